@@ -1,1 +1,13 @@
-export {};
+export * from './base64.js';
+export * from './bouncer-key.js';
+export * from './error-codes.js';
+export * from './json.js';
+export * from './limits.js';
+export * from './notification.js';
+export * from './protocol-error.js';
+export * from './push-account-id.js';
+export * from './push-device.js';
+export * from './push-registration.js';
+export * from './relay-notification.js';
+export * from './relay-registration.js';
+export * from './wire-fields.js';

@@ -1,0 +1,77 @@
+/** What a client can do about an error: the column that tells code from people. */
+export type Remedy = 'fix-request' | 'retry-later' | 'retry-fresh' | 'update-app' | 'ask-admin';
+
+interface ErrorCodeRow {
+  readonly httpStatus: number;
+  readonly message: string;
+  readonly remedy: Remedy;
+}
+
+/**
+ * Every error code on the wire, with its HTTP status, its message when nothing more precise is known, and its remedy.
+ * Codes and messages of the push registration protocol are literal; `docs/errors.md` explains each row.
+ */
+export const errorCodes = Object.freeze({
+  BAD_REQUEST: { httpStatus: 400, message: 'Bad request', remedy: 'fix-request' },
+  REQUEST_VARIABLE_MISSING: { httpStatus: 400, message: 'Missing argument', remedy: 'fix-request' },
+  UNAUTHORIZED: { httpStatus: 401, message: 'Missing or invalid credentials', remedy: 'fix-request' },
+  INVALID_API_KEY: { httpStatus: 401, message: 'Invalid API key', remedy: 'ask-admin' },
+  NOT_FOUND: { httpStatus: 404, message: 'No such operation', remedy: 'fix-request' },
+  METHOD_NOT_ALLOWED: { httpStatus: 405, message: 'Method not allowed', remedy: 'fix-request' },
+  PAYLOAD_TOO_LARGE: { httpStatus: 413, message: 'Request body too large', remedy: 'fix-request' },
+  UNSUPPORTED_MEDIA_TYPE: { httpStatus: 415, message: 'Unsupported content type', remedy: 'fix-request' },
+  RATE_LIMIT_HIT: { httpStatus: 429, message: 'API usage exceeded rate limit', remedy: 'retry-later' },
+  INTERNAL_SERVER_ERROR: { httpStatus: 500, message: 'Internal server error', remedy: 'retry-later' },
+  SERVICE_UNAVAILABLE: { httpStatus: 503, message: 'Service temporarily unavailable', remedy: 'retry-later' },
+
+  PUSH_SERVICE_NOT_CONFIGURED: {
+    httpStatus: 400,
+    message: 'Server is not configured to use push notification service.',
+    remedy: 'ask-admin',
+  },
+  INVALID_BOUNCER_PUBLIC_KEY: {
+    httpStatus: 400,
+    message: 'Invalid bouncer_public_key',
+    remedy: 'update-app',
+  },
+  REQUEST_EXPIRED: { httpStatus: 400, message: 'Request expired', remedy: 'retry-fresh' },
+  MISSING_REMOTE_REALM: { httpStatus: 403, message: 'Organization not registered', remedy: 'ask-admin' },
+  REMOTE_REALM_SERVER_MISMATCH_ERROR: {
+    httpStatus: 403,
+    message:
+      'Your organization is registered to a different Zulip server. Please contact Zulip support for assistance in resolving this issue.',
+    remedy: 'ask-admin',
+  },
+
+  NO_ACTIVE_PUSH_DEVICE: {
+    httpStatus: 400,
+    message: 'No active registered push device',
+    remedy: 'retry-fresh',
+  },
+  FAILED_TO_CONNECT_BOUNCER: {
+    httpStatus: 502,
+    message: 'Network error while connecting to Zulip push notification service.',
+    remedy: 'retry-later',
+  },
+  INTERNAL_SERVER_ERROR_ON_BOUNCER: {
+    httpStatus: 502,
+    message: 'Internal server error on Zulip push notification service, retry later.',
+    remedy: 'retry-later',
+  },
+  ADMIN_ACTION_REQUIRED: {
+    httpStatus: 403,
+    message:
+      'Push notification configuration issue on server, contact the server administrator or retry later.',
+    remedy: 'ask-admin',
+  },
+
+  BAD_EVENT_QUEUE_ID: { httpStatus: 400, message: 'Bad event queue ID', remedy: 'retry-fresh' },
+} as const satisfies Record<string, ErrorCodeRow>);
+
+/** A code of the table. */
+export type ErrorCode = keyof typeof errorCodes;
+
+/** Whether a text received from a peer is one of our codes. */
+export function isErrorCode(text: unknown): text is ErrorCode {
+  return typeof text === 'string' && Object.hasOwn(errorCodes, text);
+}

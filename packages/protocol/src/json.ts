@@ -1,0 +1,33 @@
+import { parse, stringify } from 'lossless-json';
+
+/** A JSON value as we hold it: integers beyond 2^53 are `bigint`, so that no 64-bit id is ever rounded. */
+export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
+}
+
+const integerText = /^-?(?:0|[1-9]\d*)$/;
+
+function parseNumber(text: string): number | bigint {
+  const value = Number(text);
+  return integerText.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value;
+}
+
+/**
+ * Parses JSON without rounding: an integer that a double cannot hold becomes a `bigint`.
+ * @throws SyntaxError when the text is not one JSON value.
+ */
+export function parseJson(text: string): JsonValue {
+  try {
+    // Only a digit run this long can be an integer that a double would round; the platform's parser is much faster.
+    if (!/\d{16}/.test(text)) return JSON.parse(text) as JsonValue;
+    return parse(text, null, parseNumber) as JsonValue;
+  } catch (cause) {
+    throw new SyntaxError('the text is not valid JSON', { cause });
+  }
+}
+
+/** Compact JSON text; a `bigint` is written as its digits. */
+export function stringifyJson(value: JsonValue): string {
+  return stringify(value) ?? 'null';
+}

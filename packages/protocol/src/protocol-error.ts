@@ -1,0 +1,31 @@
+import { type ErrorCode, errorCodes } from './error-codes.js';
+import type { JsonObject } from './json.js';
+
+export interface ProtocolErrorDetails {
+  /** Replaces the table's message: one sentence that says what is wrong and where. */
+  readonly message?: string;
+  /** Extra fields of the error body, such as `var_name` or `queue_id`. */
+  readonly fields?: JsonObject;
+  /** Sent as the `Retry-After` header, in whole seconds. */
+  readonly retryAfterSeconds?: number;
+  /** Replaces the table's HTTP status, where a peer reads another one (503 instead of 429 towards stock servers). */
+  readonly httpStatus?: number;
+  readonly cause?: unknown;
+}
+
+/** A refusal. It is thrown where it is found and turned into an answer in one place, the HTTP service. */
+export class ProtocolError extends Error {
+  readonly code: ErrorCode;
+  readonly httpStatus: number;
+  readonly fields: JsonObject;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, details: ProtocolErrorDetails = {}) {
+    super(details.message ?? errorCodes[code].message, { cause: details.cause });
+    this.name = 'ProtocolError';
+    this.code = code;
+    this.httpStatus = details.httpStatus ?? errorCodes[code].httpStatus;
+    this.fields = details.fields ?? {};
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { maximumIosAppIdCharacters, maximumTokenCodePoints } from './limits.js';
+
+export type TokenKind = 'fcm' | 'apns';
+export type ApnsEnvironment = 'production' | 'sandbox';
+
+/** What a client seals to the relay: the token and what the relay must know to use it. */
+export type PushRegistration = {
+  /** Unix seconds, by the server's clock as the client knows it. */
+  readonly timestamp: number;
+} & PushTarget;
+
+/** Where a notification goes. `token` is kept exactly as the phone's system gave it. */
+export type PushTarget =
+  | { readonly tokenKind: 'fcm'; readonly token: string }
+  | {
+      readonly tokenKind: 'apns';
+      readonly token: string;
+      /** The app's bundle id: the APNs topic. */
+      readonly iosAppId: string;
+      /** Which of Apple's two systems issued the token; production where a client does not say. */
+      readonly apnsEnvironment: ApnsEnvironment;
+    };
+
+const whitespace = '[\\t\\n\\v\\f\\r ]*';
+// Hexadecimal as the stock relay's parser takes it: whole bytes, ASCII whitespace only between them.
+const hexToken = new RegExp(`^${whitespace}(?:[0-9A-Fa-f]{2}${whitespace})+$`);
+const iosAppIdPattern = /^[.a-zA-Z0-9-]+$/;
+const integerLikeText = /^[\t\n\v\f\r ]*[+-]?\d+(?:\.0*)?[\t\n\v\f\r ]*$/;
+
+// Stock relays validate leniently: integral floats, numeric text and `true` count as integers.
+const timestamp = z.union([
+  z.number().refine(Number.isInteger),
+  z.string().regex(integerLikeText).transform(Number),
+  z.boolean().transform(Number),
+]);
+
+const sealedShape = z.object({
+  token: z.string().refine(isTokenLength),
+  token_kind: z.enum(['fcm', 'apns']),
+  timestamp,
+  ios_app_id: z.string().max(maximumIosAppIdCharacters).regex(iosAppIdPattern).nullish(),
+  apns_environment: z.enum(['production', 'sandbox']).nullish(),
+});
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads the opened bytes of a sealed registration (push registration protocol, "Registration plaintext").
+ * Unknown fields are ignored. `undefined` for everything that is not a valid registration.
+ */
+export function parsePushRegistration(bytes: Uint8Array): PushRegistration | undefined {
+  const shape = sealedShape.safeParse(parseObject(bytes));
+  if (!shape.success) return undefined;
+  const { token, token_kind: tokenKind, timestamp, ios_app_id: iosAppId } = shape.data;
+  if (tokenKind === 'fcm') return iosAppId == null ? { tokenKind, token, timestamp } : undefined;
+  if (iosAppId == null || !hexToken.test(token)) return undefined;
+  const apnsEnvironment = shape.data.apns_environment ?? 'production';
+  return { tokenKind, token, timestamp, iosAppId, apnsEnvironment };
+}
+
+/** The JSON bytes of a registration, ready to be sealed; field order and omissions as stock clients write them. */
+export function encodePushRegistration(registration: PushRegistration): Uint8Array {
+  const { tokenKind, token, timestamp } = registration;
+  const wire: Record<string, unknown> = { token_kind: tokenKind, token, timestamp };
+  if (registration.tokenKind === 'apns') {
+    wire.ios_app_id = registration.iosAppId;
+    if (registration.apnsEnvironment === 'sandbox') wire.apns_environment = 'sandbox';
+  }
+  return new TextEncoder().encode(JSON.stringify(wire));
+}
+
+/** The hexadecimal digits of an APNs token without whitespace, as APNs wants them in its path. */
+export function compactApnsToken(token: string): string {
+  return token.replace(/[\t\n\v\f\r ]+/g, '');
+}
+
+function parseObject(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    // Not UTF-8 or not JSON: the same "not a registration" as every other defect, for a caller that must not tell them apart.
+    return undefined;
+  }
+}
+
+function isTokenLength(token: string): boolean {
+  if (token.length === 0 || token.length > 2 * maximumTokenCodePoints) return false;
+  return token.length <= maximumTokenCodePoints || [...token].length <= maximumTokenCodePoints;
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { normalizeCiphertextBase64 } from './base64.js';
+import { type PushAccountId, parsePushAccountId } from './push-account-id.js';
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A UUID in any letter case; the value is lower case, as peers write it. */
+export const uuid = z
+  .string()
+  .regex(uuidPattern, 'must be a UUID such as 9aa61d0b-8ce5-488d-8e9e-fedc346e6836')
+  .transform((text) => text.toLowerCase());
+
+/** A 64-bit integer from JSON (number or bigint) or from a form (its digits). */
+export const pushAccountId = z
+  .union([z.bigint(), z.number(), z.string()], 'must be an integer of 64 bits')
+  .transform((value, context): PushAccountId => {
+    const id = parsePushAccountId(value);
+    if (id === undefined) {
+      context.addIssue({ code: 'custom', message: 'must be an integer of 64 bits' });
+      return z.NEVER;
+    }
+    return id;
+  });
+
+/** Ciphertext in base64: ASCII whitespace is dropped, what is left must be canonical. The value is canonical base64. */
+export const ciphertextBase64 = z.string('must be text').transform((text, context) => {
+  const canonical = normalizeCiphertextBase64(text);
+  if (canonical === undefined || canonical === '') {
+    context.addIssue({ code: 'custom', message: 'must be padded standard base64' });
+    return z.NEVER;
+  }
+  return canonical;
+});
