@@ -1,1 +1,3 @@
-export {};
+export * from './byte-sizes.js';
+export type * from './sodium.js';
+export { loadWasmSodium } from './wasm.js';

@@ -1,0 +1,82 @@
+import {
+  privateKeyBytes,
+  publicKeyBytes,
+  sealedBoxOverheadBytes,
+  secretBoxKeyBytes,
+  secretBoxNonceBytes,
+  secretBoxOverheadBytes,
+  signatureBytes,
+  signingPrivateKeyBytes,
+  signingPublicKeyBytes,
+} from './byte-sizes.js';
+import { isUsablePublicKey } from './low-order-points.js';
+import type { Sodium } from './sodium.js';
+
+/** A backend's bare functions: they may take it for granted that every length is right and every public key usable. */
+export type BareSodium = Omit<Sodium, 'isUsablePublicKey'>;
+
+/** The `Sodium` interface on a backend: the caller's mistakes throw here, and what is too short never reaches it. */
+export function checkArguments(bare: BareSodium): Sodium {
+  return {
+    ...bare,
+    isUsablePublicKey,
+
+    publicKeyOf(privateKey) {
+      requireBytes('privateKey', privateKey, privateKeyBytes);
+      return bare.publicKeyOf(privateKey);
+    },
+
+    seal(plaintext, publicKey) {
+      requireUsablePublicKey(publicKey);
+      return bare.seal(plaintext, publicKey);
+    },
+
+    openSealed(sealed, keyPair) {
+      requireBytes('keyPair.publicKey', keyPair.publicKey, publicKeyBytes);
+      requireBytes('keyPair.privateKey', keyPair.privateKey, privateKeyBytes);
+      return sealed.length < sealedBoxOverheadBytes ? undefined : bare.openSealed(sealed, keyPair);
+    },
+
+    sealSecretBox(plaintext, nonce, key) {
+      requireBytes('nonce', nonce, secretBoxNonceBytes);
+      requireBytes('key', key, secretBoxKeyBytes);
+      return bare.sealSecretBox(plaintext, nonce, key);
+    },
+
+    openSecretBox(sealed, nonce, key) {
+      requireBytes('nonce', nonce, secretBoxNonceBytes);
+      requireBytes('key', key, secretBoxKeyBytes);
+      return sealed.length < secretBoxOverheadBytes ? undefined : bare.openSecretBox(sealed, nonce, key);
+    },
+
+    signDetached(message, privateKey) {
+      requireBytes('privateKey', privateKey, signingPrivateKeyBytes);
+      return bare.signDetached(message, privateKey);
+    },
+
+    verifyDetached(signature, message, publicKey) {
+      if (signature.length !== signatureBytes || publicKey.length !== signingPublicKeyBytes) return false;
+      return bare.verifyDetached(signature, message, publicKey);
+    },
+
+    randomBytes(length) {
+      if (!Number.isSafeInteger(length) || length < 0) {
+        throw new RangeError(`length must be a whole number of bytes from 0, but is ${length}.`);
+      }
+      return bare.randomBytes(length);
+    },
+  };
+}
+
+function requireBytes(argument: string, bytes: Uint8Array, expectedBytes: number): void {
+  if (bytes.length !== expectedBytes) {
+    throw new RangeError(`${argument} must be ${expectedBytes} bytes, but has ${bytes.length}.`);
+  }
+}
+
+function requireUsablePublicKey(publicKey: Uint8Array): void {
+  requireBytes('publicKey', publicKey, publicKeyBytes);
+  if (!isUsablePublicKey(publicKey)) {
+    throw new RangeError('publicKey must not be a low-order point: anyone could open what is sealed to it.');
+  }
+}

@@ -1,0 +1,28 @@
+// The package has no types. Results are written into the first arguments; a function that opens or verifies tells by
+// its boolean, the others throw.
+declare module 'sodium-native' {
+  const sodiumNative: {
+    crypto_box_keypair(publicKey: Uint8Array, privateKey: Uint8Array): void;
+    crypto_scalarmult_base(publicKey: Uint8Array, privateKey: Uint8Array): void;
+    crypto_box_seal(sealed: Uint8Array, message: Uint8Array, publicKey: Uint8Array): void;
+    crypto_box_seal_open(
+      message: Uint8Array,
+      sealed: Uint8Array,
+      publicKey: Uint8Array,
+      privateKey: Uint8Array,
+    ): boolean;
+    crypto_secretbox_easy(sealed: Uint8Array, message: Uint8Array, nonce: Uint8Array, key: Uint8Array): void;
+    crypto_secretbox_open_easy(
+      message: Uint8Array,
+      sealed: Uint8Array,
+      nonce: Uint8Array,
+      key: Uint8Array,
+    ): boolean;
+    crypto_sign_keypair(publicKey: Uint8Array, privateKey: Uint8Array): void;
+    crypto_sign_detached(signature: Uint8Array, message: Uint8Array, privateKey: Uint8Array): void;
+    crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
+    randombytes_buf(bytes: Uint8Array): void;
+    sodium_memzero(bytes: Uint8Array): void;
+  };
+  export default sodiumNative;
+}

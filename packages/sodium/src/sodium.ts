@@ -1,0 +1,71 @@
+/** X25519 key pair: 32 bytes each. */
+export interface KeyPair {
+  readonly publicKey: Uint8Array;
+  readonly privateKey: Uint8Array;
+}
+
+/** Ed25519 key pair: 32 bytes public, 64 bytes private (seed and public key, as libsodium keeps it). */
+export interface SigningKeyPair {
+  readonly publicKey: Uint8Array;
+  readonly privateKey: Uint8Array;
+}
+
+/** `wasm`: libsodium compiled to WebAssembly, runs everywhere. `native`: libsodium in machine code, about three times as fast. */
+export type SodiumBackend = 'wasm' | 'native';
+
+/**
+ * The part of libsodium that encrypted push needs; every backend behaves the same.
+ *
+ * A key, nonce or length of the wrong size is the caller's mistake and throws a `RangeError` that names the argument.
+ * What a peer sent (ciphertext, signature, the public key it is checked with) never throws. Results are fresh arrays
+ * that own their memory.
+ */
+export interface Sodium {
+  readonly backend: SodiumBackend;
+
+  /** A new X25519 key pair. */
+  generateKeyPair(): KeyPair;
+
+  /**
+   * The X25519 public key of a private one.
+   * On React Native it throws an `Error`: react-native-libsodium does not offer the multiplication.
+   */
+  publicKeyOf(privateKey: Uint8Array): Uint8Array;
+
+  /** Whether a peer's X25519 public key has 32 bytes and is no low-order point (RFC 7748 section 6.1). */
+  isUsablePublicKey(publicKey: Uint8Array): boolean;
+
+  /**
+   * A sealed box for the owner of `publicKey`, `sealedBoxOverheadBytes` longer than the plaintext (`crypto_box_seal`,
+   * https://doc.libsodium.org/public-key_cryptography/sealed_boxes). A low-order point throws a `RangeError`; ask
+   * `isUsablePublicKey` first where the key comes from a peer.
+   */
+  seal(plaintext: Uint8Array, publicKey: Uint8Array): Uint8Array;
+
+  /** The plaintext of a sealed box; `undefined`, whatever the reason, when it does not open. */
+  openSealed(sealed: Uint8Array, keyPair: KeyPair): Uint8Array | undefined;
+
+  /**
+   * A secret box, `secretBoxOverheadBytes` longer than the plaintext (`crypto_secretbox_easy`,
+   * https://doc.libsodium.org/secret-key_cryptography/secretbox). The nonce (24 bytes) is never used twice with one key (32 bytes).
+   */
+  sealSecretBox(plaintext: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
+
+  /** The plaintext of a secret box; `undefined`, whatever the reason, when it does not open. */
+  openSecretBox(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array | undefined;
+
+  /** A new Ed25519 key pair. */
+  generateSigningKeyPair(): SigningKeyPair;
+
+  /** The 64-byte Ed25519 signature of `message` (https://doc.libsodium.org/public-key_cryptography/public-key_signatures). */
+  signDetached(message: Uint8Array, privateKey: Uint8Array): Uint8Array;
+
+  /** Whether the signature is right; `false` for one, or a public key, of the wrong length or form. */
+  verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
+
+  /** `length` unpredictable bytes; any whole number from 0. */
+  randomBytes(length: number): Uint8Array;
+
+  /** Overwrites `bytes` with zeros. */
+  wipe(bytes: Uint8Array): void;
+}

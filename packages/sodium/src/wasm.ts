@@ -1,0 +1,15 @@
+import libsodium from 'libsodium-wrappers';
+import type { Sodium } from './sodium.js';
+import { type WasmHeap, wipeFreedMemory } from './wasm-heap.js';
+import { wrapLibsodium } from './wrap-libsodium.js';
+
+/**
+ * libsodium compiled to WebAssembly: the backend that runs in Node and in every browser. A page with a content
+ * security policy has to allow `'wasm-unsafe-eval'`. Rejects where there is no WebAssembly or no secure random source.
+ */
+export async function loadWasmSodium(): Promise<Sodium> {
+  await libsodium.ready;
+  // The library exports its module under this name, though its types leave it out.
+  wipeFreedMemory((libsodium as unknown as { libsodium: WasmHeap }).libsodium);
+  return wrapLibsodium(libsodium, 'wasm');
+}

@@ -1,0 +1,64 @@
+import { checkArguments } from './check-arguments.js';
+import type { KeyPair, Sodium, SodiumBackend } from './sodium.js';
+
+/** What libsodium-wrappers and react-native-libsodium have in common, as far as it is used here. */
+export interface Libsodium {
+  crypto_box_keypair(): KeyPair;
+  /** react-native-libsodium does not have it. */
+  crypto_scalarmult_base?(privateKey: Uint8Array): Uint8Array;
+  crypto_box_seal(message: Uint8Array, publicKey: Uint8Array): Uint8Array;
+  crypto_box_seal_open(ciphertext: Uint8Array, publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array;
+  crypto_secretbox_easy(message: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
+  crypto_secretbox_open_easy(ciphertext: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
+  crypto_sign_keypair(): KeyPair;
+  crypto_sign_detached(message: Uint8Array, privateKey: Uint8Array): Uint8Array;
+  crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
+  randombytes_buf(length: number): Uint8Array;
+  memzero(bytes: Uint8Array): void;
+}
+
+/** The `Sodium` interface on a library with the functions of libsodium-wrappers, once that library is ready. */
+export function wrapLibsodium(library: Libsodium, backend: SodiumBackend): Sodium {
+  return checkArguments({
+    backend,
+    generateKeyPair: () => bareKeyPair(library.crypto_box_keypair()),
+    publicKeyOf(privateKey) {
+      if (library.crypto_scalarmult_base === undefined) {
+        throw new Error(
+          'This libsodium cannot derive a public key: keep the one that generateKeyPair returned.',
+        );
+      }
+      return library.crypto_scalarmult_base(privateKey);
+    },
+    seal: (plaintext, publicKey) => library.crypto_box_seal(plaintext, publicKey),
+    openSealed: (sealed, { publicKey, privateKey }) =>
+      undefinedOnFailure(() => library.crypto_box_seal_open(sealed, publicKey, privateKey)),
+    sealSecretBox: (plaintext, nonce, key) => library.crypto_secretbox_easy(plaintext, nonce, key),
+    openSecretBox: (sealed, nonce, key) =>
+      undefinedOnFailure(() => library.crypto_secretbox_open_easy(sealed, nonce, key)),
+    generateSigningKeyPair: () => bareKeyPair(library.crypto_sign_keypair()),
+    signDetached: (message, privateKey) => library.crypto_sign_detached(message, privateKey),
+    verifyDetached: (signature, message, publicKey) =>
+      library.crypto_sign_verify_detached(signature, message, publicKey),
+    randomBytes: (length) => library.randombytes_buf(length),
+    wipe: (bytes) => library.memzero(bytes),
+  });
+}
+
+/** The libraries add a `keyType` that the other backend does not have. */
+function bareKeyPair({ publicKey, privateKey }: KeyPair): KeyPair {
+  return { publicKey, privateKey };
+}
+
+/**
+ * Both libraries report a box that does not open by throwing a plain `Error`. Lengths have been checked before, so
+ * nothing else throws one: a trap in WebAssembly or memory that ran out is something else and goes on.
+ */
+function undefinedOnFailure(open: () => Uint8Array): Uint8Array | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof Error && error.name === 'Error') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import type sodiumNative from 'sodium-native';
+import {
+  privateKeyBytes,
+  publicKeyBytes,
+  sealedBoxOverheadBytes,
+  secretBoxOverheadBytes,
+  signatureBytes,
+  signingPrivateKeyBytes,
+  signingPublicKeyBytes,
+} from './byte-sizes.js';
+import { checkArguments } from './check-arguments.js';
+import type { Sodium } from './sodium.js';
+
+/** The `Sodium` interface on sodium-native. Results are plain arrays of their own, never slices of Node's buffer pool. */
+export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
+  return checkArguments({
+    backend: 'native',
+
+    generateKeyPair() {
+      const publicKey = new Uint8Array(publicKeyBytes);
+      const privateKey = new Uint8Array(privateKeyBytes);
+      library.crypto_box_keypair(publicKey, privateKey);
+      return { publicKey, privateKey };
+    },
+
+    publicKeyOf(privateKey) {
+      const publicKey = new Uint8Array(publicKeyBytes);
+      library.crypto_scalarmult_base(publicKey, privateKey);
+      return publicKey;
+    },
+
+    seal(plaintext, publicKey) {
+      const sealed = new Uint8Array(plaintext.length + sealedBoxOverheadBytes);
+      library.crypto_box_seal(sealed, plaintext, publicKey);
+      return sealed;
+    },
+
+    openSealed(sealed, { publicKey, privateKey }) {
+      const plaintext = new Uint8Array(sealed.length - sealedBoxOverheadBytes);
+      return library.crypto_box_seal_open(plaintext, sealed, publicKey, privateKey) ? plaintext : undefined;
+    },
+
+    sealSecretBox(plaintext, nonce, key) {
+      const sealed = new Uint8Array(plaintext.length + secretBoxOverheadBytes);
+      library.crypto_secretbox_easy(sealed, plaintext, nonce, key);
+      return sealed;
+    },
+
+    openSecretBox(sealed, nonce, key) {
+      const plaintext = new Uint8Array(sealed.length - secretBoxOverheadBytes);
+      return library.crypto_secretbox_open_easy(plaintext, sealed, nonce, key) ? plaintext : undefined;
+    },
+
+    generateSigningKeyPair() {
+      const publicKey = new Uint8Array(signingPublicKeyBytes);
+      const privateKey = new Uint8Array(signingPrivateKeyBytes);
+      library.crypto_sign_keypair(publicKey, privateKey);
+      return { publicKey, privateKey };
+    },
+
+    signDetached(message, privateKey) {
+      const signature = new Uint8Array(signatureBytes);
+      library.crypto_sign_detached(signature, message, privateKey);
+      return signature;
+    },
+
+    verifyDetached: (signature, message, publicKey) =>
+      library.crypto_sign_verify_detached(signature, message, publicKey),
+
+    randomBytes(length) {
+      const bytes = new Uint8Array(length);
+      library.randombytes_buf(bytes);
+      return bytes;
+    },
+
+    wipe: (bytes) => library.sodium_memzero(bytes),
+  });
+}
