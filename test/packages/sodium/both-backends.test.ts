@@ -1,0 +1,170 @@
+import type { Sodium } from '@waxwing/sodium';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as noble from '../../support/noble-oracle.js';
+import { sodiumBackends } from '../../support/sodium-backends.js';
+
+const { wasm, native } = await sodiumBackends();
+const pairs: { name: string; one: Sodium; other: Sodium }[] = [
+  { name: 'wasm, opened by native', one: wasm, other: native },
+  { name: 'native, opened by wasm', one: native, other: wasm },
+];
+
+const message = fc.uint8Array({ maxLength: 2000 });
+const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
+const nonce = fc.uint8Array({ minLength: 24, maxLength: 24 });
+const anyBit = fc.nat();
+const runs = { numRuns: 40 };
+
+function withFlippedBit(bytes: Uint8Array, bit: number): Uint8Array {
+  const flipped = bytes.slice();
+  const index = (bit >> 3) % flipped.length;
+  flipped[index] = (flipped[index] ?? 0) ^ (1 << (bit & 7));
+  return flipped;
+}
+
+it('Each backend says which one it is', () => {
+  expect([wasm.backend, native.backend]).toEqual(['wasm', 'native']);
+});
+
+describe.each(pairs)('Sealed by $name', ({ one, other }) => {
+  it('a sealed box opens to its plaintext, in @noble too', () => {
+    fc.assert(
+      fc.property(message, (plaintext) => {
+        const keyPair = one.generateKeyPair();
+        const sealed = one.seal(plaintext, keyPair.publicKey);
+        expect(sealed).toHaveLength(plaintext.length + 48);
+        expect(other.openSealed(sealed, keyPair)).toEqual(plaintext);
+        expect(noble.openSealed(sealed, keyPair.publicKey, keyPair.privateKey)).toEqual(plaintext);
+      }),
+      runs,
+    );
+  });
+
+  it('a sealed box differs each time, though the plaintext does not', () => {
+    const { publicKey } = one.generateKeyPair();
+    expect(one.seal(new Uint8Array(8), publicKey)).not.toEqual(one.seal(new Uint8Array(8), publicKey));
+  });
+
+  it('a sealed box opens neither with a flipped bit, nor cut, nor with another key', () => {
+    fc.assert(
+      fc.property(message, anyBit, fc.nat(), (plaintext, bit, length) => {
+        const keyPair = one.generateKeyPair();
+        const stranger = one.generateKeyPair();
+        const sealed = one.seal(plaintext, keyPair.publicKey);
+        expect(other.openSealed(withFlippedBit(sealed, bit), keyPair)).toBeUndefined();
+        expect(other.openSealed(sealed.slice(0, length % sealed.length), keyPair)).toBeUndefined();
+        expect(other.openSealed(sealed, stranger)).toBeUndefined();
+        const mixed = { publicKey: stranger.publicKey, privateKey: keyPair.privateKey };
+        expect(other.openSealed(sealed, mixed)).toBeUndefined();
+      }),
+      runs,
+    );
+  });
+
+  it('a secret box has the same bytes as in the other backend and in @noble, and opens in all', () => {
+    fc.assert(
+      fc.property(message, nonce, key, (plaintext, boxNonce, boxKey) => {
+        const sealed = one.sealSecretBox(plaintext, boxNonce, boxKey);
+        expect(sealed).toEqual(noble.sealSecretBox(plaintext, boxNonce, boxKey));
+        expect(other.openSecretBox(sealed, boxNonce, boxKey)).toEqual(plaintext);
+        expect(noble.openSecretBox(sealed, boxNonce, boxKey)).toEqual(plaintext);
+      }),
+      runs,
+    );
+  });
+
+  it('a secret box opens neither with a flipped bit anywhere, nor cut', () => {
+    fc.assert(
+      fc.property(message, nonce, key, anyBit, (plaintext, boxNonce, boxKey, bit) => {
+        const sealed = one.sealSecretBox(plaintext, boxNonce, boxKey);
+        expect(other.openSecretBox(withFlippedBit(sealed, bit), boxNonce, boxKey)).toBeUndefined();
+        expect(other.openSecretBox(sealed, withFlippedBit(boxNonce, bit), boxKey)).toBeUndefined();
+        expect(other.openSecretBox(sealed, boxNonce, withFlippedBit(boxKey, bit))).toBeUndefined();
+        expect(other.openSecretBox(sealed.slice(0, bit % sealed.length), boxNonce, boxKey)).toBeUndefined();
+      }),
+      runs,
+    );
+  });
+
+  it('a signature has the same bytes as in the other backend and in @noble, and is verified by all', () => {
+    fc.assert(
+      fc.property(message, anyBit, (text, bit) => {
+        const { publicKey, privateKey } = one.generateSigningKeyPair();
+        const signature = one.signDetached(text, privateKey);
+        expect(signature).toEqual(other.signDetached(text, privateKey));
+        expect(signature).toEqual(noble.signDetached(text, privateKey));
+        expect(other.verifyDetached(signature, text, publicKey)).toBe(true);
+        expect(noble.verifyDetached(signature, text, publicKey)).toBe(true);
+        expect(other.verifyDetached(withFlippedBit(signature, bit), text, publicKey)).toBe(false);
+        expect(other.verifyDetached(signature, new Uint8Array([...text, 0]), publicKey)).toBe(false);
+        expect(other.verifyDetached(signature, text, withFlippedBit(publicKey, bit))).toBe(false);
+      }),
+      runs,
+    );
+  });
+
+  it('a public key is derived alike, in @noble too, and belongs to its pair', () => {
+    fc.assert(
+      fc.property(key, (privateKey) => {
+        expect(one.publicKeyOf(privateKey)).toEqual(other.publicKeyOf(privateKey));
+        expect(one.publicKeyOf(privateKey)).toEqual(noble.publicKeyOf(privateKey));
+      }),
+      runs,
+    );
+    const { publicKey, privateKey } = one.generateKeyPair();
+    expect(other.publicKeyOf(privateKey)).toEqual(publicKey);
+  });
+});
+
+describe.each([wasm, native])('The $backend backend', (sodium) => {
+  it('makes keys of the documented lengths, new ones each time', () => {
+    const [first, second] = [sodium.generateKeyPair(), sodium.generateKeyPair()];
+    expect([first.publicKey.length, first.privateKey.length]).toEqual([32, 32]);
+    expect(Object.keys(first).sort()).toEqual(['privateKey', 'publicKey']);
+    expect(first.privateKey).not.toEqual(second.privateKey);
+    const signing = sodium.generateSigningKeyPair();
+    expect([signing.publicKey.length, signing.privateKey.length]).toEqual([32, 64]);
+    expect(Object.keys(signing).sort()).toEqual(['privateKey', 'publicKey']);
+    expect(signing.privateKey).not.toEqual(sodium.generateSigningKeyPair().privateKey);
+  });
+
+  it('makes random bytes of the length asked for, none included', () => {
+    expect(sodium.randomBytes(0)).toEqual(new Uint8Array());
+    expect(sodium.randomBytes(33)).toHaveLength(33);
+    expect(sodium.randomBytes(33)).not.toEqual(sodium.randomBytes(33));
+  });
+
+  it('wipes in place, and nothing around a slice', () => {
+    const whole = new Uint8Array(8).fill(7);
+    sodium.wipe(whole.subarray(2, 5));
+    expect(whole).toEqual(new Uint8Array([7, 7, 0, 0, 0, 7, 7, 7]));
+  });
+
+  it('takes buffers from the pool and returns plain arrays that own all of their memory', () => {
+    const { publicKey, privateKey } = sodium.generateKeyPair();
+    const pooledKeys = { publicKey: Buffer.from(publicKey), privateKey: Buffer.from(privateKey) };
+    const sealed = sodium.seal(Buffer.from('pooled'), pooledKeys.publicKey);
+    const opened = sodium.openSealed(Buffer.from(sealed), pooledKeys);
+    const signing = sodium.generateSigningKeyPair();
+    const box = sodium.sealSecretBox(Buffer.from('pooled'), new Uint8Array(24), privateKey);
+    const results = [
+      publicKey,
+      privateKey,
+      sealed,
+      opened,
+      box,
+      sodium.openSecretBox(box, new Uint8Array(24), privateKey),
+      sodium.publicKeyOf(privateKey),
+      signing.publicKey,
+      signing.privateKey,
+      sodium.signDetached(Buffer.from('pooled'), signing.privateKey),
+      sodium.randomBytes(5),
+    ];
+    expect(opened).toEqual(new TextEncoder().encode('pooled'));
+    for (const result of results) {
+      expect(Object.getPrototypeOf(result)).toBe(Uint8Array.prototype);
+      expect(result?.buffer.byteLength).toBe(result?.byteLength);
+    }
+  });
+});

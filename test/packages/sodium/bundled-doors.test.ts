@@ -1,0 +1,72 @@
+import * as mainDoor from '@waxwing/sodium';
+import { build, type Plugin } from 'vite';
+import { describe, expect, it } from 'vitest';
+
+const entry = 'virtual:entry';
+
+/** A module given by its text, so that a bundle needs no files of its own. */
+function virtualModule(id: string, code: string): Plugin {
+  return {
+    name: id,
+    enforce: 'pre',
+    resolveId: (source) => (source === id ? `\0${id}` : null),
+    load: (resolved) => (resolved === `\0${id}` ? code : null),
+  };
+}
+
+/** What vite makes of the package's main door for a browser: one file, as its text and its imports. */
+async function bundle(conditions: string[], plugins: Plugin[] = []) {
+  const result = await build({
+    configFile: false,
+    logLevel: 'silent',
+    root: import.meta.dirname,
+    plugins: [virtualModule(entry, "export * from '@waxwing/sodium';"), ...plugins],
+    resolve: { conditions },
+    build: {
+      write: false,
+      minify: false,
+      modulePreload: false,
+      rolldownOptions: { input: entry, preserveEntrySignatures: 'strict' },
+    },
+  });
+  const [output] = [result].flat();
+  if (output === undefined || !('output' in output)) throw new Error('vite has built nothing.');
+  expect(output.output).toHaveLength(1);
+  return output.output[0];
+}
+
+async function run(code: string): Promise<typeof mainDoor> {
+  return import(`data:text/javascript;base64,${Buffer.from(code).toString('base64')}`);
+}
+
+async function expectToWork(door: typeof mainDoor, backend: string): Promise<void> {
+  const sodium = await door.loadWasmSodium();
+  const keyPair = sodium.generateKeyPair();
+  const sealed = sodium.seal(new Uint8Array([1, 2, 3]), keyPair.publicKey);
+  expect(sodium.backend).toBe(backend);
+  expect(sodium.openSealed(sealed, keyPair)).toEqual(new Uint8Array([1, 2, 3]));
+  expect(sodium.openSealed(sealed.slice(1), keyPair)).toBeUndefined();
+}
+
+describe('The main door, bundled by vite', () => {
+  it('is one file that imports nothing and works', async () => {
+    const chunk = await bundle(['source', 'browser']);
+    expect([...chunk.imports, ...chunk.dynamicImports]).toEqual([]);
+    expect(chunk.code).not.toMatch(/["']node:/);
+    await expectToWork(await run(chunk.code), 'wasm');
+  });
+});
+
+describe('The main door under the react-native condition', () => {
+  it('exports the same names, on react-native-libsodium and without WebAssembly', async () => {
+    const standIn = `import libsodium from 'libsodium-wrappers'; export default libsodium;`;
+    const chunk = await bundle(
+      ['react-native', 'source'],
+      [virtualModule('react-native-libsodium', standIn)],
+    );
+    const door = await run(chunk.code);
+    expect(Object.keys(door).sort()).toEqual(Object.keys(mainDoor).sort());
+    expect(chunk.moduleIds.filter((id) => id.endsWith('/packages/sodium/src/wasm.ts'))).toEqual([]);
+    await expectToWork(door, 'native');
+  });
+});

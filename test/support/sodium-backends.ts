@@ -1,0 +1,12 @@
+import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
+import { loadNativeSodium } from '@waxwing/sodium/native';
+
+/** The two backends that Node has. Fails, with the reason, where sodium-native does not load: half of the tests would be void. */
+export async function sodiumBackends(): Promise<{ readonly wasm: Sodium; readonly native: Sodium }> {
+  let reason = '';
+  const native = await loadNativeSodium((text) => {
+    reason = text;
+  });
+  if (native === undefined) throw new Error(`The native backend cannot be tested on this machine: ${reason}`);
+  return { wasm: await loadWasmSodium(), native };
+}

@@ -1,0 +1,27 @@
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type RegistrationVectors, registrationVectorsPath } from '../support/shared-vectors.js';
+import { base64Cases } from './registration-cases/base64-cases.js';
+import { fieldCases } from './registration-cases/field-cases.js';
+import { jsonCases } from './registration-cases/json-cases.js';
+import { nowSeconds, relayKey, secondRelayKey, strangerKey } from './registration-cases/registration-case.js';
+import { sealedBoxCases } from './registration-cases/sealed-box-cases.js';
+import { timestampCases } from './registration-cases/timestamp-cases.js';
+
+/**
+ * All vectors, the same each time: keys and ephemeral keys come from their names. Only @noble and node:crypto take
+ * part, and what to expect is written down case by case from the push registration protocol, so that no mistake of
+ * the packages can hide here.
+ */
+export function makeRegistrationVectors(): RegistrationVectors {
+  return {
+    note: 'Registrations that a relay must refuse, and some on the edge that it must accept; see README.md. These keys are public: use them in tests alone.',
+    now: nowSeconds,
+    keys: [relayKey, secondRelayKey, strangerKey],
+    vectors: [...sealedBoxCases(), ...base64Cases(), ...jsonCases(), ...fieldCases(), ...timestampCases()],
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(registrationVectorsPath, `${JSON.stringify(makeRegistrationVectors(), undefined, 2)}\n`);
+}
