@@ -1,1 +1,1 @@
-export {};
+export { startVendors, type Vendors, type VendorsOptions } from './start-vendors.js';

@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Delivery, type DeliveryLog, formatDelivery } from '../deliveries/delivery-log.js';
+import type { Faults } from '../faults/faults.js';
+import { FaultScriptError, parseFaultScript } from '../faults/parse-fault-rules.js';
+import { answerJson, readBody } from '../http/exchange.js';
+
+export interface AdminContext {
+  readonly deliveries: DeliveryLog;
+  readonly faults: Faults;
+  readonly log: (message: string) => void;
+  statistics(): object;
+}
+
+type Route = (request: IncomingMessage, response: ServerResponse, context: AdminContext) => void;
+
+const maximumScriptBytes = 64 * 1024 * 1024;
+const pageCharacters = 64 * 1024;
+
+/** Every operation of the stand-ins' own interface, which no vendor has. */
+const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
+  '/deliveries': { GET: showDeliveries, DELETE: emptyDeliveries },
+  '/faults': { GET: showFaults, PUT: replaceFaults, DELETE: clearFaults },
+  '/stats': { GET: showStatistics },
+};
+
+/** @returns whether the path is one of the stand-ins' own; false has answered nothing. */
+export function handleAdminRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: AdminContext,
+): boolean {
+  const [path = ''] = (request.url ?? '').split('?');
+  const methods = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  if (!methods) return false;
+  const route = methods[request.method ?? ''];
+  if (route) {
+    route(request, response, context);
+  } else {
+    const allowed = Object.keys(methods).join(', ');
+    answerError(response, 405, `${path} takes ${allowed}, not ${request.method}`, { allow: allowed });
+  }
+  return true;
+}
+
+export function answerError(
+  response: ServerResponse,
+  status: number,
+  error: string,
+  headers?: Readonly<Record<string, string>>,
+): void {
+  answerJson(response, status, JSON.stringify({ error }), headers);
+}
+
+function showDeliveries(request: IncomingMessage, response: ServerResponse, context: AdminContext): void {
+  const query = new URLSearchParams((request.url ?? '').split('?')[1]);
+  const deliveries = context.deliveries.list(query.get('token') ?? undefined);
+  response.writeHead(200, { 'content-type': 'application/json; charset=UTF-8' });
+  const pages = Readable.from(formatPages(deliveries));
+  pipeline(pages, response).catch((error: Error) =>
+    context.log(`/deliveries was broken off: ${error.message}`),
+  );
+}
+
+/** The answer in pieces of some 64 Ki characters: all of it may be more than one string can hold. */
+function* formatPages(deliveries: readonly Delivery[]): Generator<string> {
+  let page = '{"deliveries":[';
+  for (const [index, delivery] of deliveries.entries()) {
+    page += `${index === 0 ? '' : ','}${formatDelivery(delivery)}`;
+    if (page.length < pageCharacters) continue;
+    yield page;
+    page = '';
+  }
+  yield `${page}]}`;
+}
+
+function emptyDeliveries(
+  _request: IncomingMessage,
+  response: ServerResponse,
+  { deliveries }: AdminContext,
+): void {
+  const deleted = deliveries.kept;
+  deliveries.clear();
+  answerJson(response, 200, JSON.stringify({ deleted }));
+}
+
+function showFaults(_request: IncomingMessage, response: ServerResponse, { faults }: AdminContext): void {
+  const { rules, seed } = faults.script;
+  answerJson(response, 200, JSON.stringify({ rules: rules.map(({ source }) => source), seed }));
+}
+
+function replaceFaults(request: IncomingMessage, response: ServerResponse, context: AdminContext): void {
+  readBody(request, maximumScriptBytes, (body) => {
+    if (body === undefined) {
+      answerError(response, 413, `the rules are longer than ${maximumScriptBytes} bytes`);
+      return;
+    }
+    try {
+      context.faults.replace(parseFaultScript(JSON.parse(body.toString('utf8'))));
+    } catch (error) {
+      if (error instanceof SyntaxError) answerError(response, 400, `the body is not JSON: ${error.message}`);
+      else if (error instanceof FaultScriptError) answerError(response, 400, error.message);
+      else throw error;
+      return;
+    }
+    showFaults(request, response, context);
+  });
+}
+
+function clearFaults(request: IncomingMessage, response: ServerResponse, context: AdminContext): void {
+  context.faults.replace({ rules: [] });
+  showFaults(request, response, context);
+}
+
+function showStatistics(_request: IncomingMessage, response: ServerResponse, context: AdminContext): void {
+  answerJson(response, 200, JSON.stringify(context.statistics()));
+}

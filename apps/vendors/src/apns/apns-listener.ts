@@ -1,0 +1,96 @@
+import { createSecureServer, type Http2SecureServer } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { TlsIdentity } from '../credentials/make-certificate.js';
+import { listen } from '../listen.js';
+import type { ConnectionCounts } from '../statistics.js';
+import { ApnsConnection, type ApnsContext } from './apns-connection.js';
+
+export interface ApnsListenerContext extends ApnsContext {
+  readonly connections: ConnectionCounts;
+  readonly tls: TlsIdentity;
+}
+
+/** A socket's handle below Node's documented API: reading from it cannot be stopped otherwise once HTTP/2 has it. */
+interface SocketWithHandle {
+  readonly _handle?: { readStop?(): number } | null;
+}
+
+/**
+ * One of Apple's two environments as a listener: TLS 1.2 or later, HTTP/2 negotiated by ALPN, nothing else.
+ * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
+ */
+export class ApnsListener {
+  readonly #server: Http2SecureServer;
+  readonly #context: ApnsListenerContext;
+  readonly #sockets = new Map<string, Socket>();
+  readonly #connections = new Set<ApnsConnection>();
+
+  constructor(context: ApnsListenerContext) {
+    this.#context = context;
+    this.#server = createSecureServer({
+      cert: context.tls.certificate,
+      key: context.tls.privateKey,
+      minVersion: 'TLSv1.2',
+      allowHTTP1: false,
+      settings: { maxConcurrentStreams: context.faults.streamLimits(context.environment).initial },
+    });
+    this.#acceptConnections();
+    context.faults.onReplaced(() => this.#announceStreamLimits());
+  }
+
+  /** @param port 0 for any. @returns the port. */
+  listen(host: string, port: number): Promise<number> {
+    return listen(this.#server, host, port);
+  }
+
+  /** Stops listening and drops every connection. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#sockets.values()) socket.destroy();
+    await closed;
+  }
+
+  #acceptConnections(): void {
+    const { connections, environment, log } = this.#context;
+    this.#server.on('connection', (socket: Socket) => {
+      const key = socketKey(socket);
+      this.#sockets.set(key, socket);
+      connections.opened += 1;
+      connections.open += 1;
+      socket.once('close', () => {
+        this.#sockets.delete(key);
+        connections.open -= 1;
+      });
+    });
+    this.#server.on('session', (session) => {
+      const socket = this.#sockets.get(socketKey(session.socket));
+      const connection = new ApnsConnection(session, this.#context, () => stopReading(socket));
+      this.#connections.add(connection);
+      session.once('close', () => this.#connections.delete(connection));
+    });
+    this.#server.on('unknownProtocol', (socket: Socket) => {
+      log(`apns ${environment}: refused a connection that did not negotiate h2 by ALPN`);
+      socket.destroy();
+    });
+    this.#server.on('tlsClientError', (error: Error) => {
+      log(`apns ${environment}: a TLS handshake failed: ${error.message}`);
+    });
+  }
+
+  #announceStreamLimits(): void {
+    const { initial } = this.#context.faults.streamLimits(this.#context.environment);
+    this.#server.updateSettings({ maxConcurrentStreams: initial });
+    for (const connection of this.#connections) connection.announceStreamLimit();
+  }
+}
+
+function socketKey({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+function stopReading(socket: Socket | undefined): void {
+  const handle = (socket as SocketWithHandle | undefined)?._handle;
+  if (!handle?.readStop)
+    throw new Error('This version of Node does not let a socket stop reading: use Node 20 to 24.');
+  handle.readStop();
+}

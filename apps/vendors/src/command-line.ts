@@ -1,0 +1,94 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { startVendors, type Vendors } from './start-vendors.js';
+
+export interface CommandLineFlags {
+  readonly dataDir: string;
+  readonly host: string;
+  readonly portBase: number;
+  readonly json: boolean;
+}
+
+const highestPort = 65_535;
+const listenerCount = 3;
+
+/** Reads the flags of `waxwing-vendors`; help and wrong flags end the process as usual on a command line. */
+export function readFlags(argv: readonly string[]): CommandLineFlags {
+  const command = new Command('waxwing-vendors')
+    .description(
+      'Stand-ins for FCM and APNs: the real protocols on this machine, without Google or Apple accounts',
+    )
+    .option('--data-dir <dir>', 'where the credentials are kept', '.waxwing/vendors')
+    .option('--host <address>', 'what to bind to', '127.0.0.1')
+    .option(
+      '--port-base <port>',
+      'HTTP here, APNs production and sandbox on the next two; 0 takes any',
+      readPortBase,
+      8330,
+    )
+    .option('--json', 'print one line of JSON: the URLs and the credential files', false)
+    .allowExcessArguments(false);
+  return command.parse(argv, { from: 'user' }).opts<CommandLineFlags>();
+}
+
+/**
+ * Starts the stand-ins as the flags say and prints where they are.
+ * @throws Error whose message is one sentence for the user when a port is taken.
+ */
+export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> {
+  const { dataDir, host, portBase } = flags;
+  const ports =
+    portBase === 0
+      ? {}
+      : { httpPort: portBase, apnsProductionPort: portBase + 1, apnsSandboxPort: portBase + 2 };
+  const log = (message: string) => {
+    process.stderr.write(`${message}\n`);
+  };
+  let vendors: Vendors;
+  try {
+    vendors = await startVendors({ dataDir, host, log, ...ports });
+  } catch (error) {
+    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+    if (code !== 'EADDRINUSE') throw error;
+    throw new Error(`port ${port} on ${host} is in use: choose others with --port-base`, { cause: error });
+  }
+  process.stdout.write(
+    flags.json ? `${JSON.stringify(formatForMachines(vendors))}\n` : formatForPeople(vendors),
+  );
+  return vendors;
+}
+
+function formatForMachines({ urls, credentials }: Vendors): object {
+  return { urls, credentials };
+}
+
+function formatForPeople({ urls, credentials }: Vendors): string {
+  return `The stand-ins for FCM and APNs are ready.
+
+Give these to whatever sends your notifications:
+
+  FCM
+    base URL (for https://fcm.googleapis.com)         ${urls.fcm}
+    service account file                              ${credentials.serviceAccountFile}
+    project                                           ${credentials.fcmProjectId}
+
+  APNs
+    production (for https://api.push.apple.com)       ${urls.apnsProduction}
+    sandbox (for https://api.sandbox.push.apple.com)  ${urls.apnsSandbox}
+    key file (.p8)                                    ${credentials.apnsKeyFile}
+    key id                                            ${credentials.apnsKeyId}
+    team id                                           ${credentials.apnsTeamId}
+    CA certificate to trust                           ${credentials.caFile}
+
+See what arrived:  curl '${urls.http}/deliveries'
+Script faults:     curl -X PUT '${urls.http}/faults' -d '{"rules":[{"vendor":"fcm","status":503,"rate":0.5}]}'
+Stop with Ctrl-C.
+`;
+}
+
+function readPortBase(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > highestPort - listenerCount + 1) {
+    throw new InvalidArgumentError(`It must be a port from 0 to ${highestPort - listenerCount + 1}.`);
+  }
+  return port;
+}

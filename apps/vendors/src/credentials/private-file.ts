@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import { link, open, rename, rm } from 'node:fs/promises';
+
+/** Writes a file of mode 0600, whole or not at all; what was there is replaced. */
+export async function replacePrivateFile(path: string, content: string): Promise<void> {
+  const temporary = await writeTemporary(path, content);
+  await rename(temporary, path);
+}
+
+/**
+ * Writes a file of mode 0600, whole or not at all, unless there is one.
+ * @returns whether it was written; false leaves the file that was there as it is.
+ */
+export async function createPrivateFile(path: string, content: string): Promise<boolean> {
+  const temporary = await writeTemporary(path, content);
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+async function writeTemporary(path: string, content: string): Promise<string> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return temporary;
+}

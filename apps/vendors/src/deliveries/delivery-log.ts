@@ -1,0 +1,76 @@
+import type { IncomingHttpHeaders as Http1Headers } from 'node:http';
+import type { IncomingHttpHeaders as Http2Headers } from 'node:http2';
+import type { Environment } from '../faults/fault-rule.js';
+
+/** A notification that a stand-in took responsibility for. */
+export interface Delivery {
+  readonly vendor: 'fcm' | 'apns';
+  /** The registration token, topic, condition or fid; for APNs the device token as it was written in the path. */
+  readonly token: string;
+  /** Which APNs it was; absent for FCM. */
+  readonly environment?: Environment;
+  readonly headers: Http1Headers | Http2Headers;
+  /** The request's body as it came: valid JSON text, whose numbers are not rounded. */
+  readonly bodyText: string;
+  readonly receivedAtMilliseconds: number;
+}
+
+const maximumDeliveries = 200_000;
+const maximumBodyCharacters = 256 * 1024 * 1024;
+
+/** The newest deliveries in order of arrival: 200,000 of them, or as many as have 256 Mi characters of body. */
+export class DeliveryLog {
+  #deliveries: (Delivery | undefined)[] = [];
+  #first = 0;
+  #bodyCharacters = 0;
+  #forgotten = 0;
+
+  get kept(): number {
+    return this.#deliveries.length - this.#first;
+  }
+
+  /** How many were dropped because there were too many; emptying the log does not count. */
+  get forgotten(): number {
+    return this.#forgotten;
+  }
+
+  add(delivery: Delivery): void {
+    this.#deliveries.push(delivery);
+    this.#bodyCharacters += delivery.bodyText.length;
+    while (this.kept > maximumDeliveries || this.#bodyCharacters > maximumBodyCharacters)
+      this.#forgetOldest();
+  }
+
+  clear(): void {
+    this.#deliveries = [];
+    this.#first = 0;
+    this.#bodyCharacters = 0;
+  }
+
+  /** Those of one token, or all. APNs tokens are matched without regard to case. */
+  list(token?: string): Delivery[] {
+    const kept = this.#deliveries.slice(this.#first) as Delivery[];
+    if (token === undefined) return kept;
+    const hexadecimal = token.toLowerCase();
+    return kept.filter((delivery) =>
+      delivery.vendor === 'apns' ? delivery.token.toLowerCase() === hexadecimal : delivery.token === token,
+    );
+  }
+
+  #forgetOldest(): void {
+    this.#bodyCharacters -= this.#deliveries[this.#first]?.bodyText.length ?? 0;
+    this.#deliveries[this.#first] = undefined;
+    this.#first += 1;
+    this.#forgotten += 1;
+    if (this.#first < maximumDeliveries) return;
+    this.#deliveries = this.#deliveries.slice(this.#first);
+    this.#first = 0;
+  }
+}
+
+/** One delivery as JSON text. The body goes in as it came: parsing it would round integers above 2^53. */
+export function formatDelivery(delivery: Delivery): string {
+  const { vendor, token, environment, headers, bodyText, receivedAtMilliseconds } = delivery;
+  const before = JSON.stringify({ vendor, token, environment, headers }).slice(0, -1);
+  return `${before},"body":${bodyText},"received_at":${receivedAtMilliseconds}}`;
+}

@@ -1,0 +1,161 @@
+import type { Environment, FaultRule, FaultVendor, GoawayFault, Outcome } from './fault-rule.js';
+import type { FaultScript } from './parse-fault-rules.js';
+
+/** What rules match a request by. */
+export interface FaultedRequest {
+  readonly vendor: FaultVendor;
+  readonly token?: string;
+  readonly topic?: string;
+  readonly environment?: Environment;
+}
+
+/** What the rules say about one request: how much later it is answered, and what happens instead of the answer. */
+export interface Verdict {
+  readonly latencyMilliseconds: number;
+  readonly outcome: Outcome | undefined;
+}
+
+interface ActiveRule {
+  readonly rule: FaultRule;
+  fired: number;
+}
+
+const noFault: Verdict = { latencyMilliseconds: 0, outcome: undefined };
+
+/** The scripted faults in force. They take effect at once, and on connections that are already open. */
+export class Faults {
+  readonly #random: () => number;
+  readonly #listeners = new Set<() => void>();
+  #script: FaultScript = { rules: [] };
+  #draw: () => number;
+  #active: readonly ActiveRule[] = [];
+  #byToken = new Map<string, ActiveRule[]>();
+  #general: Record<FaultVendor, ActiveRule[]> = { fcm: [], apns: [], oauth: [] };
+
+  /** @param random numbers from 0 to 1, 1 excluded; what `rate` draws from when the script has no seed. */
+  constructor(random: () => number) {
+    this.#random = random;
+    this.#draw = random;
+  }
+
+  get script(): FaultScript {
+    return this.#script;
+  }
+
+  /** How often each rule has struck, in the order of the script. */
+  get fired(): number[] {
+    return this.#active.map(({ fired }) => fired);
+  }
+
+  replace(script: FaultScript): void {
+    this.#script = script;
+    this.#draw = script.seed === undefined ? this.#random : seededRandom(script.seed);
+    this.#active = script.rules.map((rule) => ({ rule, fired: 0 }));
+    this.#byToken = new Map();
+    this.#general = { fcm: [], apns: [], oauth: [] };
+    for (const active of this.#active) {
+      const { vendor, token } = active.rule;
+      if (token === undefined) {
+        this.#general[vendor].push(active);
+        continue;
+      }
+      const key = tokenKey(vendor, token);
+      const others = this.#byToken.get(key);
+      if (others) others.push(active);
+      else this.#byToken.set(key, [active]);
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  onReplaced(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /**
+   * Decides one request, and counts the rules that strike. Rules that name its token come first, then the others, each
+   * in the order of the script; latencies add up, and the first rule with an outcome decides it.
+   */
+  decide(request: FaultedRequest): Verdict {
+    const { vendor, token } = request;
+    const general = this.#general[vendor];
+    const named =
+      this.#byToken.size > 0 && token !== undefined ? this.#byToken.get(tokenKey(vendor, token)) : undefined;
+    if (named === undefined && general.length === 0) return noFault;
+    let latencyMilliseconds = 0;
+    let outcome: Outcome | undefined;
+    for (const active of named ? [...named, ...general] : general) {
+      const { rule } = active;
+      if (rule.outcome === undefined && rule.latencyMilliseconds === 0) continue;
+      if (outcome !== undefined && rule.outcome !== undefined) continue;
+      if (active.fired >= rule.times || !this.#strikes(rule, request)) continue;
+      active.fired += 1;
+      latencyMilliseconds += rule.latencyMilliseconds;
+      outcome ??= rule.outcome;
+    }
+    return { latencyMilliseconds, outcome };
+  }
+
+  /** Whether a connection that has just got its so-many-th stream is to go away, and how. Counts the rule. */
+  decideGoaway(environment: Environment, streams: number): GoawayFault | undefined {
+    for (const active of this.#general.apns) {
+      const { goaway, outcome, latencyMilliseconds, times } = active.rule;
+      if (goaway === undefined || streams % goaway.every !== 0) continue;
+      if (!isForEnvironment(active.rule, environment)) continue;
+      const isCountedByRequests = outcome !== undefined || latencyMilliseconds > 0;
+      if (isCountedByRequests) return goaway;
+      if (active.fired >= times) continue;
+      active.fired += 1;
+      return goaway;
+    }
+    return undefined;
+  }
+
+  /** How many streams a connection may have at once: 1 and 1,000 unless a rule says otherwise. */
+  streamLimits(environment: Environment): { initial: number; authenticated: number } {
+    const rules = this.#general.apns
+      .map(({ rule }) => rule)
+      .filter((rule) => isForEnvironment(rule, environment));
+    const initial = rules.find(
+      (rule) => rule.initialConcurrentStreams !== undefined,
+    )?.initialConcurrentStreams;
+    const most = rules.find((rule) => rule.maxConcurrentStreams !== undefined)?.maxConcurrentStreams;
+    return { initial: initial ?? 1, authenticated: most ?? 1000 };
+  }
+
+  /** How far apart new provider tokens must come; undefined when that is not watched. */
+  get mintIntervalSeconds(): number | undefined {
+    return this.#general.apns.find(({ rule }) => rule.mintIntervalSeconds !== undefined)?.rule
+      .mintIntervalSeconds;
+  }
+
+  /** How long access tokens live, in seconds. */
+  get accessTokenSeconds(): number {
+    const rule = this.#general.oauth.find((active) => active.rule.accessTokenSeconds !== undefined)?.rule;
+    return rule?.accessTokenSeconds ?? 3600;
+  }
+
+  #strikes(rule: FaultRule, { topic, environment }: FaultedRequest): boolean {
+    if (rule.topic !== undefined && rule.topic !== topic) return false;
+    if (rule.environment !== undefined && rule.environment !== environment) return false;
+    return rule.rate === 1 || this.#draw() < rule.rate;
+  }
+}
+
+function isForEnvironment(rule: FaultRule, environment: Environment): boolean {
+  return rule.environment === undefined || rule.environment === environment;
+}
+
+function tokenKey(vendor: FaultVendor, token: string): string {
+  return `${vendor}:${vendor === 'apns' ? token.toLowerCase() : token}`;
+}
+
+/** Mulberry32: the same numbers from the same seed, on every machine. */
+function seededRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

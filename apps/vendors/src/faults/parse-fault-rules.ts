@@ -1,0 +1,182 @@
+import { appleReasons } from '../apns/apple-reasons.js';
+import { googleErrors } from '../fcm/google-errors.js';
+import { oauthErrors } from '../fcm/oauth-errors.js';
+import { isJsonObject } from '../json-web-token.js';
+import type { AnswerFault, FaultRule, FaultVendor, GoawayFault, Outcome } from './fault-rule.js';
+import { findFieldProblems, type WireRule } from './rule-fields.js';
+
+export interface FaultScript {
+  readonly rules: readonly FaultRule[];
+  /** What the chances of `rate` are drawn from; undefined for true randomness. */
+  readonly seed?: number;
+}
+
+/** What is wrong with a script of faults, in one sentence each. */
+export class FaultScriptError extends Error {
+  constructor(problems: readonly string[]) {
+    const shown = problems.slice(0, 10).join('; ');
+    super(problems.length > 10 ? `${shown}; and ${problems.length - 10} more` : shown);
+    this.name = 'FaultScriptError';
+  }
+}
+
+const answerFields = ['retry_after', 'message', 'field', 'body', 'timestamp'] as const;
+const connectionFields = [
+  'goaway_every',
+  'max_concurrent_streams',
+  'initial_concurrent_streams',
+  'mint_interval_seconds',
+  'expires_in',
+] as const;
+
+/** The statuses that go with each reason, the usual reason of a status first. */
+const statusesByReason: Record<FaultVendor, ReadonlyMap<string, number>> = {
+  apns: new Map(Object.entries(appleReasons)),
+  fcm: new Map(Object.entries(googleErrors).map(([name, { httpStatus }]) => [name, httpStatus])),
+  oauth: new Map(Object.entries(oauthErrors).map(([name, { httpStatus }]) => [name, httpStatus])),
+};
+
+/**
+ * Reads the body of `PUT /faults`.
+ * @throws FaultScriptError that names everything that is wrong, by its place.
+ */
+export function parseFaultScript(body: unknown): FaultScript {
+  if (!isJsonObject(body) || !Array.isArray(body.rules)) {
+    throw new FaultScriptError(['the body must be a JSON object with an array "rules"']);
+  }
+  const { rules, seed, ...unknown } = body;
+  const problems = Object.keys(unknown).map(
+    (name) => `${name} is not known; the body has "rules" and "seed"`,
+  );
+  if (seed !== undefined && !Number.isSafeInteger(seed)) problems.push('seed must be an integer');
+  const parsed: FaultRule[] = [];
+  for (const [index, rule] of (rules as unknown[]).entries()) {
+    const path = `rules[${index}]`;
+    const found = isJsonObject(rule) ? findProblems(path, rule) : [`${path} must be an object`];
+    if (found.length > 0) problems.push(...found);
+    else parsed.push(buildRule(rule as WireRule));
+  }
+  if (problems.length > 0) throw new FaultScriptError(problems);
+  return { rules: parsed, ...(seed !== undefined && { seed: seed as number }) };
+}
+
+function findProblems(path: string, source: Readonly<Record<string, unknown>>): string[] {
+  const fieldProblems = findFieldProblems(path, source);
+  if (fieldProblems.length > 0) return fieldProblems;
+  const rule = source as WireRule;
+  const problems: string[] = [];
+  const isGoawayReason = rule.goaway_every !== undefined && rule.status === undefined;
+  const isAnswer = rule.status !== undefined || (rule.reason !== undefined && !isGoawayReason);
+  const outcomes = [isAnswer, rule.reset !== undefined, rule.half_open !== undefined].filter(Boolean).length;
+  if (outcomes > 1) {
+    problems.push(`${path} must have only one of status or reason, reset, and half_open`);
+  }
+  if (!isAnswer) {
+    problems.push(
+      ...answerFields
+        .filter((name) => rule[name] !== undefined)
+        .map((name) => `${path}.${name} needs a status or a reason to go with`),
+    );
+  } else {
+    problems.push(...findAnswerProblems(path, rule));
+  }
+  const isForRequests = outcomes > 0 || rule.latency_ms !== undefined;
+  const isForConnections = connectionFields.some((name) => rule[name] !== undefined);
+  if (!isForRequests && !isForConnections) {
+    problems.push(
+      `${path} does nothing: give it a status, reason, reset, half_open, latency_ms, ${connectionFields.join(', ')}`,
+    );
+  }
+  if (isForConnections) {
+    problems.push(
+      ...(['token', 'topic', 'rate'] as const)
+        .filter((name) => rule[name] !== undefined)
+        .map(
+          (name) => `${path}.${name} selects requests, but the rule is about connections: make it two rules`,
+        ),
+    );
+  }
+  if (rule.mint_interval_seconds !== undefined && rule.environment !== undefined) {
+    problems.push(`${path}.environment does not go with mint_interval_seconds, which counts for both`);
+  }
+  if (rule.goaway_every === undefined && (rule.goaway_json ?? rule.goaway_code) !== undefined) {
+    problems.push(`${path}.goaway_json and goaway_code need goaway_every to go with`);
+  }
+  return problems;
+}
+
+function findAnswerProblems(path: string, rule: WireRule): string[] {
+  const problems: string[] = [];
+  const { status, reason } = completeAnswer(rule);
+  if (status === undefined) {
+    const known = [...statusesByReason[rule.vendor].keys()].join(', ');
+    problems.push(`${path}.reason "${rule.reason}" is not one of ${known}: give its status too, or mend it`);
+  } else if (reason === undefined && rule.body === undefined) {
+    problems.push(`${path}.status ${status} has no usual reason: give a reason or a body too`);
+  }
+  if (rule.timestamp !== undefined && status !== 410) {
+    problems.push(`${path}.timestamp goes only with status 410`);
+  }
+  return problems;
+}
+
+function completeAnswer(rule: WireRule): { status: number | undefined; reason: string | undefined } {
+  const statuses = statusesByReason[rule.vendor];
+  if (rule.reason !== undefined) {
+    return { status: rule.status ?? statuses.get(rule.reason), reason: rule.reason };
+  }
+  const usual = [...statuses].find(([, status]) => status === rule.status);
+  return { status: rule.status, reason: usual?.[0] };
+}
+
+function buildRule(rule: WireRule): FaultRule {
+  const outcome = buildOutcome(rule);
+  const goaway = buildGoaway(rule);
+  return {
+    vendor: rule.vendor,
+    ...(rule.token !== undefined && { token: rule.token }),
+    ...(rule.topic !== undefined && { topic: rule.topic }),
+    ...(rule.environment !== undefined && { environment: rule.environment }),
+    rate: rule.rate ?? 1,
+    times: rule.times ?? Number.POSITIVE_INFINITY,
+    latencyMilliseconds: rule.latency_ms ?? 0,
+    ...(outcome && { outcome }),
+    ...(goaway && { goaway }),
+    ...(rule.max_concurrent_streams !== undefined && { maxConcurrentStreams: rule.max_concurrent_streams }),
+    ...(rule.initial_concurrent_streams !== undefined && {
+      initialConcurrentStreams: rule.initial_concurrent_streams,
+    }),
+    ...(rule.mint_interval_seconds !== undefined && { mintIntervalSeconds: rule.mint_interval_seconds }),
+    ...(rule.expires_in !== undefined && { accessTokenSeconds: rule.expires_in }),
+    source: rule,
+  };
+}
+
+function buildOutcome(rule: WireRule): Outcome | undefined {
+  if (rule.reset !== undefined) return { kind: 'reset', when: rule.reset === 'after' ? 'after' : 'before' };
+  if (rule.half_open) return { kind: 'silence' };
+  if (rule.status === undefined && (rule.reason === undefined || rule.goaway_every !== undefined))
+    return undefined;
+  const { status = 500, reason = 'UNKNOWN' } = completeAnswer(rule);
+  const answer: AnswerFault = {
+    kind: 'answer',
+    status,
+    reason,
+    ...(rule.message !== undefined && { message: rule.message }),
+    ...(rule.field !== undefined && { field: rule.field }),
+    ...(rule.body !== undefined && { body: rule.body }),
+    ...(rule.retry_after !== undefined && { retryAfter: String(rule.retry_after) }),
+    ...(rule.timestamp !== undefined && { timestampMilliseconds: rule.timestamp }),
+  };
+  return answer;
+}
+
+function buildGoaway(rule: WireRule): GoawayFault | undefined {
+  if (rule.goaway_every === undefined) return undefined;
+  const reason = rule.status === undefined ? (rule.reason ?? 'Shutdown') : 'Shutdown';
+  return {
+    every: rule.goaway_every,
+    errorCode: rule.goaway_code ?? 0,
+    reason: rule.goaway_json === false ? undefined : reason,
+  };
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+
+const maximumRemembered = 10_000;
+
+/** The access tokens that are in force. They live in memory: after a restart a sender is answered 401 and asks anew. */
+export class AccessTokens {
+  readonly #clock: () => number;
+  readonly #expiries = new Map<string, number>();
+  #issuedCount = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  get issuedCount(): number {
+    return this.#issuedCount;
+  }
+
+  issue(lifetimeSeconds: number): string {
+    const token = `ya29.${randomBytes(48).toString('base64url')}`;
+    this.#issuedCount += 1;
+    this.#expiries.set(token, this.#clock() + lifetimeSeconds * 1000);
+    if (this.#expiries.size > maximumRemembered) {
+      const [oldest] = this.#expiries.keys();
+      if (oldest !== undefined) this.#expiries.delete(oldest);
+    }
+    return token;
+  }
+
+  isInForce(token: string): boolean {
+    const expiry = this.#expiries.get(token);
+    if (expiry === undefined) return false;
+    if (this.#clock() < expiry) return true;
+    this.#expiries.delete(token);
+    return false;
+  }
+}

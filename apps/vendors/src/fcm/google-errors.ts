@@ -1,0 +1,103 @@
+/** One error of FCM HTTP v1. `isFcmError` says whether the answer names it as an FcmError besides its status. */
+interface GoogleError {
+  readonly httpStatus: number;
+  readonly status: string;
+  readonly isFcmError: boolean;
+  readonly message: string;
+}
+
+const requestedEntity = 'Requested entity was not found.';
+
+/**
+ * Every error that FCM answers with, by the name under which a sender looks for it. Of several with one HTTP status
+ * the first is the usual one.
+ * https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode and
+ * https://cloud.google.com/apis/design/errors for those without FcmError.
+ */
+export const googleErrors = {
+  INVALID_ARGUMENT: row(
+    400,
+    'INVALID_ARGUMENT',
+    true,
+    'The registration token is not a valid FCM registration token',
+  ),
+  FAILED_PRECONDITION: row(400, 'FAILED_PRECONDITION', false, 'Precondition check failed.'),
+  UNAUTHENTICATED: row(
+    401,
+    'UNAUTHENTICATED',
+    false,
+    'Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid authentication credential. See https://developers.google.com/identity/sign-in/web/devconsole-project.',
+  ),
+  THIRD_PARTY_AUTH_ERROR: row(401, 'UNAUTHENTICATED', true, 'Auth error from APNS or Web Push Service'),
+  PERMISSION_DENIED: row(403, 'PERMISSION_DENIED', false, 'The caller does not have permission'),
+  SENDER_ID_MISMATCH: row(403, 'PERMISSION_DENIED', true, 'SenderId mismatch'),
+  UNREGISTERED: row(404, 'NOT_FOUND', true, requestedEntity),
+  NOT_FOUND: row(404, 'NOT_FOUND', false, requestedEntity),
+  QUOTA_EXCEEDED: row(429, 'RESOURCE_EXHAUSTED', true, 'Sending quota exceeded for the message target'),
+  RESOURCE_EXHAUSTED: row(
+    429,
+    'RESOURCE_EXHAUSTED',
+    false,
+    'Resource has been exhausted (e.g. check quota).',
+  ),
+  INTERNAL: row(500, 'INTERNAL', true, 'Internal error encountered.'),
+  UNSPECIFIED_ERROR: row(500, 'UNKNOWN', true, 'Unknown error.'),
+  UNAVAILABLE: row(503, 'UNAVAILABLE', true, 'The service is currently unavailable.'),
+} as const satisfies Record<string, GoogleError>;
+
+export type GoogleErrorName = keyof typeof googleErrors;
+
+export interface GoogleErrorOptions {
+  /** Overrides the HTTP status that goes with the name. */
+  readonly httpStatus?: number | undefined;
+  /** Overrides the usual sentence. */
+  readonly message?: string | undefined;
+  /** The path of the field that is wrong, such as `message.data`. */
+  readonly field?: string | undefined;
+  /** Overrides whether the answer carries an FcmError. */
+  readonly isFcmError?: boolean;
+  /** Further entries of `details`. */
+  readonly details?: readonly object[];
+}
+
+/**
+ * An error body as Google writes it. A name that is not in the table becomes an FcmError of status UNKNOWN, as it
+ * would look to a sender that is older than the name.
+ */
+export function formatGoogleError(name: string, options: GoogleErrorOptions = {}): string {
+  const known: GoogleError = isGoogleErrorName(name)
+    ? googleErrors[name]
+    : { httpStatus: 500, status: 'UNKNOWN', isFcmError: true, message: 'Unknown error.' };
+  const {
+    httpStatus = known.httpStatus,
+    message = known.message,
+    isFcmError = known.isFcmError,
+    field,
+  } = options;
+  const details: object[] = [...(options.details ?? [])];
+  if (isFcmError) {
+    details.push({ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode: name });
+  }
+  if (name === 'QUOTA_EXCEEDED') {
+    details.push({
+      '@type': 'type.googleapis.com/google.rpc.QuotaFailure',
+      violations: [{ subject: 'device', description: message }],
+    });
+  }
+  if (field !== undefined) {
+    details.push({
+      '@type': 'type.googleapis.com/google.rpc.BadRequest',
+      fieldViolations: [{ field, description: message }],
+    });
+  }
+  const error = { code: httpStatus, message, status: known.status, ...(details.length > 0 && { details }) };
+  return JSON.stringify({ error });
+}
+
+export function isGoogleErrorName(name: string): name is GoogleErrorName {
+  return Object.hasOwn(googleErrors, name);
+}
+
+function row(httpStatus: number, status: string, isFcmError: boolean, message: string): GoogleError {
+  return { httpStatus, status, isFcmError, message };
+}

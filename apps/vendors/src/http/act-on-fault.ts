@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnswerFault } from '../faults/fault-rule.js';
+import type { Verdict } from '../faults/faults.js';
+import type { RequestCounts } from '../statistics.js';
+
+/** What an HTTP/1.1 endpoint does with a request that it found in order. */
+export interface FaultableExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly counts: RequestCounts;
+  readonly verdict: Verdict;
+  /** Does what was asked; its answer is sent later. */
+  process(): void;
+  answerSuccess(): void;
+  answerFault(fault: AnswerFault): void;
+}
+
+/** Carries out what the scripted faults say about a request: process it or not, and answer, refuse, break off, or keep still. */
+export function actOnFault(exchange: FaultableExchange): void {
+  const { request, response, counts, verdict } = exchange;
+  const { outcome, latencyMilliseconds } = verdict;
+  if (outcome?.kind === 'silence') {
+    counts.countAnswer('no answer');
+    return;
+  }
+  const isProcessed = outcome === undefined || (outcome.kind === 'reset' && outcome.when === 'after');
+  if (isProcessed) exchange.process();
+  const finish = () => {
+    if (response.destroyed) return;
+    if (outcome === undefined) {
+      exchange.answerSuccess();
+    } else if (outcome.kind === 'answer') {
+      exchange.answerFault(outcome);
+    } else {
+      counts.countAnswer(`reset ${outcome.when}`);
+      request.socket.resetAndDestroy();
+    }
+  };
+  if (latencyMilliseconds === 0) finish();
+  else setTimeout(finish, latencyMilliseconds).unref();
+}

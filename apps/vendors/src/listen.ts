@@ -1,0 +1,18 @@
+import type { AddressInfo, Server } from 'node:net';
+
+/**
+ * Starts a server and waits until it listens.
+ * @param port 0 for any.
+ * @returns the port.
+ * @throws the server's own error, with `code` EADDRINUSE and the `port` when it is taken.
+ */
+export async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,151 @@
+import { resolve } from 'node:path';
+import { ApnsListener } from './apns/apns-listener.js';
+import { ProviderTokens } from './apns/provider-tokens.js';
+import { CredentialStore, type VendorCredentials } from './credentials/vendor-credentials.js';
+import { DeliveryLog } from './deliveries/delivery-log.js';
+import type { Environment } from './faults/fault-rule.js';
+import { Faults } from './faults/faults.js';
+import { AccessTokens } from './fcm/access-tokens.js';
+import { HttpListener } from './http/http-listener.js';
+import { ConnectionCounts, RequestCounts } from './statistics.js';
+
+export interface VendorsOptions {
+  /** Where the credentials are kept; made (mode 0700) when missing. */
+  readonly dataDir: string;
+  /** What all listeners bind to; 127.0.0.1 by default. */
+  readonly host?: string;
+  /** 0, the default, takes any free port; so for the next two. */
+  readonly httpPort?: number;
+  readonly apnsProductionPort?: number;
+  readonly apnsSandboxPort?: number;
+  /** Now, in milliseconds since the Unix epoch. */
+  readonly clock?: () => number;
+  /** Numbers from 0 to 1, 1 excluded: the chances of faults with a `rate`, unless their script has a seed. */
+  readonly random?: () => number;
+  /** Told in one sentence of everything refused, with why; silent by default. No tokens or bodies are in it. */
+  readonly log?: (message: string) => void;
+}
+
+export interface Vendors {
+  readonly urls: {
+    /** Deliveries, faults and statistics. */
+    readonly http: string;
+    /** What stands in for https://fcm.googleapis.com. */
+    readonly fcm: string;
+    /** What stands in for https://api.push.apple.com. */
+    readonly apnsProduction: string;
+    /** What stands in for https://api.sandbox.push.apple.com. */
+    readonly apnsSandbox: string;
+  };
+  readonly credentials: {
+    /** Google's service account file; its `token_uri` is here. */
+    readonly serviceAccountFile: string;
+    readonly fcmProjectId: string;
+    /** Apple's .p8 file. */
+    readonly apnsKeyFile: string;
+    readonly apnsKeyId: string;
+    readonly apnsTeamId: string;
+    /** What a sender must trust (PEM) to reach the APNs stand-ins. */
+    readonly caFile: string;
+  };
+  /** Stops listening and drops every connection. The data directory stays. */
+  close(): Promise<void>;
+}
+
+interface Listeners {
+  readonly http: HttpListener;
+  readonly production: ApnsListener;
+  readonly sandbox: ApnsListener;
+}
+
+/**
+ * Starts the stand-ins for FCM and for both environments of APNs. Credentials are made at the first start in a data
+ * directory and are the same at every later one.
+ * @throws the listener's error, `code` EADDRINUSE, when a port is taken; nothing is left running then.
+ */
+export async function startVendors(options: VendorsOptions): Promise<Vendors> {
+  const { host = '127.0.0.1', httpPort = 0, apnsProductionPort = 0, apnsSandboxPort = 0 } = options;
+  const store = await CredentialStore.open(resolve(options.dataDir), host);
+  const { fcm, apns } = store.credentials;
+  let tokenUri = '';
+  const { http, production, sandbox } = createListeners(store.credentials, options, () => tokenUri);
+  const close = async () => {
+    await Promise.all([http.close(), production.close(), sandbox.close()]);
+  };
+  try {
+    const httpUrl = formatUrl('http', host, await http.listen(host, httpPort));
+    const productionUrl = formatUrl('https', host, await production.listen(host, apnsProductionPort));
+    const sandboxUrl = formatUrl('https', host, await sandbox.listen(host, apnsSandboxPort));
+    tokenUri = `${httpUrl}/token`;
+    const files = await store.writeOperatorFiles(tokenUri);
+    return {
+      urls: { http: httpUrl, fcm: httpUrl, apnsProduction: productionUrl, apnsSandbox: sandboxUrl },
+      credentials: { ...files, fcmProjectId: fcm.projectId, apnsKeyId: apns.keyId, apnsTeamId: apns.teamId },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function createListeners(
+  credentials: VendorCredentials,
+  { clock = () => Date.now(), random = Math.random, log = () => {} }: VendorsOptions,
+  tokenUri: () => string,
+): Listeners {
+  const { fcm, apns, tls } = credentials;
+  const faults = new Faults(random);
+  const deliveries = new DeliveryLog();
+  const accessTokens = new AccessTokens(clock);
+  const mintIntervalSeconds = () => faults.mintIntervalSeconds;
+  const providerTokens = new ProviderTokens({ ...apns, clock, mintIntervalSeconds });
+  const connections = {
+    http: new ConnectionCounts(),
+    production: new ConnectionCounts(),
+    sandbox: new ConnectionCounts(),
+  };
+  const counts = {
+    fcm: new RequestCounts(),
+    oauth: new RequestCounts(),
+    production: new RequestCounts(),
+    sandbox: new RequestCounts(),
+  };
+  const statistics = () => ({
+    http: connections.http.toJson(),
+    fcm: counts.fcm.toJson(),
+    oauth: { ...counts.oauth.toJson(), access_tokens_issued: accessTokens.issuedCount },
+    apns: {
+      production: { ...connections.production.toJson(), ...counts.production.toJson() },
+      sandbox: { ...connections.sandbox.toJson(), ...counts.sandbox.toJson() },
+      provider_tokens_accepted: providerTokens.acceptedCount,
+    },
+    deliveries: { kept: deliveries.kept, forgotten: deliveries.forgotten },
+    faults_fired: faults.fired,
+  });
+  const shared = { deliveries, faults, clock, log };
+  const apnsListener = (environment: Environment) =>
+    new ApnsListener({
+      ...shared,
+      environment,
+      providerTokens,
+      tls,
+      counts: counts[environment],
+      connections: connections[environment],
+    });
+  return {
+    http: new HttpListener({
+      fcm: { ...shared, projectId: fcm.projectId, accessTokens, counts: counts.fcm },
+      oauth: { ...shared, serviceAccount: fcm, accessTokens, counts: counts.oauth, tokenUri },
+      admin: { deliveries, faults, log, statistics },
+      connections: connections.http,
+    }),
+    production: apnsListener('production'),
+    sandbox: apnsListener('sandbox'),
+  };
+}
+
+function formatUrl(scheme: 'http' | 'https', host: string, port: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

@@ -1,0 +1,24 @@
+/** The connections of one listener since it started. */
+export class ConnectionCounts {
+  opened = 0;
+  open = 0;
+
+  toJson(): object {
+    return { connections: this.opened, open_connections: this.open };
+  }
+}
+
+/** The requests to one vendor since it started. */
+export class RequestCounts {
+  requests = 0;
+  /** How often each thing was answered or done: `200`, `410 Unregistered`, `reset before`, `no answer`, `goaway`. */
+  readonly #answers = new Map<string, number>();
+
+  countAnswer(answer: string): void {
+    this.#answers.set(answer, (this.#answers.get(answer) ?? 0) + 1);
+  }
+
+  toJson(): object {
+    return { requests: this.requests, answers: Object.fromEntries(this.#answers) };
+  }
+}
