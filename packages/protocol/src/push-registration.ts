@@ -36,7 +36,7 @@ const timestamp = z.union([
 ]);
 
 const sealedShape = z.object({
-  token: z.string().refine(isTokenLength),
+  token: z.string().refine(isToken),
   token_kind: z.enum(['fcm', 'apns']),
   timestamp,
   ios_app_id: z.string().max(maximumIosAppIdCharacters).regex(iosAppIdPattern).nullish(),
@@ -84,7 +84,10 @@ function parseObject(bytes: Uint8Array): unknown {
   }
 }
 
-function isTokenLength(token: string): boolean {
-  if (token.length === 0 || token.length > 2 * maximumTokenCodePoints) return false;
+// A lone surrogate has no UTF-8, and PostgreSQL stores no NUL: neither can be handed to a vendor as it came.
+const unstorable = /[\0\p{Surrogate}]/u;
+
+function isToken(token: string): boolean {
+  if (token.length === 0 || token.length > 2 * maximumTokenCodePoints || unstorable.test(token)) return false;
   return token.length <= maximumTokenCodePoints || [...token].length <= maximumTokenCodePoints;
 }

@@ -1,1 +1,13 @@
-export {};
+export * from './config/configuration-error.js';
+export * from './config/credential-hash.js';
+export * from './config/environment-reader.js';
+export * from './config/private-file.js';
+export * from './config/secret.js';
+export * from './http/basic-credentials.js';
+export * from './http/create-http-app.js';
+export * from './http/operation.js';
+export * from './lifecycle/clock.js';
+export * from './lifecycle/retry-delay.js';
+export * from './lifecycle/run-process.js';
+export * from './logging/create-logger.js';
+export * from './metrics/metrics.js';

@@ -1,1 +1,6 @@
-export {};
+export * from './database-unusable-error.js';
+export * from './jobs/job-queue.js';
+export type { MigrationSet } from './migrate.js';
+export * from './open-database.js';
+export * from './portable-columns.js';
+export * from './transaction.js';

@@ -1,0 +1,90 @@
+import { ConfigurationError } from './configuration-error.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface IntegerRange {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+/**
+ * Reads the variables of one prefix and collects every problem, so that all are reported at once.
+ * An empty variable counts as unset. Call {@link finish} last.
+ */
+export class EnvironmentReader {
+  readonly #environment: Environment;
+  readonly #prefix: string;
+  readonly #known = new Set<string>();
+  readonly #problems: string[] = [];
+
+  constructor(environment: Environment, prefix: string) {
+    this.#environment = environment;
+    this.#prefix = prefix;
+  }
+
+  /** The variable's text, or `undefined` when it is unset. */
+  optional(name: string): string | undefined {
+    this.#known.add(this.#prefix + name);
+    return this.#environment[this.#prefix + name] || undefined;
+  }
+
+  /** The variable's text; unset is a problem, which `purpose` explains. */
+  required(name: string, purpose: string): string {
+    const text = this.optional(name);
+    if (text === undefined) this.problem(`${this.#prefix}${name} is not set: ${purpose}.`);
+    return text ?? '';
+  }
+
+  integer(name: string, fallback: number, range: IntegerRange): number {
+    const text = this.optional(name);
+    if (text === undefined) return fallback;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= range.minimum && value <= range.maximum) return value;
+    this.problem(
+      `${this.#prefix}${name} is "${text}": it must be a whole number from ${range.minimum} to ${range.maximum}.`,
+    );
+    return fallback;
+  }
+
+  oneOf<const T extends string>(name: string, choices: readonly T[], fallback: T): T {
+    const text = this.optional(name);
+    if (text === undefined) return fallback;
+    const choice = choices.find((candidate) => candidate === text);
+    if (choice === undefined) {
+      this.problem(`${this.#prefix}${name} is "${text}": it must be one of ${choices.join(', ')}.`);
+    }
+    return choice ?? fallback;
+  }
+
+  /** An absolute http(s) URL without a trailing slash. */
+  url(name: string, fallback: string): string {
+    return this.optionalUrl(name) ?? fallback;
+  }
+
+  optionalUrl(name: string): string | undefined {
+    const text = this.optional(name);
+    if (text === undefined) return undefined;
+    if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+      this.problem(
+        `${this.#prefix}${name} is "${text}": it must be a URL that starts with http:// or https://.`,
+      );
+      return undefined;
+    }
+    return text.replace(/\/+$/, '');
+  }
+
+  /** Adds a problem that concerns several variables, such as a half-configured capability. */
+  problem(sentence: string): void {
+    this.#problems.push(sentence);
+  }
+
+  /** @throws ConfigurationError naming every problem, unknown variables of the prefix included. */
+  finish(): void {
+    for (const name of Object.keys(this.#environment)) {
+      if (name.startsWith(this.#prefix) && !this.#known.has(name)) {
+        this.#problems.push(`${name} is not a setting: remove it or mend its spelling.`);
+      }
+    }
+    if (this.#problems.length > 0) throw new ConfigurationError(this.#problems);
+  }
+}

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ConfigurationError } from './configuration-error.js';
+
+/**
+ * Reads a file that holds a secret.
+ * @throws ConfigurationError when it cannot be read, or when others than its owner may read or write it.
+ */
+export async function readPrivateFile(path: string, purpose: string): Promise<string> {
+  try {
+    const { mode } = await stat(path);
+    if ((mode & 0o077) !== 0) {
+      const shown = (mode & 0o777).toString(8).padStart(4, '0');
+      throw new ConfigurationError([
+        `The file ${path} (${purpose}) has mode ${shown}, which lets others use it: run chmod 600 ${path}.`,
+      ]);
+    }
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw error;
+    throw new ConfigurationError(
+      [`The file ${path} (${purpose}) cannot be read: ${(error as Error).message}.`],
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Writes a file that only its owner may read: whole or not at all, and on the disk when the promise resolves.
+ * Its folder is made (mode 0700) when it is missing.
+ */
+export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
+  try {
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  const directory = await open(folder, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

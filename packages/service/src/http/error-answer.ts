@@ -1,0 +1,33 @@
+import { type ErrorCode, errorCodes, ProtocolError, stringifyJson } from '@waxwing/protocol';
+
+export interface ErrorAnswer {
+  readonly httpStatus: number;
+  readonly code: ErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const fastifyCodes: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'BAD_REQUEST',
+  FST_ERR_BAD_URL: 'BAD_REQUEST',
+};
+
+/** The refusal in whatever was thrown; anything that nobody meant to throw is INTERNAL_SERVER_ERROR, cause kept. */
+export function toProtocolError(thrown: unknown): ProtocolError {
+  if (thrown instanceof ProtocolError) return thrown;
+  const code = fastifyCodes[(thrown as { code?: string }).code ?? ''];
+  return new ProtocolError(code ?? 'INTERNAL_SERVER_ERROR', { cause: thrown });
+}
+
+/** The one place where an error becomes an answer. */
+export function errorAnswer(error: ProtocolError): ErrorAnswer {
+  const { code, httpStatus, fields, message, retryAfterSeconds } = error;
+  const headers: Record<string, string> = {};
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterSeconds));
+  if (Array.isArray(fields.allowed_methods)) headers.allow = fields.allowed_methods.join(', ');
+  if (httpStatus === 401) headers['www-authenticate'] = 'Basic realm="zulip"';
+  const msg = httpStatus === 500 ? errorCodes.INTERNAL_SERVER_ERROR.message : message;
+  return { httpStatus, code, headers, body: `${stringifyJson({ result: 'error', msg, code, ...fields })}\n` };
+}

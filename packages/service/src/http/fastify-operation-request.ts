@@ -1,0 +1,90 @@
+import { type JsonValue, ProtocolError } from '@waxwing/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { type BasicCredentials, parseBasicCredentials } from './basic-credentials.js';
+import type { OperationRequest } from './operation.js';
+import { parseJsonBody, type ReceivedBody } from './received-body.js';
+import { collectParameters, parseParameters, unsupportedParameters } from './request-parameters.js';
+
+/** {@link OperationRequest} on Fastify. */
+export class FastifyOperationRequest implements OperationRequest {
+  actor: string | undefined;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #body: ReceivedBody;
+  readonly #closing: AbortSignal;
+  #raw: Map<string, string[]> | undefined;
+  #schema: z.ZodObject | undefined;
+  #signal: AbortSignal | undefined;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, body: ReceivedBody, closing: AbortSignal) {
+    this.#request = request;
+    this.#reply = reply;
+    this.#body = body;
+    this.#closing = closing;
+  }
+
+  get id(): string {
+    return this.#request.id;
+  }
+
+  basicCredentials(): BasicCredentials {
+    return parseBasicCredentials(this.#request.headers.authorization);
+  }
+
+  parameters<S extends z.ZodObject>(schema: S): z.infer<S> {
+    if (this.#body.kind === 'refused') throw this.#body.error;
+    if (this.#body.kind === 'json') {
+      throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
+        message: 'Send the parameters as a form (application/x-www-form-urlencoded), not as JSON',
+      });
+    }
+    this.#schema = schema;
+    return parseParameters(schema, this.#rawParameters());
+  }
+
+  jsonBody(): JsonValue {
+    if (this.#body.kind === 'refused') throw this.#body.error;
+    if (this.#body.kind !== 'json') {
+      throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
+        message: 'Send the request body as JSON (application/json)',
+      });
+    }
+    return parseJsonBody(this.#body.text);
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name.toLowerCase()];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  setActor(actor: string): void {
+    this.actor = actor;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any([this.#closing, this.#gone()]);
+    return this.#signal;
+  }
+
+  /** Names of parameters that came and that the operation does not know; none for JSON operations. */
+  ignoredParameters(): string[] {
+    return this.#body.kind === 'json' ? [] : unsupportedParameters(this.#schema, this.#rawParameters());
+  }
+
+  #rawParameters(): Map<string, string[]> {
+    if (this.#raw === undefined) {
+      this.#raw = new Map();
+      const query = this.#request.query as Record<string, string | string[]>;
+      if (this.#body.kind === 'form') collectParameters(this.#raw, this.#body.entries);
+      collectParameters(this.#raw, Object.entries(query));
+    }
+    return this.#raw;
+  }
+
+  #gone(): AbortSignal {
+    const controller = new AbortController();
+    this.#reply.raw.once('close', () => controller.abort());
+    return controller.signal;
+  }
+}

@@ -1,0 +1,46 @@
+import closeWithGrace from 'close-with-grace';
+import { ConfigurationError } from '../config/configuration-error.js';
+import type { Log } from '../logging/create-logger.js';
+
+/** A running service: closing it stops taking requests, finishes or hands back what runs, and frees everything. */
+export interface RunningService {
+  close(): Promise<void>;
+}
+
+export interface ProcessOptions {
+  readonly name: string;
+  readonly log: Log;
+  /** How long closing may take before the process exits anyway. */
+  readonly closeDeadlineMilliseconds?: number;
+  start(): Promise<RunningService>;
+}
+
+/**
+ * Runs a service as this process: starts it, closes it on SIGTERM or SIGINT, and exits with 1 when the start fails.
+ * A failure that the operator can mend is printed as plain sentences, without a stack.
+ */
+export async function runProcess(options: ProcessOptions): Promise<void> {
+  const { name, log, closeDeadlineMilliseconds = 10_000 } = options;
+  let service: RunningService;
+  try {
+    service = await options.start();
+  } catch (error) {
+    process.stderr.write(`${name}: ${describeBootError(error)}\n`);
+    process.exit(1);
+  }
+  closeWithGrace({ delay: closeDeadlineMilliseconds, logger: false }, async ({ err, signal }) => {
+    if (err) log.error({ err }, 'unexpected error, closing');
+    else log.info({ signal }, 'closing');
+    await service.close();
+    log.info('closed');
+  });
+}
+
+/** One line for each thing that is wrong; unexpected errors keep their stack. */
+export function describeBootError(error: unknown): string {
+  const { code, message, stack } = error as NodeJS.ErrnoException;
+  if (error instanceof ConfigurationError) return error.problems.join('\n  ');
+  if (code === 'DATABASE_UNUSABLE') return message;
+  if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') return message;
+  return stack ?? String(error);
+}

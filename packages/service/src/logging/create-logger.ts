@@ -1,0 +1,27 @@
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+
+export type Log = Logger;
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/**
+ * The process's logger: JSON lines on standard output. Only what a caller names is written; requests and bodies have
+ * no serialiser here on purpose, so that nothing can log one by accident.
+ */
+export function createLogger(name: string, level: LogLevel, destination?: DestinationStream): Log {
+  const options = {
+    name,
+    level,
+    base: { name },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: describeError, req: () => undefined, res: () => undefined },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}
+
+function describeError(error: Error): object {
+  const { type, message, stack } = stdSerializers.err(error);
+  const { code } = error as NodeJS.ErrnoException;
+  return { type, message, code, stack };
+}

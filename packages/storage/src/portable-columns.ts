@@ -1,0 +1,19 @@
+import { type CreateTableBuilder, type Kysely, PostgresAdapter } from 'kysely';
+
+/** Column types that hold the same values on SQLite and PostgreSQL. */
+export const columnTypes = {
+  /** Unix milliseconds, counts and other integers up to 2^53; read as `number`. */
+  integer: 'bigint',
+  text: 'text',
+} as const;
+
+/** Adds the primary key `id`: a positive integer that the database picks and never uses twice. */
+export function addIdColumn<Table extends string>(
+  db: Kysely<unknown>,
+  table: CreateTableBuilder<Table>,
+): CreateTableBuilder<Table, 'id'> {
+  if (db.getExecutor().adapter instanceof PostgresAdapter) {
+    return table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
+  }
+  return table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement());
+}
