@@ -1,0 +1,202 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+
+interface Unit {
+  readonly folder: string;
+  /** Package names this unit may import; `node:*` stands for Node's own modules. */
+  readonly mayImport: readonly string[];
+  /** Loaded only on some platforms or only for some settings, by the files named. */
+  readonly only?: Readonly<Record<string, readonly string[]>>;
+}
+
+const ownPackages = (...names: string[]): string[] => names.map((name) => `@waxwing/${name}`);
+const commandLine = ['commander', 'cli-table3', 'picocolors', '@clack/prompts'];
+
+/** The import table: who may import whom. Data flows one way, imports flow one way. */
+const units: readonly Unit[] = [
+  { folder: 'packages/protocol', mayImport: ['zod', 'lossless-json'] },
+  {
+    folder: 'packages/sodium',
+    mayImport: ['libsodium-wrappers'],
+    only: {
+      'sodium-native': ['native.ts', 'wrap-sodium-native.ts'],
+      'react-native-libsodium': ['react-native.ts'],
+    },
+  },
+  { folder: 'packages/client', mayImport: [...ownPackages('protocol', 'sodium'), '@noble/hashes', 'zod'] },
+  {
+    folder: 'packages/service',
+    mayImport: [
+      ...ownPackages('protocol'),
+      'node:*',
+      'fastify',
+      '@fastify/formbody',
+      '@fastify/multipart',
+      'pino',
+      'prom-client',
+      'close-with-grace',
+      'zod',
+    ],
+  },
+  { folder: 'packages/storage', mayImport: ['node:*', 'kysely', '@photostructure/sqlite', 'pg', 'pg-boss'] },
+  {
+    folder: 'packages/server-push',
+    mayImport: [
+      ...ownPackages('protocol', 'sodium', 'service', 'storage'),
+      'node:*',
+      'undici',
+      'zod',
+      'kysely',
+    ],
+  },
+  {
+    folder: 'apps/relay',
+    mayImport: [
+      ...ownPackages('protocol', 'sodium', 'service', 'storage'),
+      'node:*',
+      ...commandLine,
+      'age-encryption',
+      'cockatiel',
+      'jose',
+      'kysely',
+      'undici',
+      'zod',
+    ],
+  },
+  {
+    folder: 'apps/server',
+    mayImport: [
+      ...ownPackages('protocol', 'sodium', 'service', 'storage', 'server-push'),
+      'node:*',
+      ...commandLine,
+      'kysely',
+      'zod',
+    ],
+  },
+  // Nothing of the senders, so that one mistake cannot hide in both.
+  {
+    folder: 'apps/vendors',
+    mayImport: [...ownPackages('service'), 'node:*', ...commandLine, '@peculiar/x509', 'reflect-metadata'],
+  },
+];
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** What a file imports, statically, dynamically or as a type. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
+  const patterns = [
+    /^\s*(?:import|export)\s[^'";]*?from\s*['"]([^'"]+)['"]/gm,
+    /^\s*import\s*['"]([^'"]+)['"]/gm,
+    /\bimport\s*\(\s*['"]([^'"]+)['"]/g,
+    /\brequire\s*\(\s*['"]([^'"]+)['"]/g,
+  ];
+  return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] as string));
+}
+
+function packageOf(specifier: string): string {
+  if (specifier.startsWith('node:') || builtinModules.includes(specifier)) return 'node:*';
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+function culprits({ folder, mayImport, only = {} }: Unit): string[] {
+  const source = join(root, folder, 'src');
+  return sourceFiles(source).flatMap((file) =>
+    importsOf(file)
+      .filter((specifier) => {
+        if (specifier.startsWith('.')) return !join(file, '..', specifier).startsWith(source);
+        const name = packageOf(specifier);
+        return !mayImport.includes(name) && !only[name]?.some((allowed) => file === join(source, allowed));
+      })
+      .map((specifier) => `${relative(root, file)} imports ${specifier}`),
+  );
+}
+
+describe('the import table', () => {
+  for (const unit of units) {
+    it(`holds for ${unit.folder}`, () => {
+      expect(sourceFiles(join(root, unit.folder, 'src')).length).toBeGreaterThan(0);
+      expect(culprits(unit)).toEqual([]);
+    });
+  }
+
+  it('covers every package and app but the one that may import anything', () => {
+    const folders = ['packages', 'apps'].flatMap((parent) =>
+      readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
+    );
+    expect(folders.filter((folder) => folder !== 'apps/quickstart').sort()).toEqual(
+      units.map(({ folder }) => folder).sort(),
+    );
+  });
+
+  it('lets only the key ring see the relay private keys: nobody else in the relay imports its inner files', () => {
+    const doors =
+      /keyring\/(?:live-key-ring|open-key-ring|key-ring-configuration|key-ring-commands|key-ring-tables|key-list-operation)\.js$/;
+    const inside = sourceFiles(join(root, 'apps/relay/src')).filter((file) => !file.includes('/keyring/'));
+    const found = inside.flatMap((file) =>
+      importsOf(file)
+        .filter((specifier) => specifier.includes('keyring/') && !doors.test(specifier))
+        .map((specifier) => `${relative(root, file)} imports ${specifier}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('names a forbidden import when there is one', () => {
+    const unit = units.find(({ folder }) => folder === 'packages/storage') as Unit;
+    expect(
+      culprits({ ...unit, mayImport: unit.mayImport.filter((name) => name !== 'kysely') }),
+    ).toContainEqual(expect.stringMatching(/^packages\/storage\/src\/.+ imports kysely$/));
+  });
+});
+
+describe('the house rules', () => {
+  const folders = ['packages', 'apps', 'test'].map((folder) => join(root, folder));
+  const files = folders.flatMap(sourceFiles).filter((file) => !/\/(?:node_modules|dist)\//.test(file));
+
+  it('reads the environment only in main.ts', () => {
+    const inUnits = files.filter((file) => /\/(?:packages|apps)\/[^/]+\/src\//.test(file));
+    const found = inUnits.filter(
+      (file) => !file.endsWith('/main.ts') && /\bprocess\.env\b/.test(readFileSync(file, 'utf8')),
+    );
+    expect(found.map((file) => relative(root, file))).toEqual([]);
+  });
+
+  it('keeps each main.ts within 25 lines', () => {
+    const long = files.filter(
+      (file) => file.endsWith('/src/main.ts') && readFileSync(file, 'utf8').trimEnd().split('\n').length > 25,
+    );
+    expect(long.map((file) => relative(root, file))).toEqual([]);
+  });
+
+  it('keeps every file within 400 lines', () => {
+    const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 401);
+    expect(long.map((file) => relative(root, file))).toEqual([]);
+  });
+
+  it('names every folder after a thing of the domain', () => {
+    const names = files.flatMap((file) => relative(root, file).split('/').slice(0, -1));
+    expect(
+      names.filter((name) => /^(?:utils?|helpers?|common|lib|misc|services|shared)$/.test(name)),
+    ).toEqual([]);
+  });
+
+  it('leaves no debt behind: no unfinished marks, no skipped or exclusive tests, no suppressed types', () => {
+    const debt = new RegExp(
+      [
+        'TO',
+        'DO\\b|FIX',
+        'ME\\b|@ts-(?:ignore|expect-error)|\\b(?:it|test|describe)\\.(?:skip|only|todo)\\(',
+      ].join(''),
+    );
+    const found = files.filter((file) => debt.test(readFileSync(file, 'utf8')));
+    expect(found.map((file) => relative(root, file))).toEqual([]);
+  });
+});

@@ -1,0 +1,50 @@
+/** One figure of a benchmark, against a limit or a peer measured in the same run. */
+export interface BenchResult {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** The limit's or the peer's figure, in the same unit. */
+  readonly against: number;
+  /** value / against: the only number that means something on a shared machine. */
+  readonly ratio: number;
+  readonly goal: number;
+  readonly better: 'higher' | 'lower';
+}
+
+export interface BenchOptions {
+  /** Also what takes longer than the default set's two minutes. */
+  readonly full: boolean;
+}
+
+/** Runs two loops in turn (A B A B …) and gives the median rate of each, so that a drifting machine hurts both alike. */
+export async function medianRates(
+  rounds: number,
+  subject: () => Promise<number>,
+  against: () => Promise<number>,
+): Promise<{ value: number; against: number; ratio: number }> {
+  const values: number[] = [];
+  const limits: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    values.push(await subject());
+    limits.push(await against());
+  }
+  const ratios = values.map((value, index) => value / (limits[index] as number));
+  return { value: median(values), against: median(limits), ratio: median(ratios) };
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** Calls `work` until `milliseconds` have passed and gives calls per second; looks at the clock every `batch` calls. */
+export function rateOf(work: () => void, milliseconds: number, batch = 64): number {
+  const start = performance.now();
+  let calls = 0;
+  for (;;) {
+    for (let index = 0; index < batch; index += 1) work();
+    calls += batch;
+    const elapsed = performance.now() - start;
+    if (elapsed >= milliseconds) return (calls * 1000) / elapsed;
+  }
+}

@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util';
+import type { BenchOptions, BenchResult } from './bench-result.js';
+
+interface Bench {
+  readonly names: readonly string[];
+  /** Runs only under `--full`. */
+  readonly isLong?: boolean;
+  load(): Promise<{ run(options: BenchOptions): Promise<BenchResult[]> }>;
+}
+
+const benches: readonly Bench[] = [{ names: ['open-native', 'open-wasm'], load: () => import('./open.js') }];
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+  },
+});
+const known = benches.flatMap(({ names }) => names);
+const unknown = values.only.find((name) => !known.includes(name));
+if (unknown !== undefined) {
+  process.stderr.write(`There is no benchmark "${unknown}": the names are ${known.join(', ')}.\n`);
+  process.exit(2);
+}
+
+const wanted = benches.filter(({ names, isLong = false }) =>
+  values.only.length > 0 ? names.some((name) => values.only.includes(name)) : values.full || !isLong,
+);
+const results: BenchResult[] = [];
+for (const bench of wanted) {
+  process.stderr.write(`measuring ${bench.names.join(', ')} …\n`);
+  const { run } = await bench.load();
+  const measured = await run({ full: values.full });
+  results.push(...measured.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
+}
+process.stdout.write(values.json ? `${JSON.stringify({ results })}\n` : table(results));
+process.exit(0);
+
+function table(rows: readonly BenchResult[]): string {
+  const lines = rows.map(({ name, value, unit, against, ratio, goal, better }) => {
+    const met = better === 'higher' ? ratio >= goal : ratio <= goal;
+    const bound = better === 'higher' ? 'at least' : 'at most';
+    const figures = `${format(value).padStart(10)} against ${format(against).padStart(10)} ${unit.padEnd(18)}`;
+    return `${name.padEnd(18)}${figures} ratio ${ratio.toFixed(2)}  goal ${bound} ${goal}  ${met ? 'met' : 'NOT MET'}`;
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+function format(figure: number): string {
+  return figure.toLocaleString('en-US', { maximumFractionDigits: figure < 100 ? 1 : 0 });
+}

@@ -1,0 +1,196 @@
+import {
+  decodeBase64,
+  encodeBase64,
+  formatPushAccountId,
+  normalizeCiphertextBase64,
+  parseJson,
+  parseNotification,
+  parsePushAccountId,
+  pushAccountIdFromBytes,
+  relayNotifyRequest,
+  stringifyJson,
+} from '@waxwing/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+
+describe('base64', () => {
+  it('gives back every byte string, and agrees with the platform', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        const text = encodeBase64(bytes);
+        expect(text).toBe(Buffer.from(bytes).toString('base64'));
+        expect(decodeBase64(text)).toEqual(bytes);
+      }),
+    );
+  });
+
+  it('works alike where the platform has no Buffer', async () => {
+    const { Buffer: nodeBuffer } = globalThis;
+    const bytes = Uint8Array.from({ length: 20_000 }, (_, index) => (index * 7) % 256);
+    const expected = nodeBuffer.from(bytes).toString('base64');
+    Reflect.deleteProperty(globalThis, 'Buffer');
+    try {
+      // The query makes this a second copy of the module, evaluated without Buffer.
+      const path = '../../../packages/protocol/src/base64.js?without-buffer';
+      const plain = (await import(path)) as typeof import('@waxwing/protocol');
+      expect(plain.encodeBase64(bytes)).toBe(expected);
+      expect(plain.decodeBase64(expected)).toEqual(bytes);
+    } finally {
+      globalThis.Buffer = nodeBuffer;
+    }
+  });
+
+  it('has exactly one text for each byte string', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9+/=_ -]{0,16}$/), (text) => {
+        const bytes = decodeBase64(text);
+        if (bytes !== undefined) expect(encodeBase64(bytes)).toBe(text);
+      }),
+    );
+  });
+
+  it.each(['QQ', 'QQ=', 'QR==', 'QUI', 'QUJ=', 'Q-__', 'QQ==\n', ' QQ==', 'QQ==QQ==', '=', 'QUJDé'])(
+    'refuses %j',
+    (text) => expect(decodeBase64(text)).toBeUndefined(),
+  );
+
+  it('drops the ASCII white space of ciphertext, and nothing else', () => {
+    expect(normalizeCiphertextBase64(' QU\r\nJD\t\v\f')).toBe('QUJD');
+    expect(normalizeCiphertextBase64('QU\u00a0JD')).toBeUndefined();
+    expect(normalizeCiphertextBase64('QU-JD')).toBeUndefined();
+  });
+});
+
+describe('64-bit ids', () => {
+  it('survive JSON in both directions without rounding', () => {
+    fc.assert(
+      fc.property(int64, (id) => {
+        const text = stringifyJson({ push_account_id: id });
+        expect(text).toBe(`{"push_account_id":${id}}`);
+        const parsed = parseJson(text) as { push_account_id: number | bigint };
+        expect(parsePushAccountId(parsed.push_account_id)).toBe(id);
+      }),
+    );
+  });
+
+  it('survive forms and events as decimal text', () => {
+    fc.assert(
+      fc.property(int64, (id) => {
+        const parsed = parsePushAccountId(String(id));
+        expect(parsed).toBe(id);
+        expect(parsed !== undefined && formatPushAccountId(parsed)).toBe(String(id));
+      }),
+    );
+  });
+
+  it.each([
+    2n ** 63n,
+    -(2n ** 63n) - 1n,
+    '9223372036854775808',
+    '1.0',
+    '01',
+    '',
+    ' 1',
+    '1e3',
+    '0x1',
+    1.5,
+    null,
+  ])('refuse %j', (value) =>
+    expect(parsePushAccountId(typeof value === 'bigint' ? value : value)).toBeUndefined(),
+  );
+
+  it('refuse a number that a double may have rounded', () => {
+    expect(parsePushAccountId(2 ** 53)).toBeUndefined();
+    expect(parsePushAccountId(2 ** 53 - 1)).toBe(2n ** 53n - 1n);
+  });
+
+  it('are positive when made from random bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 8, maxLength: 8 }), (bytes) => {
+        const id = pushAccountIdFromBytes(bytes);
+        expect(id >= 0n && parsePushAccountId(id) === id).toBe(true);
+      }),
+    );
+    expect(() => pushAccountIdFromBytes(new Uint8Array(7))).toThrow('at least 8 bytes');
+  });
+});
+
+describe('JSON', () => {
+  it('gives back whatever JSON can hold', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+        const text = JSON.stringify(value);
+        expect(parseJson(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('refuses text that is not one JSON value, whichever parser reads it', () => {
+    for (const text of ['{', '[1] 2', '{"id":12345678901234567890', 'NaN', '']) {
+      expect(() => parseJson(text)).toThrow(SyntaxError);
+    }
+  });
+
+  it('keeps real numbers as they are beside long digits', () => {
+    expect(parseJson('[1.5,12345678901234567890,1e3]')).toEqual([1.5, 12345678901234567890n, 1000]);
+  });
+
+  it('does not let a body reach an object prototype', () => {
+    const parsed = parseJson('{"__proto__":{"polluted":1},"id":12345678901234567890}') as object;
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    expect(Object.keys(parsed)).toContain('id');
+  });
+});
+
+describe('a notify request', () => {
+  const payload = { push_account_id: 2n ** 62n, encrypted_data: 'QUJD' };
+  const realm_uuid = '9AA61D0B-8ce5-488d-8e9e-fedc346e6836';
+
+  it('tells the kind by its shape', () => {
+    const parsed = relayNotifyRequest.parse({
+      realm_uuid,
+      push_requests: [
+        { device_id: 1, fcm_priority: 'high', payload },
+        {
+          device_id: 2,
+          http_headers: { apns_priority: 5, apns_push_type: 'background' },
+          payload: { ...payload, aps: {} },
+        },
+      ],
+    });
+    expect(parsed.realm_uuid).toBe(realm_uuid.toLowerCase());
+    expect(parsed.push_requests.map((request) => 'http_headers' in request)).toEqual([false, true]);
+    expect(parsed.push_requests[0]?.payload.push_account_id).toBe(2n ** 62n);
+  });
+
+  it('says which field of which item is wrong', () => {
+    const parsed = relayNotifyRequest.safeParse({
+      realm_uuid,
+      push_requests: [{ device_id: 1, fcm_priority: 'high', payload: { ...payload, encrypted_data: '?' } }],
+    });
+    expect(parsed.error?.issues[0]?.path).toEqual(['push_requests', 0, 'payload', 'encrypted_data']);
+  });
+});
+
+describe('a notification', () => {
+  const test = {
+    type: 'test',
+    time: 1,
+    realm_url: 'https://chat.example',
+    realm_name: 'Example',
+    user_id: 10,
+  };
+  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+  it('is read whatever its padding and unknown fields', () => {
+    expect(parseNotification(bytes(`${JSON.stringify({ ...test, new_field: [] })}      `))).toEqual(test);
+  });
+
+  it('is nothing when its type is unknown, a field is missing, or the bytes are not JSON', () => {
+    expect(parseNotification(bytes(JSON.stringify({ ...test, type: 'later' })))).toBeUndefined();
+    expect(parseNotification(bytes('{"type":"test"}'))).toBeUndefined();
+    expect(parseNotification(Uint8Array.of(0xff, 0x7b))).toBeUndefined();
+  });
+});
