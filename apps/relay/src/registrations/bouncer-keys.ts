@@ -1,0 +1,22 @@
+import type { KeyPair } from '@waxwing/sodium';
+import type { WriteTransaction } from '@waxwing/storage';
+import type { RelayTables } from '../relay-tables.js';
+
+/** What registering needs of the key ring. */
+export interface BouncerKeys {
+  /**
+   * The pair that opens what was sealed to `bouncerPublicKey`, found by the exact text (no other encoding of the same
+   * bytes) in constant time; `undefined` for keys unknown, retired or compromised.
+   */
+  find(bouncerPublicKey: string): KeyPair | undefined;
+  /**
+   * Counts `count` registrations opened with a key at `now` (Unix milliseconds), committed with them. It may be run
+   * again from the start, so it acts through `transaction` alone.
+   */
+  keyUsed(
+    transaction: WriteTransaction<RelayTables>,
+    bouncerPublicKey: string,
+    count: number,
+    now: number,
+  ): Promise<void>;
+}

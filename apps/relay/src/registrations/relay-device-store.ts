@@ -1,0 +1,69 @@
+import type { ApnsEnvironment } from '@waxwing/protocol';
+import type { Kysely, Transaction } from 'kysely';
+import type { RelayTables } from '../relay-tables.js';
+import { type RelayDevice, toRelayDevice } from './relay-device.js';
+import type { TokenVault } from './token-vault.js';
+
+const maximumIdsPerQuery = 500;
+
+export interface FindRelayDevices {
+  readonly realmId: number;
+  readonly ids: readonly number[];
+  readonly vault: TokenVault;
+}
+
+/** The devices with these ids that belong to the realm, expired ones included; ids of other realms are left out. */
+export async function findRelayDevices(
+  db: Kysely<RelayTables>,
+  { realmId, ids, vault }: FindRelayDevices,
+): Promise<Map<number, RelayDevice>> {
+  const found = new Map<number, RelayDevice>();
+  for (let offset = 0; offset < ids.length; offset += maximumIdsPerQuery) {
+    const rows = await db
+      .selectFrom('relay_devices')
+      .selectAll()
+      .where('realm_id', '=', realmId)
+      .where('id', 'in', ids.slice(offset, offset + maximumIdsPerQuery))
+      .execute();
+    for (const row of rows) found.set(row.id, toRelayDevice(row, vault));
+  }
+  return found;
+}
+
+export interface Expiry {
+  /** When the token was found dead, in Unix milliseconds. */
+  readonly at: number;
+  /** Only a device that last registered before this instant expires: a registration made since proves the token anew. */
+  readonly ifRegisteredBefore: number;
+}
+
+/** Marks a device whose token the vendor calls dead. Whether that happened: not for one expired or registered since. */
+export async function markExpired(
+  db: Transaction<RelayTables>,
+  id: number,
+  { at, ifRegisteredBefore }: Expiry,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('relay_devices')
+    .set({ expired_at: at })
+    .where('id', '=', id)
+    .where('expired_at', 'is', null)
+    .where('registered_at', '<', ifRegisteredBefore)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** Remembers which of Apple's two systems knows the token. Whether that happened: only for an APNs device. */
+export async function setApnsEnvironment(
+  db: Transaction<RelayTables>,
+  id: number,
+  environment: ApnsEnvironment,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('relay_devices')
+    .set({ apns_environment: environment })
+    .where('id', '=', id)
+    .where('token_kind', '=', 'apns')
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}

@@ -1,0 +1,12 @@
+/**
+ * How tokens rest in the database: encrypted, and found again by a keyed hash, so that a stolen database alone reveals
+ * no token. The keys are not in the database.
+ */
+export interface TokenVault {
+  /** The same text for the same token, of which nobody can tell the token without the key (an HMAC). */
+  lookup(token: string): string;
+  /** The token encrypted; a different text each time. */
+  seal(token: string): string;
+  /** The token again. @throws Error when the text was sealed with a key that the vault does not have, or changed since. */
+  open(sealed: string): string;
+}

@@ -1,0 +1,88 @@
+import type { Database, MigrationSet } from '@waxwing/storage';
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import type { Generated, Kysely } from 'kysely';
+
+/** The relay's own tables. Instants in Unix milliseconds. */
+export interface RelayTables {
+  servers: {
+    /** UUID, lower case. */
+    id: string;
+    name: string;
+    /** SHA-256 of the server key. */
+    key_hash: string;
+    created_at: number;
+    deactivated_at: number | null;
+  };
+  realms: {
+    id: Generated<number>;
+    /** Lower case. */
+    uuid: string;
+    server_id: string;
+    created_at: number;
+  };
+  relay_devices: {
+    id: Generated<number>;
+    realm_id: number;
+    /** Decimal text. Null is room for registrations that are known by their token alone. */
+    push_account_id: string | null;
+    token_kind: string;
+    /** What TokenVault.lookup gives for the token. */
+    token_lookup: string;
+    /** What TokenVault.seal gives for the token: the token itself is in no column. */
+    token: string;
+    ios_app_id: string | null;
+    apns_environment: string | null;
+    registered_at: number;
+    expired_at: number | null;
+  };
+}
+
+export type RelayDatabase = Database<RelayTables>;
+
+export const relayMigrations: MigrationSet = {
+  unit: 'relay',
+  migrations: {
+    '0001-servers-realms-devices': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await createServers(db);
+        await createRealms(db);
+        await createRelayDevices(db);
+      },
+    },
+  },
+};
+
+async function createServers(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('servers')
+    .addColumn('id', columnTypes.text, (column) => column.primaryKey())
+    .addColumn('name', columnTypes.text, (column) => column.notNull())
+    .addColumn('key_hash', columnTypes.text, (column) => column.notNull())
+    .addColumn('created_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('deactivated_at', columnTypes.integer)
+    .execute();
+}
+
+async function createRealms(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('realms'))
+    .addColumn('uuid', columnTypes.text, (column) => column.notNull().unique())
+    .addColumn('server_id', columnTypes.text, (column) => column.notNull().references('servers.id'))
+    .addColumn('created_at', columnTypes.integer, (column) => column.notNull())
+    .execute();
+  await db.schema.createIndex('realms_server').on('realms').column('server_id').execute();
+}
+
+async function createRelayDevices(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('relay_devices'))
+    .addColumn('realm_id', columnTypes.integer, (column) => column.notNull().references('realms.id'))
+    .addColumn('push_account_id', columnTypes.text)
+    .addColumn('token_kind', columnTypes.text, (column) => column.notNull())
+    .addColumn('token_lookup', columnTypes.text, (column) => column.notNull())
+    .addColumn('token', columnTypes.text, (column) => column.notNull())
+    .addColumn('ios_app_id', columnTypes.text)
+    .addColumn('apns_environment', columnTypes.text)
+    .addColumn('registered_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('expired_at', columnTypes.integer)
+    .addUniqueConstraint('relay_devices_once', ['realm_id', 'push_account_id', 'token_lookup'])
+    .execute();
+}

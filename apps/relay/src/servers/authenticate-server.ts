@@ -1,0 +1,38 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { OperationRequest } from '@waxwing/service';
+import type { ServerDirectory } from './server-directory.js';
+
+export interface AuthenticatedServer {
+  /** UUID, lower case. */
+  readonly serverId: string;
+}
+
+/**
+ * The server that sends a request, by HTTP Basic with its id and key (push registration protocol, "Authentication of
+ * a server"). An unknown id and a wrong key are refused in the same words: ids cannot be probed.
+ * @throws ProtocolError UNAUTHORIZED; BAD_REQUEST for another scheme, or a person's e-mail address instead of an id.
+ */
+export async function authenticateServer(
+  request: OperationRequest,
+  servers: ServerDirectory,
+): Promise<AuthenticatedServer> {
+  const { username, password } = request.basicCredentials();
+  if (username.includes('@')) {
+    throw new ProtocolError('BAD_REQUEST', { message: 'Must validate with valid Zulip server API key' });
+  }
+  const serverId = username.toLowerCase();
+  const standing = await servers.standingOf(serverId, password);
+  if (standing === 'unknown-or-wrong-key') {
+    throw new ProtocolError('UNAUTHORIZED', {
+      message:
+        'Zulip server auth failure: the server id is not registered or the key does not match; ask the operator of the push notification service',
+    });
+  }
+  if (standing === 'deactivated') {
+    throw new ProtocolError('UNAUTHORIZED', {
+      message: 'The mobile push notification service registration for your server has been deactivated',
+    });
+  }
+  request.setActor(serverId);
+  return { serverId };
+}

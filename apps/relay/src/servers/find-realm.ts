@@ -1,0 +1,22 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { ServerDirectory } from './server-directory.js';
+
+export interface Realm {
+  readonly realmId: number;
+  readonly realmUuid: string;
+}
+
+/**
+ * A server's own realm by its UUID (lower case).
+ * @throws ProtocolError MISSING_REMOTE_REALM, or REMOTE_REALM_SERVER_MISMATCH_ERROR for another server's.
+ */
+export async function findRealm(
+  servers: ServerDirectory,
+  serverId: string,
+  realmUuid: string,
+): Promise<Realm> {
+  const realm = await servers.realm(realmUuid);
+  if (realm === undefined) throw new ProtocolError('MISSING_REMOTE_REALM');
+  if (realm.serverId !== serverId) throw new ProtocolError('REMOTE_REALM_SERVER_MISMATCH_ERROR');
+  return { realmId: realm.realmId, realmUuid };
+}

@@ -1,0 +1,36 @@
+import type { Clock } from '@waxwing/service';
+
+export interface RecentLookupsOptions {
+  readonly clock: Clock;
+  readonly lifetimeMilliseconds: number;
+  readonly maximumEntries: number;
+}
+
+/** What was found a moment ago, so that a busy server costs one query a moment instead of one a request. */
+export class RecentLookups<Value> {
+  readonly #options: RecentLookupsOptions;
+  readonly #entries = new Map<string, { readonly value: Value; readonly foundAt: number }>();
+
+  constructor(options: RecentLookupsOptions) {
+    this.#options = options;
+  }
+
+  /** What was remembered for `key`, unless it is too old. */
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    const age = this.#options.clock() - entry.foundAt;
+    // A clock that was set back would keep an entry for as long as the step.
+    if (age >= 0 && age < this.#options.lifetimeMilliseconds) return entry.value;
+    this.#entries.delete(key);
+    return undefined;
+  }
+
+  remember(key: string, value: Value): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, { value, foundAt: this.#options.clock() });
+    if (this.#entries.size <= this.#options.maximumEntries) return;
+    const [oldest] = this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
+  }
+}

@@ -1,0 +1,28 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import type { TokenVault } from '../../apps/relay/src/registrations/token-vault.js';
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** A {@link TokenVault} on Node's AES-256-GCM and HMAC-SHA-256, with keys that live as long as the test. */
+export function createNodeTokenVault(): TokenVault {
+  const lookupKey = randomBytes(32);
+  const dataKey = randomBytes(32);
+  return {
+    lookup: (token) => createHmac('sha256', lookupKey).update(token, 'utf8').digest('base64'),
+    seal(token) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', dataKey, nonce);
+      const sealed = [nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()];
+      return Buffer.concat(sealed).toString('base64');
+    },
+    open(sealed) {
+      const bytes = Buffer.from(sealed, 'base64');
+      const decipher = createDecipheriv('aes-256-gcm', dataKey, bytes.subarray(0, nonceBytes));
+      decipher.setAuthTag(bytes.subarray(-tagBytes));
+      return (
+        decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+      );
+    },
+  };
+}
