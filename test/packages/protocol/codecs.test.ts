@@ -85,21 +85,22 @@ describe('64-bit ids', () => {
     );
   });
 
-  it.each([
-    2n ** 63n,
-    -(2n ** 63n) - 1n,
-    '9223372036854775808',
-    '1.0',
-    '01',
-    '',
-    ' 1',
-    '1e3',
-    '0x1',
-    1.5,
-    null,
-  ])('refuse %j', (value) =>
-    expect(parsePushAccountId(typeof value === 'bigint' ? value : value)).toBeUndefined(),
-  );
+  it('are refused outside 64 bits and in any other spelling', () => {
+    const wrong = [
+      2n ** 63n,
+      -(2n ** 63n) - 1n,
+      '9223372036854775808',
+      '1.0',
+      '01',
+      '',
+      ' 1',
+      '1e3',
+      '0x1',
+      1.5,
+      null,
+    ];
+    for (const value of wrong) expect(parsePushAccountId(value)).toBeUndefined();
+  });
 
   it('refuse a number that a double may have rounded', () => {
     expect(parsePushAccountId(2 ** 53)).toBeUndefined();

@@ -1,0 +1,125 @@
+import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import {
+  ConfigurationError,
+  EnvironmentReader,
+  generateCredential,
+  hashCredential,
+  matchesCredential,
+  readPrivateFile,
+  retryDelayMilliseconds,
+  Secret,
+  writePrivateFile,
+} from '@waxwing/service';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+describe('the environment reader', () => {
+  it('reports every problem at once, unknown names included', () => {
+    const reader = new EnvironmentReader(
+      { X_PORT: '70000', X_LEVEL: 'loud', X_URL: 'ftp://a', X_PROT: '1', Y: 'z' },
+      'X_',
+    );
+    reader.integer('PORT', 1, { minimum: 0, maximum: 65_535 });
+    reader.oneOf('LEVEL', ['info', 'warn'], 'info');
+    reader.url('URL', 'http://a');
+    reader.required('KEY', 'it is needed');
+    expect(() => reader.finish()).toThrow(ConfigurationError);
+    try {
+      reader.finish();
+    } catch (error) {
+      expect((error as ConfigurationError).problems.slice(0, 5)).toEqual([
+        'X_PORT is "70000": it must be a whole number from 0 to 65535.',
+        'X_LEVEL is "loud": it must be one of info, warn.',
+        'X_URL is "ftp://a": it must be a URL that starts with http:// or https://.',
+        'X_KEY is not set: it is needed.',
+        'X_PROT is not a setting: remove it or mend its spelling.',
+      ]);
+    }
+  });
+
+  it('takes an empty variable for an unset one and drops the slash at the end of a URL', () => {
+    const reader = new EnvironmentReader({ X_PORT: '', X_URL: 'https://relay.example/' }, 'X_');
+    expect(reader.integer('PORT', 8320, { minimum: 0, maximum: 65_535 })).toBe(8320);
+    expect(reader.url('URL', '')).toBe('https://relay.example');
+    expect(() => reader.finish()).not.toThrow();
+  });
+});
+
+describe('a secret', () => {
+  it('never shows itself', () => {
+    const secret = new Secret('hunter2');
+    const shown = [
+      String(secret),
+      `${secret}`,
+      JSON.stringify({ secret }),
+      inspect({ secret }, { depth: 9 }),
+    ].join();
+    expect(shown).not.toContain('hunter2');
+    expect(secret.reveal()).toBe('hunter2');
+  });
+});
+
+describe('credentials', () => {
+  it('are 256 random bits in 64 hexadecimal digits, and match only their own hash', () => {
+    const [one, other] = [generateCredential().reveal(), generateCredential().reveal()];
+    expect(one).toMatch(/^[0-9a-f]{64}$/);
+    expect(one).not.toBe(other);
+    expect(matchesCredential(one, hashCredential(one))).toBe(true);
+    expect(matchesCredential(other, hashCredential(one))).toBe(false);
+    expect(matchesCredential(one, undefined)).toBe(false);
+    expect(hashCredential('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+});
+
+describe('private files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-private-'));
+
+  it('are written whole, for their owner alone, and leave nothing else behind', async () => {
+    const path = join(folder, 'deep', 'key');
+    await writePrivateFile(path, 'one');
+    await writePrivateFile(path, 'two');
+    expect(await readPrivateFile(path, 'a key')).toBe('two');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'deep')).mode & 0o777).toBe(0o700);
+    expect(readdirSync(join(folder, 'deep'))).toEqual(['key']);
+  });
+
+  it('are refused when others may read them, with the command that mends it', async () => {
+    const path = join(folder, 'loose');
+    writeFileSync(path, 'x', { mode: 0o644 });
+    await expect(readPrivateFile(path, 'a key')).rejects.toThrow(
+      `has mode 0644, which lets others use it: run chmod 600 ${path}.`,
+    );
+  });
+
+  it('that are missing are named', async () => {
+    await expect(readPrivateFile(join(folder, 'none'), 'the server key')).rejects.toThrow(
+      '(the server key) cannot be read',
+    );
+  });
+});
+
+describe('the retry delay', () => {
+  it('doubles from the first delay to the cap, never shorter than half of it', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1000 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (attempt, random) => {
+          const delay = retryDelayMilliseconds({
+            attempt,
+            firstMilliseconds: 1000,
+            capMilliseconds: 3_600_000,
+            random: () => random,
+          });
+          const whole = Math.min(3_600_000, 1000 * 2 ** (attempt - 1));
+          expect(delay).toBeGreaterThanOrEqual(whole / 2);
+          expect(delay).toBeLessThanOrEqual(whole);
+        },
+      ),
+    );
+  });
+});
