@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const main = fileURLToPath(new URL('../../../apps/vendors/src/main.ts', import.meta.url));
+
+describe('waxwing-vendors', () => {
+  let directory: string;
+  const children: ChildProcess[] = [];
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'vendors-'));
+  });
+  afterEach(async () => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+    await rm(directory, { recursive: true });
+  });
+
+  function run(...flags: string[]) {
+    const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', main, ...flags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.push(child);
+    const output = { out: '', err: '' };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output.out += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      output.err += text;
+    });
+    const until = async (text: string) => {
+      while (!output.out.includes(text)) await once(child.stdout, 'data');
+    };
+    const exit = async () => {
+      const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+      return { code, signal, ...output };
+    };
+    return { child, until, exit: exit() };
+  }
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'prints one line of JSON that works, and ends cleanly on %s',
+    async (signal) => {
+      const { child, until, exit } = run('--json', '--port-base', '0', '--data-dir', directory);
+      await until('\n');
+      const clean = exit.then(({ code, out }) => ({ code, out }));
+      const line = await new Promise<string>((resolve) => {
+        child.kill(signal);
+        void clean.then(({ out }) => resolve(out));
+      });
+      expect((await clean).code).toBe(0);
+      expect(line.trimEnd()).not.toContain('\n');
+      const { urls, credentials } = JSON.parse(line) as {
+        urls: Record<string, string>;
+        credentials: Record<string, string>;
+      };
+      expect(Object.keys(urls).sort()).toEqual(['apnsProduction', 'apnsSandbox', 'fcm', 'http']);
+      const account = JSON.parse(await readFile(credentials.serviceAccountFile ?? '', 'utf8')) as {
+        token_uri: string;
+      };
+      expect(account.token_uri).toBe(`${urls.http}/token`);
+      await expect(fetch(`${urls.http}/stats`)).rejects.toThrow('fetch failed');
+    },
+  );
+
+  it('takes three ports in a row, and tells a person what to put where', async () => {
+    const base = await findFreePorts();
+    const { child, until, exit } = run('--port-base', String(base), '--data-dir', directory);
+    await until('Ctrl-C');
+    expect((await fetch(`http://127.0.0.1:${base}/deliveries`)).status).toBe(200);
+    child.kill('SIGTERM');
+    const { out } = await exit;
+    for (const text of [
+      `http://127.0.0.1:${base}\n`,
+      `https://127.0.0.1:${base + 1}\n`,
+      `https://127.0.0.1:${base + 2}\n`,
+      join(directory, 'fcm-service-account.json'),
+      join(directory, 'apns-ca.pem'),
+      'AuthKey_',
+      'key id',
+      'team id',
+    ]) {
+      expect(out).toContain(text);
+    }
+  });
+
+  it('says in one line which flag to use when a port is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const { exit } = run('--port-base', String(port), '--data-dir', directory);
+    const { code, err, out } = await exit;
+    taken.close();
+    expect(code).toBe(1);
+    expect(out).toBe('');
+    expect(err).toBe(
+      `waxwing-vendors: port ${port} on 127.0.0.1 is in use: choose others with --port-base\n`,
+    );
+  });
+
+  it.each([
+    [['--port-base', '65534'], /must be a port from 0 to 65533/],
+    [['--port-base', 'x'], /must be a port/],
+    [['--port'], /unknown option '--port'/],
+    [['extra'], /too many arguments/],
+  ])('refuses the flags %j', async (flags, message) => {
+    const { code, err } = await run(...flags).exit;
+    expect(code).toBe(1);
+    expect(err).toMatch(message);
+  });
+});
+
+/** The first of three free ports in a row. */
+async function findFreePorts(): Promise<number> {
+  for (let base = 18_300; base < 19_000; base += 3) {
+    const servers = [0, 1, 2].map((offset) => createServer().listen(base + offset, '127.0.0.1'));
+    const outcomes = await Promise.all(
+      servers.map((server) =>
+        Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]),
+      ),
+    ).catch(() => [false]);
+    for (const server of servers) server.close();
+    if (outcomes.every(Boolean)) return base;
+  }
+  throw new Error('no three ports in a row are free');
+}

@@ -1,0 +1,501 @@
+import { performance } from 'node:perf_hooks';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { appleReasons } from '../../../apps/vendors/src/apns/apple-reasons.js';
+import { googleErrors } from '../../../apps/vendors/src/fcm/google-errors.js';
+import {
+  type ApnsAnswer,
+  ApnsClient,
+  deviceToken,
+  getAccessToken,
+  getDeliveries,
+  getStatistics,
+  makeAssertion,
+  makeProviderToken,
+  putFaults,
+  requestAccessToken,
+  sendToFcm,
+  startTestVendors,
+  type TestVendors,
+  topic,
+} from './vendor-clients.js';
+
+let test: TestVendors;
+let accessToken: string;
+const clients: ApnsClient[] = [];
+
+beforeAll(async () => {
+  test = await startTestVendors();
+  accessToken = await getAccessToken(test);
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await fetch(`${test.vendors.urls.http}/faults`, { method: 'DELETE' });
+  await fetch(`${test.vendors.urls.http}/deliveries`, { method: 'DELETE' });
+});
+afterAll(() => test.close());
+
+async function connectClient(environment?: 'production' | 'sandbox'): Promise<ApnsClient> {
+  const client = await ApnsClient.connect(test, environment);
+  clients.push(client);
+  return client;
+}
+
+/** A connection that has authenticated, and so may have many streams at once. */
+async function connectWarm(): Promise<ApnsClient> {
+  const client = await connectClient();
+  await client.send();
+  await client.waitForStreamLimit(1000);
+  return client;
+}
+
+async function script(...rules: object[]): Promise<void> {
+  const response = await putFaults(test, rules);
+  expect(await response.json()).toEqual({ rules });
+}
+
+const send = (token = 'tok') => sendToFcm(test, { accessToken, body: { message: { token } } });
+
+describe('a scripted answer of APNs', () => {
+  it.each(Object.entries(appleReasons))('can be %s', async (reason, status) => {
+    const apns = await connectClient();
+    await script({ vendor: 'apns', reason });
+    const answer = await apns.send();
+    expect(answer.status).toBe(status);
+    const timestamp = status === 410 ? { timestamp: test.clock.milliseconds } : {};
+    expect(answer.body).toEqual({ reason, ...timestamp });
+    expect(answer.headers['apns-id']).toBeDefined();
+    expect(await getDeliveries(test)).toEqual([]);
+  });
+
+  it('can be of a status alone, of an unknown reason, and anything at all', async () => {
+    const apns = await connectClient();
+    await script({ vendor: 'apns', status: 410, timestamp: 1_700_000_000_000 });
+    expect(await apns.send()).toMatchObject({
+      status: 410,
+      body: { reason: 'Unregistered', timestamp: 1_700_000_000_000 },
+    });
+    await script({ vendor: 'apns', status: 400, reason: 'Novelty' });
+    expect(await apns.send()).toMatchObject({ status: 400, body: { reason: 'Novelty' } });
+    await script({ vendor: 'apns', status: 502, body: '"<html>"' });
+    expect(await apns.send()).toMatchObject({ status: 502, body: '<html>' });
+  });
+
+  it('can carry Retry-After in seconds and as a date', async () => {
+    const apns = await connectClient();
+    await script({ vendor: 'apns', status: 429, retry_after: 30 });
+    expect((await apns.send()).headers['retry-after']).toBe('30');
+    await script({ vendor: 'apns', status: 503, retry_after: 'Wed, 21 Oct 2026 07:28:00 GMT' });
+    expect((await apns.send()).headers['retry-after']).toBe('Wed, 21 Oct 2026 07:28:00 GMT');
+  });
+
+  it('can be for one token, one topic, or one environment', async () => {
+    const apns = await connectClient();
+    const sandbox = await connectClient('sandbox');
+    await script(
+      { vendor: 'apns', token: 'ABCD', reason: 'Unregistered' },
+      { vendor: 'apns', topic: 'org.example.Other', reason: 'TopicDisallowed' },
+      { vendor: 'apns', environment: 'production', token: '1234', reason: 'BadDeviceToken' },
+    );
+    expect((await apns.send('abcd')).body.reason).toBe('Unregistered');
+    expect((await apns.send('abce')).status).toBe(200);
+    expect((await apns.send('abce', { 'apns-topic': 'org.example.Other' })).body.reason).toBe(
+      'TopicDisallowed',
+    );
+    expect((await apns.send('1234')).body.reason).toBe('BadDeviceToken');
+    expect((await sandbox.send('1234')).status).toBe(200);
+  });
+
+  it('does not hide a real mistake', async () => {
+    const apns = await connectClient();
+    await script({ vendor: 'apns', status: 503 });
+    expect((await apns.send(deviceToken, { 'apns-topic': undefined })).body.reason).toBe('MissingTopic');
+    expect((await apns.send(deviceToken, { authorization: undefined })).body.reason).toBe(
+      'MissingProviderToken',
+    );
+  });
+});
+
+describe('a scripted answer of FCM', () => {
+  it.each(Object.entries(googleErrors))('can be %s', async (reason, { httpStatus, status, isFcmError }) => {
+    await script({ vendor: 'fcm', reason });
+    const response = await send();
+    expect(response.status).toBe(httpStatus);
+    const { error } = (await response.json()) as { error: { details?: { errorCode?: string }[] } };
+    expect(error).toMatchObject({ code: httpStatus, status });
+    expect(error.details?.[0]?.errorCode).toBe(isFcmError ? reason : undefined);
+    expect(await getDeliveries(test)).toEqual([]);
+  });
+
+  it('can be of a status alone, with its own message, field, body and Retry-After', async () => {
+    await script({ vendor: 'fcm', status: 404, token: 'gone' });
+    expect(await (await send('gone')).json()).toMatchObject({
+      error: { details: [{ errorCode: 'UNREGISTERED' }] },
+    });
+    expect((await send('Gone')).status).toBe(200);
+    await script({ vendor: 'fcm', status: 400, message: 'Bad data', field: 'message.data' });
+    expect(await (await send()).json()).toMatchObject({
+      error: { message: 'Bad data', details: [{}, { fieldViolations: [{ field: 'message.data' }] }] },
+    });
+    await script({ vendor: 'fcm', status: 502, body: '<html>', retry_after: 5 });
+    const response = await send();
+    expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([
+      502,
+      '5',
+      '<html>',
+    ]);
+    await script({ vendor: 'fcm', status: 400, reason: 'NOVELTY' });
+    expect(await (await send()).json()).toMatchObject({
+      error: { code: 400, details: [{ errorCode: 'NOVELTY' }] },
+    });
+  });
+
+  it('can be for a topic', async () => {
+    await script({ vendor: 'fcm', token: 'news', reason: 'QUOTA_EXCEEDED' });
+    const response = await sendToFcm(test, { accessToken, body: { message: { topic: 'news' } } });
+    expect(response.status).toBe(429);
+  });
+});
+
+describe('a scripted failure of the token endpoint', () => {
+  const ask = async () => requestAccessToken(test, await makeAssertion(test));
+
+  it('refuses as Google does', async () => {
+    await script(
+      { vendor: 'oauth', reason: 'invalid_client', times: 1 },
+      { vendor: 'oauth', status: 503, retry_after: 1 },
+    );
+    const refused = await ask();
+    expect([refused.status, await refused.json()]).toEqual([
+      401,
+      { error: 'invalid_client', error_description: 'The OAuth client was not found.' },
+    ]);
+    const unavailable = await ask();
+    expect([unavailable.status, unavailable.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await unavailable.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    await script({ vendor: 'oauth', reason: 'invalid_grant', message: 'Account disabled' });
+    expect(await (await ask()).json()).toEqual({
+      error: 'invalid_grant',
+      error_description: 'Account disabled',
+    });
+    await script({ vendor: 'oauth', status: 502, body: '<html>' });
+    expect(await (await ask()).text()).toBe('<html>');
+  });
+
+  it('breaks the connection', async () => {
+    await script({ vendor: 'oauth', reset: 'before' });
+    await expect(ask()).rejects.toThrow('fetch failed');
+  });
+
+  it('gives out tokens that live shorter', async () => {
+    await script({ vendor: 'oauth', expires_in: 5 });
+    const { access_token, expires_in } = (await (await ask()).json()) as {
+      access_token: string;
+      expires_in: number;
+    };
+    expect(expires_in).toBe(5);
+    const body = { message: { token: 't' } };
+    expect((await sendToFcm(test, { accessToken: access_token, body })).status).toBe(200);
+    test.clock.milliseconds += 5000;
+    expect((await sendToFcm(test, { accessToken: access_token, body })).status).toBe(401);
+    test.clock.milliseconds -= 5000;
+  });
+});
+
+describe('chances', () => {
+  const statuses = async (count: number) => {
+    const found: number[] = [];
+    for (let index = 0; index < count; index += 1) found.push((await send()).status);
+    return found;
+  };
+
+  it('strike as often as times says', async () => {
+    await script({ vendor: 'fcm', status: 500, times: 2 }, { vendor: 'fcm', status: 503, times: 1 });
+    expect(await statuses(5)).toEqual([500, 500, 503, 200, 200]);
+    expect(await getStatistics(test)).toMatchObject({ faults_fired: [2, 1] });
+  });
+
+  it('strike the share that rate says, the same requests for the same seed', async () => {
+    const rules = [{ vendor: 'fcm', status: 503, rate: 0.3 }];
+    await putFaults(test, rules, 42);
+    const first = await statuses(200);
+    const struck = first.filter((status) => status === 503).length;
+    expect(struck).toBeGreaterThan(30);
+    expect(struck).toBeLessThan(90);
+    await putFaults(test, rules, 42);
+    expect(await statuses(200)).toEqual(first);
+    const shown = await (await fetch(`${test.vendors.urls.http}/faults`)).json();
+    expect(shown).toEqual({ rules, seed: 42 });
+  });
+
+  it('never strike at rate 0 and always at rate 1', async () => {
+    await script({ vendor: 'fcm', status: 500, rate: 0 }, { vendor: 'fcm', status: 503, rate: 1 });
+    expect(await statuses(20)).toEqual(Array(20).fill(503));
+  });
+
+  it('draw from the random numbers that the stand-ins were given', async () => {
+    const draws = [0.1, 0.9, 0.49, 0.5];
+    const own = await startTestVendors({ random: () => draws.shift() ?? 0.99 });
+    await putFaults(own, [{ vendor: 'fcm', status: 503, rate: 0.5 }]);
+    const token = await getAccessToken(own);
+    const found: number[] = [];
+    for (let index = 0; index < 4; index += 1) {
+      found.push((await sendToFcm(own, { accessToken: token, body: { message: { token: 't' } } })).status);
+    }
+    expect(found).toEqual([503, 200, 503, 200]);
+    await own.close();
+  });
+
+  it('put rules that name a token first, then the order of the script', async () => {
+    await script(
+      { vendor: 'fcm', status: 500 },
+      { vendor: 'fcm', status: 503 },
+      { vendor: 'fcm', token: 'tok', status: 404 },
+      { vendor: 'fcm', token: 'tok', status: 403 },
+    );
+    expect((await send('tok')).status).toBe(404);
+    expect((await send('other')).status).toBe(500);
+  });
+
+  it('touch no other vendor', async () => {
+    await script({ vendor: 'apns', status: 500 });
+    expect((await send()).status).toBe(200);
+  });
+
+  it('are gone after DELETE', async () => {
+    await script({ vendor: 'fcm', status: 500 });
+    await fetch(`${test.vendors.urls.http}/faults`, { method: 'DELETE' });
+    expect((await send()).status).toBe(200);
+    expect(await (await fetch(`${test.vendors.urls.http}/faults`)).json()).toEqual({ rules: [] });
+  });
+});
+
+describe('latency', () => {
+  it('delays the answer, adds up, and goes with refusals', async () => {
+    const apns = await connectClient();
+    await apns.send();
+    await script(
+      { vendor: 'fcm', latency_ms: 30 },
+      { vendor: 'fcm', status: 503, latency_ms: 30 },
+      { vendor: 'apns', latency_ms: 40 },
+    );
+    const beforeFcm = performance.now();
+    expect((await send()).status).toBe(503);
+    // A timer may fire up to a millisecond early by this clock.
+    expect(performance.now() - beforeFcm).toBeGreaterThan(58);
+    const beforeApns = performance.now();
+    expect((await apns.send()).status).toBe(200);
+    expect(performance.now() - beforeApns).toBeGreaterThan(38);
+  });
+
+  it('delays requests side by side, not one after the other', async () => {
+    const apns = await connectWarm();
+    await script({ vendor: 'apns', latency_ms: 100 });
+    const before = performance.now();
+    await Promise.all(Array.from({ length: 50 }, () => apns.send()));
+    expect(performance.now() - before).toBeLessThan(2500);
+  });
+});
+
+describe('a reset', () => {
+  it('before processing refuses the stream, and nothing is delivered', async () => {
+    const apns = await connectClient();
+    await script({ vendor: 'apns', reset: 'before', times: 1 });
+    await expect(apns.send()).rejects.toThrow(/REFUSED_STREAM/);
+    expect(await getDeliveries(test)).toEqual([]);
+    expect((await apns.send()).status).toBe(200);
+  });
+
+  it('after processing delivers, and the sender cannot know', async () => {
+    const apns = await connectClient();
+    await script({ vendor: 'apns', reset: 'after', times: 1 });
+    await expect(apns.send()).rejects.toThrow(/INTERNAL_ERROR/);
+    expect(await getDeliveries(test)).toHaveLength(1);
+  });
+
+  it('breaks the connection to FCM, before or after', async () => {
+    await script({ vendor: 'fcm', reset: true, times: 1 }, { vendor: 'fcm', reset: 'after', times: 1 });
+    await expect(send()).rejects.toThrow('fetch failed');
+    expect(await getDeliveries(test)).toEqual([]);
+    await expect(send()).rejects.toThrow('fetch failed');
+    expect(await getDeliveries(test)).toHaveLength(1);
+    expect((await send()).status).toBe(200);
+  });
+});
+
+describe('GOAWAY', () => {
+  const settle = (sends: Promise<ApnsAnswer>[]) => Promise.allSettled(sends);
+
+  it('comes after so many streams, with a reason; what came later was not processed', async () => {
+    const apns = await connectWarm();
+    await script({ vendor: 'apns', goaway_every: 10 });
+    const results = await settle(
+      Array.from({ length: 25 }, (_, index) => apns.send((index + 16).toString(16))),
+    );
+    const kept = results.flatMap(({ status }, index) => (status === 'fulfilled' ? [index] : []));
+    // The connection's first stream was the warm-up, so the tenth is the ninth of these: stream 19.
+    expect(kept).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(apns.goaways[0]).toEqual({ code: 0, lastStreamId: 19, debugData: '{"reason":"Shutdown"}' });
+    const delivered = (await getDeliveries(test)).map(({ token }) => token);
+    expect(delivered.slice(1)).toEqual(kept.map((index) => (index + 16).toString(16)));
+    if (!apns.session.closed) await new Promise((resolve) => apns.session.once('close', resolve));
+  });
+
+  it('comes on every connection, without JSON and with another code when asked', async () => {
+    await script({ vendor: 'apns', goaway_every: 1, goaway_json: false });
+    for (let index = 0; index < 3; index += 1) {
+      const apns = await connectClient();
+      expect((await apns.send()).status).toBe(200);
+      expect(apns.goaways[0]).toEqual({ code: 0, lastStreamId: 1, debugData: '' });
+    }
+    await script({ vendor: 'apns', goaway_every: 1, goaway_code: 11, reason: 'TooManyRequests', times: 1 });
+    const broken = await connectClient();
+    const error = new Promise((resolve) => broken.session.once('error', resolve));
+    await settle([broken.send()]);
+    expect(String(await error)).toContain('error code 11');
+    expect(broken.goaways[0]).toMatchObject({ code: 11, debugData: '{"reason":"TooManyRequests"}' });
+    const spared = await connectClient();
+    await spared.send();
+    expect(spared.goaways).toEqual([]);
+  });
+
+  it('waits for the answers that are under way', async () => {
+    const apns = await connectWarm();
+    await script({ vendor: 'apns', goaway_every: 3, latency_ms: 30 });
+    const results = await settle([apns.send(), apns.send()]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  });
+
+  it('can be for one environment', async () => {
+    await script({ vendor: 'apns', goaway_every: 1, environment: 'sandbox' });
+    const production = await connectClient();
+    await production.send();
+    expect(production.goaways).toEqual([]);
+    const sandbox = await connectClient('sandbox');
+    await sandbox.send();
+    expect(sandbox.goaways).toHaveLength(1);
+  });
+});
+
+describe('stream limits', () => {
+  it('can be set for connections old and new', async () => {
+    const old = await connectWarm();
+    await script({ vendor: 'apns', max_concurrent_streams: 7 });
+    await old.waitForStreamLimit(7);
+    const fresh = await connectClient();
+    expect(fresh.session.remoteSettings.maxConcurrentStreams).toBe(1);
+    await fresh.send();
+    await fresh.waitForStreamLimit(7);
+    await script({ vendor: 'apns', initial_concurrent_streams: 50 });
+    await old.waitForStreamLimit(1000);
+    const open = await connectClient();
+    expect(open.session.remoteSettings.maxConcurrentStreams).toBe(50);
+  });
+});
+
+describe('a half-open socket', () => {
+  it('answers nothing more on its connection, not even a ping, while others go on', async () => {
+    const apns = await connectWarm();
+    await script({ vendor: 'apns', half_open: true, times: 1 });
+    const events: string[] = [];
+    const watch = (name: string) => () => events.push(name);
+    apns.send('aa').then(watch('answer'), watch('error'));
+    const other = await connectClient();
+    while (((await getStatistics(test)) as unknown as { faults_fired: number[] }).faults_fired[0] !== 1) {
+      await other.send('bb');
+    }
+    apns.session.ping(watch('ping'));
+    apns.send('cc').then(watch('answer'), watch('error'));
+    await new Promise((resolve) => other.session.ping(resolve));
+    for (let index = 0; index < 20; index += 1) expect((await other.send('bb')).status).toBe(200);
+    expect(events).toEqual([]);
+    expect(apns.session.destroyed).toBe(false);
+    expect(await getDeliveries(test, 'aa')).toEqual([]);
+    expect(await getDeliveries(test, 'cc')).toEqual([]);
+  });
+
+  it('leaves a request to FCM without an answer', async () => {
+    await script({ vendor: 'fcm', half_open: true, times: 1 });
+    const stop = new AbortController();
+    const { urls, credentials } = test.vendors;
+    const hanging = fetch(`${urls.fcm}/v1/projects/${credentials.fcmProjectId}/messages:send`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${accessToken}` },
+      body: '{"message":{"token":"t"}}',
+      signal: stop.signal,
+    });
+    let isSettled = false;
+    const outcome = hanging
+      .catch((error: Error) => error.name)
+      .finally(() => {
+        isSettled = true;
+      });
+    const fired = async () =>
+      ((await getStatistics(test)) as unknown as { faults_fired: number[] }).faults_fired[0];
+    while ((await fired()) !== 1) expect(isSettled).toBe(false);
+    for (let index = 0; index < 20; index += 1) expect((await send()).status).toBe(200);
+    expect(isSettled).toBe(false);
+    stop.abort();
+    expect(await outcome).toBe('AbortError');
+  });
+
+  it('does not keep the stand-ins from closing', async () => {
+    const own = await startTestVendors();
+    await putFaults(own, [{ vendor: 'apns', half_open: true }]);
+    const apns = await ApnsClient.connect(own);
+    const closed = new Promise((resolve) => apns.session.once('close', resolve));
+    apns.session.on('error', () => {});
+    const outcome = apns.send().catch(() => 'broken');
+    const fired = async () =>
+      ((await getStatistics(own)) as unknown as { faults_fired: number[] }).faults_fired[0];
+    while ((await fired()) !== 1) await getDeliveries(own);
+    await own.close();
+    await closed;
+    expect(await outcome).toBe('broken');
+  });
+});
+
+describe('the throttle on provider tokens', () => {
+  let own: TestVendors;
+
+  beforeEach(async () => {
+    own = await startTestVendors();
+  });
+  afterEach(() => own.close());
+
+  it('refuses a new token that comes too soon after the last, and goes on accepting the old', async () => {
+    await putFaults(own, [{ vendor: 'apns', mint_interval_seconds: 1200 }]);
+    const apns = await ApnsClient.connect(own);
+    const first = `bearer ${await makeProviderToken(own)}`;
+    const sendWith = (authorization: string) =>
+      apns.send(deviceToken, { authorization, 'apns-topic': topic });
+    expect((await sendWith(first)).status).toBe(200);
+    own.clock.milliseconds += 1_199_000;
+    const second = `bearer ${await makeProviderToken(own)}`;
+    expect(await sendWith(second)).toMatchObject({
+      status: 429,
+      body: { reason: 'TooManyProviderTokenUpdates' },
+    });
+    expect((await sendWith(first)).status).toBe(200);
+    own.clock.milliseconds += 1000;
+    expect((await sendWith(second)).status).toBe(200);
+    expect((await sendWith(first)).status).toBe(200);
+    const sandbox = await ApnsClient.connect(own, 'sandbox');
+    expect((await sandbox.send(deviceToken, { authorization: second })).status).toBe(200);
+    own.clock.milliseconds += 60_000;
+    const third = `bearer ${await makeProviderToken(own)}`;
+    expect((await sandbox.send(deviceToken, { authorization: third })).status).toBe(429);
+    apns.close();
+    sandbox.close();
+  });
+
+  it('is off unless a rule asks for it', async () => {
+    const apns = await ApnsClient.connect(own);
+    for (let index = 0; index < 3; index += 1) {
+      own.clock.milliseconds += 1000;
+      const authorization = `bearer ${await makeProviderToken(own)}`;
+      expect((await apns.send(deviceToken, { authorization })).status).toBe(200);
+    }
+    expect(await getStatistics(own)).toMatchObject({ apns: { provider_tokens_accepted: 3 } });
+    apns.close();
+  });
+});

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appleReasons } from '../../../apps/vendors/src/apns/apple-reasons.js';
+import { ruleFields } from '../../../apps/vendors/src/faults/rule-fields.js';
+import { googleErrors } from '../../../apps/vendors/src/fcm/google-errors.js';
+import { oauthErrors } from '../../../apps/vendors/src/fcm/oauth-errors.js';
+import { startTestVendors, type TestVendors } from './vendor-clients.js';
+
+const page = await readFile(new URL('../../../docs/vendors.md', import.meta.url), 'utf8');
+const commands = [...page.matchAll(/^curl .*$/gm)].map(([command]) => command);
+
+describe('the page on the vendors', () => {
+  let test: TestVendors;
+
+  beforeAll(async () => {
+    test = await startTestVendors();
+  });
+  afterAll(() => test.close());
+
+  it('documents every field of a fault rule, with its vendors, and no other', () => {
+    const rows = [...page.matchAll(/^\| `(\w+)` \| ([\w, ]*) \|/gm)].map(([, name, vendors]) => [
+      name,
+      vendors,
+    ]);
+    const fields = Object.entries(ruleFields).map(([name, { vendors }]) => [
+      name,
+      vendors.length === 3 ? 'all' : vendors.join(', '),
+    ]);
+    expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(fields));
+  });
+
+  it('names the usual reason of every status', () => {
+    const [, text = ''] = /^The usual reasons: ([\s\S]*?)\.\n\n/m.exec(page) ?? [];
+    const [apple, google, oauth] = text
+      .split(';')
+      .map((part) =>
+        Object.fromEntries(
+          [...part.matchAll(/(\d{3}) `(\w+)`/g)].map(([, status, reason]) => [status, reason]),
+        ),
+      );
+    const usual = (statuses: [string, number][]) =>
+      Object.fromEntries(statuses.reverse().map(([reason, status]) => [String(status), reason]));
+    const statusOf = (table: Record<string, { httpStatus: number }>) =>
+      Object.entries(table).map(([name, { httpStatus }]): [string, number] => [name, httpStatus]);
+    expect(apple).toEqual(usual(Object.entries(appleReasons)));
+    expect(google).toEqual(usual(statusOf(googleErrors)));
+    expect(oauth).toEqual(usual(statusOf(oauthErrors)));
+  });
+
+  it('has examples', () => {
+    expect(commands.length).toBeGreaterThanOrEqual(9);
+  });
+
+  it.each(commands)('has an example that works: %s', async (command) => {
+    const [, method = 'GET', url = '', body] =
+      /^curl (?:-X (\w+) )?'([^']+)'(?: -d '([^']+)')?$/.exec(command) ?? [];
+    const own = url.replace('http://127.0.0.1:8330', test.vendors.urls.http);
+    expect(own).not.toBe(url);
+    const response = await fetch(own, { method, ...(body !== undefined && { body }) });
+    const answer: unknown = await response.json();
+    expect(response.status).toBe(200);
+    if (body !== undefined) expect(answer).toEqual(JSON.parse(body));
+  });
+});
