@@ -1,0 +1,50 @@
+import {
+  decodeBase64,
+  livenessTimeoutSeconds,
+  maximumEncryptedRegistrationCharacters,
+  normalizeCiphertextBase64,
+  ProtocolError,
+  type PushRegistration,
+  parsePushRegistration,
+} from '@waxwing/protocol';
+import { unixSeconds } from '@waxwing/service';
+import type { KeyPair, Sodium } from '@waxwing/sodium';
+
+/**
+ * The bytes in an `encrypted_push_registration`. ASCII whitespace is dropped, the rest must be canonical base64.
+ * `undefined` for anything else.
+ */
+export function decodeSealedRegistration(text: string): Uint8Array | undefined {
+  const canonical = normalizeCiphertextBase64(text);
+  if (canonical === undefined || canonical.length > maximumEncryptedRegistrationCharacters) return undefined;
+  return decodeBase64(canonical);
+}
+
+/** What a client sealed to the relay; `undefined`, whatever the reason, when this is no registration. */
+export function openRegistration(
+  sodium: Sodium,
+  sealed: Uint8Array | undefined,
+  keyPair: KeyPair,
+): PushRegistration | undefined {
+  const plaintext = sealed && sodium.openSealed(sealed, keyPair);
+  return plaintext && parsePushRegistration(plaintext);
+}
+
+/**
+ * Passes a registration that opened and is fresh enough at `now` (Unix milliseconds). One that is exactly the liveness
+ * timeout old passes, in whole seconds, and so does one from the future (push registration protocol, "What the relay
+ * does with it").
+ * @throws ProtocolError BAD_REQUEST, the same for every reason why it did not open; REQUEST_EXPIRED.
+ */
+export function requireFreshRegistration(
+  registration: PushRegistration | undefined,
+  now: number,
+): PushRegistration {
+  if (registration === undefined) {
+    throw new ProtocolError('BAD_REQUEST', { message: 'Invalid encrypted_push_registration' });
+  }
+  if (unixSeconds(now) - registration.timestamp > livenessTimeoutSeconds) {
+    throw new ProtocolError('REQUEST_EXPIRED');
+  }
+  return registration;
+}

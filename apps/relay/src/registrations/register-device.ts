@@ -1,0 +1,40 @@
+import { registerBodyLimitBytes, relayRegisterParameters, relayRegisterPath } from '@waxwing/protocol';
+import type { Operation } from '@waxwing/service';
+import { authenticateServer } from '../servers/authenticate-server.js';
+import { findRealm } from '../servers/find-realm.js';
+import type { ServerDirectory } from '../servers/server-directory.js';
+import type { RegistrationBatches } from './registration-batches.js';
+
+export interface RegisterDeviceOptions {
+  readonly servers: ServerDirectory;
+  readonly registrations: RegistrationBatches;
+}
+
+/**
+ * Takes a sealed registration from a server and answers the `device_id` to notify the device by; the same one for the
+ * same realm, push account and token. Durable before it answers (push registration protocol, "POST
+ * remotes/push/e2ee/register").
+ *
+ * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
+ * MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for what does not
+ * open, whatever the reason; REQUEST_EXPIRED.
+ */
+export function registerDevice({ servers, registrations }: RegisterDeviceOptions): Operation {
+  return {
+    method: 'POST',
+    path: relayRegisterPath,
+    bodyLimitBytes: registerBodyLimitBytes,
+    async handle(request) {
+      const { serverId } = await authenticateServer(request, servers);
+      const parameters = request.parameters(relayRegisterParameters);
+      const { realmId } = await findRealm(servers, serverId, parameters.realm_uuid);
+      const deviceId = await registrations.register({
+        realmId,
+        pushAccountId: parameters.push_account_id,
+        encryptedPushRegistration: parameters.encrypted_push_registration,
+        bouncerPublicKey: parameters.bouncer_public_key,
+      });
+      return { device_id: deviceId };
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
+import type { BouncerKeys } from './bouncer-keys.js';
+import { decodeSealedRegistration, openRegistration, requireFreshRegistration } from './open-registration.js';
+import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
+
+/** A registration that an authenticated server sent for one of its realms, and the key it says it is sealed to. */
+export interface SealedRegistration {
+  readonly realmId: number;
+  readonly pushAccountId: PushAccountId;
+  /** Base64. */
+  readonly encryptedPushRegistration: string;
+  readonly bouncerPublicKey: string;
+}
+
+export interface RegistrationBatchesOptions {
+  readonly clock: Clock;
+  readonly sodium: Sodium;
+  readonly keyRing: Pick<BouncerKeys, 'find'>;
+  readonly store: RegistrationStore;
+}
+
+interface Waiting {
+  readonly registration: SealedRegistration;
+  resolve(deviceId: number): void;
+  reject(reason: unknown): void;
+}
+
+// Keeps one turn of the event loop below about 30 ms, even with the WebAssembly backend.
+const maximumRegistrationsPerBatch = 256;
+
+/**
+ * Opens the registrations that arrive in one turn of the event loop one right after the other, which is half as fast
+ * again as opening each between two parsings, and keeps them in one commit.
+ */
+export class RegistrationBatches {
+  readonly #options: RegistrationBatchesOptions;
+  #waiting: Waiting[] = [];
+
+  constructor(options: RegistrationBatchesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The RelayDevice's id, once it is durable.
+   * @throws ProtocolError INVALID_BOUNCER_PUBLIC_KEY, BAD_REQUEST or REQUEST_EXPIRED, checked in this order.
+   */
+  register(registration: SealedRegistration): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ registration, resolve, reject });
+      if (this.#waiting.length === 1) setImmediate(() => void this.#registerWaiting());
+    });
+  }
+
+  async #registerWaiting(): Promise<void> {
+    const batch = this.#waiting.splice(0, maximumRegistrationsPerBatch);
+    if (this.#waiting.length > 0) setImmediate(() => void this.#registerWaiting());
+    try {
+      const now = this.#options.clock();
+      const opened = this.#open(batch, now);
+      if (opened.size === 0) return;
+      const ids = await this.#options.store.saveAll([...opened.values()], now);
+      let index = 0;
+      for (const waiting of opened.keys()) waiting.resolve(ids[index++] as number);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  /** What is to be kept. Those that do not pass are refused here. */
+  #open(batch: readonly Waiting[], now: number): Map<Waiting, OpenedRegistration> {
+    const opened = new Map<Waiting, OpenedRegistration>();
+    for (const waiting of batch) {
+      try {
+        opened.set(waiting, this.#openOne(waiting.registration, now));
+      } catch (error) {
+        waiting.reject(error);
+      }
+    }
+    return opened;
+  }
+
+  #openOne(registration: SealedRegistration, now: number): OpenedRegistration {
+    const { realmId, pushAccountId, encryptedPushRegistration, bouncerPublicKey } = registration;
+    const { sodium, keyRing } = this.#options;
+    // Asked for only here, because a key may be retired, and its private half wiped, while a registration waits.
+    const keyPair = keyRing.find(bouncerPublicKey);
+    if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
+    const sealed = decodeSealedRegistration(encryptedPushRegistration);
+    const target = requireFreshRegistration(openRegistration(sodium, sealed, keyPair), now);
+    return { device: { realmId, pushAccountId, target, registeredAt: now }, bouncerPublicKey };
+  }
+}
