@@ -31,7 +31,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
 }
 
 /**
- * Starts the stand-ins as the flags say and prints where they are.
+ * Starts the stand-ins as the flags say.
  * @throws Error whose message is one sentence for the user when a port is taken.
  */
 export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> {
@@ -43,25 +43,21 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
   const log = (message: string) => {
     process.stderr.write(`${message}\n`);
   };
-  let vendors: Vendors;
   try {
-    vendors = await startVendors({ dataDir, host, log, ...ports });
+    return await startVendors({ dataDir, host, log, ...ports });
   } catch (error) {
     const { code, port } = error as NodeJS.ErrnoException & { port?: number };
     if (code !== 'EADDRINUSE') throw error;
     throw new Error(`port ${port} on ${host} is in use: choose others with --port-base`, { cause: error });
   }
-  process.stdout.write(
-    flags.json ? `${JSON.stringify(formatForMachines(vendors))}\n` : formatForPeople(vendors),
-  );
-  return vendors;
 }
 
-function formatForMachines({ urls, credentials }: Vendors): object {
-  return { urls, credentials };
+/** What to print once they are ready: for a person, or one line for a program. */
+export function describeVendors({ urls, credentials }: Vendors, { json }: CommandLineFlags): string {
+  return json ? `${JSON.stringify({ urls, credentials })}\n` : formatForPeople({ urls, credentials });
 }
 
-function formatForPeople({ urls, credentials }: Vendors): string {
+function formatForPeople({ urls, credentials }: Pick<Vendors, 'urls' | 'credentials'>): string {
   return `The stand-ins for FCM and APNs are ready.
 
 Give these to whatever sends your notifications:
