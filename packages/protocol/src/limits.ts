@@ -13,6 +13,12 @@ export const maximumIosAppIdCharacters = 255;
  */
 export const maximumEncryptedRegistrationCharacters = 72_000;
 
+/**
+ * Sizes in bytes that our client pads a registration's JSON to before sealing it. Nearly every token fits the first;
+ * the largest takes any token that is allowed, and stays below `maximumEncryptedRegistrationCharacters`.
+ */
+export const registrationSizeBucketsBytes = [512, 1024, 2048, 4096, 8192, 16_384, 32_768] as const;
+
 /** Most PushDevices of one user. */
 export const maximumPushDevicesPerUser = 1000;
 
@@ -31,3 +37,9 @@ export const notificationSizeBucketsBytes = [512, 1024, 2048, 2800] as const;
 
 /** Most bytes of one notification's JSON. */
 export const maximumNotificationBytes = 2800;
+
+/** Longest time that a vendor keeps a notification for a phone that is off, in seconds (28 days, FCM's limit). */
+export const maximumTimeToLiveSeconds = 2_419_200;
+
+/** Longest collapse id, in bytes (APNs' limit). */
+export const maximumCollapseIdBytes = 64;

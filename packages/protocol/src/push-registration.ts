@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { maximumIosAppIdCharacters, maximumTokenCodePoints } from './limits.js';
+import { maximumIosAppIdCharacters, maximumTokenCodePoints, registrationSizeBucketsBytes } from './limits.js';
+import { uuid } from './wire-fields.js';
 
 export type TokenKind = 'fcm' | 'apns';
 export type ApnsEnvironment = 'production' | 'sandbox';
@@ -8,6 +9,8 @@ export type ApnsEnvironment = 'production' | 'sandbox';
 export type PushRegistration = {
   /** Unix seconds, by the server's clock as the client knows it. */
   readonly timestamp: number;
+  /** UUID of the organisation that the registration is for; an extension that stock peers ignore. */
+  readonly audience?: string;
 } & PushTarget;
 
 /** Where a notification goes. `token` is kept exactly as the phone's system gave it. */
@@ -41,6 +44,7 @@ const sealedShape = z.object({
   timestamp,
   ios_app_id: z.string().max(maximumIosAppIdCharacters).regex(iosAppIdPattern).nullish(),
   apns_environment: z.enum(['production', 'sandbox']).nullish(),
+  audience: uuid.nullish(),
 });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -52,22 +56,43 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function parsePushRegistration(bytes: Uint8Array): PushRegistration | undefined {
   const shape = sealedShape.safeParse(parseObject(bytes));
   if (!shape.success) return undefined;
-  const { token, token_kind: tokenKind, timestamp, ios_app_id: iosAppId } = shape.data;
-  if (tokenKind === 'fcm') return iosAppId == null ? { tokenKind, token, timestamp } : undefined;
+  const { token, token_kind: tokenKind, timestamp, ios_app_id: iosAppId, audience } = shape.data;
+  const bound = audience == null ? { timestamp } : { timestamp, audience };
+  if (tokenKind === 'fcm') return iosAppId == null ? { tokenKind, token, ...bound } : undefined;
   if (iosAppId == null || !hexToken.test(token)) return undefined;
   const apnsEnvironment = shape.data.apns_environment ?? 'production';
-  return { tokenKind, token, timestamp, iosAppId, apnsEnvironment };
+  return { tokenKind, token, ...bound, iosAppId, apnsEnvironment };
+}
+
+export interface EncodingExtensions {
+  /** Makes two registrations of the same token differ; peers ignore it. */
+  readonly nonce?: string;
+  /** Pads with trailing spaces to a size of `registrationSizeBucketsBytes`, so that the length tells little. */
+  readonly padded?: boolean;
 }
 
 /** The JSON bytes of a registration, ready to be sealed; field order and omissions as stock clients write them. */
-export function encodePushRegistration(registration: PushRegistration): Uint8Array {
+export function encodePushRegistration(
+  registration: PushRegistration,
+  { nonce, padded = false }: EncodingExtensions = {},
+): Uint8Array {
   const { tokenKind, token, timestamp } = registration;
   const wire: Record<string, unknown> = { token_kind: tokenKind, token, timestamp };
   if (registration.tokenKind === 'apns') {
     wire.ios_app_id = registration.iosAppId;
     if (registration.apnsEnvironment === 'sandbox') wire.apns_environment = 'sandbox';
   }
-  return new TextEncoder().encode(JSON.stringify(wire));
+  if (registration.audience !== undefined) wire.audience = registration.audience;
+  if (nonce !== undefined) wire.nonce = nonce;
+  const bytes = new TextEncoder().encode(JSON.stringify(wire));
+  return padded ? padWithSpaces(bytes) : bytes;
+}
+
+function padWithSpaces(bytes: Uint8Array): Uint8Array {
+  const size = registrationSizeBucketsBytes.find((bucket) => bucket >= bytes.length) ?? bytes.length;
+  const padded = new Uint8Array(size).fill(0x20);
+  padded.set(bytes);
+  return padded;
 }
 
 /** The hexadecimal digits of an APNs token without whitespace, as APNs wants them in its path. */
