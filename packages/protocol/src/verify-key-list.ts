@@ -1,0 +1,113 @@
+import { decodeBase64 } from './base64.js';
+import {
+  type KeyListAnswer,
+  type KeyListDocument,
+  keyListDocument,
+  keyListSignedBytes,
+  signingKeyEndorsedBytes,
+} from './key-list.js';
+
+/** Checks one Ed25519 signature; `false` for anything of the wrong length or form. */
+export type VerifySignature = (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
+
+/** What a client goes by. Keys in canonical base64. */
+export interface KeyListTrust {
+  readonly verify: VerifySignature;
+  /** The signing key of the last list that was verified, or the one that the app pins where there was none. */
+  readonly signingPublicKey: string;
+  /** Pinned beside it; `undefined` for an app without one. */
+  readonly recoveryPublicKey: string | undefined;
+  /** Every key that a verified list has ever called revoked, signing keys among them. */
+  readonly revokedKeys: ReadonlySet<string>;
+  /** Sequence of the last list that was verified; 0 where there was none. */
+  readonly lastSequence: number;
+  readonly nowSeconds: number;
+}
+
+export type KeyListRefusal =
+  | 'malformed'
+  | 'bad-signature'
+  | 'unknown-signing-key'
+  | 'expired'
+  | 'issued-in-the-future'
+  | 'sequence-went-back'
+  | 'sequence-too-far-ahead';
+
+export type KeyListVerdict =
+  | { readonly kind: 'verified'; readonly list: KeyListDocument; readonly signingPublicKey: string }
+  | { readonly kind: 'refused'; readonly reason: KeyListRefusal };
+
+/**
+ * How far a sequence may lie ahead of `issued_at`, and `issued_at` ahead of the client's clock. A thief of the signing
+ * key could otherwise publish one list after which no true one would ever be new enough.
+ */
+export const keyListSkewSeconds = 86_400;
+
+/**
+ * Whether a key list may be followed. A list with the last sequence is the last list again and passes. Keep the
+ * `signingPublicKey` of what was verified: it takes the place of the pinned one, so that a key that was replaced after
+ * a theft signs nothing any more.
+ */
+export function verifyKeyList(answer: KeyListAnswer, trust: KeyListTrust): KeyListVerdict {
+  const bytes = decodeBase64(answer.key_list);
+  const list = bytes && parseDocument(bytes);
+  if (bytes === undefined || list === undefined) return refused('malformed');
+  if (list.signing_keys.at(-1)?.public_key !== answer.signing_public_key) return refused('malformed');
+  const signed = keyListSignedBytes(bytes);
+  if (!signedBy(answer.signing_public_key, answer.signature, signed, trust)) return refused('bad-signature');
+  if (!isTrusted(list.signing_keys, trust)) return refused('unknown-signing-key');
+  const reason = refusalByTime(list, trust);
+  if (reason !== undefined) return refused(reason);
+  return { kind: 'verified', list, signingPublicKey: answer.signing_public_key };
+}
+
+function refusalByTime(list: KeyListDocument, trust: KeyListTrust): KeyListRefusal | undefined {
+  if (trust.nowSeconds >= list.expires_at) return 'expired';
+  if (list.issued_at > trust.nowSeconds + keyListSkewSeconds) return 'issued-in-the-future';
+  if (list.sequence < trust.lastSequence) return 'sequence-went-back';
+  if (list.sequence > (list.issued_at + keyListSkewSeconds) * 1000) return 'sequence-too-far-ahead';
+  return undefined;
+}
+
+// The chain holds when it can be walked, endorsement by endorsement, from a key that is trusted to the last one.
+function isTrusted(chain: KeyListDocument['signing_keys'], trust: KeyListTrust): boolean {
+  let trusted = false;
+  let previous: string | undefined;
+  for (const { public_key: publicKey, endorsement } of chain) {
+    const message = signingKeyEndorsedBytes(decodeBase64(publicKey) ?? new Uint8Array());
+    const endorsedBy = (key: string | undefined) =>
+      key !== undefined && endorsement !== null && signedBy(key, endorsement, message, trust);
+    trusted =
+      !trust.revokedKeys.has(publicKey) &&
+      (publicKey === trust.signingPublicKey ||
+        endorsedBy(trust.recoveryPublicKey) ||
+        (trusted && endorsedBy(previous)));
+    previous = publicKey;
+  }
+  return trusted;
+}
+
+function signedBy(
+  publicKey: string,
+  signature: string,
+  message: Uint8Array,
+  { verify }: KeyListTrust,
+): boolean {
+  const signatureBytes = decodeBase64(signature);
+  const keyBytes = decodeBase64(publicKey);
+  return signatureBytes !== undefined && keyBytes !== undefined && verify(signatureBytes, message, keyBytes);
+}
+
+function parseDocument(bytes: Uint8Array): KeyListDocument | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return keyListDocument.safeParse(JSON.parse(text)).data;
+  } catch {
+    // Not UTF-8 or not JSON: malformed like any other defect of form.
+    return undefined;
+  }
+}
+
+function refused(reason: KeyListRefusal): KeyListVerdict {
+  return { kind: 'refused', reason };
+}
