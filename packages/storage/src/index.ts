@@ -1,4 +1,5 @@
 export * from './database-unusable-error.js';
+export * from './file-lock.js';
 export * from './jobs/job-queue.js';
 export type { MigrationSet } from './migrate.js';
 export * from './open-database.js';

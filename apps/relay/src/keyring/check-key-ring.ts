@@ -1,0 +1,78 @@
+import { decodeBase64, encodeBase64 } from '@waxwing/protocol';
+import type { Sodium } from '@waxwing/sodium';
+import { exampleKeys } from './example-keys.js';
+import type { BouncerKey, KeyRing, SigningKey } from './key-ring.js';
+
+/**
+ * What is wrong with a ring and how to mend it, one sentence; `undefined` for a sound ring: it is not empty, exactly
+ * one key is primary, no key is there twice, none is an example, and each public half belongs to its private half.
+ */
+export function checkKeyRing(ring: KeyRing, sodium: Sodium): string | undefined {
+  return (
+    checkStates(ring.bouncerKeys) ??
+    firstProblem(ring.bouncerKeys, (key) => checkBouncerKey(key, sodium)) ??
+    checkSigningKeys(ring.signingKeys, sodium) ??
+    (ring.tokenKeys.length === 0
+      ? 'The key ring has no token key: restore it from a backup, since tokens in the database open with nothing else.'
+      : undefined)
+  );
+}
+
+/** The same question for one key pair from a file that is to be imported. */
+export function checkKeyPair(
+  { publicKey, privateKey }: { readonly publicKey: string; readonly privateKey: Uint8Array },
+  sodium: Sodium,
+): string | undefined {
+  if (exampleKeys.has(publicKey)) {
+    return `The key ${publicKey} is from keys.example, so everybody has its private half: make your own with waxwing-relay keys init or keys rotate.`;
+  }
+  const bytes = decodeBase64(publicKey);
+  if (bytes === undefined || !sodium.isUsablePublicKey(bytes)) {
+    return `The key ${publicKey} is no usable X25519 public key: remove it.`;
+  }
+  if (encodeBase64(sodium.publicKeyOf(privateKey)) !== publicKey) {
+    return `The public key ${publicKey} does not belong to its private key: correct the pair, or restore it from a backup.`;
+  }
+  return undefined;
+}
+
+function checkStates(keys: readonly BouncerKey[]): string | undefined {
+  if (keys.length === 0) {
+    return 'The key ring is empty: make one with waxwing-relay keys init, or restore it from a backup.';
+  }
+  const primaries = keys.filter(({ state }) => state === 'primary');
+  if (primaries.length !== 1) {
+    const named = primaries.length === 0 ? 'no primary key' : `${primaries.length} primary keys`;
+    return `The key ring has ${named} where exactly one is needed: restore it from a backup, or import its keys into a new one.`;
+  }
+  const publicKeys = new Set<string>();
+  const repeated = keys.find(({ publicKey }) => publicKeys.size === publicKeys.add(publicKey).size);
+  if (repeated !== undefined) return `The key ring holds key ${repeated.id} twice: restore it from a backup.`;
+  return undefined;
+}
+
+function checkBouncerKey(key: BouncerKey, sodium: Sodium): string | undefined {
+  if (key.state === 'retired' || key.state === 'compromised') return undefined;
+  return checkKeyPair({ publicKey: key.publicKey, privateKey: key.privateKey.reveal() }, sodium);
+}
+
+function checkSigningKeys(keys: readonly SigningKey[], sodium: Sodium): string | undefined {
+  const last = keys.at(-1);
+  if (last?.privateKey === undefined) {
+    return 'The key ring has no key that signs the key list: restore it from a backup.';
+  }
+  const sample = new TextEncoder().encode('waxwing key ring check');
+  const signature = sodium.signDetached(sample, last.privateKey.reveal());
+  if (!sodium.verifyDetached(signature, sample, decodeBase64(last.publicKey) ?? new Uint8Array())) {
+    return `The signing key ${last.publicKey} does not belong to its private key: restore the key ring from a backup.`;
+  }
+  return undefined;
+}
+
+function firstProblem<T>(items: readonly T[], check: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const problem = check(item);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

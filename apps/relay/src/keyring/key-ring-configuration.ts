@@ -1,0 +1,45 @@
+import type { EnvironmentReader } from '@waxwing/service';
+import type { UnlockFile } from './key-ring-cipher.js';
+import { dayMilliseconds, defaultRotationDays, type RotationPolicy } from './rotation-policy.js';
+
+/** Where the key ring rests: one file, or one row of the relay's database for relays on several machines. */
+export type KeyRingPlace = { readonly kind: 'file'; readonly path: string } | { readonly kind: 'database' };
+
+export interface KeyRingConfiguration {
+  readonly place: KeyRingPlace;
+  readonly unlock: UnlockFile;
+  readonly policy: RotationPolicy;
+}
+
+export const defaultKeyRingFile = 'key-ring.age';
+const databasePlace = 'database';
+
+const days = { minimum: 1, maximum: 3650 } as const;
+
+/** Reads the variables that concern the key ring; what is wrong is reported through `reader`. */
+export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfiguration {
+  const place = reader.optional('KEY_RING') ?? defaultKeyRingFile;
+  const inDays = (name: string, fallback: number) => reader.integer(name, fallback, days) * dayMilliseconds;
+  return {
+    place: place === databasePlace ? { kind: 'database' } : { kind: 'file', path: place },
+    unlock: readUnlockFile(reader),
+    policy: {
+      rotateAfterMilliseconds: inDays('KEY_ROTATE_DAYS', defaultRotationDays.rotate),
+      acceptForMilliseconds: inDays('KEY_ACCEPT_DAYS', defaultRotationDays.accept),
+      unusedForMilliseconds: inDays('KEY_UNUSED_DAYS', defaultRotationDays.unused),
+      listValidMilliseconds: inDays('KEY_LIST_VALID_DAYS', defaultRotationDays.listValid),
+    },
+  };
+}
+
+function readUnlockFile(reader: EnvironmentReader): UnlockFile {
+  const identity = reader.optional('KEY_RING_IDENTITY_FILE');
+  const passphrase = reader.optional('KEY_RING_PASSPHRASE_FILE');
+  if ((identity === undefined) === (passphrase === undefined)) {
+    reader.problem(
+      'Set exactly one of RELAY_KEY_RING_IDENTITY_FILE (a file with an age identity, which keys init can make) and RELAY_KEY_RING_PASSPHRASE_FILE: the key ring is always encrypted.',
+    );
+  }
+  if (identity !== undefined) return { kind: 'identity', path: identity };
+  return { kind: 'passphrase', path: passphrase ?? '' };
+}

@@ -1,0 +1,208 @@
+import { decodeBase64, encodeBase64 } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service';
+import { z } from 'zod';
+import { type BouncerKey, type KeyRing, keyId, type SigningKey, type TokenKey } from './key-ring.js';
+
+/*
+ * The JSON text that is encrypted: one object, snake_case like everything that leaves the process, instants in Unix
+ * milliseconds, keys in canonical base64.
+ */
+
+const instant = z.number().int().nonnegative();
+const bytes = (length: number) =>
+  z.string().refine((text) => decodeBase64(text)?.length === length, `must be ${length} bytes in base64`);
+const publicKey = bytes(32);
+const facts = { public_key: publicKey, created_at: instant };
+
+const bouncerKey = z.discriminatedUnion('state', [
+  z.strictObject({ ...facts, state: z.literal('primary'), private_key: bytes(32), primary_since: instant }),
+  z.strictObject({ ...facts, state: z.literal('accepted'), private_key: bytes(32), accepted_until: instant }),
+  z.strictObject({ ...facts, state: z.literal('retired'), retired_at: instant }),
+  z.strictObject({ ...facts, state: z.literal('compromised'), revoked_at: instant }),
+]);
+
+const document = z.strictObject({
+  version: z.literal(1),
+  bouncer_keys: z.array(bouncerKey),
+  signing_keys: z.array(
+    z.strictObject({
+      public_key: publicKey,
+      private_key: bytes(64).nullable(),
+      created_at: instant,
+      endorsement: bytes(64).nullable(),
+    }),
+  ),
+  revoked_signing_keys: z.array(publicKey),
+  recovery_public_key: publicKey.nullable(),
+  token_keys: z.array(
+    z.strictObject({
+      id: z.string().regex(/^[0-9a-f]{8}$/, 'must be 8 hexadecimal digits'),
+      encryption_key: bytes(32),
+      lookup_key: bytes(32),
+      current_from: instant,
+    }),
+  ),
+  published: z
+    .strictObject({
+      sequence: instant,
+      issued_at: instant,
+      expires_at: instant,
+      key_list: z.string(),
+      signature: bytes(64),
+      signing_public_key: publicKey,
+    })
+    .nullable(),
+});
+
+type Document = z.infer<typeof document>;
+type BouncerKeyDocument = Document['bouncer_keys'][number];
+
+/** The text of a ring. It holds private keys: only for encryption. */
+export function encodeKeyRing(ring: KeyRing): string {
+  const { published } = ring;
+  const shape: Document = {
+    version: 1,
+    bouncer_keys: ring.bouncerKeys.map(encodeBouncerKey),
+    signing_keys: ring.signingKeys.map((key) => ({
+      public_key: key.publicKey,
+      private_key: key.privateKey === undefined ? null : reveal(key.privateKey),
+      created_at: key.createdAt,
+      endorsement: key.endorsement ?? null,
+    })),
+    revoked_signing_keys: [...ring.revokedSigningKeys],
+    recovery_public_key: ring.recoveryPublicKey ?? null,
+    token_keys: ring.tokenKeys.map((key) => ({
+      id: key.id,
+      encryption_key: reveal(key.encryptionKey),
+      lookup_key: reveal(key.lookupKey),
+      current_from: key.currentFrom,
+    })),
+    published:
+      published === undefined
+        ? null
+        : {
+            sequence: published.sequence,
+            issued_at: published.issuedAt,
+            expires_at: published.expiresAt,
+            key_list: published.keyList,
+            signature: published.signature,
+            signing_public_key: published.signingPublicKey,
+          },
+  };
+  return `${JSON.stringify(shape)}\n`;
+}
+
+/**
+ * The ring in a text, by form only; what a ring must hold is for {@link checkKeyRing} to say.
+ * Throws an `Error` with a phrase that names the wrong place and quotes nothing of the text.
+ */
+export function decodeKeyRing(text: string): KeyRing {
+  const parsed = document.safeParse(parseJsonObject(text));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Error(`${issue?.path.join('.') || 'the document'}: ${issue?.message ?? 'wrong form'}`);
+  }
+  const { published, ...shape } = parsed.data;
+  return {
+    bouncerKeys: shape.bouncer_keys.map(decodeBouncerKey),
+    signingKeys: shape.signing_keys.map(
+      (key): SigningKey => ({
+        publicKey: key.public_key,
+        privateKey: key.private_key === null ? undefined : conceal(key.private_key),
+        createdAt: key.created_at,
+        endorsement: key.endorsement ?? undefined,
+      }),
+    ),
+    revokedSigningKeys: shape.revoked_signing_keys,
+    recoveryPublicKey: shape.recovery_public_key ?? undefined,
+    tokenKeys: shape.token_keys.map(
+      (key): TokenKey => ({
+        id: key.id,
+        encryptionKey: conceal(key.encryption_key),
+        lookupKey: conceal(key.lookup_key),
+        currentFrom: key.current_from,
+      }),
+    ),
+    published:
+      published === null
+        ? undefined
+        : {
+            sequence: published.sequence,
+            issuedAt: published.issued_at,
+            expiresAt: published.expires_at,
+            keyList: published.key_list,
+            signature: published.signature,
+            signingPublicKey: published.signing_public_key,
+          },
+  };
+}
+
+function encodeBouncerKey(key: BouncerKey): BouncerKeyDocument {
+  const facts = { public_key: key.publicKey, created_at: key.createdAt };
+  switch (key.state) {
+    case 'primary':
+      return {
+        ...facts,
+        state: key.state,
+        private_key: reveal(key.privateKey),
+        primary_since: key.primarySince,
+      };
+    case 'accepted':
+      return {
+        ...facts,
+        state: key.state,
+        private_key: reveal(key.privateKey),
+        accepted_until: key.acceptedUntil,
+      };
+    case 'retired':
+      return { ...facts, state: key.state, retired_at: key.retiredAt };
+    case 'compromised':
+      return { ...facts, state: key.state, revoked_at: key.revokedAt };
+  }
+}
+
+function decodeBouncerKey(key: BouncerKeyDocument): BouncerKey {
+  const publicKey = key.public_key;
+  const facts = { id: keyId(fromBase64(publicKey)), publicKey, createdAt: key.created_at };
+  switch (key.state) {
+    case 'primary':
+      return {
+        ...facts,
+        state: key.state,
+        privateKey: conceal(key.private_key),
+        primarySince: key.primary_since,
+      };
+    case 'accepted':
+      return {
+        ...facts,
+        state: key.state,
+        privateKey: conceal(key.private_key),
+        acceptedUntil: key.accepted_until,
+      };
+    case 'retired':
+      return { ...facts, state: key.state, retiredAt: key.retired_at };
+    case 'compromised':
+      return { ...facts, state: key.state, revokedAt: key.revoked_at };
+  }
+}
+
+function parseJsonObject(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The platform's message quotes the text, which may hold a private key.
+    throw new Error('the document: not JSON');
+  }
+}
+
+function reveal(key: Secret<Uint8Array>): string {
+  return encodeBase64(key.reveal());
+}
+
+function conceal(base64: string): Secret<Uint8Array> {
+  return new Secret(fromBase64(base64));
+}
+
+function fromBase64(base64: string): Uint8Array {
+  return new Uint8Array(Buffer.from(base64, 'base64'));
+}

@@ -1,0 +1,12 @@
+/** Where the encrypted key ring rests. Texts are ASCII-armoured age files. */
+export interface KeyRingStore {
+  /** Names the place, for sentences: a path, or the database. */
+  readonly place: string;
+  /** The encrypted ring; `undefined` when there is none. @throws ConfigurationError when it must not be used. */
+  read(): Promise<string | undefined>;
+  /**
+   * Puts `next` in the place of `expected` (`undefined`: of nothing), whole or not at all and durably. Whether that
+   * happened: not when another process has changed the ring since it was read.
+   */
+  replace(expected: string | undefined, next: string): Promise<boolean>;
+}

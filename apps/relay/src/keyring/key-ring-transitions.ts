@@ -1,0 +1,156 @@
+import { encodeBase64 } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service';
+import type { KeyPair } from '@waxwing/sodium';
+import {
+  type AcceptedKey,
+  type BouncerKey,
+  findKey,
+  type KeyRing,
+  keyId,
+  type PrimaryKey,
+  primaryKey,
+} from './key-ring.js';
+import { KeyRingRefusal } from './key-ring-refusal.js';
+import type { RotationPolicy } from './rotation-policy.js';
+
+/** What a transition works with besides the ring. `now` in Unix milliseconds. */
+export interface TransitionContext {
+  readonly now: number;
+  readonly policy: RotationPolicy;
+  /** Makes the key pair of a new primary; called at most once. */
+  makeKeyPair(): KeyPair;
+}
+
+/** A key that came from elsewhere, with both halves. */
+export interface ImportedKey {
+  readonly publicKey: string;
+  readonly privateKey: Secret<Uint8Array>;
+  readonly createdAt: number | undefined;
+  /** `undefined` leaves the date to the policy. */
+  readonly acceptedUntil: number | undefined;
+}
+
+export function newPrimaryKey({ publicKey, privateKey }: KeyPair, createdAt: number): PrimaryKey {
+  const facts = { id: keyId(publicKey), publicKey: encodeBase64(publicKey), createdAt };
+  return { ...facts, state: 'primary', primarySince: createdAt, privateKey: new Secret(privateKey) };
+}
+
+/** A new key becomes primary, the old one is accepted for as long as the policy says. */
+export function rotate(ring: KeyRing, context: TransitionContext): KeyRing {
+  const { now, policy } = context;
+  const { bouncerKeys } = replaceKey(ring, asReplaced(primaryKey(ring), now + policy.acceptForMilliseconds));
+  return { ...ring, bouncerKeys: [...bouncerKeys, newPrimaryKey(context.makeKeyPair(), now)] };
+}
+
+/**
+ * What time alone brings: accepted keys past their date are retired, a primary past its age is replaced.
+ * The very same ring when nothing is due.
+ */
+export function applySchedule(ring: KeyRing, context: TransitionContext): KeyRing {
+  const { now, policy } = context;
+  const isPast = (key: BouncerKey) => key.state === 'accepted' && key.acceptedUntil <= now;
+  const kept = ring.bouncerKeys.some(isPast)
+    ? { ...ring, bouncerKeys: ring.bouncerKeys.map((key) => (isPast(key) ? asRetired(key, now) : key)) }
+    : ring;
+  const isDue = primaryKey(ring).primarySince + policy.rotateAfterMilliseconds <= now;
+  return isDue ? rotate(kept, context) : kept;
+}
+
+/** An accepted key is refused from now on and its private half destroyed. */
+export function retire(ring: KeyRing, name: string, now: number): KeyRing {
+  const key = namedKey(ring, name);
+  if (key.state === 'primary') {
+    throw new KeyRingRefusal(`Key ${key.id} is the primary key: rotate first, then retire it.`);
+  }
+  if (key.state !== 'accepted') throw new KeyRingRefusal(`Key ${key.id} is ${key.state} already.`);
+  return replaceKey(ring, asRetired(key, now));
+}
+
+/** A key that somebody else may have is refused at once and listed as revoked; a primary is replaced by a new key. */
+export function revoke(ring: KeyRing, name: string, context: TransitionContext): KeyRing {
+  const key = namedKey(ring, name);
+  if (key.state === 'compromised') throw new KeyRingRefusal(`Key ${key.id} is compromised already.`);
+  const rotated = key.state === 'primary' ? rotate(ring, context) : ring;
+  const { id, publicKey, createdAt } = key;
+  return replaceKey(rotated, {
+    id,
+    publicKey,
+    createdAt,
+    state: 'compromised',
+    revokedAt: context.now,
+  });
+}
+
+/** Keys from elsewhere are accepted as well; those that the ring has already stay as they are. */
+export function importKeys(
+  ring: KeyRing,
+  imported: readonly ImportedKey[],
+  { now, policy }: Pick<TransitionContext, 'now' | 'policy'>,
+): KeyRing {
+  const known = new Map(ring.bouncerKeys.map((key) => [key.publicKey, key]));
+  const added: AcceptedKey[] = [];
+  for (const key of imported) {
+    const old = known.get(key.publicKey);
+    if (old?.state === 'retired' || old?.state === 'compromised') {
+      throw new KeyRingRefusal(
+        `Key ${old.id} is ${old.state} in this ring and cannot come back: leave it out of the file.`,
+      );
+    }
+    if (old === undefined) added.push(asAccepted(key, { now, policy }));
+  }
+  if (added.length === 0) return ring;
+  return { ...ring, bouncerKeys: [...added, ...ring.bouncerKeys].sort(byAge) };
+}
+
+/** Makes an accepted key the primary one; the old primary is accepted. */
+export function promote(
+  ring: KeyRing,
+  name: string,
+  { now, policy }: Pick<TransitionContext, 'now' | 'policy'>,
+): KeyRing {
+  const chosen = namedKey(ring, name);
+  if (chosen.state === 'primary') return ring;
+  if (chosen.state !== 'accepted') throw new KeyRingRefusal(`Key ${chosen.id} is ${chosen.state}.`);
+  const { acceptedUntil: _, ...facts } = chosen;
+  const old = asReplaced(primaryKey(ring), now + policy.acceptForMilliseconds);
+  return replaceKey(replaceKey(ring, old), { ...facts, state: 'primary', primarySince: now });
+}
+
+export function namedKey(ring: KeyRing, name: string): BouncerKey {
+  const key = findKey(ring, name);
+  if (key === undefined) {
+    throw new KeyRingRefusal(`The key ring has no key "${name}": name one by its id or its public key.`);
+  }
+  return key;
+}
+
+function asAccepted(
+  key: ImportedKey,
+  { now, policy }: Pick<TransitionContext, 'now' | 'policy'>,
+): AcceptedKey {
+  return {
+    id: keyId(Buffer.from(key.publicKey, 'base64')),
+    publicKey: key.publicKey,
+    privateKey: key.privateKey,
+    createdAt: key.createdAt ?? now,
+    state: 'accepted',
+    acceptedUntil: key.acceptedUntil ?? now + policy.acceptForMilliseconds,
+  };
+}
+
+function asReplaced({ primarySince: _, ...facts }: PrimaryKey, acceptedUntil: number): AcceptedKey {
+  return { ...facts, state: 'accepted', acceptedUntil };
+}
+
+function asRetired({ id, publicKey, createdAt }: BouncerKey, retiredAt: number): BouncerKey {
+  return { id, publicKey, createdAt, state: 'retired', retiredAt };
+}
+
+function replaceKey(ring: KeyRing, changed: BouncerKey): KeyRing {
+  const bouncerKeys = ring.bouncerKeys.map((key) => (key.publicKey === changed.publicKey ? changed : key));
+  return { ...ring, bouncerKeys };
+}
+
+function byAge(left: BouncerKey, right: BouncerKey): number {
+  return left.createdAt - right.createdAt;
+}

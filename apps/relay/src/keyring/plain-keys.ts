@@ -1,0 +1,108 @@
+import { decodeBase64 } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
+import { z } from 'zod';
+import { checkKeyPair } from './check-key-ring.js';
+import { KeyRingRefusal } from './key-ring-refusal.js';
+import type { ImportedKey } from './key-ring-transitions.js';
+
+/** The keys of a plain file. `primary` is the public key that the file calls primary, if it does. */
+export interface PlainKeys {
+  readonly keys: readonly ImportedKey[];
+  readonly primary: string | undefined;
+}
+
+const keyText = z.string().refine((text) => decodeBase64(text)?.length === 32, 'must be 32 bytes in base64');
+const instant = z.iso.datetime('must be an instant such as 2026-01-31T00:00:00Z').transform(Date.parse);
+
+const ownForm = z.strictObject({
+  version: z.literal(1),
+  comment: z.string().optional(),
+  keys: z
+    .array(
+      z.strictObject({
+        public_key: keyText,
+        private_key: keyText,
+        state: z.enum(['primary', 'accepted']),
+        created_at: instant.optional(),
+        accepted_until: instant.optional(),
+      }),
+    )
+    .nonempty('must hold at least one key'),
+});
+
+// What stock relays keep in their secrets: public keys to private keys, oldest first, without states or dates.
+const stockForm = z.record(keyText, keyText);
+
+/**
+ * Reads keys that are not encrypted: the form that `keys.example` shows, or a stock relay's `{public: private}` map.
+ * @throws KeyRingRefusal with a sentence that says what is wrong and quotes nothing secret.
+ */
+export function parsePlainKeys(text: string, sodium: Sodium): PlainKeys {
+  const json = parseObject(text);
+  const plain = Object.hasOwn(json, 'keys') ? readOwnForm(json) : readStockForm(json);
+  for (const { publicKey, privateKey } of plain.keys) {
+    const problem = checkKeyPair({ publicKey, privateKey: privateKey.reveal() }, sodium);
+    if (problem !== undefined) throw new KeyRingRefusal(problem);
+  }
+  const publicKeys = new Set(plain.keys.map(({ publicKey }) => publicKey));
+  if (publicKeys.size < plain.keys.length)
+    throw new KeyRingRefusal('The file holds a key twice: remove one.');
+  return plain;
+}
+
+function readOwnForm(json: object): PlainKeys {
+  const { keys } = parseForm(ownForm, json);
+  const primaries = keys.filter(({ state }) => state === 'primary');
+  if (primaries.length > 1) {
+    throw new KeyRingRefusal(`The file has ${primaries.length} primary keys: call all but one accepted.`);
+  }
+  return {
+    keys: keys.map((key) => ({
+      publicKey: key.public_key,
+      privateKey: concealed(key.private_key),
+      createdAt: key.created_at,
+      acceptedUntil: key.accepted_until,
+    })),
+    primary: primaries[0]?.public_key,
+  };
+}
+
+function readStockForm(json: object): PlainKeys {
+  const pairs = Object.entries(parseForm(stockForm, json));
+  if (pairs.length === 0) throw new KeyRingRefusal('The file holds no key.');
+  const keys = pairs.map(([publicKey, privateKey]) => ({
+    publicKey,
+    privateKey: concealed(privateKey),
+    createdAt: undefined,
+    acceptedUntil: undefined,
+  }));
+  return { keys, primary: pairs.length === 1 ? keys[0]?.publicKey : undefined };
+}
+
+function parseForm<S extends z.ZodType>(form: S, json: object): z.infer<S> {
+  const parsed = form.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  // In a stock map the path is the public key itself, which may be shown.
+  const place = issue?.path.join('.') || 'its top level';
+  throw new KeyRingRefusal(`The file is not in the form of keys.example: ${place} ${issue?.message}.`);
+}
+
+function parseObject(text: string): object {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    // The platform's message quotes the text, which holds private keys.
+    throw new KeyRingRefusal('The file is not JSON: keys.example shows the form.');
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new KeyRingRefusal('The file is not a JSON object: keys.example shows the form.');
+  }
+  return json;
+}
+
+function concealed(base64: string): Secret<Uint8Array> {
+  return new Secret(new Uint8Array(Buffer.from(base64, 'base64')));
+}

@@ -1,0 +1,16 @@
+/** When keys come and go. All spans in milliseconds. */
+export interface RotationPolicy {
+  /** Age at which the primary key is replaced. */
+  readonly rotateAfterMilliseconds: number;
+  /** How long a key still opens registrations after it was replaced. */
+  readonly acceptForMilliseconds: number;
+  /** A key with which nothing was opened for this long counts as unused, and may be retired before its date. */
+  readonly unusedForMilliseconds: number;
+  /** How long a signed key list is valid; it is signed anew when half of that has passed. */
+  readonly listValidMilliseconds: number;
+}
+
+export const dayMilliseconds = 86_400_000;
+
+/** Defaults that suit phones: some stay in a drawer for a year, and an app is updated when its user likes. */
+export const defaultRotationDays = { rotate: 90, accept: 400, unused: 60, listValid: 30 } as const;

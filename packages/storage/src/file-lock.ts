@@ -1,0 +1,47 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { DatabaseSync } from '@photostructure/sqlite';
+
+const retryMilliseconds = 20;
+
+export interface FileLockOptions {
+  /** How long to wait for another holder, in milliseconds. */
+  readonly patienceMilliseconds?: number;
+}
+
+/**
+ * Runs `action` while no other process, and nothing else in this one, holds the lock at `path`. It is a lock of the
+ * operating system: a process that dies holds nothing, and the file that stays behind is empty and harmless.
+ * @throws Error when another holder does not let go within the patience (10 s by default).
+ */
+export async function withFileLock<Result>(
+  path: string,
+  action: () => Promise<Result>,
+  { patienceMilliseconds = 10_000 }: FileLockOptions = {},
+): Promise<Result> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+  const lock = new DatabaseSync(path);
+  try {
+    for (let waited = 0; !tryLock(lock); waited += retryMilliseconds) {
+      if (waited >= patienceMilliseconds) {
+        throw new Error(`another process holds the lock ${path}: see what it is waiting for, or stop it`);
+      }
+      await wait(retryMilliseconds);
+    }
+    return await action();
+  } finally {
+    lock.close();
+  }
+}
+
+function tryLock(lock: InstanceType<typeof DatabaseSync>): boolean {
+  try {
+    lock.exec('begin exclusive');
+    return true;
+  } catch (error) {
+    if (/locked|busy/i.test((error as Error).message)) return false;
+    throw error;
+  }
+}
