@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DeliveryLog } from '../deliveries/delivery-log.js';
 import type { Faults } from '../faults/faults.js';
@@ -158,5 +158,5 @@ function recordDelivery(
 }
 
 function makeMessageId(nowMilliseconds: number): string {
-  return `0:${nowMilliseconds}000%${randomBytes(16).toString('hex')}`;
+  return `0:${nowMilliseconds}000%${randomUUID().replaceAll('-', '')}`;
 }
