@@ -19,13 +19,13 @@ export interface AnswerFault {
 }
 
 /** The request is broken off, before the vendor took it or after. */
-export interface ResetFault {
+interface ResetFault {
   readonly kind: 'reset';
   readonly when: 'before' | 'after';
 }
 
 /** The peer is gone without a word: nothing more is answered. */
-export interface SilenceFault {
+interface SilenceFault {
   readonly kind: 'silence';
 }
 

@@ -62,7 +62,7 @@ export const ruleFields = {
   expires_in: integer(1, 3600, ['oauth']),
 } as const satisfies Record<string, RuleField>;
 
-export type RuleFieldName = keyof typeof ruleFields;
+type RuleFieldName = keyof typeof ruleFields;
 
 /** A rule whose fields each hold what they may, not yet checked against each other. */
 export type WireRule = Readonly<

@@ -94,7 +94,7 @@ export function formatGoogleError(name: string, options: GoogleErrorOptions = {}
   return JSON.stringify({ error });
 }
 
-export function isGoogleErrorName(name: string): name is GoogleErrorName {
+function isGoogleErrorName(name: string): name is GoogleErrorName {
   return Object.hasOwn(googleErrors, name);
 }
 
