@@ -1,0 +1,72 @@
+import type { JsonObject } from '@waxwing/protocol';
+import type { Operation } from '@waxwing/service';
+import type { AnyTransaction } from '@waxwing/storage';
+import { Agent } from 'undici';
+import {
+  deliverNotificationHandler,
+  deliverNotificationJob,
+  enqueueNotification,
+  type QueuedNotification,
+} from './notifications/deliver-notification.js';
+import { NotificationSender } from './notifications/notification-sender.js';
+import { testNotification } from './notifications/test-notification.js';
+import { forwardRegistrationHandler, forwardRegistrationJob } from './push-devices/forward-registration.js';
+import { pushDevicesOf } from './push-devices/push-device-store.js';
+import { registerPushDevice } from './push-devices/register-push-device.js';
+import { LinkMonitor } from './relay-link/link-monitor.js';
+import { RelayLink } from './relay-link/relay-link.js';
+import type { ServerPushOptions } from './server-push-options.js';
+
+/** The server's half of encrypted push, to be mounted in a chat server. */
+export interface ServerPush {
+  readonly operations: readonly Operation[];
+  /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
+  pushDevicesOf(userId: number): Promise<JsonObject>;
+  /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
+  notify(transaction: AnyTransaction, notification: QueuedNotification): Promise<void>;
+  /** Ends the connections to the relay; call it once no job runs any more. */
+  close(): Promise<void>;
+}
+
+const defaultRelayTimeoutMilliseconds = 15_000;
+const maximumRelayConnections = 16;
+
+/** Call it before the database's jobs are started: it says who does its jobs. */
+export function createServerPush(options: ServerPushOptions): ServerPush {
+  const { database, clock, random, publish } = options;
+  const dispatcher = options.dispatcher ?? new Agent({ connections: maximumRelayConnections });
+  const link = createLink(options, dispatcher);
+  const sender = link && new NotificationSender({ ...options, link });
+  database.jobs.handle(
+    forwardRegistrationJob,
+    forwardRegistrationHandler({ database, link, publish, clock, random }),
+  );
+  database.jobs.handle(
+    deliverNotificationJob,
+    deliverNotificationHandler({ database, sender, clock, random }),
+  );
+  return {
+    operations: [registerPushDevice(options), testNotification({ ...options, sender })],
+    pushDevicesOf: (userId) => pushDevicesOf(database.db, userId),
+    notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
+    close: async () => {
+      if (options.dispatcher === undefined) await dispatcher.close();
+    },
+  };
+}
+
+function createLink(
+  options: ServerPushOptions,
+  dispatcher: ServerPushOptions['dispatcher'] & object,
+): RelayLink | undefined {
+  const { relay, realm, clock, relayTimeoutMilliseconds } = options;
+  if (relay.kind === 'not-configured') return undefined;
+  return new RelayLink({
+    relay,
+    realmUuid: realm.uuid,
+    dispatcher,
+    timeoutMilliseconds: relayTimeoutMilliseconds ?? defaultRelayTimeoutMilliseconds,
+    clock,
+    monitor: new LinkMonitor(options),
+  });
+}

@@ -1,0 +1,69 @@
+import { type Clock, retryDelayMilliseconds } from '@waxwing/service';
+import type { AnyTransaction, Database, Job, JobHandler, JobOutcome } from '@waxwing/storage';
+import { activePushDevices } from '../push-devices/push-device-store.js';
+import type { ServerPushTables } from '../tables.js';
+import type { NotificationContent } from './notification-content.js';
+import type { NotificationSender } from './notification-sender.js';
+
+/** Kind of the job that sends one notification to one user's devices. */
+export const deliverNotificationJob = 'notifications/deliver-notification';
+
+const firstRetryMilliseconds = 1000;
+const retryCapMilliseconds = 10 * 60_000;
+const concurrency = 32;
+
+export interface QueuedNotification {
+  readonly userId: number;
+  readonly content: NotificationContent;
+  /** When it is of no use any more, in Unix milliseconds. */
+  readonly giveUpAt: number;
+}
+
+/** Adds a notification to what is to be sent, within the transaction of what it tells of. */
+export async function enqueueNotification(
+  { jobs }: Database<ServerPushTables>,
+  transaction: AnyTransaction,
+  { userId, content, giveUpAt }: QueuedNotification,
+): Promise<void> {
+  const payload = JSON.stringify({ userId, content });
+  await jobs.enqueue(transaction, { kind: deliverNotificationJob, payload, giveUpAt });
+}
+
+export interface DeliverNotificationOptions {
+  readonly database: Database<ServerPushTables>;
+  /** `undefined` while the organisation has no relay. */
+  readonly sender: NotificationSender | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/**
+ * Seals for the devices that the user has at that moment, so that one registered meanwhile is not missed, and tries
+ * until the relay takes it. A repeat after a crash is dropped by the phone.
+ */
+export function deliverNotificationHandler(options: DeliverNotificationOptions): JobHandler {
+  const { database, sender, clock, random } = options;
+
+  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome> {
+    const { userId, content } = JSON.parse(job.payload) as QueuedNotification;
+    if (sender === undefined) return { kind: 'done' };
+    const devices = await activePushDevices(database.db, userId);
+    if (devices.length === 0) return { kind: 'done' };
+    const outcome = await sender.send(userId, devices, content, signal);
+    if (outcome.kind === 'sent') return { kind: 'done' };
+    if (outcome.kind === 'refused-for-good') {
+      return { kind: 'dead', reason: `the relay refused it: ${outcome.code} ${outcome.message}` };
+    }
+    if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
+    const delay = retryDelayMilliseconds({
+      attempt: job.attempt,
+      firstMilliseconds: firstRetryMilliseconds,
+      capMilliseconds: retryCapMilliseconds,
+      random,
+    });
+    const at = clock() + Math.max(delay, (outcome.retryAfterSeconds ?? 0) * 1000);
+    return { kind: 'retry', at, reason: outcome.reason };
+  }
+
+  return { concurrency, run, giveUp: () => async () => undefined };
+}

@@ -1,0 +1,129 @@
+import { maximumNotificationBytes, notificationSizeBucketsBytes } from '@waxwing/protocol';
+import type { PushRealm } from '../server-push-options.js';
+import type { MessageContent, NotificationContent } from './notification-content.js';
+import { jsonStringBytes, shortenToCodePoints, shortenToJsonBytes } from './shorten-text.js';
+
+/** Most code points of a message's text, and most ids of a `remove` (push registration protocol). */
+const maximumContentCodePoints = 200;
+const maximumRemovedMessages = 200;
+
+/** Longest `realm_url`: it is never shortened, since the phone compares it. */
+export const maximumRealmUrlBytes = 500;
+
+type Fields = Record<string, string | number | readonly number[]>;
+
+const space = 0x20;
+// What says least is shortened first, after the content itself.
+const textFields = [
+  'content',
+  'topic',
+  'channel_name',
+  'mentioned_user_group_name',
+  'sender_full_name',
+  'realm_name',
+] as const;
+
+/**
+ * A notification as bytes to seal: JSON, shortened at code points until it fits, then padded with spaces to the next
+ * size bucket. Whatever the texts hold, the vendors' 4096 bytes are not exceeded.
+ */
+export function encodeNotification(realm: PushRealm, userId: number, content: NotificationContent): Buffer {
+  const fields = fieldsOf(content);
+  fields.realm_url = realm.url;
+  fields.realm_name = realm.name;
+  fields.user_id = userId;
+  let json = JSON.stringify(fields);
+  let bytes = Buffer.byteLength(json, 'utf8');
+  if (bytes > maximumNotificationBytes) {
+    json = JSON.stringify(shortened(fields, bytes - maximumNotificationBytes, content));
+    bytes = Buffer.byteLength(json, 'utf8');
+  }
+  const bucket = notificationSizeBucketsBytes.find((size) => size >= bytes);
+  if (bucket === undefined) throw new RangeError(`a notification of ${bytes} bytes fits no size bucket`);
+  const padded = Buffer.allocUnsafe(bucket);
+  padded.fill(space, padded.write(json, 'utf8'));
+  return padded;
+}
+
+function fieldsOf(content: NotificationContent): Fields {
+  if (content.type === 'test') return { type: 'test', time: content.time };
+  if (content.type === 'message') return messageFields(content);
+  const newest = [...content.messageIds].sort((a, b) => a - b).slice(-maximumRemovedMessages);
+  return { type: 'remove', message_ids: newest };
+}
+
+function messageFields(content: MessageContent): Fields {
+  const { recipient, mentionedUserGroup } = content;
+  const fields: Fields = {
+    type: 'message',
+    message_id: content.messageId,
+    time: content.time,
+    content: shortenToCodePoints(content.content, maximumContentCodePoints),
+    sender_id: content.senderId,
+    sender_full_name: content.senderFullName,
+    sender_avatar_url: content.senderAvatarUrl,
+  };
+  if (recipient.kind === 'channel') {
+    fields.recipient_type = 'channel';
+    fields.channel_id = recipient.channelId;
+    fields.channel_name = recipient.channelName;
+    fields.topic = recipient.topic;
+  } else {
+    fields.recipient_type = 'direct';
+    fields.recipient_user_ids = [...recipient.userIds].sort((a, b) => a - b);
+  }
+  if (mentionedUserGroup !== undefined) {
+    fields.mentioned_user_group_id = mentionedUserGroup.id;
+    fields.mentioned_user_group_name = mentionedUserGroup.name;
+  }
+  return fields;
+}
+
+/** The fields with `excess` bytes of JSON fewer: texts first, then the picture, then ids. */
+function shortened(fields: Fields, excess: number, content: NotificationContent): Fields {
+  let remaining = excess;
+  const shorter: Fields = { ...fields };
+  const replace = (name: string, text: string, value: string): void => {
+    shorter[name] = value;
+    remaining -= jsonStringBytes(text) - jsonStringBytes(value);
+  };
+  for (const name of textFields) {
+    const text = fields[name];
+    if (remaining <= 0 || typeof text !== 'string') continue;
+    replace(name, text, shortenToJsonBytes(text, Math.max(0, jsonStringBytes(text) - remaining)));
+  }
+  const { sender_avatar_url: avatar } = fields;
+  // Half an address shows nothing.
+  if (remaining > 0 && typeof avatar === 'string') replace('sender_avatar_url', avatar, '');
+  if (remaining > 0 && content.type === 'remove')
+    shorter.message_ids = keepNewest(fields.message_ids, remaining);
+  if (remaining > 0 && content.type === 'message' && content.recipient.kind === 'direct') {
+    shorter.recipient_user_ids = keepParties(fields.recipient_user_ids, remaining, [
+      content.senderId,
+      Number(fields.user_id),
+    ]);
+  }
+  return shorter;
+}
+
+/** Without the lowest ids, which are the oldest, until `excess` bytes are saved. */
+function keepNewest(value: Fields[string] | undefined, excess: number): number[] {
+  const ids = [...(value as readonly number[])];
+  let saved = 0;
+  while (ids.length > 1 && saved < excess) saved += `${ids.shift()},`.length;
+  return ids;
+}
+
+/** Without the highest ids that are neither sender nor recipient, until `excess` bytes are saved. */
+function keepParties(
+  value: Fields[string] | undefined,
+  excess: number,
+  parties: readonly number[],
+): number[] {
+  const ids = [...(value as readonly number[])];
+  let saved = 0;
+  for (let index = ids.length - 1; index >= 0 && saved < excess; index -= 1) {
+    if (!parties.includes(ids[index] ?? 0)) saved += `${ids.splice(index, 1)[0]},`.length;
+  }
+  return ids;
+}

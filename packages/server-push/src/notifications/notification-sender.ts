@@ -1,0 +1,79 @@
+import type { RelayNotifyAnswer } from '@waxwing/protocol';
+import type { Log } from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
+import type { Database } from '@waxwing/storage';
+import { pushDeviceEvent } from '../push-devices/push-device-state.js';
+import { type ActivePushDevice, dropDeadRegistration } from '../push-devices/push-device-store.js';
+import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
+import type { RelayLink } from '../relay-link/relay-link.js';
+import type { PublishEvent, PushRealm } from '../server-push-options.js';
+import type { ServerPushTables } from '../tables.js';
+import { encodeNotification } from './encode-notification.js';
+import type { NotificationContent } from './notification-content.js';
+import { sealNotification } from './seal-notification.js';
+
+export interface NotificationSenderOptions {
+  readonly database: Database<ServerPushTables>;
+  readonly link: RelayLink;
+  readonly publish: PublishEvent;
+  readonly realm: PushRealm;
+  readonly sodium: Sodium;
+  readonly log: Log;
+}
+
+/** `dropped` of the `devices` that it was sent to are dead: the relay does not know them any more. */
+export type SendOutcome =
+  | { readonly kind: 'sent'; readonly devices: number; readonly dropped: number }
+  | RelayRefusal
+  | RelayRetry;
+
+// Sealed and encoded, the largest notification takes about 4 KB; the relay reads at most 1 MiB.
+const maximumDevicesPerRequest = 200;
+/** What a phone is told whose registration died: to register again. */
+const deadRegistrationCode = 'NO_ACTIVE_PUSH_DEVICE';
+
+/** Seals a notification for each device and has the relay deliver it. */
+export class NotificationSender {
+  readonly #options: NotificationSenderOptions;
+
+  constructor(options: NotificationSenderOptions) {
+    this.#options = options;
+  }
+
+  /** Sends to devices of one user; ends at the first request that the relay does not take. */
+  async send(
+    userId: number,
+    devices: readonly ActivePushDevice[],
+    content: NotificationContent,
+    signal?: AbortSignal,
+  ): Promise<SendOutcome> {
+    const { link, realm, sodium } = this.#options;
+    const encoded = encodeNotification(realm, userId, content);
+    let dropped = 0;
+    for (let start = 0; start < devices.length; start += maximumDevicesPerRequest) {
+      const some = devices.slice(start, start + maximumDevicesPerRequest);
+      const requests = some.map((device) => sealNotification(sodium, device, content.type, encoded));
+      const outcome = await link.notify(requests, signal);
+      if (outcome.kind !== 'accepted') return outcome;
+      dropped += await this.#dropDead(some, outcome.answer);
+    }
+    return { kind: 'sent', devices: devices.length, dropped };
+  }
+
+  async #dropDead(devices: readonly ActivePushDevice[], answer: RelayNotifyAnswer): Promise<number> {
+    const deadIds = new Set<number>(answer.delete_device_ids);
+    const dead = devices.filter(({ relayDeviceId }) => deadIds.has(relayDeviceId));
+    if (dead.length === 0) return 0;
+    const { database, log, publish } = this.#options;
+    await database.write(async (transaction) => {
+      for (const device of dead) {
+        const gone = await dropDeadRegistration(transaction, device);
+        if (gone === undefined) continue;
+        const event = pushDeviceEvent(gone.pushAccountId, deadRegistrationCode);
+        await publish(transaction, event, [gone.userId]);
+      }
+    });
+    log.info({ pushDevices: dead.map(({ id }) => id) }, 'dropped push devices that the relay does not know');
+    return dead.length;
+  }
+}

@@ -1,0 +1,44 @@
+import { decodePublicKey, encodeBase64, type PushAccountId, type PushRequest } from '@waxwing/protocol';
+import type { Sodium } from '@waxwing/sodium';
+import type { ActivePushDevice } from '../push-devices/push-device-store.js';
+import type { NotificationContent } from './notification-content.js';
+
+type ApnsShape = Pick<Extract<PushRequest, { http_headers: unknown }>, 'http_headers'> & {
+  readonly aps: Record<string, unknown>;
+};
+
+// The vendors' side of each type, as stock servers choose it (push registration protocol, "aps and priorities").
+const alert: ApnsShape = {
+  http_headers: { apns_priority: 10, apns_push_type: 'alert' },
+  aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },
+};
+const background: ApnsShape = {
+  http_headers: { apns_priority: 5, apns_push_type: 'background' },
+  aps: { 'mutable-content': 1 },
+};
+
+/** Seals an encoded notification so that only this device opens it, ready to be handed to the relay. */
+export function sealNotification(
+  sodium: Sodium,
+  device: Pick<ActivePushDevice, 'pushAccountId' | 'pushPublicKey' | 'relayDeviceId' | 'tokenKind'>,
+  type: NotificationContent['type'],
+  encoded: Uint8Array,
+): PushRequest {
+  const publicKey = decodePublicKey(device.pushPublicKey);
+  if (publicKey === undefined) throw new TypeError('the stored push_public_key is not a public key');
+  const push_account_id = BigInt(device.pushAccountId) as PushAccountId;
+  const encrypted_data = encodeBase64(sodium.seal(encoded, publicKey));
+  if (device.tokenKind === 'fcm') {
+    return {
+      device_id: device.relayDeviceId,
+      fcm_priority: type === 'remove' ? 'normal' : 'high',
+      payload: { push_account_id, encrypted_data },
+    };
+  }
+  const { http_headers, aps } = type === 'remove' ? background : alert;
+  return {
+    device_id: device.relayDeviceId,
+    http_headers,
+    payload: { push_account_id, encrypted_data, aps },
+  };
+}

@@ -1,0 +1,46 @@
+const ellipsis = '…';
+const ellipsisBytes = 3;
+
+/** At most `maximum` Unicode code points; where some were cut off, an ellipsis more says so. */
+export function shortenToCodePoints(text: string, maximum: number): string {
+  // A code point has at least one UTF-16 unit, so a text this short needs no counting.
+  if (text.length <= maximum) return text;
+  let units = 0;
+  let count = 0;
+  for (const codePoint of text) {
+    if (count === maximum) return text.slice(0, units) + ellipsis;
+    units += codePoint.length;
+    count += 1;
+  }
+  return text;
+}
+
+/**
+ * Cut at a code point so that its JSON string, without the quotes, has at most `maximum` bytes of UTF-8, the ellipsis
+ * that says so included; empty where not even that fits.
+ */
+export function shortenToJsonBytes(text: string, maximum: number): string {
+  let bytes = 0;
+  let units = 0;
+  let unitsBeforeEllipsis = 0;
+  for (const codePoint of text) {
+    bytes += jsonBytes(codePoint);
+    if (bytes > maximum) {
+      return maximum < ellipsisBytes ? '' : text.slice(0, unitsBeforeEllipsis) + ellipsis;
+    }
+    units += codePoint.length;
+    if (bytes + ellipsisBytes <= maximum) unitsBeforeEllipsis = units;
+  }
+  return text;
+}
+
+/** Bytes of a text within a JSON string (RFC 8259 section 7), as `JSON.stringify` writes it. */
+export function jsonStringBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text), 'utf8') - 2;
+}
+
+function jsonBytes(codePoint: string): number {
+  const value = codePoint.codePointAt(0) ?? 0;
+  if (value >= 0x20 && value < 0x80) return value === 0x22 || value === 0x5c ? 2 : 1;
+  return jsonStringBytes(codePoint);
+}

@@ -1,0 +1,48 @@
+import type { AnyTransaction } from '@waxwing/storage';
+import { type ActivePushDevice, pushTables } from '../push-devices/push-device-store.js';
+
+const deviceIntervalMilliseconds = 10_000;
+const userWindowMilliseconds = 60 * 60_000;
+const maximumPerUserWindow = 20;
+
+/**
+ * Takes note of a test notification to these devices of a user, or answers in how many seconds it is allowed: one in
+ * ten seconds for each device, twenty an hour for each user. Kept in the database, so a restart lifts no limit.
+ */
+export async function takeTestNotification(
+  transaction: AnyTransaction,
+  userId: number,
+  devices: readonly ActivePushDevice[],
+  now: number,
+): Promise<number | undefined> {
+  const db = pushTables(transaction);
+  const ids = devices.map(({ id }) => id);
+  const { lastTestAt } = await db
+    .selectFrom('push_devices')
+    .select((is) => is.fn.max('last_test_at').as('lastTestAt'))
+    .where('id', 'in', ids)
+    .executeTakeFirstOrThrow();
+  const sent = await db
+    .selectFrom('test_notifications')
+    .select('sent_at')
+    .where('user_id', '=', userId)
+    .where('sent_at', '>', now - userWindowMilliseconds)
+    .orderBy('sent_at')
+    .execute();
+  const first = sent.at(-maximumPerUserWindow);
+  const allowedAt = Math.max(
+    lastTestAt === null ? 0 : Number(lastTestAt) + deviceIntervalMilliseconds,
+    first === undefined ? 0 : first.sent_at + userWindowMilliseconds,
+  );
+  // A clock that was set back must not lock anybody out for longer than the limits themselves.
+  const waitMilliseconds = Math.min(allowedAt - now, userWindowMilliseconds);
+  if (waitMilliseconds > 0) return Math.ceil(waitMilliseconds / 1000);
+  await db.updateTable('push_devices').set({ last_test_at: now }).where('id', 'in', ids).execute();
+  await db
+    .deleteFrom('test_notifications')
+    .where('user_id', '=', userId)
+    .where('sent_at', '<=', now - userWindowMilliseconds)
+    .execute();
+  await db.insertInto('test_notifications').values({ user_id: userId, sent_at: now }).execute();
+  return undefined;
+}

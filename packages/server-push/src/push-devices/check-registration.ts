@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import {
+  decodePublicKey,
+  formatPushAccountId,
+  maximumEncryptedRegistrationCharacters,
+  normalizeCiphertextBase64,
+  ProtocolError,
+  type registerPushDeviceParameters,
+  type TokenKind,
+} from '@waxwing/protocol';
+import { type Sodium, sealedBoxOverheadBytes } from '@waxwing/sodium';
+import type { z } from 'zod';
+
+/** A registration whose contents were checked. */
+export interface CheckedRegistration {
+  /** Decimal text. */
+  readonly pushAccountId: string;
+  readonly tokenKind: TokenKind;
+  readonly pushPublicKey: string;
+  readonly bouncerPublicKey: string;
+  readonly encryptedRegistration: string;
+  /** SHA-256 over all of it: equal for identical registrations alone. */
+  readonly hash: string;
+}
+
+const keyRule = 'it must be the padded standard base64 of a 32-byte X25519 public key';
+const sealedRule = 'it must be the padded standard base64 of a sealed box';
+
+/** What the parameters hold, once their types are right. @throws ProtocolError BAD_REQUEST naming the parameter. */
+export function checkRegistration(
+  parameters: z.infer<typeof registerPushDeviceParameters>,
+  sodium: Sodium,
+): CheckedRegistration {
+  const { push_public_key: pushPublicKey, bouncer_public_key: bouncerPublicKey } = parameters;
+  const pushKey = decodePublicKey(pushPublicKey);
+  if (pushKey === undefined) throw refusal('push_public_key', keyRule);
+  if (!sodium.isUsablePublicKey(pushKey)) {
+    throw refusal('push_public_key', 'it is a low-order point, with which nothing can be kept secret');
+  }
+  if (decodePublicKey(bouncerPublicKey) === undefined) throw refusal('bouncer_public_key', keyRule);
+  const encryptedRegistration = checkSealed(parameters.encrypted_push_registration);
+  const pushAccountId = formatPushAccountId(parameters.push_account_id);
+  const tokenKind = parameters.token_kind;
+  const hash = createHash('sha256')
+    .update([tokenKind, pushPublicKey, bouncerPublicKey, encryptedRegistration].join('\n'))
+    .digest('hex');
+  return { pushAccountId, tokenKind, pushPublicKey, bouncerPublicKey, encryptedRegistration, hash };
+}
+
+function checkSealed(text: string): string {
+  const sealed = normalizeCiphertextBase64(text);
+  if (sealed === undefined) throw refusal('encrypted_push_registration', sealedRule);
+  if (sealed.length > maximumEncryptedRegistrationCharacters) {
+    const rule = `it has ${sealed.length} characters, and ${maximumEncryptedRegistrationCharacters} is the most`;
+    throw refusal('encrypted_push_registration', rule);
+  }
+  if (Buffer.byteLength(sealed, 'base64') <= sealedBoxOverheadBytes) {
+    throw refusal('encrypted_push_registration', sealedRule);
+  }
+  return sealed;
+}
+
+function refusal(name: string, rule: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message: `Invalid ${name}: ${rule}` });
+}

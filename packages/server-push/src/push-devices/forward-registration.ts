@@ -1,0 +1,111 @@
+import { parseJson } from '@waxwing/protocol';
+import { type Clock, retryDelayMilliseconds } from '@waxwing/service';
+import type { AnyTransaction, Database, Job, JobHandler, JobOutcome } from '@waxwing/storage';
+import type { RelayLink } from '../relay-link/relay-link.js';
+import type { PublishEvent } from '../server-push-options.js';
+import type { ServerPushTables } from '../tables.js';
+import { pushDeviceEvent } from './push-device-state.js';
+import {
+  activateRegistration,
+  type ChangedPushDevice,
+  failRegistration,
+  pendingRegistration,
+  type RegistrationKey,
+} from './push-device-store.js';
+
+/** Kind of the job that takes an accepted registration to the relay. */
+export const forwardRegistrationJob = 'push-devices/forward-registration';
+
+/** How long the relay is asked before a registration counts as failed. */
+export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
+
+const firstRetryMilliseconds = 1000;
+const retryCapMilliseconds = 60 * 60_000;
+const concurrency = 32;
+
+export interface ForwardRegistrationOptions {
+  readonly database: Database<ServerPushTables>;
+  /** `undefined` while the organisation has no relay. */
+  readonly link: RelayLink | undefined;
+  readonly publish: PublishEvent;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** Adds the job, within the transaction that accepts the registration. */
+export async function enqueueForwarding(
+  { jobs }: Database<ServerPushTables>,
+  transaction: AnyTransaction,
+  { id, generation }: RegistrationKey,
+  now: number,
+): Promise<void> {
+  const payload = JSON.stringify({ push_device_id: id, generation });
+  const giveUpAt = now + forwardingDeadlineMilliseconds;
+  await jobs.enqueue(transaction, { kind: forwardRegistrationJob, payload, giveUpAt });
+}
+
+/**
+ * Asks the relay until it accepts, refuses for good, or a day has passed; then the device is active or failed, and an
+ * event says so in the same commit. A job for a registration that was replaced or removed meanwhile changes nothing.
+ */
+export function forwardRegistrationHandler(options: ForwardRegistrationOptions): JobHandler {
+  const { database, link, publish, clock, random } = options;
+
+  async function announce(
+    transaction: AnyTransaction,
+    device: ChangedPushDevice | undefined,
+    errorCode?: string,
+  ): Promise<void> {
+    if (device === undefined) return;
+    await publish(transaction, pushDeviceEvent(device.pushAccountId, errorCode), [device.userId]);
+  }
+
+  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome> {
+    const key = readKey(job);
+    const row = await pendingRegistration(database.db, key);
+    if (row === undefined) return { kind: 'done' };
+    if (link === undefined) return retryLater(job, 'no relay is configured', 0);
+    const registration = {
+      pushAccountId: row.push_account_id,
+      bouncerPublicKey: row.pending_bouncer_public_key ?? '',
+      encryptedRegistration: row.pending_encrypted_registration ?? '',
+    };
+    const outcome = await link.register(registration, signal);
+    if (outcome.kind === 'accepted') {
+      const apply = async (transaction: AnyTransaction) =>
+        announce(transaction, await activateRegistration(transaction, key, outcome.answer, clock()));
+      return { kind: 'done', apply };
+    }
+    if (outcome.kind === 'refused-for-good') {
+      const apply = async (transaction: AnyTransaction) =>
+        announce(transaction, await failRegistration(transaction, key, outcome.code, clock()), outcome.code);
+      return { kind: 'done', apply };
+    }
+    if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
+    return retryLater(job, outcome.reason, outcome.retryAfterSeconds ?? 0);
+  }
+
+  function retryLater(job: Job, reason: string, atLeastSeconds: number): JobOutcome {
+    const delay = retryDelayMilliseconds({
+      attempt: job.attempt,
+      firstMilliseconds: firstRetryMilliseconds,
+      capMilliseconds: retryCapMilliseconds,
+      random,
+    });
+    return { kind: 'retry', at: clock() + Math.max(delay, atLeastSeconds * 1000), reason };
+  }
+
+  return {
+    concurrency,
+    run,
+    giveUp: (job) => async (transaction) => {
+      const device = await failRegistration(transaction, readKey(job), 'REQUEST_EXPIRED', clock());
+      await announce(transaction, device, 'REQUEST_EXPIRED');
+    },
+  };
+}
+
+function readKey(job: Job): RegistrationKey {
+  const { push_device_id: id, generation } = parseJson(job.payload) as Record<string, number>;
+  return { id: Number(id), generation: Number(generation) };
+}

@@ -1,0 +1,21 @@
+import type { JsonObject, PushDeviceStatus } from '@waxwing/protocol';
+import type { Selectable } from 'kysely';
+import type { ServerPushTables } from '../tables.js';
+
+export type PushDeviceRow = Selectable<ServerPushTables['push_devices']>;
+
+/** What became of the newest registration of a PushDevice (push registration protocol, `push_devices`). */
+export function pushDeviceStatus(
+  row: Pick<PushDeviceRow, 'error_code' | 'pending_token_kind'>,
+): PushDeviceStatus {
+  if (row.error_code !== null) return 'failed';
+  return row.pending_token_kind === null ? 'active' : 'pending';
+}
+
+/** The event that tells a user's clients of a change; `push_account_id` as decimal text. */
+export function pushDeviceEvent(pushAccountId: string, errorCode: string | undefined): JsonObject {
+  const event = { type: 'push_device', push_account_id: pushAccountId };
+  return errorCode === undefined
+    ? { ...event, status: 'active' }
+    : { ...event, status: 'failed', error_code: errorCode };
+}

@@ -1,0 +1,231 @@
+import { type JsonObject, maximumPushDevicesPerUser, type TokenKind } from '@waxwing/protocol';
+import type { AnyTransaction } from '@waxwing/storage';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { ServerPushTables } from '../tables.js';
+import type { CheckedRegistration } from './check-registration.js';
+import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
+
+type Reader = Kysely<ServerPushTables>;
+
+/** Names one registration of one PushDevice. */
+export interface RegistrationKey {
+  readonly id: number;
+  readonly generation: number;
+}
+
+export type Acceptance =
+  | { readonly kind: 'accepted'; readonly key: RegistrationKey }
+  /** The same registration is there already and has not failed. */
+  | { readonly kind: 'unchanged' }
+  /** The user has as many devices as allowed, and none of them has failed. */
+  | { readonly kind: 'full' };
+
+/** A PushDevice that notifications can be sent to. */
+export interface ActivePushDevice {
+  readonly id: number;
+  readonly pushAccountId: string;
+  readonly tokenKind: TokenKind;
+  readonly pushPublicKey: string;
+  readonly relayDeviceId: number;
+  readonly activeGeneration: number;
+  readonly lastTestAt: number | null;
+}
+
+/** Whose device changed. */
+export interface ChangedPushDevice {
+  readonly userId: number;
+  readonly pushAccountId: string;
+}
+
+const nothingPending = {
+  pending_token_kind: null,
+  pending_push_public_key: null,
+  pending_bouncer_public_key: null,
+  pending_encrypted_registration: null,
+} as const;
+
+/** Takes a registration as the newest of its device; one that is in force stays so. */
+export async function acceptRegistration(
+  transaction: AnyTransaction,
+  userId: number,
+  registration: CheckedRegistration,
+  now: number,
+): Promise<Acceptance> {
+  const db = pushTables(transaction);
+  if (!(await makeRoom(db, userId, registration.pushAccountId))) return { kind: 'full' };
+  const newest = {
+    registration_hash: registration.hash,
+    error_code: null,
+    changed_at: now,
+    pending_token_kind: registration.tokenKind,
+    pending_push_public_key: registration.pushPublicKey,
+    pending_bouncer_public_key: registration.bouncerPublicKey,
+    pending_encrypted_registration: registration.encryptedRegistration,
+  };
+  const key = await db
+    .insertInto('push_devices')
+    .values({ user_id: userId, push_account_id: registration.pushAccountId, generation: 1, ...newest })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['user_id', 'push_account_id'])
+        .doUpdateSet({ ...newest, generation: sql`push_devices.generation + 1` })
+        .where((is) =>
+          is.or([
+            is('push_devices.registration_hash', '!=', registration.hash),
+            is('push_devices.error_code', 'is not', null),
+          ]),
+        ),
+    )
+    .returning(['id', 'generation'])
+    .executeTakeFirst();
+  return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key };
+}
+
+async function makeRoom(db: Reader, userId: number, pushAccountId: string): Promise<boolean> {
+  const own = db.selectFrom('push_devices').where('user_id', '=', userId);
+  const known = await own.select('id').where('push_account_id', '=', pushAccountId).executeTakeFirst();
+  if (known !== undefined) return true;
+  const { count } = await own.select((is) => is.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
+  if (Number(count) < maximumPushDevicesPerUser) return true;
+  const oldestFailed = await own
+    .select('id')
+    .where('error_code', 'is not', null)
+    // One whose former registration still works is given up last.
+    .orderBy((is) => is.case().when('relay_device_id', 'is', null).then(0).else(1).end())
+    .orderBy('changed_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  if (oldestFailed === undefined) return false;
+  await db.deleteFrom('push_devices').where('id', '=', oldestFailed.id).execute();
+  return true;
+}
+
+/** The registration that waits for the relay; `undefined` when it was replaced, settled or removed. */
+export async function pendingRegistration(
+  db: Reader,
+  key: RegistrationKey,
+): Promise<PushDeviceRow | undefined> {
+  return db
+    .selectFrom('push_devices')
+    .selectAll()
+    .where('id', '=', key.id)
+    .where('generation', '=', key.generation)
+    .where('pending_token_kind', 'is not', null)
+    .executeTakeFirst();
+}
+
+/** Puts the pending registration in force; `undefined` when it is not pending any more. */
+export async function activateRegistration(
+  transaction: AnyTransaction,
+  key: RegistrationKey,
+  relayDeviceId: number,
+  now: number,
+): Promise<ChangedPushDevice | undefined> {
+  return settle(transaction, key, {
+    token_kind: sql<TokenKind>`pending_token_kind`,
+    push_public_key: sql<string>`pending_push_public_key`,
+    relay_device_id: relayDeviceId,
+    active_generation: key.generation,
+    changed_at: now,
+  });
+}
+
+/** Marks the pending registration as failed; `undefined` when it is not pending any more. */
+export async function failRegistration(
+  transaction: AnyTransaction,
+  key: RegistrationKey,
+  errorCode: string,
+  now: number,
+): Promise<ChangedPushDevice | undefined> {
+  return settle(transaction, key, { error_code: errorCode, changed_at: now });
+}
+
+async function settle(
+  transaction: AnyTransaction,
+  key: RegistrationKey,
+  change: object,
+): Promise<ChangedPushDevice | undefined> {
+  return pushTables(transaction)
+    .updateTable('push_devices')
+    .set({ ...change, ...nothingPending })
+    .where('id', '=', key.id)
+    .where('generation', '=', key.generation)
+    .where('pending_token_kind', 'is not', null)
+    .returning(['user_id as userId', 'push_account_id as pushAccountId'])
+    .executeTakeFirst();
+}
+
+/** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
+export async function pushDevicesOf(db: Reader, userId: number): Promise<JsonObject> {
+  const rows = await db
+    .selectFrom('push_devices')
+    .select(['push_account_id', 'error_code', 'pending_token_kind'])
+    .where('user_id', '=', userId)
+    .orderBy('id')
+    .execute();
+  return Object.fromEntries(
+    rows.map((row) => [row.push_account_id, { status: pushDeviceStatus(row), error_code: row.error_code }]),
+  );
+}
+
+/** The devices of a user that have a registration in force, oldest first; only `pushAccountId` where it is given. */
+export async function activePushDevices(
+  db: Reader,
+  userId: number,
+  pushAccountId?: string,
+): Promise<ActivePushDevice[]> {
+  const rows = await db
+    .selectFrom('push_devices')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('relay_device_id', 'is not', null)
+    .$if(pushAccountId !== undefined, (query) => query.where('push_account_id', '=', pushAccountId ?? ''))
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    pushAccountId: row.push_account_id,
+    tokenKind: row.token_kind as TokenKind,
+    pushPublicKey: row.push_public_key as string,
+    relayDeviceId: row.relay_device_id as number,
+    activeGeneration: row.active_generation as number,
+    lastTestAt: row.last_test_at,
+  }));
+}
+
+/**
+ * Forgets a registration in force that the relay no longer knows. The row goes with it unless a newer registration is
+ * pending. `undefined` when nothing was removed, because the device was registered anew meanwhile or is pending.
+ */
+export async function dropDeadRegistration(
+  transaction: AnyTransaction,
+  device: Pick<ActivePushDevice, 'id' | 'activeGeneration'>,
+): Promise<ChangedPushDevice | undefined> {
+  const db = pushTables(transaction);
+  const removed = await db
+    .deleteFrom('push_devices')
+    .where('id', '=', device.id)
+    .where('active_generation', '=', device.activeGeneration)
+    .where('pending_token_kind', 'is', null)
+    .returning(['user_id as userId', 'push_account_id as pushAccountId'])
+    .executeTakeFirst();
+  if (removed !== undefined) return removed;
+  await db
+    .updateTable('push_devices')
+    .set({ token_kind: null, push_public_key: null, relay_device_id: null, active_generation: null })
+    .where('id', '=', device.id)
+    .where('active_generation', '=', device.activeGeneration)
+    .execute();
+  return undefined;
+}
+
+/** Removes all devices of a user; registrations that still wait for the relay end without effect. */
+export async function removePushDevicesOf(transaction: AnyTransaction, userId: number): Promise<void> {
+  await pushTables(transaction).deleteFrom('push_devices').where('user_id', '=', userId).execute();
+}
+
+/** A transaction of whichever tables, seen as one of ours. */
+export function pushTables(transaction: AnyTransaction): Transaction<ServerPushTables> {
+  return transaction.db as Transaction<ServerPushTables>;
+}

@@ -1,0 +1,96 @@
+import type { Clock, Log, Metrics } from '@waxwing/service';
+import type { Database } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { ServerPushTables } from '../tables.js';
+import type { RelayOutcome } from './relay-answer.js';
+
+/** How the relay was found when it was last asked; instants in Unix milliseconds. */
+export interface RelayLinkStatus {
+  readonly state: 'untested' | 'working' | 'failing';
+  readonly lastSuccessAt: number | undefined;
+  /** Present while failing: since when, and the newest trouble. */
+  readonly failingSince: number | undefined;
+  /** The newest trouble, also when it is over. */
+  readonly lastError: { readonly at: number; readonly reason: string } | undefined;
+}
+
+/** What the serving processes last found, for the admin. */
+export async function readRelayLinkStatus(db: Kysely<ServerPushTables>): Promise<RelayLinkStatus> {
+  const row = await db.selectFrom('relay_link').selectAll().where('id', '=', 1).executeTakeFirst();
+  const state = row === undefined ? 'untested' : row.failing_since === null ? 'working' : 'failing';
+  return {
+    state,
+    lastSuccessAt: row?.last_success_at ?? undefined,
+    failingSince: row?.failing_since ?? undefined,
+    lastError: row?.last_error == null ? undefined : { at: row.last_error_at ?? 0, reason: row.last_error },
+  };
+}
+
+export interface LinkMonitorOptions {
+  readonly database: Database<ServerPushTables>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+// Success and a trouble that lasts are written no more often than this: a commit for each exchange would be waste.
+const rewriteAfterMilliseconds = 60_000;
+
+/** Keeps the state of the link where an admin can see it, and logs when it changes. */
+export class LinkMonitor {
+  readonly #options: LinkMonitorOptions;
+  readonly #exchanges;
+  #reason: string | undefined;
+  #failingSince: number | undefined;
+  #writtenAt: number | undefined;
+
+  constructor(options: LinkMonitorOptions) {
+    this.#options = options;
+    this.#exchanges = options.metrics.counter(
+      'waxwing_relay_exchanges_total',
+      'Requests to the relay, by what came of them',
+      ['outcome'],
+    );
+  }
+
+  /** Takes note of what an exchange came to. Never rejects: the exchange itself matters more than its record. */
+  async report(outcome: RelayOutcome<unknown>): Promise<void> {
+    this.#exchanges.inc({ outcome: outcome.kind === 'retry' ? outcome.cause : outcome.kind });
+    const now = this.#options.clock();
+    const reason = outcome.kind === 'retry' ? outcome.reason : undefined;
+    const isChange = reason !== this.#reason || this.#writtenAt === undefined;
+    if (!isChange && now - (this.#writtenAt ?? 0) < rewriteAfterMilliseconds) return;
+    if (isChange) this.#logChange(reason);
+    this.#failingSince = reason === undefined ? undefined : (this.#failingSince ?? now);
+    this.#reason = reason;
+    this.#writtenAt = now;
+    try {
+      await this.#write(reason, now);
+    } catch (err) {
+      this.#options.log.error({ err }, 'the state of the link to the relay could not be stored');
+    }
+  }
+
+  #logChange(reason: string | undefined): void {
+    if (reason !== undefined) {
+      this.#options.log.error({ reason }, 'push notifications are held up; trying again by itself');
+    } else if (this.#reason !== undefined) {
+      this.#options.log.info('the relay answers again');
+    }
+  }
+
+  async #write(reason: string | undefined, now: number): Promise<void> {
+    const failingSince = this.#failingSince ?? null;
+    const change =
+      reason === undefined
+        ? { last_success_at: now, failing_since: null }
+        : { failing_since: failingSince, last_error_at: now, last_error: reason };
+    await this.#options.database.write(({ db }) =>
+      db
+        .insertInto('relay_link')
+        .values({ id: 1, ...change })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(change))
+        .execute(),
+    );
+  }
+}

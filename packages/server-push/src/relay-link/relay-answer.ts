@@ -1,0 +1,102 @@
+import { type JsonValue, parseJson } from '@waxwing/protocol';
+import type { z } from 'zod';
+import { parseRetryAfter } from './retry-after.js';
+
+/** Why the relay must be asked again: nobody answered, it has trouble, it is busy, or the admin must mend something. */
+export type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
+
+export interface RelayRefusal {
+  readonly kind: 'refused-for-good';
+  /** The relay's error code; `BAD_REQUEST` where it gave none. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface RelayRetry {
+  readonly kind: 'retry';
+  readonly cause: RetryCause;
+  /** One sentence for the admin, the same for the same trouble. */
+  readonly reason: string;
+  /** Not before so many seconds, where the relay said so. */
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** What came of asking the relay. */
+export type RelayOutcome<Answer> =
+  | { readonly kind: 'accepted'; readonly answer: Answer }
+  | RelayRefusal
+  | RelayRetry;
+
+/** An HTTP answer as it arrived; `body` is `undefined` when it was longer than we read. */
+export interface ReceivedAnswer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly body: string | undefined;
+}
+
+// Peers answer these with a 4xx of any number; only the admin of this server or of the relay can mend what they mean.
+const adminCodes: ReadonlySet<string> = new Set([
+  'MISSING_REMOTE_REALM',
+  'REMOTE_REALM_SERVER_MISMATCH_ERROR',
+  'INVALID_ZULIP_SERVER',
+  'PUSH_NOTIFICATIONS_DISALLOWED',
+]);
+const maximumMessageCharacters = 300;
+
+/**
+ * Reads the relay's answer by the rules of the push registration protocol ("how the server interprets relay
+ * answers"): 200 is success, a 4xx that the relay explained is final except 401, 403 and 429; all else is tried again.
+ */
+export function interpretAnswer<Schema extends z.ZodType>(
+  received: ReceivedAnswer,
+  schema: Schema,
+  now: number,
+): RelayOutcome<z.infer<Schema>> {
+  const { status } = received;
+  const body = parseBody(received.body);
+  const retryAfterSeconds = parseRetryAfter(received.retryAfter, now);
+  const retry = (cause: RetryCause, reason: string): RelayRetry => ({
+    kind: 'retry',
+    cause,
+    reason: `the relay ${reason}`,
+    retryAfterSeconds,
+  });
+  if (status === 200) {
+    const parsed = schema.safeParse(body);
+    if (parsed.success) return { kind: 'accepted', answer: parsed.data };
+    return retry('admin-must-act', 'answered 200 with a body that is not of the push registration protocol');
+  }
+  if (status >= 500) return retry('relay-error', `answered ${status}`);
+  if (status === 429) return retry('busy', 'answered 429: it limits how often this server may ask');
+  const error = readError(body);
+  const said = error?.message ? `: ${error.message}` : '';
+  if (status === 401 || status === 403) return retry('admin-must-act', `answered ${status}${said}`);
+  if (status >= 400 && error !== undefined) {
+    if (adminCodes.has(error.code)) return retry('admin-must-act', `answered ${status}${said}`);
+    return { kind: 'refused-for-good', ...error };
+  }
+  const hint = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
+  return retry('admin-must-act', `answered ${status}${hint}; is its address right?`);
+}
+
+function parseBody(text: string | undefined): JsonValue | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return parseJson(text);
+  } catch {
+    // Not JSON: no answer of the protocol, which the caller sees by the missing value.
+    return undefined;
+  }
+}
+
+function readError(body: JsonValue | undefined): { code: string; message: string } | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
+  const { code, msg } = body as Readonly<Record<string, JsonValue>>;
+  const isCode = typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,99}$/.test(code);
+  const message = typeof msg === 'string' ? printable(msg) : '';
+  return { code: isCode ? code : 'BAD_REQUEST', message };
+}
+
+function printable(text: string): string {
+  return text.slice(0, maximumMessageCharacters).replace(/[\p{Control}\p{Surrogate}]/gu, ' ');
+}

@@ -1,0 +1,138 @@
+import {
+  encodeRelayNotifyRequest,
+  type PushRequest,
+  type RelayNotifyAnswer,
+  relayNotifyAnswer,
+  relayNotifyPath,
+  relayRegisterAnswer,
+  relayRegisterPath,
+  stringifyJson,
+} from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service';
+import { type Dispatcher, request } from 'undici';
+import type { z } from 'zod';
+import type { RelayConfiguration } from '../server-push-options.js';
+import type { LinkMonitor } from './link-monitor.js';
+import { interpretAnswer, type ReceivedAnswer, type RelayOutcome, type RelayRetry } from './relay-answer.js';
+
+export interface RelayLinkOptions {
+  readonly relay: Extract<RelayConfiguration, { kind: 'configured' }>;
+  readonly realmUuid: string;
+  readonly dispatcher: Dispatcher;
+  readonly timeoutMilliseconds: number;
+  readonly clock: Clock;
+  readonly monitor: LinkMonitor;
+}
+
+export interface SealedRegistration {
+  /** Decimal text. */
+  readonly pushAccountId: string;
+  readonly bouncerPublicKey: string;
+  readonly encryptedRegistration: string;
+}
+
+interface Exchange {
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+const maximumAnswerBytes = 256 * 1024;
+/** `User-Agent` towards the relay. */
+export const userAgent = 'waxwing-server/0.1.0';
+
+/** Asks the relay, with this server's credentials. What comes of it is returned, never thrown. */
+export class RelayLink {
+  readonly #options: RelayLinkOptions;
+  readonly #authorization: () => string;
+
+  constructor(options: RelayLinkOptions) {
+    this.#options = options;
+    const { serverId, serverKey } = options.relay;
+    this.#authorization = () => {
+      const pair = Buffer.from(`${serverId}:${serverKey.reveal()}`, 'utf8');
+      return `Basic ${pair.toString('base64')}`;
+    };
+  }
+
+  /** Hands a sealed registration to the relay; the answer is the id of its RelayDevice. */
+  async register(registration: SealedRegistration, signal?: AbortSignal): Promise<RelayOutcome<number>> {
+    const form = new URLSearchParams({
+      realm_uuid: this.#options.realmUuid,
+      push_account_id: registration.pushAccountId,
+      encrypted_push_registration: registration.encryptedRegistration,
+      bouncer_public_key: registration.bouncerPublicKey,
+    });
+    const contentType = 'application/x-www-form-urlencoded';
+    const exchange = { path: relayRegisterPath, contentType, body: form.toString(), signal };
+    const outcome = await this.#ask(exchange, relayRegisterAnswer);
+    return outcome.kind === 'accepted' ? { kind: 'accepted', answer: outcome.answer.device_id } : outcome;
+  }
+
+  /** Has the relay deliver notifications; at most as many as its body limit allows. */
+  async notify(
+    requests: readonly PushRequest[],
+    signal?: AbortSignal,
+  ): Promise<RelayOutcome<RelayNotifyAnswer>> {
+    const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, requests));
+    const exchange = { path: relayNotifyPath, contentType: 'application/json', body, signal };
+    return this.#ask(exchange, relayNotifyAnswer);
+  }
+
+  async #ask<Schema extends z.ZodType>(
+    exchange: Exchange,
+    schema: Schema,
+  ): Promise<RelayOutcome<z.infer<Schema>>> {
+    const outcome = await this.#exchange(exchange).then(
+      (received) => interpretAnswer(received, schema, this.#options.clock()),
+      (error: unknown) => this.#unreachable(error),
+    );
+    // Our own closing says nothing about the relay.
+    if (exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
+    return outcome;
+  }
+
+  async #exchange({ path, contentType, body, signal }: Exchange): Promise<ReceivedAnswer> {
+    const { relay, dispatcher, timeoutMilliseconds } = this.#options;
+    const timeout = AbortSignal.timeout(timeoutMilliseconds);
+    const answer = await request(relay.url + path, {
+      method: 'POST',
+      headers: {
+        authorization: this.#authorization(),
+        'content-type': contentType,
+        'user-agent': userAgent,
+        accept: 'application/json',
+      },
+      body,
+      dispatcher,
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+    });
+    const retryAfter = answer.headers['retry-after'];
+    return {
+      status: answer.statusCode,
+      retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+      body: await readBounded(answer.body),
+    };
+  }
+
+  #unreachable(error: unknown): RelayRetry {
+    const { name, code } = error as NodeJS.ErrnoException;
+    const seconds = this.#options.timeoutMilliseconds / 1000;
+    const why = name === 'TimeoutError' ? `it did not answer within ${seconds} s` : (code ?? name);
+    const reason = `the relay at ${this.#options.relay.url} cannot be reached: ${why}`;
+    return { kind: 'retry', cause: 'unreachable', reason, retryAfterSeconds: undefined };
+  }
+}
+
+async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (bytes > maximumAnswerBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

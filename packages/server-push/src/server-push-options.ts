@@ -1,0 +1,58 @@
+import type { JsonObject } from '@waxwing/protocol';
+import type { Clock, Log, Metrics, OperationRequest, Secret } from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
+import type { AnyTransaction, Database } from '@waxwing/storage';
+import type { Dispatcher } from 'undici';
+import type { ServerPushTables } from './tables.js';
+
+/** The authenticated requester, as far as push needs to know. */
+export interface PushActor {
+  readonly userId: number;
+  readonly isBot: boolean;
+}
+
+/** The organisation that notifications come from. */
+export interface PushRealm {
+  readonly uuid: string;
+  /** Absolute, without a trailing slash; at most {@link maximumRealmUrlBytes} bytes. */
+  readonly url: string;
+  readonly name: string;
+}
+
+/** Where the relay is and who we are to it, or that the organisation has none. */
+export type RelayConfiguration =
+  | {
+      readonly kind: 'configured';
+      readonly url: string;
+      readonly serverId: string;
+      readonly serverKey: Secret<string>;
+    }
+  | { readonly kind: 'not-configured' };
+
+/** Hands an event to all clients of these users, within the transaction of the change that it tells of. */
+export type PublishEvent = (
+  transaction: AnyTransaction,
+  event: JsonObject,
+  userIds: readonly number[],
+) => Promise<void>;
+
+/** What a chat server gives to have encrypted push. */
+export interface ServerPushOptions {
+  /** Opened with {@link serverPushMigrations} among its migrations. */
+  readonly database: Database<ServerPushTables>;
+  /** Who asks. @throws ProtocolError when nobody does whom the server knows. */
+  readonly authenticate: (request: OperationRequest) => Promise<PushActor>;
+  readonly publish: PublishEvent;
+  readonly relay: RelayConfiguration;
+  readonly realm: PushRealm;
+  readonly sodium: Sodium;
+  readonly clock: Clock;
+  /** A number from 0 up to, not including, 1. */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** How requests reach the relay; a connection pool of our own where nothing is given. */
+  readonly dispatcher?: Dispatcher;
+  /** Longest time that the relay may take to answer; 15 seconds where nothing is said. */
+  readonly relayTimeoutMilliseconds?: number;
+}

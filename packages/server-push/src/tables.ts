@@ -1,0 +1,92 @@
+import { addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
+import type { Generated, Kysely } from 'kysely';
+
+/** The tables of the server's half of encrypted push. Instants in Unix milliseconds. */
+export interface ServerPushTables {
+  /**
+   * One row for each (user, `push_account_id`). The registration in force is `token_kind`, `push_public_key` and
+   * `relay_device_id`; the newest one is `pending_*` until the relay has decided on it.
+   */
+  push_devices: {
+    id: Generated<number>;
+    user_id: number;
+    /** Decimal text. */
+    push_account_id: string;
+    /** Counts the registrations that were accepted from the phone, so that work for an older one changes nothing. */
+    generation: number;
+    /** Tells an identical repeat of the newest registration from a changed one. */
+    registration_hash: string;
+    /** Why the newest registration failed. */
+    error_code: string | null;
+    changed_at: number;
+    pending_token_kind: 'fcm' | 'apns' | null;
+    pending_push_public_key: string | null;
+    pending_bouncer_public_key: string | null;
+    pending_encrypted_registration: string | null;
+    token_kind: 'fcm' | 'apns' | null;
+    push_public_key: string | null;
+    relay_device_id: number | null;
+    active_generation: number | null;
+    last_test_at: number | null;
+  };
+  test_notifications: {
+    id: Generated<number>;
+    user_id: number;
+    sent_at: number;
+  };
+  /** A single row, `id` 1: how the relay was found when it was last asked. */
+  relay_link: {
+    id: number;
+    last_success_at: number | null;
+    failing_since: number | null;
+    last_error_at: number | null;
+    last_error: string | null;
+  };
+}
+
+const { integer, text } = columnTypes;
+
+export const serverPushMigrations: MigrationSet = {
+  unit: 'server_push',
+  migrations: {
+    '0001-push-devices': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await addIdColumn(db, db.schema.createTable('push_devices'))
+          .addColumn('user_id', integer, (column) => column.notNull())
+          .addColumn('push_account_id', text, (column) => column.notNull())
+          .addColumn('generation', integer, (column) => column.notNull())
+          .addColumn('registration_hash', text, (column) => column.notNull())
+          .addColumn('error_code', text)
+          .addColumn('changed_at', integer, (column) => column.notNull())
+          .addColumn('pending_token_kind', text)
+          .addColumn('pending_push_public_key', text)
+          .addColumn('pending_bouncer_public_key', text)
+          .addColumn('pending_encrypted_registration', text)
+          .addColumn('token_kind', text)
+          .addColumn('push_public_key', text)
+          .addColumn('relay_device_id', integer)
+          .addColumn('active_generation', integer)
+          .addColumn('last_test_at', integer)
+          .addUniqueConstraint('push_devices_user_account', ['user_id', 'push_account_id'])
+          .execute();
+        await addIdColumn(db, db.schema.createTable('test_notifications'))
+          .addColumn('user_id', integer, (column) => column.notNull())
+          .addColumn('sent_at', integer, (column) => column.notNull())
+          .execute();
+        await db.schema
+          .createIndex('test_notifications_user')
+          .on('test_notifications')
+          .columns(['user_id', 'sent_at'])
+          .execute();
+        await db.schema
+          .createTable('relay_link')
+          .addColumn('id', integer, (column) => column.primaryKey())
+          .addColumn('last_success_at', integer)
+          .addColumn('failing_since', integer)
+          .addColumn('last_error_at', integer)
+          .addColumn('last_error', text)
+          .execute();
+      },
+    },
+  },
+};
