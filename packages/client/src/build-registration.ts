@@ -1,0 +1,48 @@
+import {
+  type ApnsEnvironment,
+  encodePushRegistration,
+  type PushRegistration,
+  parsePushRegistration,
+} from '@waxwing/protocol';
+
+/** What the phone's system gave the app. The token is never changed on its way, not even its letter case. */
+export type PushToken =
+  | { readonly tokenKind: 'fcm'; readonly token: string }
+  | {
+      readonly tokenKind: 'apns';
+      readonly token: string;
+      /** The app's bundle id, such as `com.example.chat`. */
+      readonly iosAppId: string;
+      /** `sandbox` for builds that Xcode installs; `production` by default. */
+      readonly apnsEnvironment?: ApnsEnvironment;
+    };
+
+export interface RegistrationBinding {
+  /** Unix seconds by the server's clock; the relay refuses the registration a day later. */
+  readonly timestamp: number;
+  /** UUID of the organisation: a relay that knows the field refuses the registration for any other one. */
+  readonly audience?: string | undefined;
+}
+
+/**
+ * The registration that is sealed for the relay.
+ * @throws RangeError when the relay would refuse the token: empty, too long, or for APNs not hexadecimal or without `iosAppId`.
+ */
+export function buildRegistration(
+  pushToken: PushToken,
+  { timestamp, audience }: RegistrationBinding,
+): PushRegistration {
+  const bound = audience === undefined ? { timestamp } : { timestamp, audience };
+  const registration: PushRegistration =
+    pushToken.tokenKind === 'apns'
+      ? { ...pushToken, apnsEnvironment: pushToken.apnsEnvironment ?? 'production', ...bound }
+      : { ...pushToken, ...bound };
+  if (parsePushRegistration(encodePushRegistration(registration)) === undefined) {
+    throw new RangeError(
+      pushToken.tokenKind === 'apns'
+        ? 'The APNs token must be hexadecimal digits, and iosAppId the bundle id of the app.'
+        : 'The FCM token must be 1 to 4096 characters, exactly as Firebase gave it.',
+    );
+  }
+  return registration;
+}

@@ -1,0 +1,132 @@
+import {
+  encodeBase64,
+  type JsonObject,
+  type PushAccountId,
+  registerPushDevicePath,
+  type TokenKind,
+  testNotificationPath,
+} from '@waxwing/protocol';
+import { type Clock, createServerClock, type ServerClock } from '../server-clock.js';
+import { requireServerUrl } from '../web-origin.js';
+import { type EventQueue, parseEventQueue, parseEvents, type ServerEvent } from './event-queue.js';
+import { type Connection, exchangeJson, type Fetch } from './exchange.js';
+import { encodeForm, type FormFields } from './form.js';
+
+export interface ChatApiOptions {
+  /** For example `https://chat.example.com`. */
+  readonly serverUrl: string;
+  readonly email: string;
+  readonly apiKey: string;
+  /** The platform's own by default. */
+  readonly fetch?: Fetch;
+  /** Milliseconds since 1970; the device's clock by default. */
+  readonly clock?: Clock;
+  /** For one request; 30 s by default. */
+  readonly timeoutMilliseconds?: number;
+}
+
+/** The parameters of `POST /mobile_push/register`. */
+export interface PushDeviceRequest {
+  readonly tokenKind: TokenKind;
+  readonly pushAccountId: PushAccountId;
+  /** Base64, as the next two. */
+  readonly pushPublicKey: string;
+  readonly bouncerPublicKey: string;
+  readonly encryptedPushRegistration: string;
+}
+
+export interface EventsRequest {
+  readonly queueId: string;
+  /** Events up to this one are forgotten by the server. */
+  readonly lastEventId: number;
+  /** How long to wait for an event; 60 s by default. */
+  readonly timeoutMilliseconds?: number;
+}
+
+/**
+ * The operations of the chat API that a phone needs for push, as one user.
+ * Every method throws `ApiError` when the server refuses, and `UnreachableError` when it gives no usable answer.
+ */
+export interface ChatApi {
+  /** The server's clock, as far as answers have told it. */
+  readonly serverClock: ServerClock;
+  /** Hands the sealed registration to the server, which forwards it to the relay later: success is not `active` yet. */
+  registerPushDevice(request: PushDeviceRequest): Promise<void>;
+  /** Asks for a notification of type `test` to one device, or to all of the user's devices. */
+  sendTestNotification(pushAccountId?: PushAccountId): Promise<void>;
+  /** Opens an event queue for events of these types, such as `push_device`, and tells the state from which it starts. */
+  registerEventQueue(eventTypes: readonly string[]): Promise<EventQueue>;
+  /** The next events; waits until there is at least one (a heartbeat counts). */
+  getEvents(request: EventsRequest): Promise<readonly ServerEvent[]>;
+  deleteEventQueue(queueId: string): Promise<void>;
+  /** The relay's signed key list, exactly as the server passes it on. The request is not authenticated. */
+  getBouncerKeys(): Promise<JsonObject>;
+}
+
+const defaultTimeoutMilliseconds = 30_000;
+const defaultEventsTimeoutMilliseconds = 60_000;
+const bouncerKeysPath = '/api/v1/mobile_push/bouncer_keys';
+
+/**
+ * The chat API of one server for one user.
+ * @throws RangeError when `serverUrl` is not an https URL (plain http is taken for this machine alone).
+ */
+export function createChatApi(options: ChatApiOptions): ChatApi {
+  const { email, apiKey, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
+  const deviceClock = options.clock ?? Date.now;
+  const serverClock = createServerClock(deviceClock);
+  const send = createSender(options.serverUrl, {
+    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    deviceClock,
+    serverClock,
+  });
+  const credentials = encodeBase64(new TextEncoder().encode(`${email}:${apiKey}`));
+  const asUser = { timeoutMilliseconds, headers: { authorization: `Basic ${credentials}` } };
+
+  return {
+    serverClock,
+    async registerPushDevice(request) {
+      const fields = {
+        token_kind: request.tokenKind,
+        push_account_id: request.pushAccountId,
+        push_public_key: request.pushPublicKey,
+        bouncer_public_key: request.bouncerPublicKey,
+        encrypted_push_registration: request.encryptedPushRegistration,
+      };
+      await send('POST', registerPushDevicePath, fields, asUser);
+    },
+    async sendTestNotification(pushAccountId) {
+      await send('POST', testNotificationPath, { push_account_id: pushAccountId }, asUser);
+    },
+    async registerEventQueue(eventTypes) {
+      const fields = { event_types: JSON.stringify(eventTypes) };
+      return parseEventQueue(await send('POST', '/api/v1/register', fields, asUser));
+    },
+    async getEvents({ queueId, lastEventId, timeoutMilliseconds = defaultEventsTimeoutMilliseconds }) {
+      const fields = { queue_id: queueId, last_event_id: lastEventId };
+      return parseEvents(await send('GET', '/api/v1/events', fields, { ...asUser, timeoutMilliseconds }));
+    },
+    async deleteEventQueue(queueId) {
+      await send('DELETE', '/api/v1/events', { queue_id: queueId }, asUser);
+    },
+    getBouncerKeys: () => send('GET', bouncerKeysPath, {}, { timeoutMilliseconds, headers: {} }),
+  };
+}
+
+interface SendOptions {
+  readonly timeoutMilliseconds: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Sends form fields where the method wants them: in the query of a GET, else in the body. */
+function createSender(serverUrl: string, connection: Connection) {
+  const baseUrl = requireServerUrl(serverUrl);
+  return (method: 'GET' | 'POST' | 'DELETE', path: string, fields: FormFields, options: SendOptions) => {
+    const form = encodeForm(fields);
+    const inQuery = method === 'GET';
+    const url = `${baseUrl}${path}${inQuery && form !== '' ? `?${form}` : ''}`;
+    if (inQuery) return exchangeJson(connection, { ...options, method, url });
+    const headers = { ...options.headers, 'content-type': 'application/x-www-form-urlencoded' };
+    return exchangeJson(connection, { ...options, method, url, headers, body: form });
+  };
+}

@@ -1,0 +1,69 @@
+import {
+  type JsonObject,
+  type PushAccountId,
+  type PushDeviceStatus,
+  pushDeviceEvent,
+  pushDevicesAnswer,
+} from '@waxwing/protocol';
+import { UnreachableError } from './api-error.js';
+
+/** What the server knows of one PushDevice. */
+export interface PushDeviceState {
+  readonly status: PushDeviceStatus;
+  /** Present when `status` is `failed`. */
+  readonly errorCode?: string;
+}
+
+/** An event queue and the state from which its events go on. */
+export interface EventQueue {
+  readonly queueId: string;
+  readonly lastEventId: number;
+  /** UUID of the organisation; servers from before it was told leave it out. */
+  readonly realmUuid: string | undefined;
+  /** The user's PushDevices by decimal push account id. */
+  readonly pushDevices: ReadonlyMap<string, PushDeviceState>;
+}
+
+/** One event. Of the types that exist only `push_device` is read; another one is a sign of life. */
+export interface ServerEvent {
+  readonly id: number;
+  readonly pushDevice?: PushDeviceState & { readonly pushAccountId: PushAccountId };
+}
+
+/** @throws UnreachableError when the answer is not what the chat API promises, as for the next one. */
+export function parseEventQueue(answer: JsonObject): EventQueue {
+  const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid } = answer;
+  const pushDevices = pushDevicesAnswer.safeParse(answer.push_devices ?? {});
+  if (typeof queueId !== 'string' || typeof lastEventId !== 'number' || !pushDevices.success) {
+    throw new UnreachableError('The server answered /register without a usable event queue.');
+  }
+  const states = Object.entries(pushDevices.data).map(
+    ([id, { status, error_code }]) => [id, stateOf(status, error_code)] as const,
+  );
+  return {
+    queueId,
+    lastEventId,
+    realmUuid: typeof realmUuid === 'string' ? realmUuid : undefined,
+    pushDevices: new Map(states),
+  };
+}
+
+export function parseEvents(answer: JsonObject): readonly ServerEvent[] {
+  if (!Array.isArray(answer.events)) {
+    throw new UnreachableError('The server answered /events without events.');
+  }
+  return answer.events.map(parseEvent);
+}
+
+function parseEvent(event: JsonObject): ServerEvent {
+  const id = event?.id;
+  if (typeof id !== 'number') throw new UnreachableError('The server sent an event without an id.');
+  const parsed = pushDeviceEvent.safeParse(event);
+  if (!parsed.success) return { id };
+  const { push_account_id: pushAccountId, status, error_code } = parsed.data;
+  return { id, pushDevice: { pushAccountId, ...stateOf(status, error_code) } };
+}
+
+function stateOf(status: PushDeviceStatus, errorCode: string | null | undefined): PushDeviceState {
+  return errorCode == null ? { status } : { status, errorCode };
+}

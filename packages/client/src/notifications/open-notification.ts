@@ -1,0 +1,72 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { encodeBase64, formatPushAccountId, type Notification, parseNotification } from '@waxwing/protocol';
+import type { Sodium } from '@waxwing/sodium';
+import { isSameAccount, type PushAccount } from '../accounts/push-account.js';
+import type { PushAccountStore } from '../accounts/push-account-store.js';
+import { parseReceivedPush, type ReceivedPush } from './received-push.js';
+import type { SeenNotifications } from './seen-notifications.js';
+
+/** Why a push is not to be shown, each with a sentence for the app's log. */
+export const ignoredReasons = Object.freeze({
+  'not-encrypted-push':
+    'The push has no usable push_account_id and encrypted_data: it is not for this library.',
+  'rounded-account-id':
+    'push_account_id came as a number beyond 2^53, which has been rounded: hand over the raw JSON text, or the id as text or bigint.',
+  'unknown-account': 'No account of this phone has the push_account_id: the user has signed out, for one.',
+  'cannot-open': 'The box does not open with the key of the account.',
+  'unknown-type': 'The box holds no notification of a type that this version knows.',
+  'wrong-account': 'The box opens, but names another organisation or user than the account that it came for.',
+  repeat: 'This notification has been opened before.',
+} as const);
+
+export type IgnoredReason = keyof typeof ignoredReasons;
+
+/** What came of a push: a notification to act on, or the reason why there is none. */
+export type OpenedNotification =
+  | { readonly kind: 'notification'; readonly notification: Notification; readonly account: PushAccount }
+  | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly explanation: string };
+
+export interface OpenNotificationContext {
+  readonly sodium: Sodium;
+  readonly accounts: PushAccountStore;
+  readonly seen: SeenNotifications;
+}
+
+/**
+ * Opens what FCM or APNs delivered: finds the account, opens the box with its key, checks that `realm_url` and
+ * `user_id` are that account's, and drops repeats. Whatever was received, this does not throw; an error of one of the
+ * stores goes through.
+ */
+export async function openNotification(
+  { sodium, accounts, seen }: OpenNotificationContext,
+  received: ReceivedPush,
+): Promise<OpenedNotification> {
+  const push = parseReceivedPush(received);
+  if (push.kind !== 'encrypted') return ignored(push.kind);
+  const account = await accounts.get(push.pushAccountId);
+  if (account === undefined) return ignored('unknown-account');
+  const plaintext = sodium.openSealed(push.sealed, account.keyPair);
+  if (plaintext === undefined) return ignored('cannot-open');
+  const notification = parseNotification(plaintext);
+  if (notification === undefined) return ignored('unknown-type');
+  if (!isForAccount(notification, account)) return ignored('wrong-account');
+  if (!(await seen.addIfNew(nameOf(notification, account, push.sealed)))) return ignored('repeat');
+  return { kind: 'notification', notification, account };
+}
+
+function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, account: PushAccount): boolean {
+  return isSameAccount({ realmUrl, userId }, account);
+}
+
+/** A message has one id however often it is sealed; anything else is told apart by its ciphertext. */
+function nameOf(notification: Notification, account: PushAccount, sealed: Uint8Array): string {
+  const name =
+    notification.type === 'message'
+      ? `message ${notification.message_id}`
+      : `sha256 ${encodeBase64(sha256(sealed))}`;
+  return `${formatPushAccountId(account.pushAccountId)} ${name}`;
+}
+
+function ignored(reason: IgnoredReason): OpenedNotification {
+  return { kind: 'ignored', reason, explanation: ignoredReasons[reason] };
+}

@@ -1,0 +1,50 @@
+import {
+  decodeBase64,
+  normalizeCiphertextBase64,
+  type PushAccountId,
+  parseJson,
+  parsePushAccountId,
+} from '@waxwing/protocol';
+
+/**
+ * What the phone's system hands to the app: the `data` of an FCM message (all values are text), the user info of an APNs
+ * notification, or either as JSON text. A platform that parses APNs JSON into doubles rounds `push_account_id`: hand
+ * over the raw text there, or the id as text or `bigint`.
+ */
+export type ReceivedPush = string | Readonly<Record<string, unknown>>;
+
+/** The two fields that matter of a push, or why they cannot be used. */
+export type ParsedPush =
+  | { readonly kind: 'encrypted'; readonly pushAccountId: PushAccountId; readonly sealed: Uint8Array }
+  | { readonly kind: 'rounded-account-id' }
+  | { readonly kind: 'not-encrypted-push' };
+
+/** Reads a push from outside; whatever it is, this does not throw. */
+export function parseReceivedPush(received: unknown): ParsedPush {
+  const { push_account_id: id, encrypted_data: data } = fieldsOf(received);
+  if (typeof id === 'number' && Number.isInteger(id) && !Number.isSafeInteger(id)) {
+    return { kind: 'rounded-account-id' };
+  }
+  const pushAccountId = parsePushAccountId(id);
+  const base64 = typeof data === 'string' ? normalizeCiphertextBase64(data) : undefined;
+  const sealed = base64 === undefined ? undefined : decodeBase64(base64);
+  if (pushAccountId === undefined || sealed === undefined) return { kind: 'not-encrypted-push' };
+  return { kind: 'encrypted', pushAccountId, sealed };
+}
+
+function fieldsOf(received: unknown): {
+  readonly push_account_id?: unknown;
+  readonly encrypted_data?: unknown;
+} {
+  const value = typeof received === 'string' ? parsedText(received) : received;
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+function parsedText(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    // Any text may arrive here; the caller is told that it is no encrypted push.
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
+import type { Random } from './accounts/create-push-account.js';
+import { type AccountIdentity, isSameAccount } from './accounts/push-account.js';
+import type { PushAccountStore } from './accounts/push-account-store.js';
+import type { PushToken } from './build-registration.js';
+import { createChatApi } from './chat-api/chat-api.js';
+import type { Fetch } from './chat-api/exchange.js';
+import { createBuiltInKey } from './key-list/bouncer-key-choice.js';
+import { type OpenedNotification, openNotification } from './notifications/open-notification.js';
+import type { ReceivedPush } from './notifications/received-push.js';
+import type { SeenNotifications } from './notifications/seen-notifications.js';
+import type { RegistrationStatus } from './registration/registration-status.js';
+import { syncRegistration } from './registration/sync-registration.js';
+import type { Clock } from './server-clock.js';
+import { webOriginOf } from './web-origin.js';
+
+export interface PushClientOptions {
+  /** The relay's public key that the app is built with: base64 of 32 bytes. */
+  readonly bouncerPublicKey: string;
+  /** What the phone's system gives the app as its push token at this moment; `undefined` when it gives none. */
+  readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
+  readonly accounts: PushAccountStore;
+  readonly seen: SeenNotifications;
+  /** The platform's own by default, as all that follow. */
+  readonly fetch?: Fetch;
+  /** Milliseconds since 1970 by the device's clock. */
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly sodium?: Sodium;
+}
+
+/** An account, and how its user signs in. */
+export interface SignedInAccount extends AccountIdentity {
+  readonly email: string;
+  readonly apiKey: string;
+}
+
+export interface SyncOptions {
+  /** How long to wait for the relay's verdict on a registration; 20 s by default, 0 not to wait. */
+  readonly settleTimeoutMilliseconds?: number;
+}
+
+/** Keeps one account registered for notifications. */
+export interface Registrar {
+  /**
+   * Brings the account from any state to the right one: never registered, other token, failed, older than 30 days, other
+   * bouncer key. Call it when the app starts, when the token changes, and at a `push_device` event; it sends nothing
+   * when nothing is to be done. Calls for one account run one after the other.
+   *
+   * Refusals and missing answers of the server are told by the status. It throws `RangeError` for a token that no relay
+   * takes, and what the stores or `pushToken` throw.
+   */
+  sync(options?: SyncOptions): Promise<RegistrationStatus>;
+  /**
+   * Asks the server for a notification of type `test` to this phone.
+   * @throws ApiError `NO_ACTIVE_PUSH_DEVICE` when the account is not registered; UnreachableError.
+   */
+  sendTestNotification(): Promise<void>;
+  /** Drops the account's key pair, for a sign-out: what still arrives for it can no longer be opened. */
+  forget(): Promise<void>;
+}
+
+/** Push on one phone: all accounts of the app. */
+export interface PushClient {
+  /**
+   * The registrar of one account.
+   * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone), or `userId` no integer.
+   */
+  registrar(account: SignedInAccount): Registrar;
+  /** Opens what FCM or APNs delivered, for whichever account it is. Whatever was received, it does not throw. */
+  open(received: ReceivedPush): Promise<OpenedNotification>;
+}
+
+const defaultSettleTimeoutMilliseconds = 20_000;
+
+/** Sets up push for an app; loads libsodium. */
+export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
+  const { accounts, seen, pushToken, clock = Date.now } = options;
+  const sodium = options.sodium ?? (await loadWasmSodium());
+  const random = options.random ?? ((length) => sodium.randomBytes(length));
+  const bouncerKeys = createBuiltInKey(options.bouncerPublicKey);
+  const inTurn = createTurns();
+
+  return {
+    registrar(account) {
+      const identity = requireIdentity(account);
+      const { email, apiKey } = account;
+      const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
+      const api = createChatApi({ serverUrl: identity.realmUrl, email, apiKey, ...connection });
+      const context = { sodium, random, clock, accounts, bouncerKeys, pushToken, identity, api };
+      const turn = `${webOriginOf(identity.realmUrl)} ${identity.userId}`;
+      const rows = async () => (await accounts.list()).filter((row) => isSameAccount(row, identity));
+
+      return {
+        sync: ({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) =>
+          inTurn(turn, () => syncRegistration(context, settleTimeoutMilliseconds)),
+        async sendTestNotification() {
+          const [row] = await rows();
+          if (row === undefined)
+            throw new Error('This account is not registered on this phone: call sync first.');
+          await api.sendTestNotification(row.pushAccountId);
+        },
+        forget: () =>
+          inTurn(turn, async () => {
+            for (const { pushAccountId } of await rows()) await accounts.remove(pushAccountId);
+          }),
+      };
+    },
+    open: (received) => openNotification({ sodium, accounts, seen }, received),
+  };
+}
+
+function requireIdentity({ realmUrl, userId }: SignedInAccount): AccountIdentity {
+  if (typeof userId !== 'bigint' && !Number.isSafeInteger(userId)) {
+    throw new RangeError(`userId must be an integer, but is ${userId}.`);
+  }
+  return { realmUrl, userId };
+}
+
+/** Runs tasks of one name one after the other, whatever came of those before. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return <T>(name: string, task: () => Promise<T>): Promise<T> => {
+    const run = (last.get(name) ?? Promise.resolve()).then(task, task);
+    last.set(name, run);
+    return run;
+  };
+}

@@ -1,0 +1,60 @@
+import type { PushAccountId } from '@waxwing/protocol';
+import { ApiError, UnreachableError } from '../chat-api/api-error.js';
+import type { ChatApi } from '../chat-api/chat-api.js';
+import type { EventQueue, PushDeviceState } from '../chat-api/event-queue.js';
+import type { Clock } from '../server-clock.js';
+
+export interface DeviceWatchOptions {
+  readonly api: ChatApi;
+  readonly queue: EventQueue;
+  readonly pushAccountId: PushAccountId;
+  readonly clock: Clock;
+  /** When waiting ends, in Unix milliseconds by `clock`. */
+  readonly deadline: number;
+}
+
+/** Waits for what becomes of registrations. */
+export interface DeviceWatch {
+  /** The next state that is not `pending`; `pending` when none came in time. */
+  nextState(): Promise<PushDeviceState>;
+}
+
+const pending: PushDeviceState = { status: 'pending' };
+
+/** Follows the events of one PushDevice in a queue that was opened before the registration was sent. */
+export function createDeviceWatch({
+  api,
+  queue,
+  pushAccountId,
+  clock,
+  deadline,
+}: DeviceWatchOptions): DeviceWatch {
+  let lastEventId = queue.lastEventId;
+  const unread: PushDeviceState[] = [];
+
+  async function readEvents(timeoutMilliseconds: number): Promise<void> {
+    const events = await api.getEvents({ queueId: queue.queueId, lastEventId, timeoutMilliseconds });
+    for (const { id, pushDevice } of events) {
+      lastEventId = Math.max(lastEventId, id);
+      if (pushDevice?.pushAccountId === pushAccountId && pushDevice.status !== 'pending')
+        unread.push(pushDevice);
+    }
+  }
+
+  return {
+    async nextState() {
+      while (unread.length === 0) {
+        const remaining = deadline - clock();
+        if (remaining <= 0) return pending;
+        try {
+          await readEvents(remaining);
+        } catch (error) {
+          // The registration itself is with the server: not to learn its end in time is no failure.
+          if (error instanceof UnreachableError || error instanceof ApiError) return pending;
+          throw error;
+        }
+      }
+      return unread.shift() ?? pending;
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { errorCodes, isErrorCode } from '@waxwing/protocol';
+import { ApiError, UnreachableError } from '../chat-api/api-error.js';
+import {
+  type RegistrationStatus,
+  type RegistrationStatusCode,
+  registrationStatus,
+} from './registration-status.js';
+
+/** The status for an error of the chat API. @throws the error itself when it is none of the chat API's. */
+export function statusOfError(error: unknown): RegistrationStatus {
+  if (error instanceof UnreachableError) {
+    return registrationStatus('unreachable', {
+      warning: error.message,
+      retryAfterSeconds: error.retryAfterSeconds,
+    });
+  }
+  if (!(error instanceof ApiError)) throw error;
+  const { code: errorCode, httpStatus, message: warning, retryAfterSeconds } = error;
+  if (httpStatus === 401) return registrationStatus('signed-out', { errorCode, warning });
+  const code = error.remedy === 'retry-later' ? 'retry-later' : statusCodeOf(errorCode);
+  return registrationStatus(code, { errorCode, warning, retryAfterSeconds });
+}
+
+/** The status for the code with which a registration failed for good. */
+export function statusCodeOf(errorCode: string | undefined): RegistrationStatusCode {
+  if (errorCode === 'PUSH_SERVICE_NOT_CONFIGURED') return 'not-configured';
+  if (!isErrorCode(errorCode)) return 'failed';
+  const { remedy } = errorCodes[errorCode];
+  return remedy === 'update-app' || remedy === 'ask-admin' ? remedy : 'failed';
+}

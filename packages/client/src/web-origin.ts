@@ -1,0 +1,32 @@
+const webUrl = /^(https?):\/\/([^/?#@\\\s:[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(?=[/?#]|$)/i;
+const defaultPorts = { http: 80, https: 443 } as const;
+
+/**
+ * The origin of an absolute http or https URL: lower case, without the scheme's default port; `undefined` for any other
+ * text, also for a URL with a user name. React Native's `URL` cannot tell origins, hence this.
+ */
+export function webOriginOf(url: string): string | undefined {
+  const match = webUrl.exec(url);
+  if (match === null) return undefined;
+  const scheme = (match[1] as string).toLowerCase() as keyof typeof defaultPorts;
+  const host = (match[2] as string).toLowerCase();
+  const port = match[3] === undefined ? defaultPorts[scheme] : Number(match[3]);
+  return port === defaultPorts[scheme] ? `${scheme}://${host}` : `${scheme}://${host}:${port}`;
+}
+
+const loopbackOrigin = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
+
+/**
+ * The server's URL without trailing slashes, ready for a path.
+ * @throws RangeError when it is not an https URL; plain http is taken for this machine alone (`localhost`, `127.0.0.1`).
+ */
+export function requireServerUrl(serverUrl: string): string {
+  const origin = webOriginOf(serverUrl);
+  if (origin === undefined || /[?#]/.test(serverUrl)) {
+    throw new RangeError(`serverUrl must be an absolute URL such as https://chat.example.com: ${serverUrl}`);
+  }
+  if (origin.startsWith('http:') && !loopbackOrigin.test(origin)) {
+    throw new RangeError(`serverUrl must use https, or the API key would travel in the clear: ${serverUrl}`);
+  }
+  return serverUrl.replace(/\/+$/, '');
+}
