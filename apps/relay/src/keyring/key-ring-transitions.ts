@@ -1,6 +1,7 @@
 import { encodeBase64 } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service';
 import type { KeyPair } from '@waxwing/sodium';
+import { CommandError } from '../command-error.js';
 import {
   type AcceptedKey,
   type BouncerKey,
@@ -10,7 +11,6 @@ import {
   type PrimaryKey,
   primaryKey,
 } from './key-ring.js';
-import { KeyRingRefusal } from './key-ring-refusal.js';
 import type { RotationPolicy } from './rotation-policy.js';
 
 /** What a transition works with besides the ring. `now` in Unix milliseconds. */
@@ -60,16 +60,16 @@ export function applySchedule(ring: KeyRing, context: TransitionContext): KeyRin
 export function retire(ring: KeyRing, name: string, now: number): KeyRing {
   const key = namedKey(ring, name);
   if (key.state === 'primary') {
-    throw new KeyRingRefusal(`Key ${key.id} is the primary key: rotate first, then retire it.`);
+    throw new CommandError(`Key ${key.id} is the primary key: rotate first, then retire it.`);
   }
-  if (key.state !== 'accepted') throw new KeyRingRefusal(`Key ${key.id} is ${key.state} already.`);
+  if (key.state !== 'accepted') throw new CommandError(`Key ${key.id} is ${key.state} already.`);
   return replaceKey(ring, asRetired(key, now));
 }
 
 /** A key that somebody else may have is refused at once and listed as revoked; a primary is replaced by a new key. */
 export function revoke(ring: KeyRing, name: string, context: TransitionContext): KeyRing {
   const key = namedKey(ring, name);
-  if (key.state === 'compromised') throw new KeyRingRefusal(`Key ${key.id} is compromised already.`);
+  if (key.state === 'compromised') throw new CommandError(`Key ${key.id} is compromised already.`);
   const rotated = key.state === 'primary' ? rotate(ring, context) : ring;
   const { id, publicKey, createdAt } = key;
   return replaceKey(rotated, {
@@ -92,7 +92,7 @@ export function importKeys(
   for (const key of imported) {
     const old = known.get(key.publicKey);
     if (old?.state === 'retired' || old?.state === 'compromised') {
-      throw new KeyRingRefusal(
+      throw new CommandError(
         `Key ${old.id} is ${old.state} in this ring and cannot come back: leave it out of the file.`,
       );
     }
@@ -110,7 +110,7 @@ export function promote(
 ): KeyRing {
   const chosen = namedKey(ring, name);
   if (chosen.state === 'primary') return ring;
-  if (chosen.state !== 'accepted') throw new KeyRingRefusal(`Key ${chosen.id} is ${chosen.state}.`);
+  if (chosen.state !== 'accepted') throw new CommandError(`Key ${chosen.id} is ${chosen.state}.`);
   const { acceptedUntil: _, ...facts } = chosen;
   const old = asReplaced(primaryKey(ring), now + policy.acceptForMilliseconds);
   return replaceKey(replaceKey(ring, old), { ...facts, state: 'primary', primarySince: now });
@@ -119,7 +119,7 @@ export function promote(
 export function namedKey(ring: KeyRing, name: string): BouncerKey {
   const key = findKey(ring, name);
   if (key === undefined) {
-    throw new KeyRingRefusal(`The key ring has no key "${name}": name one by its id or its public key.`);
+    throw new CommandError(`The key ring has no key "${name}": name one by its id or its public key.`);
   }
   return key;
 }

@@ -2,8 +2,8 @@ import { decodeBase64 } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
 import { z } from 'zod';
+import { CommandError } from '../command-error.js';
 import { checkKeyPair } from './check-key-ring.js';
-import { KeyRingRefusal } from './key-ring-refusal.js';
 import type { ImportedKey } from './key-ring-transitions.js';
 
 /** The keys of a plain file. `primary` is the public key that the file calls primary, if it does. */
@@ -36,18 +36,17 @@ const stockForm = z.record(keyText, keyText);
 
 /**
  * Reads keys that are not encrypted: the form that `keys.example` shows, or a stock relay's `{public: private}` map.
- * @throws KeyRingRefusal with a sentence that says what is wrong and quotes nothing secret.
+ * @throws CommandError with a sentence that says what is wrong and quotes nothing secret.
  */
 export function parsePlainKeys(text: string, sodium: Sodium): PlainKeys {
   const json = parseObject(text);
   const plain = Object.hasOwn(json, 'keys') ? readOwnForm(json) : readStockForm(json);
   for (const { publicKey, privateKey } of plain.keys) {
     const problem = checkKeyPair({ publicKey, privateKey: privateKey.reveal() }, sodium);
-    if (problem !== undefined) throw new KeyRingRefusal(problem);
+    if (problem !== undefined) throw new CommandError(problem);
   }
   const publicKeys = new Set(plain.keys.map(({ publicKey }) => publicKey));
-  if (publicKeys.size < plain.keys.length)
-    throw new KeyRingRefusal('The file holds a key twice: remove one.');
+  if (publicKeys.size < plain.keys.length) throw new CommandError('The file holds a key twice: remove one.');
   return plain;
 }
 
@@ -55,7 +54,7 @@ function readOwnForm(json: object): PlainKeys {
   const { keys } = parseForm(ownForm, json);
   const primaries = keys.filter(({ state }) => state === 'primary');
   if (primaries.length > 1) {
-    throw new KeyRingRefusal(`The file has ${primaries.length} primary keys: call all but one accepted.`);
+    throw new CommandError(`The file has ${primaries.length} primary keys: call all but one accepted.`);
   }
   return {
     keys: keys.map((key) => ({
@@ -70,7 +69,7 @@ function readOwnForm(json: object): PlainKeys {
 
 function readStockForm(json: object): PlainKeys {
   const pairs = Object.entries(parseForm(stockForm, json));
-  if (pairs.length === 0) throw new KeyRingRefusal('The file holds no key.');
+  if (pairs.length === 0) throw new CommandError('The file holds no key.');
   const keys = pairs.map(([publicKey, privateKey]) => ({
     publicKey,
     privateKey: concealed(privateKey),
@@ -86,7 +85,7 @@ function parseForm<S extends z.ZodType>(form: S, json: object): z.infer<S> {
   const [issue] = parsed.error.issues;
   // In a stock map the path is the public key itself, which may be shown.
   const place = issue?.path.join('.') || 'its top level';
-  throw new KeyRingRefusal(`The file is not in the form of keys.example: ${place} ${issue?.message}.`);
+  throw new CommandError(`The file is not in the form of keys.example: ${place} ${issue?.message}.`);
 }
 
 function parseObject(text: string): object {
@@ -95,10 +94,10 @@ function parseObject(text: string): object {
     json = JSON.parse(text);
   } catch {
     // The platform's message quotes the text, which holds private keys.
-    throw new KeyRingRefusal('The file is not JSON: keys.example shows the form.');
+    throw new CommandError('The file is not JSON: keys.example shows the form.');
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new KeyRingRefusal('The file is not a JSON object: keys.example shows the form.');
+    throw new CommandError('The file is not a JSON object: keys.example shows the form.');
   }
   return json;
 }

@@ -24,10 +24,10 @@ export class KeyRingTokenVault {
   }
 
   /** Everything that a row with this token may be found by: the current HMAC first, then those of the other keys. */
-  lookups(token: string): readonly string[] {
+  lookups(token: string): readonly [string, ...string[]] {
     const current = this.#current();
     const others = this.#ring().tokenKeys.filter((key) => key !== current);
-    return [current, ...others.reverse()].map((key) => hashToken(token, key));
+    return [hashToken(token, current), ...others.reverse().map((key) => hashToken(token, key))];
   }
 
   /** The token encrypted under the current key: key id, a colon, and base64 of nonce, ciphertext and tag. */

@@ -1,0 +1,111 @@
+import { type Clock, ConfigurationError } from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
+import { checkKeyRing } from './check-key-ring.js';
+import type { KeyRing } from './key-ring.js';
+import { openKeyRingCipher, type UnlockFile } from './key-ring-cipher.js';
+import { decodeKeyRing, encodeKeyRing } from './key-ring-document.js';
+import type { KeyRingStore } from './key-ring-store.js';
+import { publishKeyList } from './publish-key-list.js';
+import type { RotationPolicy } from './rotation-policy.js';
+
+export interface KeyRingKeeperOptions {
+  readonly store: KeyRingStore;
+  readonly unlock: UnlockFile;
+  readonly policy: RotationPolicy;
+  readonly sodium: Sodium;
+  readonly clock: Clock;
+  /** log2 of scrypt's cost, for passphrases; what age uses by default. */
+  readonly scryptWorkFactor?: number;
+}
+
+/** A ring and the text that it was read from. */
+export interface StoredKeyRing {
+  readonly ring: KeyRing;
+  readonly stored: string;
+}
+
+/**
+ * Reads and changes the key ring where it rests. A change is made on what is there at that moment, so that several
+ * processes never undo each other's.
+ */
+export class KeyRingKeeper {
+  readonly options: KeyRingKeeperOptions;
+
+  constructor(options: KeyRingKeeperOptions) {
+    this.options = options;
+  }
+
+  /** The encrypted text; `undefined` when there is no ring. @throws ConfigurationError when it must not be used. */
+  readStored(): Promise<string | undefined> {
+    return this.options.store.read();
+  }
+
+  /** @throws ConfigurationError saying how to mend it when there is no ring, it does not open, or it is not sound. */
+  async read(): Promise<StoredKeyRing> {
+    const stored = await this.readStored();
+    if (stored === undefined) {
+      throw new ConfigurationError([
+        `There is no key ring in ${this.options.store.place}: make one with waxwing-relay keys init.`,
+      ]);
+    }
+    return { ring: await this.open(stored), stored };
+  }
+
+  /** Decrypts and checks. @throws ConfigurationError as {@link read} does. */
+  async open(stored: string): Promise<KeyRing> {
+    const { store, sodium, unlock, scryptWorkFactor } = this.options;
+    const text = await (await openKeyRingCipher(unlock, scryptWorkFactor)).decrypt(stored);
+    let ring: KeyRing;
+    try {
+      ring = decodeKeyRing(text);
+    } catch (error) {
+      throw new ConfigurationError([
+        `The key ring in ${store.place} has a wrong form (${(error as Error).message}): restore it from a backup.`,
+      ]);
+    }
+    const problem = checkKeyRing(ring, sodium);
+    if (problem !== undefined) throw new ConfigurationError([`${problem} (It is in ${store.place}.)`]);
+    return ring;
+  }
+
+  /** Stores the first ring of a place, its key list signed. Whether that happened: not where there is one already. */
+  async create(ring: KeyRing): Promise<boolean> {
+    return this.options.store.replace(undefined, await this.#seal(this.#publish(ring)));
+  }
+
+  /**
+   * Stores what `transition` makes of the ring, its key list signed anew where that is needed; nothing when it changes
+   * nothing. `transition` is run again when another process was faster. Answers the ring that is stored.
+   * @throws what `transition` throws, and ConfigurationError as {@link read} does; nothing is changed then.
+   */
+  async change(transition: (ring: KeyRing) => KeyRing): Promise<StoredKeyRing> {
+    for (;;) {
+      const before = await this.read();
+      const ring = this.#publish(transition(before.ring));
+      if (ring === before.ring) return before;
+      const problem = checkKeyRing(ring, this.options.sodium);
+      if (problem !== undefined)
+        throw new Error(`a key ring that is not sound was about to be stored: ${problem}`);
+      const stored = await this.#seal(ring);
+      if (await this.options.store.replace(before.stored, stored)) return { ring, stored };
+    }
+  }
+
+  /** Encrypts the ring anew, for the first secret of `unlock`. */
+  async rewrap(unlock: UnlockFile): Promise<void> {
+    for (;;) {
+      const { ring, stored } = await this.read();
+      if (await this.options.store.replace(stored, await this.#seal(ring, unlock))) return;
+    }
+  }
+
+  #publish(ring: KeyRing): KeyRing {
+    const { sodium, policy, clock } = this.options;
+    return publishKeyList(ring, { sodium, policy, now: clock() });
+  }
+
+  async #seal(ring: KeyRing, unlock = this.options.unlock): Promise<string> {
+    const cipher = await openKeyRingCipher(unlock, this.options.scryptWorkFactor);
+    return cipher.encrypt(encodeKeyRing(ring));
+  }
+}

@@ -1,0 +1,38 @@
+import type { Database } from '@waxwing/storage';
+import type { KeyRingStore } from './key-ring-store.js';
+import type { KeyRingTables } from './key-ring-tables.js';
+
+const name = 'relay';
+
+/** The key ring as one row of the relay's database, for relays on several machines. It is as encrypted as the file is. */
+export function keyRingRow(database: Pick<Database<KeyRingTables>, 'db' | 'write'>): KeyRingStore {
+  return {
+    place: "the relay's database",
+    async read() {
+      const row = await database.db
+        .selectFrom('key_rings')
+        .select('encrypted')
+        .where('name', '=', name)
+        .executeTakeFirst();
+      return row?.encrypted;
+    },
+    replace: (expected, next) =>
+      database.write(async ({ db }) => {
+        if (expected === undefined) {
+          const { numInsertedOrUpdatedRows } = await db
+            .insertInto('key_rings')
+            .values({ name, encrypted: next })
+            .onConflict((conflict) => conflict.column('name').doNothing())
+            .executeTakeFirstOrThrow();
+          return numInsertedOrUpdatedRows === 1n;
+        }
+        const { numUpdatedRows } = await db
+          .updateTable('key_rings')
+          .set({ encrypted: next })
+          .where('name', '=', name)
+          .where('encrypted', '=', expected)
+          .executeTakeFirstOrThrow();
+        return numUpdatedRows === 1n;
+      }),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { KeyRingTables } from './key-ring-tables.js';
+import { dayMilliseconds } from './rotation-policy.js';
+
+/** How often a key has opened registrations. */
+export interface KeyUse {
+  /** By days since the Unix epoch (UTC); days without use are absent. */
+  readonly perDay: ReadonlyMap<number, number>;
+  /** Unix milliseconds. */
+  readonly lastUsedAt: number;
+}
+
+export type KeyUses = ReadonlyMap<string, KeyUse>;
+
+export interface NewUse {
+  readonly publicKey: string;
+  readonly registrations: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly slot: number;
+}
+
+export function dayOf(instant: number): number {
+  return Math.floor(instant / dayMilliseconds);
+}
+
+/** Adds to a key's count of the day. */
+export async function countKeyUse(
+  db: Transaction<KeyRingTables>,
+  { publicKey, registrations, now, slot }: NewUse,
+): Promise<void> {
+  await db
+    .insertInto('bouncer_key_uses')
+    .values({ public_key: publicKey, day: dayOf(now), slot, registrations, last_used_at: now })
+    .onConflict((conflict) =>
+      conflict.columns(['public_key', 'day', 'slot']).doUpdateSet((eb) => ({
+        registrations: eb('bouncer_key_uses.registrations', '+', eb.ref('excluded.registrations')),
+        last_used_at: eb
+          .case()
+          .when('excluded.last_used_at', '>', eb.ref('bouncer_key_uses.last_used_at'))
+          .then(eb.ref('excluded.last_used_at'))
+          .else(eb.ref('bouncer_key_uses.last_used_at'))
+          .end(),
+      })),
+    )
+    .execute();
+}
+
+/** The use of every key that was ever used, by public key. */
+export async function readKeyUses(db: Kysely<KeyRingTables>): Promise<KeyUses> {
+  const rows = await db
+    .selectFrom('bouncer_key_uses')
+    .select(({ fn }) => [
+      'public_key',
+      'day',
+      fn.sum<number | string>('registrations').as('registrations'),
+      fn.max('last_used_at').as('last_used_at'),
+    ])
+    .groupBy(['public_key', 'day'])
+    .execute();
+  const uses = new Map<string, { perDay: Map<number, number>; lastUsedAt: number }>();
+  for (const row of rows) {
+    const use = uses.get(row.public_key) ?? { perDay: new Map(), lastUsedAt: 0 };
+    use.perDay.set(row.day, Number(row.registrations));
+    use.lastUsedAt = Math.max(use.lastUsedAt, Number(row.last_used_at));
+    uses.set(row.public_key, use);
+  }
+  return uses;
+}
+
+/** Registrations opened from `since` (Unix milliseconds, rounded down to its day) on. */
+export function usesSince({ perDay }: KeyUse, since: number): number {
+  let total = 0;
+  for (const [day, registrations] of perDay) if (day >= dayOf(since)) total += registrations;
+  return total;
+}

@@ -1,0 +1,210 @@
+import { ConfigurationError, type Log } from '@waxwing/service';
+import type { KeyPair, Sodium } from '@waxwing/sodium';
+import type { AnyTransaction } from '@waxwing/storage';
+import type { Transaction } from 'kysely';
+import {
+  currentSigningKey,
+  type KeyRing,
+  openingKeys,
+  type PublishedKeyList,
+  primaryKey,
+} from './key-ring.js';
+import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
+import type { KeyRingTables } from './key-ring-tables.js';
+import { applySchedule } from './key-ring-transitions.js';
+import { countKeyUse } from './key-uses.js';
+import { renewalDue } from './publish-key-list.js';
+import type { RotationPolicy } from './rotation-policy.js';
+import type { SteadyClock } from './steady-clock.js';
+import { KeyRingTokenVault } from './token-vault.js';
+
+export interface LiveKeyRingOptions {
+  readonly keeper: KeyRingKeeper;
+  readonly steadyClock: SteadyClock;
+  readonly sodium: Pick<Sodium, 'generateKeyPair' | 'wipe'>;
+  readonly log: Log;
+  /** A number from 0 up to, not including, 1. */
+  readonly random: () => number;
+}
+
+interface Opener {
+  readonly pair: KeyPair;
+  /** Unix milliseconds, not included; infinity for the primary. */
+  readonly until: number;
+}
+
+/** What a person should know of the ring. */
+export interface KeyRingDescription {
+  readonly primaryKeyId: string;
+  readonly openingKeys: number;
+  /** Why the ring that is stored is not the one in use, one sentence; `undefined` when all is well. */
+  readonly problem: string | undefined;
+}
+
+const useSlots = 8;
+const problemRepeatMilliseconds = 60_000;
+
+/**
+ * The key ring of a running relay. {@link refresh} follows what is stored and does what time brings; when that fails,
+ * the ring that was good stays in use.
+ */
+export class LiveKeyRing {
+  readonly tokenVault: KeyRingTokenVault;
+  readonly #options: LiveKeyRingOptions;
+  readonly #policy: RotationPolicy;
+  #current: StoredKeyRing;
+  #openers: ReadonlyMap<string, Opener>;
+  #nextDueAt: number;
+  #problem: { readonly sentence: string; readonly saidAt: number } | undefined;
+  #refreshing: Promise<void> | undefined;
+
+  constructor(current: StoredKeyRing, options: LiveKeyRingOptions) {
+    this.#options = options;
+    this.#policy = options.keeper.options.policy;
+    this.#current = current;
+    this.#openers = openersOf(current.ring);
+    this.#nextDueAt = nextDueAt(current.ring, this.#policy);
+    const now = () => options.steadyClock.now();
+    this.tokenVault = new KeyRingTokenVault(() => this.#current.ring, now);
+  }
+
+  /**
+   * The pair that opens what was sealed to `bouncerPublicKey`, by the exact text; `undefined` for a key that is unknown,
+   * retired, compromised or past its date. The time it takes does not depend on how many keys there are. Use it before
+   * the next turn of the event loop: its private half is wiped when the key goes.
+   */
+  find(bouncerPublicKey: string): KeyPair | undefined {
+    const opener = this.#openers.get(bouncerPublicKey);
+    if (opener === undefined || this.#options.steadyClock.now() >= opener.until) return undefined;
+    return opener.pair;
+  }
+
+  /** Base64 of the key that clients should seal to. */
+  primaryPublicKey(): string {
+    return primaryKey(this.#current.ring).publicKey;
+  }
+
+  /** The signed key list as every relay of this ring serves it. */
+  publishedKeyList(): PublishedKeyList {
+    const { published } = this.#current.ring;
+    if (published === undefined) throw new Error('a key ring without a signed key list was let through');
+    return published;
+  }
+
+  /** Counts registrations opened with a key, in the transaction that keeps them. `now` in Unix milliseconds. */
+  async keyUsed(
+    transaction: AnyTransaction,
+    bouncerPublicKey: string,
+    count: number,
+    now: number,
+  ): Promise<void> {
+    const slot = Math.floor(this.#options.random() * useSlots);
+    const db = transaction.db as Transaction<KeyRingTables>;
+    await countKeyUse(db, { publicKey: bouncerPublicKey, registrations: count, now, slot });
+  }
+
+  describe(): KeyRingDescription {
+    const { ring } = this.#current;
+    return {
+      primaryKeyId: primaryKey(ring).id,
+      openingKeys: openingKeys(ring, this.#options.steadyClock.now()).length,
+      problem: this.#problem?.sentence,
+    };
+  }
+
+  /** Base64 of the key that signs the key list: what clients pin. */
+  signingPublicKey(): string {
+    return currentSigningKey(this.#current.ring).publicKey;
+  }
+
+  /**
+   * Takes over the ring that is stored, if another process changed it, and does what is due: retire, rotate, sign the
+   * list anew. Never rejects; what goes wrong is logged, at once and then every minute. Calls at the same time share one.
+   */
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #refresh(): Promise<void> {
+    const { keeper } = this.#options;
+    try {
+      const stored = await keeper.readStored();
+      if (stored === undefined)
+        throw new ConfigurationError(['The key ring is gone: restore it from a backup.']);
+      if (stored !== this.#current.stored) this.#adopt({ ring: await keeper.open(stored), stored });
+      if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#doWhatIsDue();
+      this.#noteClock();
+    } catch (error) {
+      this.#complain((error as Error).message, error);
+    }
+  }
+
+  async #doWhatIsDue(): Promise<void> {
+    const { keeper, sodium, steadyClock, log } = this.#options;
+    const now = steadyClock.now();
+    const context = { now, policy: this.#policy, makeKeyPair: () => sodium.generateKeyPair() };
+    const before = this.primaryPublicKey();
+    this.#adopt(await keeper.change((ring) => applySchedule(ring, context)));
+    if (this.primaryPublicKey() !== before) log.info({ key: this.describe().primaryKeyId }, 'key rotated');
+  }
+
+  #adopt(next: StoredKeyRing): void {
+    if (next.stored === this.#current.stored) return;
+    const old = this.#openers;
+    this.#current = next;
+    this.#openers = openersOf(next.ring);
+    this.#nextDueAt = nextDueAt(next.ring, this.#policy);
+    for (const { pair } of old.values()) this.#options.sodium.wipe(pair.privateKey);
+    this.#options.log.info(
+      { key: this.describe().primaryKeyId, keys: this.#openers.size },
+      'key ring taken over',
+    );
+  }
+
+  #noteClock(): void {
+    const { steadyClock } = this.#options;
+    const hours = Math.round(steadyClock.doubtedMilliseconds / 3_600_000);
+    if (hours === 0) this.#problem = undefined;
+    else {
+      const sentence = `The clock jumped forward by ${hours} hours: it is not believed, and no key retired by it, until it has stood for an hour.`;
+      this.#complain(sentence, undefined);
+    }
+  }
+
+  #complain(sentence: string, error: unknown): void {
+    const now = this.#options.steadyClock.now();
+    const said = this.#problem;
+    if (said?.sentence === sentence && now - said.saidAt < problemRepeatMilliseconds) return;
+    this.#problem = { sentence, saidAt: now };
+    const err = error instanceof ConfigurationError ? undefined : error;
+    this.#options.log.error({ err }, `the key ring in use is not the one that is stored: ${sentence}`);
+  }
+}
+
+function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
+  return new Map(
+    openingKeys(ring, 0).map((key) => [
+      key.publicKey,
+      {
+        pair: {
+          publicKey: new Uint8Array(Buffer.from(key.publicKey, 'base64')),
+          privateKey: key.privateKey.reveal(),
+        },
+        until: key.state === 'primary' ? Number.POSITIVE_INFINITY : key.acceptedUntil,
+      },
+    ]),
+  );
+}
+
+/** When time alone next changes something, in Unix milliseconds. */
+function nextDueAt(ring: KeyRing, policy: RotationPolicy): number {
+  const ends = ring.bouncerKeys.map((key) =>
+    key.state === 'accepted' ? key.acceptedUntil : Number.POSITIVE_INFINITY,
+  );
+  const rotation = primaryKey(ring).primarySince + policy.rotateAfterMilliseconds;
+  const renewal = ring.published === undefined ? 0 : renewalDue(ring.published.issuedAt, policy);
+  return Math.min(rotation, renewal, ...ends);
+}

@@ -1,0 +1,125 @@
+import {
+  encodeBase64,
+  type KeyListDocument,
+  keyListSignedBytes,
+  signingKeyEndorsedBytes,
+} from '@waxwing/protocol';
+import { unixSeconds } from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
+import { currentSigningKey, type KeyRing, openingKeys, type SigningKey } from './key-ring.js';
+import type { RotationPolicy } from './rotation-policy.js';
+
+export interface PublishContext {
+  readonly sodium: Pick<Sodium, 'signDetached'>;
+  readonly policy: RotationPolicy;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Signs a new key list when what is published no longer says what the ring holds, or half of its validity has passed.
+ * The very same ring when there is no need.
+ */
+export function publishKeyList(ring: KeyRing, { sodium, policy, now }: PublishContext): KeyRing {
+  const { published } = ring;
+  const content = listedContent(ring, now);
+  if (published !== undefined && isFresh(published.issuedAt, policy, now)) {
+    const { sequence: _, issued_at: __, expires_at: ___, ...listed } = readPublished(published.keyList);
+    if (JSON.stringify(listed) === JSON.stringify(content)) return ring;
+  }
+  const sequence = Math.max((published?.sequence ?? 0) + 1, now);
+  const expiresAt = now + policy.listValidMilliseconds;
+  const { version, ...rest } = content;
+  const document: KeyListDocument = {
+    version,
+    sequence,
+    issued_at: unixSeconds(now),
+    expires_at: unixSeconds(expiresAt),
+    ...rest,
+  };
+  const bytes = new TextEncoder().encode(JSON.stringify(document));
+  const { privateKey, publicKey } = currentSigningKey(ring);
+  const signature = encodeBase64(sodium.signDetached(keyListSignedBytes(bytes), privateKey.reveal()));
+  const keyList = encodeBase64(bytes);
+  return {
+    ...ring,
+    published: { sequence, issuedAt: now, expiresAt, keyList, signature, signingPublicKey: publicKey },
+  };
+}
+
+/** When the published list is to be signed anew, in Unix milliseconds. */
+export function renewalDue(issuedAt: number, policy: RotationPolicy): number {
+  return issuedAt + policy.listValidMilliseconds / 2;
+}
+
+// A list issued in the future is left from a clock that was wrong, and no phone follows it.
+function isFresh(issuedAt: number, policy: RotationPolicy, now: number): boolean {
+  return issuedAt <= now && now < renewalDue(issuedAt, policy);
+}
+
+type ListedContent = Omit<KeyListDocument, 'sequence' | 'issued_at' | 'expires_at'>;
+
+function listedContent(ring: KeyRing, now: number): ListedContent {
+  const compromised = ring.bouncerKeys.filter(({ state }) => state === 'compromised');
+  const [first, ...others] = ring.signingKeys.map(({ publicKey, endorsement }) => ({
+    public_key: publicKey,
+    endorsement: endorsement ?? null,
+  }));
+  return {
+    version: 1,
+    keys: openingKeys(ring, now).map((key) => ({
+      public_key: key.publicKey,
+      state: key.state,
+      created_at: unixSeconds(key.createdAt),
+      accepted_until: key.state === 'primary' ? null : unixSeconds(key.acceptedUntil),
+    })),
+    revoked: [...compromised.map(({ publicKey }) => publicKey), ...ring.revokedSigningKeys],
+    signing_keys: first === undefined ? ([] as never) : [first, ...others],
+  };
+}
+
+function readPublished(keyList: string): KeyListDocument {
+  return JSON.parse(Buffer.from(keyList, 'base64').toString('utf8')) as KeyListDocument;
+}
+
+/** A new signing key takes over, endorsed by the one before, whose private half is destroyed. */
+export function rotateSigningKey(
+  ring: KeyRing,
+  next: SigningKey,
+  sodium: Pick<Sodium, 'signDetached'>,
+): KeyRing {
+  const current = currentSigningKey(ring);
+  const endorsement = endorse(next, current.privateKey.reveal(), sodium);
+  const older = ring.signingKeys.map((key) => ({ ...key, privateKey: undefined }));
+  return { ...ring, signingKeys: [...older, { ...next, endorsement }] };
+}
+
+export interface Recovery {
+  /** Endorsed by nobody yet. */
+  readonly next: SigningKey;
+  /** The 64 bytes of the recovery key's private half. */
+  readonly recoveryPrivateKey: Uint8Array;
+}
+
+/** After a theft of the signing key: a new one begins a new chain, endorsed by the recovery key; the old ones are revoked. */
+export function recoverSigningKey(
+  ring: KeyRing,
+  { next, recoveryPrivateKey }: Recovery,
+  sodium: Pick<Sodium, 'signDetached'>,
+): KeyRing {
+  const stolen = ring.signingKeys.map(({ publicKey }) => publicKey);
+  return {
+    ...ring,
+    signingKeys: [{ ...next, endorsement: endorse(next, recoveryPrivateKey, sodium) }],
+    revokedSigningKeys: [...ring.revokedSigningKeys, ...stolen],
+  };
+}
+
+function endorse(
+  { publicKey }: SigningKey,
+  privateKey: Uint8Array,
+  sodium: Pick<Sodium, 'signDetached'>,
+): string {
+  const message = signingKeyEndorsedBytes(new Uint8Array(Buffer.from(publicKey, 'base64')));
+  return encodeBase64(sodium.signDetached(message, privateKey));
+}
