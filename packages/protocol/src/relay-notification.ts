@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from './json.js';
+import { maximumCollapseIdBytes, maximumTimeToLiveSeconds } from './limits.js';
 import { ciphertextBase64, pushAccountId, uuid } from './wire-fields.js';
 
 /** Path of the relay's operation that delivers notifications. */
@@ -8,7 +9,30 @@ export const relayNotifyPath = '/api/v1/remotes/push/e2ee/notify';
 const aps = z.record(z.string(), z.unknown(), 'must be an object');
 const deviceId = z.union([z.number().int(), z.bigint()], 'must be an integer');
 
+const timeToLive = `must be whole seconds from 0 to ${maximumTimeToLiveSeconds}`;
+const collapseId = `must be 1 to ${maximumCollapseIdBytes} characters of printable ASCII without spaces`;
+
+/** What a push request may say beside what stock servers say; a stock relay ignores these fields. */
+const deliveryWishes = {
+  /** Makes a repeat within a day harmless: it is answered with what became of the first. */
+  notification_id: uuid.nullish(),
+  /** How long the notification is worth delivering; 0 means now or never. */
+  ttl_seconds: z
+    .number(timeToLive)
+    .int(timeToLive)
+    .min(0, timeToLive)
+    .max(maximumTimeToLiveSeconds, timeToLive)
+    .nullish(),
+  /** A later notification with the same value replaces this one where it still waits or is still shown. */
+  collapse_id: z
+    .string(collapseId)
+    .regex(/^[\x21-\x7e]+$/, collapseId)
+    .max(maximumCollapseIdBytes, collapseId)
+    .nullish(),
+};
+
 const apnsPushRequest = z.object({
+  ...deliveryWishes,
   device_id: deviceId,
   http_headers: z.object({
     apns_priority: z.union([z.literal(10), z.literal(5), z.literal(1)], 'must be 10, 5 or 1'),
@@ -18,6 +42,7 @@ const apnsPushRequest = z.object({
 });
 
 const fcmPushRequest = z.object({
+  ...deliveryWishes,
   device_id: deviceId,
   fcm_priority: z.enum(['high', 'normal']),
   payload: z.object({ push_account_id: pushAccountId, encrypted_data: ciphertextBase64 }),
@@ -47,7 +72,28 @@ export function isApnsPushRequest(request: PushRequest): request is ApnsPushRequ
   return 'http_headers' in request;
 }
 
-/** What the relay answers: the four fields that stock servers require. */
+/**
+ * What became of one push request: `sent` (the vendor took it), `queued` (stored, to be sent later; ask for its
+ * receipt), `gone` (the token is dead: forget the device), `rejected` (it will not be sent, `reason` says why).
+ */
+export const deliveryStatuses = ['sent', 'queued', 'gone', 'rejected'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** Who has to change something about a rejected push request, where somebody can. */
+export const deliveryFaults = ['server', 'registration', 'relay-configuration', 'relay', 'vendor'] as const;
+export type DeliveryFault = (typeof deliveryFaults)[number];
+
+export const relayNotifyResult = z.object({
+  status: z.enum(deliveryStatuses),
+  /** A vendor's reason such as `UNREGISTERED`, or one of the relay's own; only with `queued`, `gone` and `rejected`. */
+  reason: z.string().nullish(),
+  fault: z.enum(deliveryFaults).nullish(),
+  /** The request's own, or the relay's for one that is queued. */
+  notification_id: uuid.nullish(),
+});
+export type RelayNotifyResult = z.infer<typeof relayNotifyResult>;
+
+/** What the relay answers: the four fields that stock servers require, and one result for each request, in order. */
 export const relayNotifyAnswer = z.object({
   result: z.literal('success'),
   android_successfully_sent_count: z.number().int(),
@@ -56,6 +102,8 @@ export const relayNotifyAnswer = z.object({
   realm_push_status: z
     .object({ can_push: z.boolean(), expected_end_timestamp: z.number().int().nullable() })
     .nullable(),
+  /** Absent where the relay is a stock one. */
+  results: z.array(relayNotifyResult).optional(),
 });
 export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 
@@ -63,3 +111,35 @@ export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 export function encodeRelayNotifyRequest(realmUuid: string, requests: readonly PushRequest[]): JsonObject {
   return { realm_uuid: realmUuid, push_requests: requests as unknown as readonly JsonObject[] };
 }
+
+/** Path of the relay's operation that tells what became of notifications. */
+export const relayReceiptsPath = '/api/v1/remotes/push/e2ee/receipts';
+
+/** Most ids in one question for receipts. */
+export const maximumReceiptIds = 200;
+
+/** Query parameters of `GET /remotes/push/e2ee/receipts`: notification ids (UUIDs), separated by commas. */
+export const relayReceiptsParameters = z.object({
+  ids: z.string().transform((text, context) => {
+    const ids = text.split(',').map((id) => uuid.safeParse(id.trim()));
+    const known = ids.flatMap(({ data }) => (data === undefined ? [] : [data]));
+    if (known.length === ids.length && known.length <= maximumReceiptIds) return known;
+    const message = `must be 1 to ${maximumReceiptIds} UUIDs, separated by commas`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }),
+});
+
+/** What the relay answers: a receipt for each id and device that it remembers; ids it does not know are left out. */
+export const relayReceiptsAnswer = z.object({
+  result: z.literal('success'),
+  receipts: z.array(
+    relayNotifyResult.extend({
+      notification_id: uuid,
+      device_id: z.number().int(),
+      attempts: z.number().int(),
+      /** Unix seconds of the last change. */
+      updated_at: z.number().int(),
+    }),
+  ),
+});

@@ -1,0 +1,199 @@
+import type { Clock } from '@waxwing/service';
+import type { UnansweredReason } from '../vendor-answer.js';
+import { ApnsConnection, type ApnsEnding, type ApnsTimings } from './apns-connection.js';
+import type { ApnsNotification } from './apns-notification.js';
+
+export interface ApnsPoolOptions {
+  readonly url: string;
+  /** PEM of the authority to trust; the system's when `undefined`. */
+  readonly ca: string | undefined;
+  readonly clock: Clock;
+  readonly timings: ApnsTimings;
+  readonly maximumConnections: number;
+  /** Requests that may wait for a free stream; one more is answered OVERLOADED. */
+  readonly maximumWaiting: number;
+}
+
+/** A request's answer, or why there is none. */
+export type ApnsResult =
+  | Extract<ApnsEnding, { kind: 'answered' }>
+  | { readonly kind: 'unanswered'; readonly why: UnansweredReason };
+
+interface Waiting {
+  readonly notification: ApnsNotification;
+  authorization: string;
+  resends: number;
+  resolve(result: ApnsResult): void;
+  end(ending: ApnsEnding, connection: ApnsConnection): void;
+}
+
+const maximumResends = 3;
+const maximumConnectFailures = 2;
+const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
+/** After these the connection is of no more use; a request that got one goes to another. */
+const leaveConnection = /"(?:Shutdown|IdleTimeout|UnrelatedKeyIdInToken)"/;
+
+/**
+ * Connections to one of Apple's systems with one credential, kept for as long as they last. Requests wait here, and not
+ * unseen inside Node, until a stream is free.
+ */
+export class ApnsPool {
+  readonly #options: ApnsPoolOptions;
+  readonly #connections = new Set<ApnsConnection>();
+  readonly #again: Waiting[] = [];
+  #waiting: (Waiting | undefined)[] = [];
+  #first = 0;
+  #underWay = 0;
+  #connectFailures = 0;
+  #connectNotBefore = 0;
+  #isClosed = false;
+  #drained: (() => void) | undefined;
+
+  constructor(options: ApnsPoolOptions) {
+    this.#options = options;
+  }
+
+  /** Requests that wait for a free stream. */
+  get waiting(): number {
+    return this.#again.length + this.#waiting.length - this.#first;
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** Sends one notification, again where APNs provably has not processed it. Never rejects. */
+  send(notification: ApnsNotification, authorization: string): Promise<ApnsResult> {
+    return new Promise((resolve) => {
+      if (this.#isClosed || this.waiting >= this.#options.maximumWaiting) {
+        resolve({ kind: 'unanswered', why: 'OVERLOADED' });
+        return;
+      }
+      const waiting: Waiting = {
+        notification,
+        authorization,
+        resends: 0,
+        resolve,
+        end: (ending, connection) => this.#end(waiting, ending, connection),
+      };
+      this.#waiting.push(waiting);
+      this.#dispatch();
+    });
+  }
+
+  /** Waits until nothing is under way, at most `deadlineMilliseconds`; then drops every connection. */
+  async close(deadlineMilliseconds: number): Promise<void> {
+    this.#isClosed = true;
+    if (this.#underWay + this.waiting > 0) {
+      await new Promise<void>((resolve) => {
+        const deadline = setTimeout(resolve, deadlineMilliseconds);
+        this.#drained = () => {
+          clearTimeout(deadline);
+          resolve();
+        };
+      });
+    }
+    for (const connection of this.#connections) connection.destroy();
+    this.#failWaiting('OVERLOADED');
+  }
+
+  #dispatch(): void {
+    while (this.waiting > 0) {
+      const connection = this.#withRoom();
+      if (connection === undefined) break;
+      const next = this.#take();
+      if (next === undefined) break;
+      this.#underWay += 1;
+      connection.send(next);
+    }
+    if (this.waiting > 0) this.#openWhereUseful();
+  }
+
+  #withRoom(): ApnsConnection | undefined {
+    for (const connection of this.#connections) if (connection.room > 0) return connection;
+    return undefined;
+  }
+
+  #take(): Waiting | undefined {
+    const again = this.#again.pop();
+    if (again !== undefined) return again;
+    const next = this.#waiting[this.#first];
+    this.#waiting[this.#first] = undefined;
+    this.#first += 1;
+    if (this.#first === this.#waiting.length) {
+      this.#waiting = [];
+      this.#first = 0;
+    } else if (this.#first >= 4096) {
+      this.#waiting = this.#waiting.slice(this.#first);
+      this.#first = 0;
+    }
+    return next;
+  }
+
+  /** One more connection, unless one is only just coming up: opening many at once looks like an attack to Apple. */
+  #openWhereUseful(): void {
+    let usable = 0;
+    for (const connection of this.#connections) {
+      if (connection.isRetired) continue;
+      if (!connection.isProven) return;
+      usable += 1;
+    }
+    if (usable >= this.#options.maximumConnections) return;
+    if (this.#options.clock() < this.#connectNotBefore) {
+      if (usable === 0) this.#failWaiting('NOT_CONNECTED');
+      return;
+    }
+    const { url, ca, timings, clock } = this.#options;
+    const connection = new ApnsConnection({
+      url,
+      ca,
+      timings,
+      clock,
+      onRoom: () => this.#dispatch(),
+      onRetired: () => this.#dispatch(),
+      onClosed: (closed) => this.#onClosed(closed),
+    });
+    this.#connections.add(connection);
+  }
+
+  #onClosed(connection: ApnsConnection): void {
+    this.#connections.delete(connection);
+    if (connection.wasConnected) {
+      this.#connectFailures = 0;
+    } else {
+      this.#connectFailures += 1;
+      const doublings = Math.max(0, this.#connectFailures - maximumConnectFailures);
+      if (this.#connectFailures >= maximumConnectFailures) {
+        const { firstMilliseconds, capMilliseconds } = reconnectDelays;
+        const delay = Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(doublings, 20));
+        this.#connectNotBefore = this.#options.clock() + delay;
+      }
+    }
+    if (!this.#isClosed) this.#dispatch();
+  }
+
+  #end(waiting: Waiting, ending: ApnsEnding, connection: ApnsConnection): void {
+    this.#underWay -= 1;
+    if (ending.kind === 'not-processed') {
+      if (waiting.resends < maximumResends && !this.#isClosed) {
+        waiting.resends += 1;
+        this.#again.push(waiting);
+        return;
+      }
+      waiting.resolve({ kind: 'unanswered', why: 'NOT_PROCESSED' });
+    } else {
+      if (ending.kind === 'answered' && ending.httpStatus !== 200 && leaveConnection.test(ending.body)) {
+        connection.retire();
+      }
+      waiting.resolve(ending);
+    }
+    if (this.#underWay + this.waiting === 0) this.#drained?.();
+  }
+
+  #failWaiting(why: UnansweredReason): void {
+    for (let next = this.waiting > 0 ? this.#take() : undefined; next !== undefined; ) {
+      next.resolve({ kind: 'unanswered', why });
+      next = this.waiting > 0 ? this.#take() : undefined;
+    }
+  }
+}

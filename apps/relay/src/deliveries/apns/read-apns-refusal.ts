@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import type { VendorRefusal } from '../vendor-answer.js';
+
+const errorBody = z.object({
+  reason: z.string().catch('UNKNOWN'),
+  timestamp: z.number().optional().catch(undefined),
+});
+
+export interface ApnsReply {
+  readonly httpStatus: number;
+  readonly body: string;
+  readonly retryAfter: string | undefined;
+}
+
+/** A refusal by APNs; its timestamp is in milliseconds. */
+export function readApnsRefusal({ httpStatus, body, retryAfter }: ApnsReply): VendorRefusal {
+  const parsed = errorBody.safeParse(parseOrUndefined(body));
+  const { reason, timestamp } = parsed.success ? parsed.data : { reason: 'UNKNOWN', timestamp: undefined };
+  return { kind: 'refused', httpStatus, reason, retryAfter, deadSince: timestamp };
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Cut off or not Apple's: it names no reason, and the HTTP status decides.
+    return undefined;
+  }
+}

@@ -1,0 +1,166 @@
+import { createHash, createPublicKey } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import { parseJson, uuid } from '@waxwing/protocol';
+import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service';
+import { type CryptoKey, importPKCS8 } from 'jose';
+import { z } from 'zod';
+import { type ApnsApp, type AppSet, type FcmApp, isDefaultFcmApp } from './app-set.js';
+
+const bundleId = z.string().regex(/^[.a-zA-Z0-9-]{1,255}$/, 'must be a bundle id such as org.example.App');
+const tenCharacters = z
+  .string()
+  .regex(/^[A-Za-z0-9]{1,32}$/, 'must be letters and digits, as Apple shows it');
+
+const fcmEntry = z.strictObject({
+  project: z.string().min(1).optional(),
+  service_account_file: z.string().min(1),
+  servers: z.array(uuid).default([]),
+  realms: z.array(uuid).default([]),
+});
+const apnsEntry = z.strictObject({
+  team_id: tenCharacters,
+  key_id: tenCharacters,
+  key_file: z.string().min(1),
+  topics: z.union([z.literal('*'), z.array(bundleId).min(1)], 'must be "*" or a list of bundle ids'),
+});
+const appsFile = z.strictObject({
+  fcm: z.array(fcmEntry).default([]),
+  apns: z.array(apnsEntry).default([]),
+});
+
+// https://cloud.google.com/iam/docs/keys-create-delete shows the file.
+const serviceAccount = z.object({
+  type: z.literal('service_account'),
+  project_id: z.string().min(1),
+  private_key_id: z.string().min(1),
+  private_key: z.string().min(1),
+  client_email: z.string().min(1),
+  token_uri: z.url(),
+});
+
+/**
+ * Reads the apps file and every key that it names; paths are relative to it, and each file must be its owner's alone.
+ * @throws ConfigurationError naming every problem.
+ */
+export async function readAppsFile(path: string): Promise<AppSet> {
+  const shape = parseShape(path, await readPrivateFile(path, 'the apps and their vendor credentials'));
+  const folder = dirname(resolve(path));
+  const problems: string[] = [];
+  const collect = async <T>(read: Promise<T>): Promise<T[]> => {
+    try {
+      return [await read];
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      problems.push(...error.problems);
+      return [];
+    }
+  };
+  const fcm: FcmApp[] = [];
+  for (const entry of shape.fcm) fcm.push(...(await collect(readFcmApp(folder, entry))));
+  const apns: ApnsApp[] = [];
+  for (const entry of shape.apns) apns.push(...(await collect(readApnsApp(folder, entry))));
+  problems.push(...findContradictions(path, { fcm, apns }));
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return { fcm, apns };
+}
+
+function parseShape(path: string, text: string): z.infer<typeof appsFile> {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (cause) {
+    throw new ConfigurationError([`The apps file ${path} is not JSON: mend it or restore it.`], { cause });
+  }
+  const parsed = appsFile.safeParse(value);
+  if (!parsed.success) {
+    throw new ConfigurationError(
+      parsed.error.issues.map(
+        (issue) => `The apps file ${path}: ${issue.path.join('.') || 'the whole'}: ${issue.message}.`,
+      ),
+    );
+  }
+  if (parsed.data.fcm.length + parsed.data.apns.length === 0) {
+    throw new ConfigurationError([`The apps file ${path} lists no app: add an entry to "fcm" or "apns".`]);
+  }
+  return parsed.data;
+}
+
+async function readFcmApp(folder: string, entry: z.infer<typeof fcmEntry>): Promise<FcmApp> {
+  const file = resolve(folder, entry.service_account_file);
+  const text = await readPrivateFile(file, 'a Google service account');
+  const account = serviceAccount.safeParse(parseOrUndefined(text));
+  if (!account.success) {
+    const fields = account.error.issues.map((issue) => issue.path.join('.') || 'the whole').join(', ');
+    throw new ConfigurationError([
+      `The file ${file} is not a Google service account (wrong: ${fields}): download its key again as JSON.`,
+    ]);
+  }
+  const { client_email, private_key, private_key_id, project_id, token_uri } = account.data;
+  return {
+    projectId: entry.project ?? project_id,
+    clientEmail: client_email,
+    privateKeyId: private_key_id,
+    privateKey: await importKey(private_key, 'RS256', file),
+    tokenUri: token_uri,
+    serviceAccountFile: file,
+    serverIds: new Set(entry.servers),
+    realmUuids: new Set(entry.realms),
+  };
+}
+
+async function readApnsApp(folder: string, entry: z.infer<typeof apnsEntry>): Promise<ApnsApp> {
+  const file = resolve(folder, entry.key_file);
+  const pem = await readPrivateFile(file, 'an APNs signing key');
+  const privateKey = await importKey(pem, 'ES256', file);
+  const publicKey = createPublicKey(pem).export({ type: 'spki', format: 'der' });
+  const { team_id: teamId, key_id: keyId, topics } = entry;
+  return {
+    teamId,
+    keyId,
+    privateKey,
+    fingerprint: createHash('sha256').update(`${teamId} ${keyId} `).update(publicKey).digest('hex'),
+    keyFile: file,
+    topics: topics === '*' ? '*' : new Set(topics),
+  };
+}
+
+async function importKey(
+  pem: string,
+  algorithm: 'RS256' | 'ES256',
+  file: string,
+): Promise<Secret<CryptoKey>> {
+  try {
+    return new Secret(await importPKCS8(pem, algorithm));
+  } catch (cause) {
+    throw new ConfigurationError(
+      [`The file ${file} holds no PKCS #8 private key for ${algorithm}: replace it.`],
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    // Not JSON at all is told by the shape's own complaint.
+    return undefined;
+  }
+}
+
+function findContradictions(path: string, { fcm, apns }: AppSet): string[] {
+  const claims = [
+    ...fcm
+      .filter(isDefaultFcmApp)
+      .map(() => 'the default Firebase project (an entry without servers and realms)'),
+    ...fcm.flatMap(({ serverIds }) => [...serverIds].map((id) => `the Firebase project of server ${id}`)),
+    ...fcm.flatMap(({ realmUuids }) => [...realmUuids].map((id) => `the Firebase project of realm ${id}`)),
+    ...apns.flatMap(({ topics }) =>
+      topics === '*' ? ['every other topic ("*")'] : [...topics].map((topic) => `the topic ${topic}`),
+    ),
+  ];
+  const twice = new Set(claims.filter((claim, index) => claims.indexOf(claim) !== index));
+  return [...twice].map((claim) => `The apps file ${path} claims ${claim} more than once: keep one.`);
+}

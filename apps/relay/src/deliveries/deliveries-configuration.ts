@@ -1,0 +1,66 @@
+import type { EnvironmentReader } from '@waxwing/service';
+
+/** Which vendors' credentials the relay has, and where the vendors are. */
+export interface DeliveriesConfiguration {
+  readonly apps: { readonly kind: 'configured'; readonly file: string } | { readonly kind: 'not-configured' };
+  readonly fcmBaseUrl: string;
+  readonly apnsUrls: { readonly production: string; readonly sandbox: string };
+  /** PEM file of the authority to trust for APNs; the system's where nothing is said. */
+  readonly apnsCaFile: string | undefined;
+  /** Most notifications that one server may send in a minute. */
+  readonly notificationsPerMinute: number;
+  /** Most notifications held in memory; one request more is answered 503. */
+  readonly maximumInFlight: number;
+  /** Most notifications stored for a later try; beyond, requests are answered 503. */
+  readonly maximumQueued: number;
+}
+
+/**
+ * Reads the settings of deliveries. Without RELAY_APPS_FILE the relay runs and registers, and answers each
+ * notification `rejected`.
+ */
+export function readDeliveriesEnvironment(reader: EnvironmentReader): DeliveriesConfiguration {
+  const file = reader.optional('APPS_FILE');
+  const apnsCaFile = reader.optional('APNS_CA_FILE');
+  const vendorUrls = {
+    FCM_BASE_URL: reader.optionalUrl('FCM_BASE_URL'),
+    APNS_PRODUCTION_URL: reader.optionalUrl('APNS_PRODUCTION_URL'),
+    APNS_SANDBOX_URL: reader.optionalUrl('APNS_SANDBOX_URL'),
+  };
+  if (file === undefined) {
+    for (const [name, value] of Object.entries({ ...vendorUrls, APNS_CA_FILE: apnsCaFile })) {
+      if (value === undefined) continue;
+      reader.problem(
+        `RELAY_${name} is set but RELAY_APPS_FILE is not: set both, or neither to deliver nothing.`,
+      );
+    }
+  }
+  for (const name of ['APNS_PRODUCTION_URL', 'APNS_SANDBOX_URL'] as const) {
+    if (vendorUrls[name]?.startsWith('http://')) {
+      reader.problem(
+        `RELAY_${name} is "${vendorUrls[name]}": APNs is spoken over TLS alone, so write https://.`,
+      );
+    }
+  }
+  return {
+    apps: file === undefined ? { kind: 'not-configured' } : { kind: 'configured', file },
+    fcmBaseUrl: vendorUrls.FCM_BASE_URL ?? 'https://fcm.googleapis.com',
+    apnsUrls: {
+      production: vendorUrls.APNS_PRODUCTION_URL ?? 'https://api.push.apple.com',
+      sandbox: vendorUrls.APNS_SANDBOX_URL ?? 'https://api.sandbox.push.apple.com',
+    },
+    apnsCaFile,
+    notificationsPerMinute: reader.integer('SERVER_NOTIFICATIONS_PER_MINUTE', 600_000, {
+      minimum: 1,
+      maximum: 1_000_000_000,
+    }),
+    maximumInFlight: reader.integer('MAXIMUM_NOTIFICATIONS_IN_FLIGHT', 10_000, {
+      minimum: 1,
+      maximum: 1_000_000,
+    }),
+    maximumQueued: reader.integer('MAXIMUM_NOTIFICATIONS_QUEUED', 1_000_000, {
+      minimum: 0,
+      maximum: 1_000_000_000,
+    }),
+  };
+}

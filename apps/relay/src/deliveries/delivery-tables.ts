@@ -1,0 +1,84 @@
+import { columnTypes, type MigrationSet } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+
+/** What deliveries remember. Instants in Unix milliseconds. */
+export interface DeliveryTables {
+  /** What became of each notification that has an id, for a day; what is queued until its fate is known. */
+  delivery_receipts: {
+    server_id: string;
+    /** UUID, lower case. */
+    notification_id: string;
+    relay_device_id: number;
+    /** DeliveryStatus. */
+    status: string;
+    reason: string | null;
+    fault: string | null;
+    attempts: number;
+    updated_at: number;
+  };
+  /** APNs provider tokens, shared by all processes because Apple counts how often a new one comes. */
+  provider_tokens: {
+    /** Fingerprint of team, key id and public key. */
+    credential: string;
+    /** Sealed by the token vault: it is a bearer credential. */
+    sealed_token: string;
+    minted_at: number;
+  };
+  /** Breakers that are open, or that an operator closed lately. */
+  app_breakers: {
+    app: string;
+    /** `credential` or `deletion`. */
+    kind: string;
+    /** For people: what was refused, or which share of tokens died. */
+    reason: string;
+    opened_at: number;
+    /** When an operator confirmed that the deletions are right; null while they are frozen. */
+    confirmed_at: number | null;
+  };
+}
+
+export const deliveryMigrations: MigrationSet = {
+  unit: 'deliveries',
+  migrations: {
+    '0001-receipts-tokens-breakers': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await createReceipts(db);
+        await db.schema
+          .createTable('provider_tokens')
+          .addColumn('credential', columnTypes.text, (column) => column.primaryKey())
+          .addColumn('sealed_token', columnTypes.text, (column) => column.notNull())
+          .addColumn('minted_at', columnTypes.integer, (column) => column.notNull())
+          .execute();
+        await db.schema
+          .createTable('app_breakers')
+          .addColumn('app', columnTypes.text, (column) => column.notNull())
+          .addColumn('kind', columnTypes.text, (column) => column.notNull())
+          .addColumn('reason', columnTypes.text, (column) => column.notNull())
+          .addColumn('opened_at', columnTypes.integer, (column) => column.notNull())
+          .addColumn('confirmed_at', columnTypes.integer)
+          .addPrimaryKeyConstraint('app_breakers_key', ['app', 'kind'])
+          .execute();
+      },
+    },
+  },
+};
+
+async function createReceipts(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('delivery_receipts')
+    .addColumn('server_id', columnTypes.text, (column) => column.notNull())
+    .addColumn('notification_id', columnTypes.text, (column) => column.notNull())
+    .addColumn('relay_device_id', columnTypes.integer, (column) => column.notNull())
+    .addColumn('status', columnTypes.text, (column) => column.notNull())
+    .addColumn('reason', columnTypes.text)
+    .addColumn('fault', columnTypes.text)
+    .addColumn('attempts', columnTypes.integer, (column) => column.notNull())
+    .addColumn('updated_at', columnTypes.integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('delivery_receipts_key', ['server_id', 'notification_id', 'relay_device_id'])
+    .execute();
+  await db.schema
+    .createIndex('delivery_receipts_age')
+    .on('delivery_receipts')
+    .columns(['status', 'updated_at'])
+    .execute();
+}

@@ -1,0 +1,43 @@
+import type { RelayDevice } from '../registrations/relay-device.js';
+import type { Aps } from './aps.js';
+
+/** How urgent a notification is, in the words of the vendor that its server wrote for. */
+export type VendorUrgency =
+  | { readonly vendor: 'fcm'; readonly priority: 'high' | 'normal' }
+  | {
+      readonly vendor: 'apns';
+      readonly priority: 10 | 5 | 1;
+      readonly pushType: 'alert' | 'background';
+      readonly aps: Aps;
+    };
+
+/** One notification for one device, as its server asked for it; what is stored while it waits for another try. */
+export interface Notification {
+  readonly serverId: string;
+  readonly realmId: number;
+  readonly relayDeviceId: number;
+  /** UUID, lower case; goes to APNs as `apns-id`. */
+  readonly notificationId: string;
+  /** Decimal text of 64 bits. */
+  readonly pushAccountId: string;
+  /** Canonical base64. */
+  readonly encryptedData: string;
+  readonly urgency: VendorUrgency;
+  /** When the server sent it, in Unix milliseconds. */
+  readonly receivedAt: number;
+  readonly timeToLiveSeconds: number;
+  readonly collapseId: string | undefined;
+}
+
+/** A notification and the device it is for, found and of the right kind. */
+export interface Delivery {
+  readonly notification: Notification;
+  readonly device: RelayDevice;
+}
+
+export type Vendor = 'fcm' | 'apns';
+
+/** When the notification is no longer worth sending, in Unix milliseconds. */
+export function expiresAt({ receivedAt, timeToLiveSeconds }: Notification): number {
+  return receivedAt + timeToLiveSeconds * 1000;
+}

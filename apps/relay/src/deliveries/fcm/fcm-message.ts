@@ -1,0 +1,27 @@
+import { type Delivery, expiresAt } from '../delivery.js';
+
+/**
+ * The body of `messages:send`: a data message, so that the app and not the system decides what is shown. All values of
+ * `data` are text. https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
+ */
+export function buildFcmMessage({ notification, device }: Delivery, now: number): string {
+  const { pushAccountId, encryptedData, urgency, collapseId } = notification;
+  const secondsLeft = Math.max(0, Math.ceil((expiresAt(notification) - now) / 1000));
+  const isHigh = urgency.vendor === 'fcm' && urgency.priority === 'high';
+  return JSON.stringify({
+    message: {
+      token: device.target.token,
+      data: { push_account_id: pushAccountId, encrypted_data: encryptedData },
+      android: {
+        priority: isHigh ? 'HIGH' : 'NORMAL',
+        ttl: `${secondsLeft}s`,
+        ...(collapseId !== undefined && { collapse_key: collapseId }),
+      },
+    },
+  });
+}
+
+/** Bytes that count against FCM's limit: keys and values of the data. */
+export function fcmDataBytes({ pushAccountId, encryptedData }: Delivery['notification']): number {
+  return 'push_account_id'.length + pushAccountId.length + 'encrypted_data'.length + encryptedData.length;
+}

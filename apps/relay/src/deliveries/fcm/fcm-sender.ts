@@ -1,0 +1,115 @@
+import type { Clock } from '@waxwing/service';
+import { Agent, type Dispatcher, Pool } from 'undici';
+import type { FcmApp } from '../apps/app-set.js';
+import type { Delivery } from '../delivery.js';
+import type { UnansweredReason, VendorAnswer } from '../vendor-answer.js';
+import type { VendorSender } from '../vendor-sender.js';
+import { AccessToken } from './access-token.js';
+import { buildFcmMessage } from './fcm-message.js';
+import { readFcmReason } from './read-fcm-error.js';
+
+export interface FcmSenderOptions {
+  readonly app: FcmApp;
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  /** Google asks for ten seconds at least. */
+  readonly timeoutMilliseconds: number;
+}
+
+const maximumConnections = 256;
+const connectTimeoutMilliseconds = 10_000;
+const maximumErrorBytes = 64 * 1024;
+
+const failures: Readonly<Record<string, UnansweredReason>> = {
+  UND_ERR_CONNECT_TIMEOUT: 'NOT_CONNECTED',
+  ECONNREFUSED: 'NOT_CONNECTED',
+  ENOTFOUND: 'NOT_CONNECTED',
+  EAI_AGAIN: 'NOT_CONNECTED',
+  EHOSTUNREACH: 'NOT_CONNECTED',
+  ENETUNREACH: 'NOT_CONNECTED',
+  UND_ERR_HEADERS_TIMEOUT: 'TIMED_OUT',
+  UND_ERR_BODY_TIMEOUT: 'TIMED_OUT',
+};
+
+/**
+ * FCM HTTP v1 over connections that are kept: one message a request.
+ * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
+ */
+export class FcmSender implements VendorSender {
+  readonly #options: FcmSenderOptions;
+  readonly #pool: Pool;
+  readonly #oauthAgent = new Agent({ connections: 1 });
+  readonly #accessToken: AccessToken;
+  readonly #path: string;
+  #refused: string | undefined;
+
+  constructor(options: FcmSenderOptions) {
+    this.#options = options;
+    const { app, baseUrl, clock, timeoutMilliseconds } = options;
+    const { origin, pathname } = new URL(baseUrl);
+    this.#path = `${pathname.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(app.projectId)}/messages:send`;
+    this.#pool = new Pool(origin, {
+      connections: maximumConnections,
+      headersTimeout: timeoutMilliseconds,
+      bodyTimeout: timeoutMilliseconds,
+      connect: { timeout: connectTimeoutMilliseconds },
+    });
+    this.#accessToken = new AccessToken({ app, clock, dispatcher: this.#oauthAgent });
+  }
+
+  async send(delivery: Delivery): Promise<VendorAnswer> {
+    let accessToken = this.#accessToken.peek();
+    if (accessToken === undefined) {
+      const result = await this.#accessToken.get();
+      if (result.kind === 'failed') return result.answer;
+      accessToken = result.accessToken;
+    }
+    const body = buildFcmMessage(delivery, this.#options.clock());
+    const first = await this.#post(accessToken, body);
+    const isUnseen = first.kind === 'unanswered' && first.why === 'NOT_CONNECTED';
+    const answer = isUnseen ? await this.#post(accessToken, body) : first;
+    if (answer.kind === 'refused' && answer.httpStatus === 401) this.#refused = accessToken;
+    return answer;
+  }
+
+  async refreshCredential(): Promise<void> {
+    if (this.#refused !== undefined) this.#accessToken.forget(this.#refused);
+    await this.#accessToken.get();
+  }
+
+  async close(deadlineMilliseconds: number): Promise<void> {
+    const deadline = setTimeout(() => void this.#pool.destroy(), deadlineMilliseconds);
+    await this.#pool.close();
+    clearTimeout(deadline);
+    await this.#oauthAgent.destroy();
+  }
+
+  async #post(accessToken: string, body: string): Promise<VendorAnswer> {
+    try {
+      const response = await this.#pool.request({
+        method: 'POST',
+        path: this.#path,
+        headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+        body,
+      });
+      if (response.statusCode === 200) {
+        await response.body.dump();
+        return { kind: 'accepted' };
+      }
+      return await readRefusal(response);
+    } catch (error) {
+      return { kind: 'unanswered', why: failures[(error as { code?: string }).code ?? ''] ?? 'BROKEN_OFF' };
+    }
+  }
+}
+
+async function readRefusal({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<VendorAnswer> {
+  const text = await body.text();
+  const retryAfter = headers['retry-after'];
+  return {
+    kind: 'refused',
+    httpStatus: statusCode,
+    reason: readFcmReason(text.slice(0, maximumErrorBytes)),
+    retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+  };
+}

@@ -1,0 +1,95 @@
+import type { DeliveryFault } from '@waxwing/protocol';
+import { type Delivery, expiresAt, type Vendor } from '../delivery.js';
+import type { VendorAnswer } from '../vendor-answer.js';
+import { findPolicy } from './find-policy.js';
+import { parseRetryAfter } from './retry-after.js';
+import { type RetryScheduleName, retryDelay, retrySchedules } from './retry-schedules.js';
+
+/** What came of one delivery. */
+export type Outcome =
+  | { readonly kind: 'sent' }
+  /** The token is dead, for a device that registered before `ifRegisteredBefore` (Unix milliseconds). */
+  | { readonly kind: 'gone'; readonly reason: string; readonly ifRegisteredBefore: number }
+  | { readonly kind: 'retry'; readonly reason: string; readonly at: number }
+  | { readonly kind: 'rejected'; readonly reason: string; readonly fault: DeliveryFault }
+  /** The app's credential was refused, which says nothing about this notification: hold it until it works again. */
+  | {
+      readonly kind: 'credential-trouble';
+      readonly reason: string;
+      readonly trouble: 'refused' | 'mint-throttled';
+    };
+
+export interface JudgeOptions {
+  readonly now: number;
+  readonly random: () => number;
+  /** Every delay is divided by it; 1 but in tests. */
+  readonly delayDivisor: number;
+}
+
+export interface AnsweredDelivery {
+  readonly vendor: Vendor;
+  readonly delivery: Delivery;
+  readonly answer: VendorAnswer;
+  /** Tries made so far, this one included. */
+  readonly tries: number;
+}
+
+/** The outcome that the policy table gives an answer, once first aid is past. */
+export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): Outcome {
+  const { vendor, answer, delivery } = answered;
+  if (answer.kind === 'accepted') return { kind: 'sent' };
+  const row = findPolicy(vendor, answer);
+  const reason = answer.kind === 'refused' ? answer.reason : answer.why;
+  switch (row.outcome) {
+    case 'gone':
+      return judgeDeath(answered, row.isDated, reason, options);
+    case 'retry':
+      return judgeRetry(answered, row.schedule, reason, options);
+    case 'rejected':
+      return { kind: 'rejected', reason, fault: row.fault };
+    case 'credential-trouble':
+      return { kind: 'credential-trouble', reason, trouble: 'refused' };
+    case 'mint-throttled':
+      return { kind: 'credential-trouble', reason, trouble: 'mint-throttled' };
+    default:
+      return assertNever(row, delivery);
+  }
+}
+
+/** A vendor that says since when a token is dead speaks of an older registration if the device registered after that. */
+function judgeDeath(
+  { answer, delivery }: AnsweredDelivery,
+  isDated: boolean,
+  reason: string,
+  { now }: JudgeOptions,
+): Outcome {
+  // Registered in the very millisecond of the answer still counts as before it.
+  if (!isDated) return { kind: 'gone', reason, ifRegisteredBefore: now + 1 };
+  const deadSince = answer.kind === 'refused' ? answer.deadSince : undefined;
+  if (deadSince === undefined || delivery.device.registeredAt >= deadSince) {
+    return { kind: 'rejected', reason, fault: 'vendor' };
+  }
+  return { kind: 'gone', reason, ifRegisteredBefore: deadSince };
+}
+
+function judgeRetry(
+  { answer, delivery, tries }: AnsweredDelivery,
+  scheduleName: RetryScheduleName,
+  reason: string,
+  { now, random, delayDivisor }: JudgeOptions,
+): Outcome {
+  const schedule = retrySchedules[scheduleName];
+  const rejected: Outcome = { kind: 'rejected', reason, fault: 'vendor' };
+  if ('maximumTries' in schedule && tries >= schedule.maximumTries) return rejected;
+  const retryAfterMilliseconds =
+    answer.kind === 'refused' ? parseRetryAfter(answer.retryAfter, now) : undefined;
+  const delay = retryDelay({ schedule, tries, retryAfterMilliseconds, random }) / delayDivisor;
+  const at = Math.ceil(now + delay);
+  const { notification } = delivery;
+  const stopAt = Math.min(expiresAt(notification), notification.receivedAt + schedule.stopAfterMilliseconds);
+  return at >= stopAt ? rejected : { kind: 'retry', reason, at };
+}
+
+function assertNever(row: never, { notification }: Delivery): never {
+  throw new Error(`no rule for ${JSON.stringify(row)} of notification ${notification.notificationId}`);
+}

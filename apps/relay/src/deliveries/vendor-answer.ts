@@ -1,0 +1,22 @@
+/** What one request to a vendor came to, before anybody judges what that means. */
+export type VendorAnswer =
+  | { readonly kind: 'accepted' }
+  | VendorRefusal
+  | { readonly kind: 'unanswered'; readonly why: UnansweredReason };
+
+export interface VendorRefusal {
+  readonly kind: 'refused';
+  readonly httpStatus: number;
+  /** Apple's reason or Google's error code; `UNKNOWN` when the body named none. */
+  readonly reason: string;
+  /** The `Retry-After` header as it came. */
+  readonly retryAfter?: string | undefined;
+  /** APNs 410: since when the token is dead, in Unix milliseconds. */
+  readonly deadSince?: number | undefined;
+}
+
+/**
+ * `NOT_CONNECTED`, `NOT_PROCESSED` and `OVERLOADED`: the vendor cannot have seen the notification. `TIMED_OUT` and
+ * `BROKEN_OFF`: it may have sent it.
+ */
+export type UnansweredReason = 'NOT_CONNECTED' | 'NOT_PROCESSED' | 'OVERLOADED' | 'TIMED_OUT' | 'BROKEN_OFF';
