@@ -1,9 +1,11 @@
 import type { Database, MigrationSet } from '@waxwing/storage';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
+import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
+import { type KeyRingTables, keyRingMigrations } from './keyring/key-ring-tables.js';
 
-/** The relay's own tables. Instants in Unix milliseconds. */
-export interface RelayTables {
+/** The relay's tables: servers, their realms and devices, and those of key ring and deliveries. Instants in Unix milliseconds. */
+export interface RelayTables extends KeyRingTables, DeliveryTables {
   servers: {
     /** UUID, lower case. */
     id: string;
@@ -26,7 +28,7 @@ export interface RelayTables {
     /** Decimal text. Null is room for registrations that are known by their token alone. */
     push_account_id: string | null;
     token_kind: string;
-    /** What TokenVault.lookup gives for the token. */
+    /** The first of what TokenVault.lookups gives for the token. */
     token_lookup: string;
     /** What TokenVault.seal gives for the token: the token itself is in no column. */
     token: string;
@@ -51,6 +53,13 @@ export const relayMigrations: MigrationSet = {
     },
   },
 };
+
+/** What the relay's database must have. */
+export const relayMigrationSets: readonly MigrationSet[] = [
+  relayMigrations,
+  keyRingMigrations,
+  deliveryMigrations,
+];
 
 async function createServers(db: Kysely<unknown>): Promise<void> {
   await db.schema
