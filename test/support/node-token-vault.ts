@@ -9,7 +9,7 @@ export function createNodeTokenVault(): TokenVault {
   const lookupKey = randomBytes(32);
   const dataKey = randomBytes(32);
   return {
-    lookup: (token) => createHmac('sha256', lookupKey).update(token, 'utf8').digest('base64'),
+    lookups: (token) => [createHmac('sha256', lookupKey).update(token, 'utf8').digest('base64')],
     seal(token) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', dataKey, nonce);

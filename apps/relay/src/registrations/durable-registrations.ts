@@ -1,5 +1,6 @@
 import { formatPushAccountId } from '@waxwing/protocol';
-import type { RelayDatabase } from '../relay-tables.js';
+import type { Transaction } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { BouncerKeys } from './bouncer-keys.js';
 import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
 import type { NewRelayDevice } from './relay-device.js';
@@ -8,8 +9,13 @@ import type { TokenVault } from './token-vault.js';
 
 export interface DurableRegistrationsOptions {
   readonly database: RelayDatabase;
-  readonly keyRing: BouncerKeys;
+  readonly keyRing: Pick<BouncerKeys, 'keyUsed'>;
   readonly tokenVault: TokenVault;
+}
+
+interface RowToSave {
+  readonly row: RelayDeviceRow;
+  readonly olderLookups: readonly string[];
 }
 
 /** {@link RegistrationStore} in the relay's database: one commit for all, with the count of each key's use. */
@@ -24,10 +30,13 @@ export class DurableRegistrations implements RegistrationStore {
 
   async saveAll(registrations: readonly OpenedRegistration[], now: number): Promise<readonly number[]> {
     const { database, keyRing, tokenVault } = this.#options;
-    const rows = registrations.map(({ device }) => toRow(device, tokenVault));
+    const toSave = registrations.map(({ device }) => toRow(device, tokenVault));
+    const rows = toSave.map(({ row }) => row);
+    const outdated = toSave.filter(({ olderLookups }) => olderLookups.length > 0);
     const uses = new Map<string, number>();
     for (const { bouncerPublicKey: key } of registrations) uses.set(key, (uses.get(key) ?? 0) + 1);
     return database.write(async (transaction) => {
+      for (const each of outdated) await renewLookup(transaction.db, each);
       const ids = await this.#upsert.run(transaction.db, rows);
       for (const [key, count] of uses) await keyRing.keyUsed(transaction, key, count, now);
       return ids;
@@ -38,17 +47,30 @@ export class DurableRegistrations implements RegistrationStore {
 function toRow(
   { realmId, pushAccountId, target, registeredAt }: NewRelayDevice,
   vault: TokenVault,
-): RelayDeviceRow {
+): RowToSave {
   const isApns = target.tokenKind === 'apns';
-  return {
+  const [lookup, ...olderLookups] = vault.lookups(target.token);
+  const row = {
     realm_id: realmId,
     push_account_id: formatPushAccountId(pushAccountId),
     token_kind: target.tokenKind,
-    token_lookup: vault.lookup(target.token),
+    token_lookup: lookup,
     token: vault.seal(target.token),
     ios_app_id: isApns ? target.iosAppId : null,
     apns_environment: isApns ? target.apnsEnvironment : null,
     registered_at: registeredAt,
     expired_at: null,
   };
+  return { row, olderLookups };
+}
+
+/** Makes a row that was written before the look-up key was replaced one that the upsert will recognise. */
+async function renewLookup(db: Transaction<RelayTables>, { row, olderLookups }: RowToSave): Promise<void> {
+  await db
+    .updateTable('relay_devices')
+    .set({ token_lookup: row.token_lookup })
+    .where('realm_id', '=', row.realm_id)
+    .where('push_account_id', '=', row.push_account_id)
+    .where('token_lookup', 'in', olderLookups)
+    .execute();
 }

@@ -3,8 +3,11 @@
  * no token. The keys are not in the database.
  */
 export interface TokenVault {
-  /** The same text for the same token, of which nobody can tell the token without the key (an HMAC). */
-  lookup(token: string): string;
+  /**
+   * What a row with this token is found by: the same text for the same token, which tells nobody the token without the
+   * key (an HMAC). New rows get the first; the others, while the key is being replaced, are what older rows may have.
+   */
+  lookups(token: string): readonly [string, ...string[]];
   /** The token encrypted; a different text each time. */
   seal(token: string): string;
   /** The token again. @throws Error when the text was sealed with a key that the vault does not have, or changed since. */

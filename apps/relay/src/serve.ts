@@ -1,0 +1,125 @@
+import type { AddressInfo } from 'node:net';
+import {
+  type Clock,
+  createHttpApp,
+  type Log,
+  Metrics,
+  type RunningService,
+  systemClock,
+} from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import type { RelayConfiguration } from './configuration.js';
+import type { RelayContext } from './context.js';
+import { type DatabaseWithKeyRing, type OpenKeyRing, openKeyRing } from './keyring/open-key-ring.js';
+import { type MetricsListener, startMetricsListener } from './metrics-listener.js';
+import { openRelayDatabase } from './open-relay-database.js';
+import { relayOperations } from './operations.js';
+import type { RelayDatabase } from './relay-tables.js';
+import { ServerDirectory } from './servers/server-directory.js';
+
+export interface StartRelayOptions {
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** A number from 0 up to, not including, 1. */
+  readonly random?: () => number;
+}
+
+export interface RunningRelay extends RunningService {
+  readonly url: string;
+  /** `undefined` where no metrics port is configured. */
+  readonly metricsUrl: string | undefined;
+}
+
+const jobsDeadlineMilliseconds = 5000;
+
+/**
+ * Runs the relay: opens database and key ring, listens, and works the jobs that are due.
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the operator, or the listener's error, such
+ * as EADDRINUSE; nothing is left open then.
+ */
+export async function startRelay(
+  configuration: RelayConfiguration,
+  { log, clock = systemClock, random = Math.random }: StartRelayOptions,
+): Promise<RunningRelay> {
+  // Closed in the opposite order, whether the relay has run or could not start.
+  const closers: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of closers.splice(0).reverse()) await closeOne();
+  };
+  try {
+    const metrics = new Metrics();
+    metrics.collectProcessMetrics();
+    const sodium = await loadSodium(log);
+    const database = await openDatabase(configuration, { log, clock });
+    closers.push(() => database.close());
+    const ring = await openKeyRing(configuration.keyRing, {
+      ...{ sodium, clock, log, random },
+      // Kysely's types do not let a database with more tables pass as one with fewer.
+      database: database as unknown as DatabaseWithKeyRing,
+    });
+    closers.push(() => ring.close());
+    const context = createContext({ clock, random, log, metrics, sodium, database }, ring);
+    closers.push(() => database.jobs.stop(jobsDeadlineMilliseconds));
+    const url = await listen(configuration, context, closers);
+    const listener = await listenForMetrics(configuration, context, closers);
+    await database.jobs.start();
+    log.info({ url, metricsUrl: listener?.url }, 'ready');
+    return { url, metricsUrl: listener?.url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function loadSodium(log: Log): Promise<Sodium> {
+  const { sodium, nativeUnavailableReason } = await loadFastestSodium();
+  if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
+  log.info({ backend: sodium.backend }, 'encryption loaded');
+  return sodium;
+}
+
+function openDatabase(
+  { databaseUrl: url }: RelayConfiguration,
+  { log, clock }: { readonly log: Log; readonly clock: Clock },
+): Promise<RelayDatabase> {
+  const onJobError = (error: unknown, job: { readonly id: string; readonly kind: string }) =>
+    log.error({ err: error, job: job.id, kind: job.kind }, 'a job failed unexpectedly');
+  return openRelayDatabase({ url, role: 'serving', clock, onJobError });
+}
+
+type Foundation = Pick<RelayContext, 'clock' | 'random' | 'log' | 'metrics' | 'sodium' | 'database'>;
+
+function createContext(foundation: Foundation, { keyRing }: OpenKeyRing): RelayContext {
+  const servers = new ServerDirectory(foundation.database.db, foundation.clock);
+  return { ...foundation, servers, keyRing, tokenVault: keyRing.tokenVault };
+}
+
+async function listen(
+  { host, port }: RelayConfiguration,
+  context: RelayContext,
+  closers: (() => Promise<void>)[],
+): Promise<string> {
+  const { log, metrics, database } = context;
+  const app = await createHttpApp({
+    log,
+    metrics,
+    operations: relayOperations(context),
+    readiness: { database: () => database.check() },
+  });
+  closers.push(() => app.close());
+  await app.listen({ host, port });
+  const address = app.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+}
+
+async function listenForMetrics(
+  configuration: RelayConfiguration,
+  { metrics }: RelayContext,
+  closers: (() => Promise<void>)[],
+): Promise<MetricsListener | undefined> {
+  if (configuration.metrics.kind === 'not-configured') return undefined;
+  const listener = await startMetricsListener(metrics, configuration.metrics.port);
+  closers.push(() => listener.close());
+  return listener;
+}

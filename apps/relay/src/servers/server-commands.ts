@@ -1,0 +1,222 @@
+import CliTable from 'cli-table3';
+import { type Command, InvalidArgumentError } from 'commander';
+import { readDatabaseEnvironment } from '../configuration.js';
+import { openRelayDatabase } from '../open-relay-database.js';
+import type { RelayDatabase } from '../relay-tables.js';
+import { requireConsent, type Terminal } from '../terminal.js';
+import {
+  addRealms,
+  addServer,
+  listServers,
+  requireServer,
+  rotateServerKey,
+  type ServerCredentials,
+  type ServerSummary,
+  setServerDeactivated,
+} from './manage-servers.js';
+
+interface OutputFlags {
+  readonly json?: true;
+}
+interface ConsentFlags extends OutputFlags {
+  readonly yes?: true;
+}
+interface RealmFlags extends OutputFlags {
+  readonly realm: readonly string[];
+}
+interface AddFlags extends RealmFlags {
+  readonly name: string;
+  readonly serverId?: string;
+}
+
+/** Adds `servers …`: which servers may use the relay, and for which realms. */
+export function addServerCommands(program: Command, terminal: Terminal): void {
+  const servers = program
+    .command('servers')
+    .description('which servers may use this relay, and for which realms');
+  addAdding(servers, terminal);
+  addListing(servers, terminal);
+  addRotating(servers, terminal);
+  addDeactivating(servers, terminal);
+}
+
+function addAdding(servers: Command, terminal: Terminal): void {
+  withJson(servers.command('add'))
+    .description('let a server use the relay; prints its id and, this once, its key')
+    .requiredOption('--realm <uuid>', 'a realm (organisation) of the server; repeatable', collectUuids)
+    .option('--name <text>', 'what you call the server', '')
+    .option(
+      '--server-id <uuid>',
+      'the id that the server has already; a new one where it is left out',
+      readUuid,
+    )
+    .action(async ({ realm: realmUuids, name, serverId, json }: AddFlags) => {
+      const added = await withDatabase(terminal, (database) =>
+        addServer(database, { serverId, name, realmUuids }, terminal.clock()),
+      );
+      printCredentials(terminal, { ...added, realmUuids }, json);
+    });
+  withJson(servers.command('add-realm'))
+    .description('give a server one more realm')
+    .argument('<server-id>', 'the server', readUuid)
+    .requiredOption('--realm <uuid>', 'the realm (organisation); repeatable', collectUuids)
+    .action(async (serverId: string, { realm: realmUuids, json }: RealmFlags) => {
+      await withDatabase(terminal, (database) => addRealms(database, serverId, realmUuids, terminal.clock()));
+      printResult(terminal, json, {
+        machines: { server_id: serverId, realms: realmUuids },
+        people: `The server ${serverId} may now use the relay for ${realmUuids.join(', ')}.`,
+      });
+    });
+}
+
+function addListing(servers: Command, terminal: Terminal): void {
+  withJson(servers.command('list'))
+    .description('show all servers and their realms')
+    .action(async ({ json }: OutputFlags) => {
+      const summaries = await withDatabase(terminal, listServers);
+      printResult(terminal, json, {
+        machines: { servers: summaries.map(formatForMachines) },
+        people:
+          summaries.length === 0
+            ? 'There are no servers yet: add one with "servers add".'
+            : formatTable(summaries),
+      });
+    });
+}
+
+function addRotating(servers: Command, terminal: Terminal): void {
+  withJson(servers.command('rotate-key'))
+    .description('give a server a new key, printed this once; the old one stops working')
+    .argument('<server-id>', 'the server', readUuid)
+    .option('--yes', 'do not ask')
+    .action(async (serverId: string, { json, yes }: ConsentFlags) => {
+      const rotated = await withDatabase(terminal, async (database) => {
+        await requireServer(database.db, serverId);
+        const question = `The server ${serverId} is refused until it has the new key. Go on?`;
+        await requireConsent(terminal, question, yes);
+        return rotateServerKey(database, serverId);
+      });
+      printCredentials(terminal, rotated, json);
+    });
+}
+
+function addDeactivating(servers: Command, terminal: Terminal): void {
+  withJson(servers.command('deactivate'))
+    .description('refuse everything from a server; its realms and devices are kept')
+    .argument('<server-id>', 'the server', readUuid)
+    .option('--yes', 'do not ask')
+    .action(async (serverId: string, { json, yes }: ConsentFlags) => {
+      const changed = await withDatabase(terminal, async (database) => {
+        await requireServer(database.db, serverId);
+        await requireConsent(
+          terminal,
+          `Nobody of the server ${serverId} gets notifications any more. Go on?`,
+          yes,
+        );
+        return setServerDeactivated(database, serverId, terminal.clock());
+      });
+      printResult(terminal, json, {
+        machines: { server_id: serverId, state: 'deactivated', changed },
+        people: `The server ${serverId} is deactivated; "servers reactivate" undoes that.`,
+      });
+    });
+  withJson(servers.command('reactivate'))
+    .description('let a deactivated server in again, with the key that it had')
+    .argument('<server-id>', 'the server', readUuid)
+    .action(async (serverId: string, { json }: OutputFlags) => {
+      const changed = await withDatabase(terminal, (database) =>
+        setServerDeactivated(database, serverId, undefined),
+      );
+      printResult(terminal, json, {
+        machines: { server_id: serverId, state: 'active', changed },
+        people: `The server ${serverId} is active.`,
+      });
+    });
+}
+
+function withJson(command: Command): Command {
+  return command.option('--json', 'print JSON').allowExcessArguments(false);
+}
+
+async function withDatabase<T>(
+  terminal: Terminal,
+  work: (database: RelayDatabase) => Promise<T>,
+): Promise<T> {
+  const database = await openRelayDatabase({
+    url: readDatabaseEnvironment(terminal.environment),
+    clock: terminal.clock,
+    role: 'visiting',
+    onJobError: (error) => terminal.say(String(error)),
+  });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+interface Result {
+  readonly machines: object;
+  readonly people: string;
+}
+
+function printResult(terminal: Terminal, json: true | undefined, { machines, people }: Result): void {
+  terminal.print(json ? JSON.stringify(machines) : people);
+}
+
+function printCredentials(
+  terminal: Terminal,
+  { serverId, serverKey, realmUuids }: ServerCredentials & { readonly realmUuids?: readonly string[] },
+  json: true | undefined,
+): void {
+  const key = serverKey.reveal();
+  printResult(terminal, json, {
+    machines: { server_id: serverId, server_key: key, realms: realmUuids },
+    people: [
+      `server id   ${serverId}`,
+      `server key  ${key}`,
+      '',
+      'Keep the key now: only its hash is stored, so it cannot be shown again.',
+    ].join('\n'),
+  });
+}
+
+function formatForMachines({ serverId, name, createdAt, deactivatedAt, realmUuids }: ServerSummary): object {
+  return {
+    server_id: serverId,
+    name,
+    state: deactivatedAt === undefined ? 'active' : 'deactivated',
+    created_at: new Date(createdAt).toISOString(),
+    deactivated_at: deactivatedAt === undefined ? null : new Date(deactivatedAt).toISOString(),
+    realms: realmUuids,
+  };
+}
+
+function formatTable(summaries: readonly ServerSummary[]): string {
+  const table = new CliTable({
+    head: ['server id', 'name', 'state', 'added', 'realms'],
+    style: { head: [], border: [] },
+  });
+  for (const { serverId, name, createdAt, deactivatedAt, realmUuids } of summaries) {
+    const state = deactivatedAt === undefined ? 'active' : 'deactivated';
+    table.push([
+      serverId,
+      name,
+      state,
+      new Date(createdAt).toISOString().slice(0, 10),
+      realmUuids.join('\n'),
+    ]);
+  }
+  return table.toString();
+}
+
+function readUuid(text: string): string {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
+    throw new InvalidArgumentError('It must be a UUID such as 9aa61d0b-8ce5-488d-8e9e-fedc346e6836.');
+  }
+  return text.toLowerCase();
+}
+
+function collectUuids(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...new Set([...previous, readUuid(text)])];
+}

@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  findRelayDevices,
+  markExpired,
+} from '../../../../apps/relay/src/registrations/relay-device-store.js';
+import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { seal } from '../../../support/noble-oracle.js';
+import { registrationVectors, relayProtocolVectors } from '../../../support/shared-vectors.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import {
+  goodForm,
+  otherRealmUuid,
+  type RelayUnderTest,
+  realmUuid,
+  startRelayUnderTest,
+} from '../relay-under-test.js';
+
+const secondRealmUuid = '11111111-2222-4333-8444-555555555555';
+const { keys, now } = registrationVectors();
+
+/** A registration sealed by an implementation that is not ours; the key is one of the ring. */
+function sealed(plaintext: object, key = keys[0]): Record<string, string> {
+  const ephemeral = crypto.getRandomValues(new Uint8Array(32));
+  const publicKey = new Uint8Array(Buffer.from(key?.public_key ?? '', 'base64'));
+  const box = seal(new TextEncoder().encode(JSON.stringify(plaintext)), publicKey, ephemeral);
+  return {
+    encrypted_push_registration: Buffer.from(box).toString('base64'),
+    bouncer_public_key: key?.public_key ?? '',
+  };
+}
+
+const fcm = (token: string) => ({ token_kind: 'fcm', token, timestamp: now });
+const apns = (token: string, more: object = {}) => ({
+  ...{ token_kind: 'apns', token, timestamp: now, ios_app_id: 'org.example.App' },
+  ...more,
+});
+
+eachBackend((backend) => {
+  let relay: RelayUnderTest;
+  beforeEach(async () => {
+    relay = await startRelayUnderTest(await backend.freshUrl());
+  });
+  afterEach(() => relay.close());
+
+  async function deviceIdOf(form: Record<string, string>, headers: Record<string, string> = {}) {
+    const { body } = await relay.register(form, headers);
+    expect(body).toMatchObject({ result: 'success', msg: '' });
+    return body.device_id as number;
+  }
+
+  async function findDevice(id: number) {
+    const { db } = relay.database;
+    const realm = await db
+      .selectFrom('relay_devices')
+      .select('realm_id')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const found = await findRelayDevices(db, {
+      realmId: realm.realm_id,
+      ids: [id],
+      vault: relay.context.tokenVault,
+    });
+    return found.get(id);
+  }
+
+  describe('a repeat', () => {
+    it('gets the same device id and keeps one row', async () => {
+      const first = await deviceIdOf(goodForm());
+      const second = await deviceIdOf(goodForm());
+      expect(second).toBe(first);
+      expect(await relay.devices()).toHaveLength(1);
+    });
+
+    it('takes the new app id, environment and time', async () => {
+      const id = await deviceIdOf(goodForm(sealed(apns('C0FFEE'))));
+      relay.time.now += 5000;
+      await deviceIdOf(
+        goodForm(sealed(apns('C0FFEE', { ios_app_id: 'org.example.Beta', apns_environment: 'sandbox' }))),
+      );
+      expect(await findDevice(id)).toEqual({
+        id,
+        realmId: 1,
+        target: {
+          tokenKind: 'apns',
+          token: 'C0FFEE',
+          iosAppId: 'org.example.Beta',
+          apnsEnvironment: 'sandbox',
+        },
+        registeredAt: relay.time.now,
+        expiredAt: undefined,
+      });
+    });
+
+    it('revives a device that had expired', async () => {
+      const id = await deviceIdOf(goodForm());
+      const expiry = { at: relay.time.now + 1, ifRegisteredBefore: relay.time.now + 1 };
+      expect(await relay.database.write(({ db }) => markExpired(db, id, expiry))).toBe(true);
+      expect((await findDevice(id))?.expiredAt).toBe(expiry.at);
+      relay.time.now += 5000;
+      expect(await deviceIdOf(goodForm())).toBe(id);
+      expect((await findDevice(id))?.expiredAt).toBeUndefined();
+    });
+
+    it('gets one row and one id when many copies arrive at once', async () => {
+      const forms = Array.from({ length: 100 }, () => goodForm());
+      const ids = await Promise.all(forms.map((form) => deviceIdOf(form)));
+      expect(new Set(ids).size).toBe(1);
+      expect(await relay.devices()).toHaveLength(1);
+      expect(relay.keyRing.used.get(goodForm().bouncer_public_key ?? '')).toBe(100);
+    });
+  });
+
+  describe('another device', () => {
+    it.each([
+      ['another push account', goodForm({ push_account_id: '-2408' })],
+      ['another token', goodForm(sealed(fcm('another token')))],
+      ['a token in other letter case', goodForm(sealed(fcm('FCM-TOKEN-1:APA91bExample_-')))],
+    ])('is one with %s', async (_what, form) => {
+      const first = await deviceIdOf(goodForm());
+      expect(await deviceIdOf(form)).not.toBe(first);
+      expect(await relay.devices()).toHaveLength(2);
+    });
+
+    it('is the same token and account in another realm, of this server or of another', async () => {
+      await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
+      const ids = [
+        await deviceIdOf(goodForm()),
+        await deviceIdOf(goodForm({ realm_uuid: secondRealmUuid })),
+        await deviceIdOf(goodForm({ realm_uuid: otherRealmUuid }), {
+          authorization: relay.otherAuthorization,
+        }),
+      ];
+      expect(new Set(ids).size).toBe(3);
+    });
+
+    it('cannot be found through a realm that it does not belong to', async () => {
+      const id = await deviceIdOf(goodForm());
+      const other = await relay.context.servers.realm(otherRealmUuid);
+      const lookup = { realmId: other?.realmId ?? 0, ids: [id], vault: relay.context.tokenVault };
+      expect(await findRelayDevices(relay.database.db, lookup)).toEqual(new Map());
+    });
+  });
+
+  it('opens registrations for several keys in one batch, and refuses only those that are wrong', async () => {
+    const protocol = relayProtocolVectors();
+    const forms = [
+      goodForm({ push_account_id: '1' }),
+      goodForm({ push_account_id: '2', ...sealed(fcm('two'), keys[1]) }),
+      goodForm({ push_account_id: '3', encrypted_push_registration: 'AAAA' }),
+      goodForm({ push_account_id: '4', bouncer_public_key: keys[2]?.public_key ?? '' }),
+      goodForm({
+        push_account_id: '5',
+        encrypted_push_registration: protocol.registrations[0]?.sealed ?? '',
+        bouncer_public_key: protocol.bouncer_public_key,
+      }),
+    ];
+    const answers = await Promise.all(forms.map((form) => relay.register(form)));
+    expect(answers.map(({ body }) => body.code ?? body.result)).toEqual([
+      'success',
+      'success',
+      'BAD_REQUEST',
+      'INVALID_BOUNCER_PUBLIC_KEY',
+      'REQUEST_EXPIRED',
+    ]);
+    expect(await relay.devices()).toHaveLength(2);
+    expect(relay.keyRing.used).toEqual(
+      new Map([
+        [keys[0]?.public_key, 1],
+        [keys[1]?.public_key, 1],
+      ]),
+    );
+  });
+
+  it('gives each of 400 registrations of one moment its own device', async () => {
+    const forms = Array.from({ length: 400 }, (_, index) => goodForm({ push_account_id: String(index) }));
+    const ids = await Promise.all(forms.map((form) => deviceIdOf(form)));
+    expect(new Set(ids).size).toBe(400);
+    const rows = await relay.devices();
+    const accountOf = new Map(rows.map((row) => [row.id, row.push_account_id]));
+    expect(ids.map((id) => accountOf.get(id))).toEqual(forms.map((form) => form.push_account_id));
+  });
+
+  it('refuses a key that left the ring while the registration waited, without blaming the box', async () => {
+    const answer = relay.register(goodForm());
+    relay.keyRing.remove(goodForm().bouncer_public_key ?? '');
+    expect((await answer).body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
+  });
+
+  it('takes an upper-case realm UUID, and says which parameters it did not know', async () => {
+    const answer = await relay.register({ ...goodForm({ realm_uuid: realmUuid.toUpperCase() }), extra: '1' });
+    expect(answer.body).toMatchObject({ result: 'success', ignored_parameters_unsupported: ['extra'] });
+  });
+
+  it('answers the whole batch with an error, and keeps nothing, when the commit fails', async () => {
+    relay.context.keyRing.keyUsed = async () => {
+      throw new Error('disk full');
+    };
+    const answers = await Promise.all([relay.register(goodForm()), relay.register(goodForm())]);
+    expect(answers.map(({ status }) => status)).toEqual([500, 500]);
+    expect(await relay.devices()).toEqual([]);
+  });
+});

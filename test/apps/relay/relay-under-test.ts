@@ -1,0 +1,127 @@
+import { createHttpApp, Metrics, Secret } from '@waxwing/service';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import type { RelayContext } from '../../../apps/relay/src/context.js';
+import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
+import { relayOperations } from '../../../apps/relay/src/operations.js';
+import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
+import { ServerDirectory } from '../../../apps/relay/src/servers/server-directory.js';
+import { createMapBouncerKeys, type MapBouncerKeys } from '../../support/map-bouncer-keys.js';
+import { createMemoryLog } from '../../support/memory-log.js';
+import { createNodeTokenVault } from '../../support/node-token-vault.js';
+import { registrationVectors, relayProtocolVectors } from '../../support/shared-vectors.js';
+
+export const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+export const otherRealmUuid = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
+const registerUrl = '/api/v1/remotes/push/e2ee/register';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  readonly headers: Record<string, unknown>;
+}
+
+export type RelayUnderTest = Awaited<ReturnType<typeof startRelayUnderTest>>;
+
+/** The relay's operations on a database of their own, with one server of two realms and another of one. */
+export async function startRelayUnderTest(databaseUrl: string) {
+  const vectors = registrationVectors();
+  const time = { now: vectors.now * 1000 };
+  const clock = () => time.now;
+  const { log, text } = createMemoryLog();
+  const database = await openRelayDatabase({
+    url: new Secret(databaseUrl),
+    role: 'serving',
+    clock,
+    onJobError: (error) => log.error({ err: error }),
+  });
+  const keyRing = vectorKeys();
+  const { sodium } = await loadFastestSodium();
+  const metrics = new Metrics();
+  const context: RelayContext = {
+    clock,
+    random: Math.random,
+    log,
+    metrics,
+    sodium,
+    database,
+    servers: new ServerDirectory(database.db, clock),
+    keyRing,
+    tokenVault: createNodeTokenVault(),
+  };
+  const app = await createHttpApp({ log, metrics, operations: relayOperations(context), readiness: {} });
+  const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);
+  const otherServer = await addServer(database, { name: 'other', realmUuids: [otherRealmUuid] }, time.now);
+  return {
+    app,
+    context,
+    database,
+    keyRing,
+    time,
+    logged: text,
+    server,
+    otherServer,
+    authorization: basic(server.serverId, server.serverKey.reveal()),
+    otherAuthorization: basic(otherServer.serverId, otherServer.serverKey.reveal()),
+
+    /** Sends a form to the register operation, as our server unless `headers` say otherwise; `undefined` omits one. */
+    async register(
+      form: string | Record<string, string>,
+      headers: Record<string, string | undefined> = {},
+    ): Promise<Answer> {
+      const all = {
+        authorization: basic(server.serverId, server.serverKey.reveal()),
+        'content-type': 'application/x-www-form-urlencoded',
+        ...headers,
+      };
+      const sent = Object.entries(all).filter(([, value]) => value !== undefined);
+      const answer = await app.inject({
+        method: 'POST',
+        url: registerUrl,
+        headers: Object.fromEntries(sent),
+        payload: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
+      });
+      return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+    },
+
+    devices: () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute(),
+
+    /** Every row of the relay's tables, to be compared before and after. */
+    async rows() {
+      const tables = ['servers', 'realms', 'relay_devices'] as const;
+      return Promise.all(tables.map((table) => database.db.selectFrom(table).selectAll().execute()));
+    },
+
+    async close(): Promise<void> {
+      await app.close();
+      await database.close();
+    },
+  };
+}
+
+export function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** A ring with the keys of both vector files. */
+function vectorKeys(): MapBouncerKeys {
+  const keys = createMapBouncerKeys();
+  const protocol = relayProtocolVectors();
+  keys.add(protocol.bouncer_public_key, protocol.bouncer_private_key);
+  for (const key of registrationVectors().keys) {
+    if (key.in_key_ring) keys.add(key.public_key, key.private_key);
+  }
+  return keys;
+}
+
+/** The parameters of a good registration, for tests that spoil one of them. */
+export function goodForm(changes: Record<string, string> = {}): Record<string, string> {
+  const good = registrationVectors().vectors.find(({ name }) => name === 'valid fcm registration');
+  if (good === undefined) throw new Error('the vectors hold no valid fcm registration');
+  return {
+    realm_uuid: realmUuid,
+    push_account_id: '2408',
+    encrypted_push_registration: good.encrypted_push_registration,
+    bouncer_public_key: good.bouncer_public_key,
+    ...changes,
+  };
+}

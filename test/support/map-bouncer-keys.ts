@@ -1,0 +1,29 @@
+import type { KeyPair } from '@waxwing/sodium';
+import type { BouncerKeys } from '../../apps/relay/src/registrations/bouncer-keys.js';
+
+/** {@link BouncerKeys} in memory. `used` counts the registrations that were committed, by public key. */
+export interface MapBouncerKeys extends BouncerKeys {
+  readonly used: Map<string, number>;
+  add(publicKey: string, privateKey: string): void;
+  remove(publicKey: string): void;
+}
+
+export function createMapBouncerKeys(): MapBouncerKeys {
+  const pairs = new Map<string, KeyPair>();
+  const used = new Map<string, number>();
+  return {
+    used,
+    add(publicKey, privateKey) {
+      pairs.set(publicKey, { publicKey: bytes(publicKey), privateKey: bytes(privateKey) });
+    },
+    remove: (publicKey) => void pairs.delete(publicKey),
+    find: (publicKey) => pairs.get(publicKey),
+    async keyUsed(transaction, publicKey, count) {
+      transaction.afterCommit(() => used.set(publicKey, (used.get(publicKey) ?? 0) + count));
+    },
+  };
+}
+
+function bytes(base64: string): Uint8Array {
+  return new Uint8Array(Buffer.from(base64, 'base64'));
+}
