@@ -1,0 +1,100 @@
+import { createLogger, describeBootError, type Environment, runProcess, systemClock } from '@waxwing/service';
+import { openDatabase } from '@waxwing/storage';
+import { Command } from 'commander';
+import { CommandError } from './command-error.js';
+import { addPushCommands } from './push/push-commands.js';
+import { addRealmCommands } from './realm/realm-commands.js';
+import { readServerEnvironment, type ServerConfiguration } from './server-configuration.js';
+import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
+import { startServer } from './start-server.js';
+import { addUsersCommands } from './users/users-commands.js';
+
+/** The person, or the script, that typed a command. */
+export interface Terminal {
+  /** Prints text for the one who asked. */
+  print(text: string): void;
+  printError(text: string): void;
+  /** Asks a yes-or-no question; `undefined` where nobody is there to answer. */
+  readonly confirm: ((question: string) => Promise<boolean>) | undefined;
+}
+
+/** What a command may use. */
+export interface CommandContext {
+  readonly terminal: Terminal;
+  readonly clock: typeof systemClock;
+  /** Runs `use` on the database, beside a serving process if there is one. */
+  withDatabase<T>(
+    use: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<T>,
+  ): Promise<T>;
+}
+
+/** Runs one command of `waxwing-server`; the exit code. */
+export async function runCommandLine(
+  argv: readonly string[],
+  environment: Environment,
+  terminal: Terminal,
+): Promise<number> {
+  const program = new Command('waxwing-server')
+    .description(
+      "An organisation's chat API with encrypted push. Settings are SERVER_* environment variables.",
+    )
+    .configureOutput({
+      writeOut: (text) => terminal.print(text),
+      writeErr: (text) => terminal.printError(text),
+    })
+    .exitOverride();
+  program
+    .command('serve')
+    .description('answer requests until SIGTERM or SIGINT')
+    .action(() => serve(environment));
+  const context: CommandContext = {
+    terminal,
+    clock: systemClock,
+    withDatabase: (use) => withDatabase(environment, use),
+  };
+  addUsersCommands(program, context);
+  addRealmCommands(program, context);
+  addPushCommands(program, context);
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has said already what is wrong with the arguments.
+    if (error instanceof Error && 'exitCode' in error) return Number(error.exitCode);
+    const message = error instanceof CommandError ? error.message : describeBootError(error);
+    terminal.printError(`waxwing-server: ${message}\n`);
+    return 1;
+  }
+}
+
+async function serve(environment: Environment): Promise<void> {
+  const configuration = readServerEnvironment(environment);
+  const log = createLogger('waxwing-server', configuration.logLevel);
+  await runProcess({
+    name: 'waxwing-server',
+    log,
+    start: () => startServer({ configuration, log, clock: systemClock, random: Math.random }),
+  });
+}
+
+async function withDatabase<T>(
+  environment: Environment,
+  use: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<T>,
+): Promise<T> {
+  const configuration = readServerEnvironment(environment);
+  const database = await openDatabase<ServerTables>({
+    url: configuration.databaseUrl,
+    migrations: serverMigrations,
+    role: 'visiting',
+    now: systemClock,
+    // A visiting process works no jobs, so none can fail here.
+    onJobError: (error) => {
+      throw error;
+    },
+  });
+  try {
+    return await use(database, configuration);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,16 @@
+import type { PushRealm, ServerPush } from '@waxwing/server-push';
+import type { Clock, Log } from '@waxwing/service';
+import type { EventBell } from './event-queues/event-bell.js';
+import type { ServerDatabase } from './server-tables.js';
+
+/** What the server's operations work with; made once, when the server starts. */
+export interface ServerContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly database: ServerDatabase;
+  readonly realm: PushRealm;
+  readonly bell: EventBell;
+  readonly serverPush: ServerPush;
+  /** How long `GET /events` waits before it answers with a heartbeat. */
+  readonly longPollTimeoutSeconds: number;
+}

@@ -1,0 +1,131 @@
+import { createServerPush, type RelayConfiguration, type ServerPush } from '@waxwing/server-push';
+import { type Clock, createHttpApp, type Log, Metrics, readPrivateFile, Secret } from '@waxwing/service';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { openDatabase } from '@waxwing/storage';
+import { EventBell } from './event-queues/event-bell.js';
+import { deleteIdleQueues } from './event-queues/event-queue-store.js';
+import { createPublisher } from './event-queues/publish-events.js';
+import { serverOperations } from './operations.js';
+import { readRealm } from './realm/realm-store.js';
+import type { RelaySettings, ServerConfiguration } from './server-configuration.js';
+import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
+import { authenticateUser } from './users/authenticate.js';
+
+export interface ServerOptions {
+  readonly configuration: ServerConfiguration;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** A number from 0 up to, not including, 1. */
+  readonly random: () => number;
+  /** How long `GET /events` waits before it answers with a heartbeat; 90 where nothing is said. */
+  readonly longPollTimeoutSeconds?: number;
+  /** Longest time that the relay may take to answer; 15 seconds where nothing is said. */
+  readonly relayTimeoutMilliseconds?: number;
+}
+
+/** A server that is ready to answer, and does its jobs; it listens nowhere yet. */
+export interface Server {
+  readonly app: Awaited<ReturnType<typeof createHttpApp>>;
+  readonly database: ServerDatabase;
+  readonly metrics: Metrics;
+  readonly realmUuid: string;
+  /** Deletes event queues that nobody uses any more; how many they were. */
+  removeIdleQueues(): Promise<number>;
+  /** Stops answering, hands back what runs, and frees everything. */
+  close(): Promise<void>;
+}
+
+const defaultLongPollTimeoutSeconds = 90;
+const jobDeadlineMilliseconds = 5000;
+const idleQueuesAtOnce = 1000;
+
+/** @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. */
+export async function createServer(options: ServerOptions): Promise<Server> {
+  const { configuration, log, clock } = options;
+  const relay = await readRelayKey(configuration.relay);
+  const database = await openDatabase<ServerTables>({
+    url: configuration.databaseUrl,
+    migrations: serverMigrations,
+    role: 'serving',
+    now: clock,
+    onJobError: (err, { id, kind }) => log.error({ err, job: id, kind }, 'a job failed unexpectedly'),
+  });
+  try {
+    return await assemble(options, database, relay);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function assemble(
+  options: ServerOptions,
+  database: ServerDatabase,
+  relay: RelayConfiguration,
+): Promise<Server> {
+  const { clock, configuration, log } = options;
+  const metrics = new Metrics();
+  const bell = new EventBell();
+  const realm = await readRealm(database, configuration.realm);
+  const serverPush = await mountServerPush(options, { database, relay, metrics, bell, realm });
+  const longPollTimeoutSeconds = options.longPollTimeoutSeconds ?? defaultLongPollTimeoutSeconds;
+  const context = { clock, log, database, realm, bell, serverPush, longPollTimeoutSeconds };
+  const app = await createHttpApp({
+    log,
+    metrics,
+    operations: serverOperations(context),
+    readiness: { database: () => database.check() },
+  });
+  await database.jobs.start();
+  return {
+    app,
+    database,
+    metrics,
+    realmUuid: realm.uuid,
+    removeIdleQueues: () => database.write(({ db }) => deleteIdleQueues(db, clock(), idleQueuesAtOnce)),
+    async close() {
+      await app.close();
+      await database.jobs.stop(jobDeadlineMilliseconds);
+      await serverPush.close();
+      await database.close();
+    },
+  };
+}
+
+interface Mounting {
+  readonly database: ServerDatabase;
+  readonly relay: RelayConfiguration;
+  readonly metrics: Metrics;
+  readonly bell: EventBell;
+  readonly realm: Awaited<ReturnType<typeof readRealm>>;
+}
+
+async function mountServerPush(options: ServerOptions, mounting: Mounting): Promise<ServerPush> {
+  const { clock, log, random, relayTimeoutMilliseconds } = options;
+  const { bell, database, metrics, realm, relay } = mounting;
+  const { sodium, nativeUnavailableReason } = await loadFastestSodium();
+  if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
+  return createServerPush({
+    database,
+    authenticate: async (request) => {
+      const { id, isBot } = await authenticateUser(database, request);
+      return { userId: id, isBot };
+    },
+    publish: createPublisher(bell, clock),
+    relay,
+    realm,
+    sodium,
+    clock,
+    random,
+    log,
+    metrics,
+    ...(relayTimeoutMilliseconds === undefined ? {} : { relayTimeoutMilliseconds }),
+  });
+}
+
+async function readRelayKey(settings: RelaySettings): Promise<RelayConfiguration> {
+  if (settings.kind === 'not-configured') return settings;
+  const { kind, url, serverId, serverKeyFile } = settings;
+  const key = await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE');
+  return { kind, url, serverId, serverKey: new Secret(key.trim()) };
+}

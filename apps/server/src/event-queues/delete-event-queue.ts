@@ -1,0 +1,32 @@
+import type { Operation } from '@waxwing/service';
+import { z } from 'zod';
+import type { ServerContext } from '../context.js';
+import { authenticateUser } from '../users/authenticate.js';
+import { badEventQueue } from './bad-event-queue.js';
+import { deleteQueue, findQueue } from './event-queue-store.js';
+
+const parameters = z.object({ queue_id: z.string() });
+
+/**
+ * `DELETE /api/v1/events` (chat API section 10): deletes an event queue of the requester. Refuses with UNAUTHORIZED,
+ * INVALID_API_KEY, REQUEST_VARIABLE_MISSING, or BAD_EVENT_QUEUE_ID, which echoes `queue_id`, for a queue that is not
+ * there, was deleted already or is another user's.
+ */
+export function deleteEventQueue({ bell, clock, database }: ServerContext): Operation {
+  return {
+    method: 'DELETE',
+    path: '/api/v1/events',
+    async handle(request) {
+      const user = await authenticateUser(database, request);
+      const { queue_id: queueId } = request.parameters(parameters);
+      const now = clock();
+      const isDeleted = await database.write(async ({ db }) => {
+        const isLive = (await findQueue(db, user.id, queueId, now)) !== undefined;
+        return (await deleteQueue(db, user.id, queueId)) && isLive;
+      });
+      if (!isDeleted) throw badEventQueue(queueId);
+      bell.ring(queueId);
+      return {};
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { type JsonObject, parseJson } from '@waxwing/protocol';
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { ServerTables } from '../server-tables.js';
+
+type Reader = Kysely<ServerTables>;
+type Writer = Transaction<ServerTables>;
+export type EventQueueRow = Selectable<ServerTables['event_queues']>;
+
+/** A queue that nobody asked for so long is gone. */
+export const queueLifetimeMilliseconds = 10 * 60_000;
+/** Asking again is noted down no more often than this. */
+export const noteUseAfterMilliseconds = 60_000;
+/** A queue with more unacknowledged events is given up: its client has to start afresh anyway. */
+export const maximumEventsPerQueue = 1000;
+/** With one more, the one that was used longest ago is given up. */
+export const maximumQueuesPerUser = 50;
+
+/** A user's live queue; `undefined` for any other. */
+export async function findQueue(
+  db: Reader,
+  userId: number,
+  queueId: string,
+  now: number,
+): Promise<EventQueueRow | undefined> {
+  return db
+    .selectFrom('event_queues')
+    .selectAll()
+    .where('queue_id', '=', queueId)
+    .where('user_id', '=', userId)
+    .where('last_used_at', '>', now - queueLifetimeMilliseconds)
+    .executeTakeFirst();
+}
+
+/** Adds a queue, making room where a user has too many; the ids of those that were given up for it. */
+export async function insertQueue(
+  db: Writer,
+  queue: {
+    readonly queueId: string;
+    readonly userId: number;
+    readonly eventTypes: readonly string[] | undefined;
+  },
+  now: number,
+): Promise<string[]> {
+  const older = await db
+    .selectFrom('event_queues')
+    .select(['queue_id', 'last_used_at'])
+    .where('user_id', '=', queue.userId)
+    .orderBy('last_used_at', 'desc')
+    .execute();
+  const surplus = older
+    .filter(
+      (row, index) =>
+        index >= maximumQueuesPerUser - 1 || row.last_used_at <= now - queueLifetimeMilliseconds,
+    )
+    .map((row) => row.queue_id);
+  for (const queueId of surplus) await deleteQueue(db, queue.userId, queueId);
+  await db
+    .insertInto('event_queues')
+    .values({
+      queue_id: queue.queueId,
+      user_id: queue.userId,
+      event_types: queue.eventTypes === undefined ? null : JSON.stringify(queue.eventTypes),
+      last_event_id: -1,
+      acknowledged_event_id: -1,
+      last_used_at: now,
+    })
+    .execute();
+  return surplus;
+}
+
+/** Whether there was such a queue of this user. Its events go with it. */
+export async function deleteQueue(db: Writer, userId: number, queueId: string): Promise<boolean> {
+  const deleted = await db
+    .deleteFrom('event_queues')
+    .where('queue_id', '=', queueId)
+    .where('user_id', '=', userId)
+    .returning('queue_id')
+    .executeTakeFirst();
+  return deleted !== undefined;
+}
+
+export async function deleteQueuesOf(db: Writer, userId: number): Promise<void> {
+  await db.deleteFrom('event_queues').where('user_id', '=', userId).execute();
+}
+
+/** Deletes queues that nobody used for too long, some at a time; how many they were. */
+export async function deleteIdleQueues(db: Writer, now: number, limit: number): Promise<number> {
+  const idle = db
+    .selectFrom('event_queues')
+    .select('queue_id')
+    .where('last_used_at', '<=', now - queueLifetimeMilliseconds)
+    .limit(limit);
+  const deleted = await db
+    .deleteFrom('event_queues')
+    .where('queue_id', 'in', idle)
+    .returning('queue_id')
+    .execute();
+  return deleted.length;
+}
+
+/** Notes that the client has everything up to `eventId`, and forgets those events. */
+export async function acknowledgeEvents(
+  db: Writer,
+  queueId: string,
+  eventId: number,
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('event_queues')
+    .set({ acknowledged_event_id: eventId, last_used_at: now })
+    .where('queue_id', '=', queueId)
+    .where('acknowledged_event_id', '<=', eventId)
+    .execute();
+  await db.deleteFrom('events').where('queue_id', '=', queueId).where('event_id', '<=', eventId).execute();
+}
+
+/** The events after `eventId`, oldest first, each with its `id`. */
+export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<JsonObject[]> {
+  const rows = await db
+    .selectFrom('events')
+    .select(['event_id', 'event'])
+    .where('queue_id', '=', queueId)
+    .where('event_id', '>', eventId)
+    .orderBy('event_id')
+    .execute();
+  return rows.map((row) => ({ id: row.event_id, ...(parseJson(row.event) as JsonObject) }));
+}
+
+/** The next event id of a queue; `undefined` when the queue is gone. */
+export async function takeEventId(db: Writer, queueId: string): Promise<number | undefined> {
+  const row = await db
+    .updateTable('event_queues')
+    .set((is) => ({ last_event_id: is('last_event_id', '+', 1) }))
+    .where('queue_id', '=', queueId)
+    .returning('last_event_id')
+    .executeTakeFirst();
+  return row?.last_event_id;
+}

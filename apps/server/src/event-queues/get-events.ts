@@ -1,0 +1,116 @@
+import { type JsonObject, ProtocolError } from '@waxwing/protocol';
+import type { Operation } from '@waxwing/service';
+import { z } from 'zod';
+import type { ServerContext } from '../context.js';
+import { authenticateUser } from '../users/authenticate.js';
+import { booleanParameter, integerParameter } from '../wire-parameters.js';
+import { badEventQueue } from './bad-event-queue.js';
+import type { Listener } from './event-bell.js';
+import {
+  acknowledgeEvents,
+  type EventQueueRow,
+  eventsAfter,
+  findQueue,
+  noteUseAfterMilliseconds,
+  takeEventId,
+} from './event-queue-store.js';
+
+const parameters = z.object({
+  queue_id: z.string(),
+  last_event_id: integerParameter,
+  dont_block: booleanParameter.default(false),
+});
+
+interface Poll {
+  readonly userId: number;
+  readonly queueId: string;
+  readonly lastEventId: number;
+}
+
+/**
+ * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which is thereby
+ * acknowledged. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
+ * Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or BAD_EVENT_QUEUE_ID.
+ */
+export function getEvents(context: ServerContext): Operation {
+  const { bell, database, longPollTimeoutSeconds } = context;
+  return {
+    method: 'GET',
+    path: '/api/v1/events',
+    async handle(request) {
+      const user = await authenticateUser(database, request);
+      const { queue_id: queueId, last_event_id: lastEventId, dont_block } = request.parameters(parameters);
+      const poll = { userId: user.id, queueId, lastEventId };
+      await acknowledge(context, poll);
+      if (dont_block) return answer(queueId, await eventsAfter(database.db, queueId, lastEventId));
+      const listener = bell.listen(queueId);
+      try {
+        const milliseconds = longPollTimeoutSeconds * 1000;
+        return answer(
+          queueId,
+          await nextEvents(context, poll, { listener, milliseconds, signal: request.signal }),
+        );
+      } finally {
+        listener.close();
+      }
+    },
+  };
+}
+
+async function acknowledge({ clock, database }: ServerContext, poll: Poll): Promise<void> {
+  const { queueId, lastEventId } = poll;
+  const now = clock();
+  const queue = await requireQueue(database.db, poll, now);
+  if (lastEventId > queue.last_event_id) {
+    throw new ProtocolError('BAD_REQUEST', {
+      message: `Invalid last_event_id: the newest event of this queue is ${queue.last_event_id}`,
+    });
+  }
+  if (lastEventId < queue.acknowledged_event_id) {
+    throw new ProtocolError('BAD_REQUEST', {
+      message: `Invalid last_event_id: events up to ${queue.acknowledged_event_id} were acknowledged and are gone`,
+    });
+  }
+  const isNews = lastEventId > queue.acknowledged_event_id;
+  if (!isNews && now - queue.last_used_at < noteUseAfterMilliseconds) return;
+  await database.write(({ db }) => acknowledgeEvents(db, queueId, lastEventId, now));
+}
+
+interface Waiting {
+  readonly listener: Listener;
+  readonly milliseconds: number;
+  readonly signal: AbortSignal;
+}
+
+async function nextEvents(context: ServerContext, poll: Poll, waiting: Waiting): Promise<JsonObject[]> {
+  const { clock, database } = context;
+  for (;;) {
+    const events = await eventsAfter(database.db, poll.queueId, poll.lastEventId);
+    if (events.length > 0) return events;
+    // It may have been deleted, or have expired while nobody looked.
+    await requireQueue(database.db, poll, clock());
+    const awakening = await waiting.listener.wait(waiting.milliseconds, waiting.signal);
+    if (awakening === 'gone') return [];
+    if (awakening === 'quiet') return [await heartbeat(context, poll)];
+  }
+}
+
+async function heartbeat({ database }: ServerContext, { queueId }: Poll): Promise<JsonObject> {
+  const id = await database.write(({ db }) => takeEventId(db, queueId));
+  if (id === undefined) throw badEventQueue(queueId);
+  return { id, type: 'heartbeat' };
+}
+
+async function requireQueue(
+  db: ServerContext['database']['db'],
+  { userId, queueId }: Poll,
+  now: number,
+): Promise<EventQueueRow> {
+  const queue = await findQueue(db, userId, queueId, now);
+  if (queue === undefined) throw badEventQueue(queueId);
+  return queue;
+}
+
+function answer(queueId: string, events: JsonObject[]): JsonObject {
+  return { queue_id: queueId, events };
+}

@@ -1,0 +1,54 @@
+import { type RelayLinkStatus, readRelayLinkStatus } from '@waxwing/server-push';
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-line.js';
+import type { ServerConfiguration } from '../server-configuration.js';
+
+/** `waxwing-server push status`. */
+export function addPushCommands(program: Command, { terminal, withDatabase }: CommandContext): void {
+  program
+    .command('push')
+    .description('encrypted push')
+    .command('status')
+    .description('print whether the relay is configured and how it was found when it was last asked')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      await withDatabase(async ({ db }, { relay }) => {
+        const status = await readRelayLinkStatus(db);
+        terminal.print(json ? `${JSON.stringify(statusJson(relay, status))}\n` : statusText(relay, status));
+      });
+    });
+}
+
+function statusJson(relay: ServerConfiguration['relay'], status: RelayLinkStatus): object {
+  const { lastError } = status;
+  return {
+    configured: relay.kind === 'configured',
+    relay_url: relay.kind === 'configured' ? relay.url : null,
+    state: relay.kind === 'configured' ? status.state : 'not-configured',
+    last_success_at: instant(status.lastSuccessAt) ?? null,
+    failing_since: instant(status.failingSince) ?? null,
+    last_error_at: instant(lastError?.at) ?? null,
+    last_error: lastError?.reason ?? null,
+  };
+}
+
+function statusText(relay: ServerConfiguration['relay'], status: RelayLinkStatus): string {
+  if (relay.kind === 'not-configured') {
+    return 'No relay is configured, so devices cannot register: set SERVER_RELAY_URL, SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE.\n';
+  }
+  const lines = [`Relay: ${relay.url}`];
+  if (status.state === 'untested') lines.push('It has not been asked yet.');
+  if (status.state === 'working') lines.push('It answers.');
+  if (status.state === 'failing') {
+    lines.push(`Failing since ${instant(status.failingSince)}; the server tries again by itself.`);
+  }
+  if (status.lastSuccessAt !== undefined) lines.push(`Last success: ${instant(status.lastSuccessAt)}`);
+  if (status.lastError !== undefined) {
+    lines.push(`Last error: ${instant(status.lastError.at)}: ${status.lastError.reason}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function instant(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../command-line.js';
+import { readRealm } from './realm-store.js';
+
+/** `waxwing-server realm show`. */
+export function addRealmCommands(program: Command, { terminal, withDatabase }: CommandContext): void {
+  program
+    .command('realm')
+    .description('the organisation')
+    .command('show')
+    .description('print the UUID, by which the relay knows the organisation, its name and its address')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const { uuid, name, url } = await withDatabase((database, { realm }) => readRealm(database, realm));
+      const text = `${name} at ${url}\nrealm UUID: ${uuid}\n`;
+      const shown = JSON.stringify({ realm_uuid: uuid, realm_name: name, realm_url: url });
+      terminal.print(json ? `${shown}\n` : text);
+    });
+}

@@ -1,0 +1,14 @@
+/**
+ * The generation of the chat API that is served. 431 is the last level at which a push device is known by
+ * `push_account_id` and `push_public_key`: from 432 on clients send a `push_key` instead.
+ */
+export const featureLevel = 431;
+
+/** Longest texts in Unicode code points, and what stands for the empty topic; clients read them from the register answer. */
+export const realmLimits = {
+  max_topic_length: 60,
+  max_message_length: 10_000,
+  max_stream_name_length: 60,
+  max_stream_description_length: 1024,
+  realm_empty_topic_display_name: 'general chat',
+} as const;

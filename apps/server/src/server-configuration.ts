@@ -1,0 +1,75 @@
+import { maximumRealmUrlBytes } from '@waxwing/server-push';
+import { type Environment, EnvironmentReader, type LogLevel, logLevels } from '@waxwing/service';
+
+/** Where the relay is, before the key file was read; or that there is none. */
+export type RelaySettings =
+  | {
+      readonly kind: 'configured';
+      readonly url: string;
+      readonly serverId: string;
+      /** Holds the server key that `waxwing-relay servers add` printed; readable by its owner alone. */
+      readonly serverKeyFile: string;
+    }
+  | { readonly kind: 'not-configured' };
+
+export interface ServerConfiguration {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly logLevel: LogLevel;
+  /** Where `GET /metrics` is answered; `undefined` for nowhere. */
+  readonly metricsPort: number | undefined;
+  readonly realm: { readonly url: string; readonly name: string };
+  readonly relay: RelaySettings;
+}
+
+const ports = { minimum: 0, maximum: 65_535 };
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Reads the `SERVER_*` variables. @throws ConfigurationError naming everything that is wrong with them. */
+export function readServerEnvironment(environment: Environment): ServerConfiguration {
+  const reader = new EnvironmentReader(environment, 'SERVER_');
+  const host = reader.optional('HOST') ?? '127.0.0.1';
+  const port = reader.integer('PORT', 8310, ports);
+  const databaseUrl = reader.optional('DATABASE') ?? 'sqlite:server.sqlite';
+  const logLevel = reader.oneOf('LOG_LEVEL', logLevels, 'info');
+  const hasMetrics = reader.optional('METRICS_PORT') !== undefined;
+  const metricsPort = hasMetrics ? reader.integer('METRICS_PORT', 0, ports) : undefined;
+  const realm = {
+    url: reader.url('REALM_URL', `http://${host.includes(':') ? `[${host}]` : host}:${port}`),
+    name: reader.optional('REALM_NAME') ?? 'Waxwing',
+  };
+  if (Buffer.byteLength(realm.url) > maximumRealmUrlBytes) {
+    reader.problem(`SERVER_REALM_URL is too long: ${maximumRealmUrlBytes} bytes is the most.`);
+  }
+  const relay = readRelay(reader);
+  reader.finish();
+  return { host, port, databaseUrl, logLevel, metricsPort, realm, relay };
+}
+
+function readRelay(reader: EnvironmentReader): RelaySettings {
+  const url = reader.optionalUrl('RELAY_URL');
+  const serverId = reader.optional('RELAY_SERVER_ID');
+  const serverKeyFile = reader.optional('RELAY_SERVER_KEY_FILE');
+  const all = { RELAY_URL: url, RELAY_SERVER_ID: serverId, RELAY_SERVER_KEY_FILE: serverKeyFile };
+  const missing = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length === Object.keys(all).length) return { kind: 'not-configured' };
+  if (missing.length > 0) {
+    const names = missing.map((name) => `SERVER_${name}`).join(' and ');
+    reader.problem(
+      `The relay is configured by halves, ${names} missing or wrong: set all SERVER_RELAY_* or none.`,
+    );
+  }
+  if (serverId !== undefined && !uuidPattern.test(serverId)) {
+    reader.problem(
+      `SERVER_RELAY_SERVER_ID is "${serverId}": it must be the UUID that waxwing-relay servers add printed.`,
+    );
+  }
+  return {
+    kind: 'configured',
+    url: url ?? '',
+    serverId: (serverId ?? '').toLowerCase(),
+    serverKeyFile: serverKeyFile ?? '',
+  };
+}

@@ -1,0 +1,19 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { matchesCredential, type OperationRequest } from '@waxwing/service';
+import type { ServerDatabase } from '../server-tables.js';
+import { findUser, type User } from './user-store.js';
+
+/**
+ * The user whose e-mail address and API key came with a request (HTTP Basic). An unknown address, a removed user and
+ * a wrong key are answered alike and in the same time.
+ * @throws ProtocolError UNAUTHORIZED without credentials, INVALID_API_KEY with wrong ones.
+ */
+export async function authenticateUser(database: ServerDatabase, request: OperationRequest): Promise<User> {
+  const { username, password } = request.basicCredentials();
+  const found = await findUser(database.db, username);
+  if (!matchesCredential(password.reveal(), found?.apiKeyHash) || found === undefined) {
+    throw new ProtocolError('INVALID_API_KEY');
+  }
+  request.setActor(`user ${found.id}`);
+  return found;
+}

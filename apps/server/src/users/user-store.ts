@@ -1,0 +1,94 @@
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { ServerTables } from '../server-tables.js';
+import type { Role } from './roles.js';
+
+/** A user or a bot of the organisation. */
+export interface User {
+  readonly id: number;
+  readonly email: string;
+  readonly fullName: string;
+  readonly role: Role;
+  readonly isBot: boolean;
+  /** Whose bot it is; `undefined` for people, and for bots that belong to nobody. */
+  readonly botOwnerId: number | undefined;
+}
+
+export interface NewUser extends Omit<User, 'id'> {
+  readonly apiKeyHash: string;
+}
+
+type Reader = Kysely<ServerTables>;
+
+/** The active user with this address, whatever its letter case. */
+export async function findUser(
+  db: Reader,
+  email: string,
+): Promise<(User & { readonly apiKeyHash: string }) | undefined> {
+  const row = await activeUsers(db).where('email_lower', '=', email.toLowerCase()).executeTakeFirst();
+  return row && { ...fromRow(row), apiKeyHash: row.api_key_hash };
+}
+
+/** All active users and bots, oldest first. */
+export async function listUsers(db: Reader): Promise<User[]> {
+  return (await activeUsers(db).orderBy('id').execute()).map(fromRow);
+}
+
+/** The new user's id; `undefined` when an active user has the address. */
+export async function insertUser(
+  db: Transaction<ServerTables>,
+  user: NewUser,
+  now: number,
+): Promise<number | undefined> {
+  if ((await findUser(db, user.email)) !== undefined) return undefined;
+  const row = await db
+    .insertInto('users')
+    .values({
+      email: user.email,
+      email_lower: user.email.toLowerCase(),
+      full_name: user.fullName,
+      role: user.role,
+      is_bot: user.isBot ? 1 : 0,
+      bot_owner_id: user.botOwnerId ?? null,
+      api_key_hash: user.apiKeyHash,
+      is_active: 1,
+      created_at: now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+export async function storeApiKeyHash(
+  db: Transaction<ServerTables>,
+  id: number,
+  hash: string,
+): Promise<void> {
+  await db.updateTable('users').set({ api_key_hash: hash }).where('id', '=', id).execute();
+}
+
+/** Deactivates a user and the bots that belong to it; their ids. */
+export async function deactivateUser(db: Transaction<ServerTables>, id: number): Promise<number[]> {
+  const rows = await db
+    .updateTable('users')
+    .set({ is_active: 0 })
+    .where('is_active', '=', 1)
+    .where((is) => is.or([is('id', '=', id), is('bot_owner_id', '=', id)]))
+    .returning('id')
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+function activeUsers(db: Reader) {
+  return db.selectFrom('users').selectAll().where('is_active', '=', 1);
+}
+
+function fromRow(row: Selectable<ServerTables['users']>): User {
+  return {
+    id: row.id,
+    email: row.email,
+    fullName: row.full_name,
+    role: row.role as Role,
+    isBot: row.is_bot === 1,
+    botOwnerId: row.bot_owner_id ?? undefined,
+  };
+}

@@ -1,0 +1,144 @@
+import Table from 'cli-table3';
+import { Argument, type Command, Option } from 'commander';
+import { CommandError } from '../command-error.js';
+import type { CommandContext } from '../command-line.js';
+import { confirmDestruction } from '../confirm-destruction.js';
+import {
+  addUser,
+  allUsers,
+  type ProvisionedUser,
+  removeUser,
+  requireUser,
+  rotateApiKey,
+} from './manage-users.js';
+import { type RoleName, roleName, roleNames, roles } from './roles.js';
+import type { User } from './user-store.js';
+
+interface AddFlags {
+  readonly email: string;
+  readonly name?: string;
+  readonly role: RoleName;
+  readonly bot?: boolean;
+  readonly owner?: string;
+  readonly json?: boolean;
+}
+
+interface DestroyFlags {
+  readonly email?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** `waxwing-server users add|list|rotate-key|remove`. */
+export function addUsersCommands(program: Command, context: CommandContext): void {
+  const users = program.command('users').description('provision users, bots and API keys');
+  addAddCommand(users, context);
+  addListCommand(users, context);
+  addRotateCommand(users, context);
+  addRemoveCommand(users, context);
+}
+
+function addAddCommand(users: Command, { clock, terminal, withDatabase }: CommandContext): void {
+  users
+    .command('add')
+    .description('add a user or a bot and print its API key, which is shown this once')
+    .requiredOption('--email <address>', 'its e-mail address')
+    .option('--name <name>', 'its full name; the first part of the address where nothing is said')
+    .addOption(new Option('--role <role>', 'what it may do').choices(roleNames).default('member'))
+    .option('--bot', 'a bot: it cannot register push devices')
+    .option('--owner <address>', 'the user whom the bot belongs to')
+    .option('--json', 'print JSON')
+    .action(async (flags: AddFlags) => {
+      const added = await withDatabase((database) =>
+        addUser(database, clock, {
+          email: flags.email,
+          fullName: flags.name ?? flags.email.split('@', 1)[0] ?? '',
+          role: roles[flags.role],
+          isBot: flags.bot === true,
+          ownerEmail: flags.owner,
+        }),
+      );
+      terminal.print(flags.json ? provisionedJson(added) : provisionedText('Added', added));
+    });
+}
+
+function addListCommand(users: Command, { terminal, withDatabase }: CommandContext): void {
+  users
+    .command('list')
+    .description('list users and bots')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const all = await withDatabase(allUsers);
+      if (json) return terminal.print(jsonLine({ users: all.map(userJson) }));
+      const table = new Table({
+        head: ['id', 'e-mail', 'name', 'role', 'bot'],
+        style: { head: [], border: [] },
+      });
+      for (const user of all) {
+        table.push([user.id, user.email, user.fullName, roleName(user.role), user.isBot ? 'yes' : '']);
+      }
+      terminal.print(`${table.toString()}\n`);
+    });
+}
+
+function addRotateCommand(users: Command, { terminal, withDatabase }: CommandContext): void {
+  destructive(users.command('rotate-key'))
+    .description('replace the API key of a user and remove its push devices')
+    .action(async (address: string | undefined, flags: DestroyFlags) => {
+      const email = addressOf(address, flags);
+      const rotated = await withDatabase(async (database) => {
+        await requireUser(database, email);
+        const question = `Replace the API key of ${email}? All its devices must log in again.`;
+        await confirmDestruction(terminal, flags.yes, question);
+        return rotateApiKey(database, email);
+      });
+      terminal.print(flags.json ? provisionedJson(rotated) : provisionedText('Rotated the key of', rotated));
+    });
+}
+
+function addRemoveCommand(users: Command, { terminal, withDatabase }: CommandContext): void {
+  destructive(users.command('remove'))
+    .description('remove a user with its push devices, and the bots that belong to it')
+    .action(async (address: string | undefined, flags: DestroyFlags) => {
+      const email = addressOf(address, flags);
+      const ids = await withDatabase(async (database) => {
+        await requireUser(database, email);
+        await confirmDestruction(terminal, flags.yes, `Remove ${email}, its devices and its bots?`);
+        return removeUser(database, email);
+      });
+      const bots = ids.length > 1 ? ` and ${ids.length - 1} of its bots` : '';
+      terminal.print(flags.json ? jsonLine({ removed_user_ids: [...ids] }) : `Removed ${email}${bots}.\n`);
+    });
+}
+
+function destructive(command: Command): Command {
+  return command
+    .addArgument(new Argument('[address]', 'the e-mail address of the user'))
+    .option('--email <address>', 'the same, as an option')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON');
+}
+
+function addressOf(argument: string | undefined, { email }: DestroyFlags): string {
+  const address = argument ?? email;
+  if (address === undefined) throw new CommandError('Name the user by its e-mail address.');
+  return address;
+}
+
+function userJson(user: User): object {
+  const { id, email, fullName, role, isBot, botOwnerId } = user;
+  const common = { user_id: id, email, full_name: fullName, role, is_bot: isBot };
+  return isBot ? { ...common, bot_owner_id: botOwnerId ?? null } : common;
+}
+
+function provisionedJson({ user, apiKey }: ProvisionedUser): string {
+  return jsonLine({ ...userJson(user), api_key: apiKey.reveal() });
+}
+
+function provisionedText(done: string, { user, apiKey }: ProvisionedUser): string {
+  return `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).\nAPI key, shown this once: ${apiKey.reveal()}\n`;
+}
+
+function jsonLine(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
