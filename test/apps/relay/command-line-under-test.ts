@@ -1,0 +1,38 @@
+import { runCommandLine } from '../../../apps/relay/src/command-line.js';
+import type { Terminal } from '../../../apps/relay/src/terminal.js';
+
+export interface CommandRun {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Questions that were asked. */
+  readonly questions: readonly string[];
+}
+
+export interface CommandRunOptions {
+  readonly environment: Readonly<Record<string, string>>;
+  /** What a person answers; without it there is no terminal. */
+  readonly answer?: boolean;
+}
+
+/** Runs a command of `waxwing-relay` in this process, at a terminal that remembers what was printed. */
+export async function runRelayCommand(
+  argv: readonly string[],
+  { environment, answer }: CommandRunOptions,
+): Promise<CommandRun> {
+  const printed: string[] = [];
+  const said: string[] = [];
+  const questions: string[] = [];
+  const terminal: Terminal = {
+    environment,
+    clock: () => 1_773_200_000_000,
+    print: (text) => void printed.push(text),
+    say: (text) => void said.push(text),
+    async ask(question) {
+      if (answer !== undefined) questions.push(question);
+      return answer;
+    },
+  };
+  const status = await runCommandLine(argv, terminal);
+  return { status, stdout: printed.join('\n'), stderr: said.join('\n'), questions };
+}

@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { registrationVectors, relayProtocolVectors } from '../../../support/shared-vectors.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { goodForm, startRelayUnderTest } from '../relay-under-test.js';
+
+eachBackend((backend) => {
+  it('keeps no token, in any encoding, in its tables, its database files or its log', async () => {
+    const url = await backend.freshUrl();
+    const relay = await startRelayUnderTest(url);
+    const { tokens, plaintexts } = await registerAll(relay.register, relay.time);
+    const tables = JSON.stringify(await relay.rows());
+    expect(await relay.devices()).toHaveLength(tokens.length);
+    const logged = relay.logged();
+    const filesWhileOpen = databaseFiles(url);
+    await relay.close();
+    const places = { tables, logged, filesWhileOpen, filesAfter: databaseFiles(url) };
+    for (const [place, content] of Object.entries(places)) {
+      expect(content).not.toBe('');
+      for (const secret of [...tokens, ...plaintexts, relay.server.serverKey.reveal()]) {
+        for (const written of encodingsOf(secret)) {
+          expect(content.includes(written), `${place} holds ${written}`).toBe(false);
+        }
+      }
+    }
+  });
+
+  it('cannot open a token that somebody changed in the database', async () => {
+    const relay = await startRelayUnderTest(await backend.freshUrl());
+    await relay.register(goodForm());
+    const [row] = await relay.devices();
+    const sealed = row?.token ?? '';
+    expect(relay.context.tokenVault.open(sealed)).toBe('fcm-token-1:APA91bExample_-');
+    const changed = sealed.slice(0, 20) + (sealed[20] === 'A' ? 'B' : 'A') + sealed.slice(21);
+    expect(() => relay.context.tokenVault.open(changed)).toThrow();
+    await relay.close();
+  });
+});
+
+type Register = Awaited<ReturnType<typeof startRelayUnderTest>>['register'];
+
+/** Registers all tokens of the vectors that are long enough to be told from chance; answers what must not be found. */
+async function registerAll(register: Register, time: { now: number }) {
+  const protocol = relayProtocolVectors();
+  const { vectors } = registrationVectors();
+  const tokens: string[] = [];
+  const plaintexts: string[] = [];
+  time.now = 1_773_200_000_000;
+  for (const { token, plaintext, sealed } of protocol.registrations) {
+    tokens.push(token);
+    plaintexts.push(plaintext);
+    const account = { push_account_id: String(tokens.length) };
+    const key = { bouncer_public_key: protocol.bouncer_public_key };
+    const { status } = await register(goodForm({ ...account, ...key, encrypted_push_registration: sealed }));
+    expect(status).toBe(200);
+  }
+  time.now = registrationVectors().now * 1000;
+  for (const vector of vectors) {
+    if (!('ok' in vector.expect) || vector.expect.ok.token.length < 8) continue;
+    tokens.push(vector.expect.ok.token);
+    const { bouncer_public_key, encrypted_push_registration } = vector;
+    const account = { push_account_id: String(tokens.length) };
+    await register(goodForm({ ...account, bouncer_public_key, encrypted_push_registration }));
+  }
+  return { tokens, plaintexts };
+}
+
+/** As itself, and as hexadecimal and base64 at each of the three offsets that a surrounding text can give it. */
+function encodingsOf(text: string): string[] {
+  const bytes = Buffer.from(text, 'utf8');
+  const base64 = [0, 1, 2].map((offset) =>
+    Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .slice(offset === 0 ? 0 : 4, -4),
+  );
+  const hex = bytes.toString('hex');
+  return [text, bytes.toString('latin1'), hex, hex.toUpperCase(), ...base64];
+}
+
+/** Every byte of the database's files, the write-ahead log among them, as Latin-1; a mark where a server keeps them. */
+function databaseFiles(url: string): string {
+  if (!url.startsWith('sqlite:')) return 'on another machine';
+  const folder = dirname(url.slice('sqlite:'.length));
+  return readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'latin1'))
+    .join('\n');
+}

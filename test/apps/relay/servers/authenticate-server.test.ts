@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { rotateServerKey, setServerDeactivated } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { basic, goodForm, type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.js';
+
+eachBackend((backend) => {
+  let relay: RelayUnderTest;
+  beforeEach(async () => {
+    relay = await startRelayUnderTest(await backend.freshUrl());
+  });
+  afterEach(() => relay.close());
+
+  const statusWith = async (authorization: string) => {
+    const { status } = await relay.register(goodForm(), { authorization });
+    return status;
+  };
+
+  it('takes the server id in upper case', async () => {
+    const { serverId, serverKey } = relay.server;
+    expect(await statusWith(basic(serverId.toUpperCase(), serverKey.reveal()))).toBe(200);
+  });
+
+  it('refuses a key with one character changed, or of another server', async () => {
+    const { serverId, serverKey } = relay.server;
+    const key = serverKey.reveal();
+    const changed = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+    expect(await statusWith(basic(serverId, changed))).toBe(401);
+    expect(await statusWith(basic(serverId, relay.otherServer.serverKey.reveal()))).toBe(401);
+    expect(await statusWith(basic(serverId, key))).toBe(200);
+    expect(await statusWith(basic(serverId, changed))).toBe(401);
+  });
+
+  it('notices a new key within two seconds, and takes the new one at once', async () => {
+    expect(await statusWith(relay.authorization)).toBe(200);
+    const rotated = await rotateServerKey(relay.database, relay.server.serverId);
+    expect(await statusWith(basic(rotated.serverId, rotated.serverKey.reveal()))).toBe(200);
+    relay.time.now += 2000;
+    expect(await statusWith(relay.authorization)).toBe(401);
+  });
+
+  it('refuses a deactivated server within two seconds, in its own words only to the holder of its key', async () => {
+    expect(await statusWith(relay.authorization)).toBe(200);
+    await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
+    relay.time.now += 2000;
+    const refused = await relay.register(goodForm());
+    expect(refused).toMatchObject({
+      status: 401,
+      body: {
+        code: 'UNAUTHORIZED',
+        msg: 'The mobile push notification service registration for your server has been deactivated',
+      },
+      headers: { 'www-authenticate': 'Basic realm="zulip"' },
+    });
+    const wrongKey = await relay.register(goodForm(), {
+      authorization: basic(relay.server.serverId, 'wrong'),
+    });
+    expect(wrongKey.body.msg).toContain('the server id is not registered or the key does not match');
+    await setServerDeactivated(relay.database, relay.server.serverId, undefined);
+    expect(await statusWith(relay.authorization)).toBe(200);
+  });
+
+  it('does not keep a look-up for longer when the clock is set back', async () => {
+    expect(await statusWith(relay.authorization)).toBe(200);
+    await setServerDeactivated(relay.database, relay.server.serverId, relay.time.now);
+    relay.time.now -= 3_600_000;
+    expect(await statusWith(relay.authorization)).toBe(401);
+  });
+
+  it('names the server in the log by its id', async () => {
+    await relay.register(goodForm());
+    expect(relay.logged()).toContain(`"actor":"${relay.server.serverId}"`);
+  });
+});

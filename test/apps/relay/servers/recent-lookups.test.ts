@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { RecentLookups } from '../../../../apps/relay/src/servers/recent-lookups.js';
+
+it('never remembers more entries than it may, and never one for longer than its lifetime', () => {
+  const step = fc.record({
+    key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+    wait: fc.integer({ min: -500, max: 1500 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let now = 1_000_000;
+      const lookups = new RecentLookups<number>({
+        clock: () => now,
+        lifetimeMilliseconds: 1000,
+        maximumEntries: 3,
+      });
+      const rememberedAt = new Map<string, number>();
+      for (const { key, wait } of steps) {
+        now += wait;
+        const found = ['a', 'b', 'c', 'd', 'e', 'f'].filter((name) => lookups.get(name) !== undefined);
+        expect(found.length).toBeLessThanOrEqual(3);
+        for (const name of found) {
+          const age = now - (rememberedAt.get(name) ?? Number.NEGATIVE_INFINITY);
+          expect(age).toBeGreaterThanOrEqual(0);
+          expect(age).toBeLessThan(1000);
+          expect(lookups.get(name)).toBe(rememberedAt.get(name));
+        }
+        lookups.remember(key, now);
+        rememberedAt.set(key, now);
+        expect(lookups.get(key)).toBe(now);
+      }
+    }),
+  );
+});

@@ -1,0 +1,189 @@
+import { hashCredential, Secret } from '@waxwing/service';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { runRelayCommand } from '../command-line-under-test.js';
+
+const realm = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
+const serverId = '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe';
+const unknownId = '00000000-0000-4000-8000-000000000000';
+
+eachBackend((backend) => {
+  let databaseUrl: string;
+  beforeEach(async () => {
+    databaseUrl = await backend.freshUrl();
+  });
+
+  const run = (argv: readonly string[], answer?: boolean) =>
+    runRelayCommand(argv, {
+      environment: { RELAY_DATABASE: databaseUrl },
+      ...(answer === undefined ? {} : { answer }),
+    });
+
+  async function runJson(argv: readonly string[], answer?: boolean) {
+    const { status, stdout, stderr } = await run([...argv, '--json'], answer);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+
+  async function storedServers() {
+    const url = new Secret(databaseUrl);
+    const database = await openRelayDatabase({
+      url,
+      clock: Date.now,
+      role: 'visiting',
+      onJobError: expect.fail,
+    });
+    const rows = await database.db.selectFrom('servers').selectAll().execute();
+    await database.close();
+    return rows;
+  }
+
+  const addOne = () =>
+    runJson(['servers', 'add', '--realm', realm, '--server-id', serverId, '--name', 'Example']);
+
+  describe('servers add', () => {
+    it('prints a new id and a key of 64 characters, and stores only the hash of the key', async () => {
+      const added = await runJson(['servers', 'add', '--realm', realm, '--realm', otherRealm]);
+      expect(added).toEqual({
+        server_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        server_key: expect.stringMatching(/^[0-9a-f]{64}$/),
+        realms: [realm, otherRealm],
+      });
+      expect(await storedServers()).toMatchObject([
+        { id: added.server_id, key_hash: hashCredential(added.server_key as string), deactivated_at: null },
+      ]);
+    });
+
+    it('says to people that the key is shown this once', async () => {
+      const { stdout, status } = await run(['servers', 'add', '--realm', realm.toUpperCase()]);
+      expect(status).toBe(0);
+      expect(stdout).toMatch(/^server id {3}[0-9a-f-]{36}\nserver key {2}[0-9a-f]{64}\n\nKeep the key now/);
+    });
+
+    it('refuses an id that exists, and a realm of another server, without changing anything', async () => {
+      await addOne();
+      const before = await storedServers();
+      const sameId = await run(['servers', 'add', '--realm', otherRealm, '--server-id', serverId]);
+      expect(sameId).toMatchObject({ status: 1, stdout: '' });
+      expect(sameId.stderr).toContain(`The server ${serverId} exists already`);
+      const sameRealm = await run(['servers', 'add', '--realm', otherRealm, '--realm', realm]);
+      expect(sameRealm).toMatchObject({ status: 1, stdout: '' });
+      expect(sameRealm.stderr).toContain(`The realm ${realm} belongs to the server ${serverId} already`);
+      expect(await storedServers()).toEqual(before);
+      expect((await runJson(['servers', 'list'])).servers).toMatchObject([{ realms: [realm] }]);
+    });
+
+    it.each([
+      [['servers', 'add'], "required option '--realm <uuid>' not specified"],
+      [['servers', 'add', '--realm', 'zulip'], 'It must be a UUID'],
+      [['servers', 'add', '--realm', realm, '--server-id', 'x'], 'It must be a UUID'],
+      [['servers', 'add', '--realm', realm, 'more'], 'too many arguments'],
+      [['servers', 'add', '--realm', realm, '--nonsense'], "unknown option '--nonsense'"],
+      [['servers', 'deactivate'], "missing required argument 'server-id'"],
+      [['nonsense'], "unknown command 'nonsense'"],
+    ])('%j is a usage error', async (argv, sentence) => {
+      const { status, stdout, stderr } = await run(argv);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+      expect(stderr).toContain(sentence);
+    });
+  });
+
+  it('servers add-realm gives a server one more realm, and bears a repeat', async () => {
+    await addOne();
+    const argv = ['servers', 'add-realm', serverId, '--realm', otherRealm];
+    expect(await runJson(argv)).toEqual({ server_id: serverId, realms: [otherRealm] });
+    await runJson(argv);
+    expect((await runJson(['servers', 'list'])).servers).toMatchObject([{ realms: [realm, otherRealm] }]);
+  });
+
+  it('servers list shows each server with its state, to machines and to people, and no key', async () => {
+    expect((await run(['servers', 'list'])).stdout).toContain('There are no servers yet');
+    const { server_key: key } = await addOne();
+    expect(await runJson(['servers', 'list'])).toEqual({
+      servers: [
+        {
+          server_id: serverId,
+          name: 'Example',
+          state: 'active',
+          created_at: '2026-03-11T03:33:20.000Z',
+          deactivated_at: null,
+          realms: [realm],
+        },
+      ],
+    });
+    const { stdout } = await run(['servers', 'list']);
+    for (const shown of [serverId, 'Example', 'active', realm]) expect(stdout).toContain(shown);
+    expect(stdout).not.toContain(hashCredential(key as string));
+  });
+
+  describe('servers rotate-key', () => {
+    it('replaces the key when the answer is yes, at the terminal or in advance', async () => {
+      const { server_key: first } = await addOne();
+      const asked = await run(['servers', 'rotate-key', serverId, '--json'], true);
+      expect(asked.questions).toHaveLength(1);
+      const { server_key: second } = JSON.parse(asked.stdout);
+      const { server_key: third } = await runJson(['servers', 'rotate-key', serverId, '--yes']);
+      expect(new Set([first, second, third]).size).toBe(3);
+      expect(await storedServers()).toMatchObject([{ key_hash: hashCredential(third as string) }]);
+    });
+  });
+
+  describe.each(['rotate-key', 'deactivate'])('servers %s', (command) => {
+    it.each([
+      ['the answer is no', false, 'Nothing was changed.'],
+      ['there is nobody to ask', undefined, 'add --yes if you mean it'],
+    ])('changes nothing when %s', async (_when, answer, sentence) => {
+      await addOne();
+      const before = await storedServers();
+      const { status, stdout, stderr } = await run(['servers', command, serverId], answer);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toContain(sentence);
+      expect(await storedServers()).toEqual(before);
+    });
+  });
+
+  it('servers deactivate and reactivate shut a server out and let it in again', async () => {
+    await addOne();
+    const deactivate = ['servers', 'deactivate', serverId, '--yes'];
+    expect(await runJson(deactivate)).toEqual({ server_id: serverId, state: 'deactivated', changed: true });
+    expect(await runJson(deactivate)).toMatchObject({ changed: false });
+    expect((await runJson(['servers', 'list'])).servers).toMatchObject([
+      { state: 'deactivated', deactivated_at: '2026-03-11T03:33:20.000Z' },
+    ]);
+    expect(await runJson(['servers', 'reactivate', serverId])).toMatchObject({
+      state: 'active',
+      changed: true,
+    });
+    expect(await storedServers()).toMatchObject([{ deactivated_at: null }]);
+  });
+
+  it.each([
+    [['servers', 'add-realm', unknownId, '--realm', realm]],
+    [['servers', 'rotate-key', unknownId, '--yes']],
+    [['servers', 'deactivate', unknownId, '--yes']],
+    [['servers', 'reactivate', unknownId]],
+  ])('%j says that there is no such server', async (argv) => {
+    const { status, stdout, stderr } = await run(argv);
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toBe(
+      `waxwing-relay: There is no server ${unknownId}: "servers list" shows those that there are.`,
+    );
+  });
+
+  it('says in one sentence that a database URL is of no known kind', async () => {
+    const { status, stderr } = await runRelayCommand(['servers', 'list'], {
+      environment: { RELAY_DATABASE: 'mysql://localhost/relay' },
+    });
+    expect(status).toBe(1);
+    expect(stderr.split('\n')).toHaveLength(1);
+    expect(stderr).toMatch(/^waxwing-relay: The database URL/);
+  });
+
+  it('prints help with status 0', async () => {
+    const { status, stdout } = await run(['servers', '--help']);
+    expect(status).toBe(0);
+    expect(stdout).toContain('rotate-key');
+  });
+});
