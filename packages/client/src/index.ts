@@ -9,6 +9,7 @@ export * from './chat-api/chat-api.js';
 export type { EventQueue, PushDeviceState, ServerEvent } from './chat-api/event-queue.js';
 export type { Fetch } from './chat-api/exchange.js';
 export type { BouncerKeySource } from './key-list/bouncer-key-choice.js';
+export { createMemoryKeyListStore, type KeyListState, type KeyListStore } from './key-list/key-list-state.js';
 export * from './notifications/open-notification.js';
 export type { ReceivedPush } from './notifications/received-push.js';
 export * from './notifications/seen-notifications.js';

@@ -1,3 +1,4 @@
+import { decodePublicKey } from '@waxwing/protocol';
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
 import type { Random } from './accounts/create-push-account.js';
 import { type AccountIdentity, isSameAccount } from './accounts/push-account.js';
@@ -5,7 +6,9 @@ import type { PushAccountStore } from './accounts/push-account-store.js';
 import type { PushToken } from './build-registration.js';
 import { createChatApi } from './chat-api/chat-api.js';
 import type { Fetch } from './chat-api/exchange.js';
-import { createBuiltInKey } from './key-list/bouncer-key-choice.js';
+import { type BouncerKeys, createBuiltInKey } from './key-list/bouncer-key-choice.js';
+import { createKeyListFollower } from './key-list/key-list-follower.js';
+import type { KeyListStore } from './key-list/key-list-state.js';
 import { type OpenedNotification, openNotification } from './notifications/open-notification.js';
 import type { ReceivedPush } from './notifications/received-push.js';
 import type { SeenNotifications } from './notifications/seen-notifications.js';
@@ -21,12 +24,22 @@ export interface PushClientOptions {
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
   readonly accounts: PushAccountStore;
   readonly seen: SeenNotifications;
+  /** Follows the relay's signed key lists; without it the key in the app is the only one. */
+  readonly keyList?: KeyListOptions;
   /** The platform's own by default, as all that follow. */
   readonly fetch?: Fetch;
   /** Milliseconds since 1970 by the device's clock. */
   readonly clock?: Clock;
   readonly random?: Random;
   readonly sodium?: Sodium;
+}
+
+export interface KeyListOptions {
+  /** The key that signs the relay's key lists: base64 of 32 bytes, pinned in the app. */
+  readonly signingPublicKey: string;
+  /** The offline key that can endorse another signing key after a theft: base64 of 32 bytes, pinned beside it. */
+  readonly recoveryPublicKey?: string;
+  readonly store: KeyListStore;
 }
 
 /** An account, and how its user signs in. */
@@ -73,12 +86,15 @@ export interface PushClient {
 
 const defaultSettleTimeoutMilliseconds = 20_000;
 
-/** Sets up push for an app; loads libsodium. */
+/**
+ * Sets up push for an app; loads libsodium.
+ * @throws RangeError when one of the keys is not base64 of 32 bytes.
+ */
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
   const { accounts, seen, pushToken, clock = Date.now } = options;
   const sodium = options.sodium ?? (await loadWasmSodium());
   const random = options.random ?? ((length) => sodium.randomBytes(length));
-  const bouncerKeys = createBuiltInKey(options.bouncerPublicKey);
+  const bouncerKeys = createBouncerKeys(options, sodium, clock);
   const inTurn = createTurns();
 
   return {
@@ -108,6 +124,32 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
     },
     open: (received) => openNotification({ sodium, accounts, seen }, received),
   };
+}
+
+function createBouncerKeys(
+  { bouncerPublicKey, keyList }: PushClientOptions,
+  sodium: Sodium,
+  deviceClock: Clock,
+): BouncerKeys {
+  requireKey('bouncerPublicKey', bouncerPublicKey);
+  if (keyList === undefined) return createBuiltInKey(bouncerPublicKey);
+  const { signingPublicKey, recoveryPublicKey, store } = keyList;
+  requireKey('keyList.signingPublicKey', signingPublicKey);
+  if (recoveryPublicKey !== undefined) requireKey('keyList.recoveryPublicKey', recoveryPublicKey);
+  return createKeyListFollower({
+    builtInPublicKey: bouncerPublicKey,
+    signingPublicKey,
+    recoveryPublicKey,
+    store,
+    verify: sodium.verifyDetached,
+    deviceClock,
+  });
+}
+
+function requireKey(name: string, key: string): void {
+  if (decodePublicKey(key) === undefined) {
+    throw new RangeError(`${name} must be base64 of 32 bytes, but is "${key}".`);
+  }
 }
 
 function requireIdentity({ realmUrl, userId }: SignedInAccount): AccountIdentity {

@@ -6,6 +6,11 @@ export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
+/** Whether a parsed value is an object, not an array and not `null`. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 const integerText = /^-?(?:0|[1-9]\d*)$/;
 
 function parseNumber(text: string): number | bigint {

@@ -2,7 +2,9 @@ import {
   decodePublicKey,
   encodeBase64,
   formatPushAccountId,
+  isJsonObject,
   type JsonObject,
+  type JsonValue,
   parseJson,
   parsePushAccountId,
   stringifyJson,
@@ -25,11 +27,12 @@ export function encodePushAccount(account: PushAccount): string {
 
 /** The account in a text of `encodePushAccount`. @throws SyntaxError for any other text. */
 export function decodePushAccount(text: string): PushAccount {
-  const row = parseJson(text) as JsonObject;
-  const pushAccountId = parsePushAccountId(row?.pushAccountId);
-  const publicKey = decodePublicKey(String(row?.publicKey));
-  const privateKey = decodePublicKey(String(row?.privateKey));
-  const { realmUrl, userId } = row;
+  const row = parseJson(text);
+  if (!isJsonObject(row)) throw notAnAccount();
+  const pushAccountId = parsePushAccountId(row.pushAccountId);
+  const publicKey = decodePublicKey(String(row.publicKey));
+  const privateKey = decodePublicKey(String(row.privateKey));
+  const { realmUrl, userId, registration } = row;
   if (
     pushAccountId === undefined ||
     publicKey === undefined ||
@@ -37,24 +40,26 @@ export function decodePushAccount(text: string): PushAccount {
     typeof realmUrl !== 'string' ||
     (typeof userId !== 'number' && typeof userId !== 'bigint')
   ) {
-    throw new SyntaxError('The text is not an account that encodePushAccount has written.');
+    throw notAnAccount();
   }
   const account = { pushAccountId, realmUrl, userId, keyPair: { publicKey, privateKey } };
-  if (row.registration === undefined) return account;
-  return { ...account, registration: decodeRegistration(row.registration as JsonObject) };
+  return registration === undefined
+    ? account
+    : { ...account, registration: decodeRegistration(registration) };
 }
 
-function decodeRegistration(row: JsonObject): SentRegistration {
+function decodeRegistration(row: JsonValue): SentRegistration {
+  if (!isJsonObject(row)) throw notAnAccount();
   const { pushToken, bouncerPublicKey, timestamp } = row;
-  if (
-    typeof pushToken !== 'object' ||
-    typeof bouncerPublicKey !== 'string' ||
-    typeof timestamp !== 'number'
-  ) {
-    throw new SyntaxError('The text holds a registration that encodePushAccount has not written.');
+  if (!isJsonObject(pushToken) || typeof bouncerPublicKey !== 'string' || typeof timestamp !== 'number') {
+    throw notAnAccount();
   }
   const registration = { pushToken: pushToken as unknown as PushToken, bouncerPublicKey, timestamp };
   return typeof row.repeatedForSequence === 'number'
     ? { ...registration, repeatedForSequence: row.repeatedForSequence }
     : registration;
+}
+
+function notAnAccount(): SyntaxError {
+  return new SyntaxError('The text is not an account that encodePushAccount has written.');
 }

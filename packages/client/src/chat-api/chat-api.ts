@@ -1,4 +1,5 @@
 import {
+  bouncerKeysPath,
   encodeBase64,
   type JsonObject,
   type PushAccountId,
@@ -65,7 +66,6 @@ export interface ChatApi {
 
 const defaultTimeoutMilliseconds = 30_000;
 const defaultEventsTimeoutMilliseconds = 60_000;
-const bouncerKeysPath = '/api/v1/mobile_push/bouncer_keys';
 
 /**
  * The chat API of one server for one user.

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, parseJson } from '@waxwing/protocol';
+import { isJsonObject, type JsonObject, parseJson } from '@waxwing/protocol';
 import type { Clock, ServerClock } from '../server-clock.js';
 import { ApiError, UnreachableError } from './api-error.js';
 import { readText } from './read-text.js';
@@ -80,9 +80,8 @@ async function exchangeText(connection: Connection, exchange: Exchange) {
 
 function parseAnswer(text: string): JsonObject | undefined {
   try {
-    const value: JsonValue = parseJson(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as JsonObject) : undefined;
+    const value = parseJson(text);
+    return isJsonObject(value) ? value : undefined;
   } catch {
     // A proxy's page, for one: the caller reports it with its HTTP status.
     return undefined;

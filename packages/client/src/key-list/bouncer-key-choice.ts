@@ -1,8 +1,8 @@
 import type { JsonObject } from '@waxwing/protocol';
 
 /**
- * Where the key comes from: a key list that is verified and up to date, the last good list while no newer one can be had,
- * or the app itself.
+ * Where the key comes from: a key list that was fetched and verified just now, the last good list while no newer one
+ * can be had, or the app itself.
  */
 export type BouncerKeySource = 'key-list' | 'last-good-list' | 'built-in';
 
@@ -33,8 +33,8 @@ export interface KeyListOrigin {
 
 /** Says which bouncer key to seal to. */
 export interface BouncerKeys {
-  /** `afresh` asks for a new key list even when the known one is young: the relay has refused its key. */
-  choose(origin: KeyListOrigin, afresh: boolean): Promise<BouncerKeyChoice | NoBouncerKey>;
+  /** Asks the server for the newest key list, and chooses by what is known then. */
+  choose(origin: KeyListOrigin): Promise<BouncerKeyChoice | NoBouncerKey>;
 }
 
 /** For an app that follows no key list: always the key that it was built with. */

@@ -54,14 +54,17 @@ export function isKeyRefused(known: PushDeviceState | undefined): boolean {
   return known?.status === 'failed' && known.errorCode === 'INVALID_BOUNCER_PUBLIC_KEY';
 }
 
-/** A refused key is tried again once for each key list, and without a list only when the app brings another key. */
+/**
+ * A refused key is tried again once for each key list that was fetched since, whose primary may be the same key;
+ * without a new list only when there is another key, as after an update of the app.
+ */
 function isWorthAnotherTry(
   sent: SentRegistration,
   known: PushDeviceState,
   key: BouncerKeyChoice | undefined,
 ): boolean {
   if (!isKeyRefused(known) || key === undefined) return true;
-  if (key.sequence !== undefined) return sent.repeatedForSequence !== key.sequence;
+  if (key.source === 'key-list') return sent.repeatedForSequence !== key.sequence;
   return key.publicKey !== sent.bouncerPublicKey;
 }
 

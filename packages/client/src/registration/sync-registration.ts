@@ -50,8 +50,9 @@ async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<R
   const watch = createDeviceWatch({ ...context, ...run, pushAccountId });
   let known = run.queue.pushDevices.get(formatPushAccountId(pushAccountId));
 
+  let key = await context.bouncerKeys.choose(keyListOrigin(context.api));
+
   for (let registrations = 0; ; ) {
-    const key = await context.bouncerKeys.choose(keyListOrigin(context.api), isKeyRefused(known));
     const reason = nextReason({ context, run, account, known, key, registrations });
     if (reason !== undefined) {
       if (key.source === 'none') {
@@ -64,6 +65,7 @@ async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<R
       if (known?.status !== 'pending') return statusOf(known, key, account);
       known = await watch.nextState();
       if (known.status === 'pending') return statusOf(known, key, account);
+      if (isKeyRefused(known)) key = await context.bouncerKeys.choose(keyListOrigin(context.api));
     }
   }
 }

@@ -1,0 +1,158 @@
+import {
+  type JsonObject,
+  type KeyListRefusal,
+  type KeyListVerdict,
+  keyListAnswer,
+  type VerifySignature,
+  verifyKeyList,
+} from '@waxwing/protocol';
+import { ApiError, UnreachableError } from '../chat-api/api-error.js';
+import type { Clock } from '../server-clock.js';
+import type { BouncerKeyChoice, BouncerKeys, KeyListOrigin, NoBouncerKey } from './bouncer-key-choice.js';
+import { followKeyList, type KeyListState, type KeyListStore } from './key-list-state.js';
+
+export interface KeyListFollowerOptions {
+  /** The relay's key that the app is built with. Base64, as the next two. */
+  readonly builtInPublicKey: string;
+  readonly signingPublicKey: string;
+  readonly recoveryPublicKey: string | undefined;
+  readonly store: KeyListStore;
+  readonly verify: VerifySignature;
+  readonly deviceClock: Clock;
+}
+
+/** How far a phone's own clock may be behind before it takes a list for one from the future. */
+const deviceClockLagSeconds = 7 * 86_400;
+
+const refusals: Readonly<Record<KeyListRefusal, string>> = {
+  malformed: 'it is not a key list',
+  'bad-signature': 'its signature is wrong',
+  'unknown-signing-key': 'it is signed by a key that nothing leads to from the one in the app',
+  expired: 'it has expired',
+  'issued-in-the-future': 'it was issued in the future, or the clock of the phone is far behind',
+  'sequence-went-back': 'it is older than one that was seen before',
+  'sequence-too-far-ahead': 'its sequence is too far ahead of its date',
+};
+
+/**
+ * Follows the relay's signed key lists: seals to the primary key of the newest that was verified, until that list
+ * expires; then to the key in the app; never to a key that a verified list has revoked or dropped.
+ */
+export function createKeyListFollower(options: KeyListFollowerOptions): BouncerKeys {
+  const { store } = options;
+  // One at a time, or a list that arrives late would overwrite what a newer one has revoked.
+  let lastChange: Promise<unknown> = Promise.resolve();
+
+  async function follow(answer: JsonObject, clocks: Clocks): Promise<string | undefined> {
+    const state = await store.get();
+    const verdict = verify(answer, state, clocks, options);
+    if (verdict.kind === 'refused') {
+      return `The server's list of relay keys is not followed: ${refusals[verdict.reason]}.`;
+    }
+    await store.put(
+      followKeyList(state, {
+        ...verdict,
+        pinnedSigningPublicKey: options.signingPublicKey,
+        builtInPublicKey: options.builtInPublicKey,
+      }),
+    );
+    return undefined;
+  }
+
+  return {
+    async choose(origin) {
+      let problem: string | undefined;
+      try {
+        const answer = await origin.fetchKeyList();
+        const change = () => follow(answer, clocksOf(options, origin));
+        const changed = lastChange.then(change, change);
+        lastChange = changed;
+        problem = await changed;
+      } catch (error) {
+        problem = problemOf(error);
+      }
+      return chooseKey(await store.get(), problem, clocksOf(options, origin), options.builtInPublicKey);
+    },
+  };
+}
+
+/** Unix seconds. A server may lie about the time and a phone be wrong about it: each check goes by the stricter one. */
+interface Clocks {
+  readonly earlier: number;
+  readonly later: number;
+}
+
+function clocksOf({ deviceClock }: KeyListFollowerOptions, origin: KeyListOrigin): Clocks {
+  const times = [deviceClock(), origin.serverNow()].map((time) => Math.floor(time / 1000));
+  return { earlier: Math.min(...times), later: Math.max(...times) };
+}
+
+function verify(
+  answer: JsonObject,
+  state: KeyListState | undefined,
+  clocks: Clocks,
+  options: KeyListFollowerOptions,
+): KeyListVerdict {
+  const parsed = keyListAnswer.safeParse(answer);
+  if (!parsed.success) return { kind: 'refused', reason: 'malformed' };
+  const refusedKeys = new Set(state?.refusedPublicKeys);
+  const verdict = verifyKeyList(parsed.data, {
+    verify: options.verify,
+    signingPublicKey: trustedSigningKey(state, refusedKeys, options.signingPublicKey),
+    recoveryPublicKey: options.recoveryPublicKey,
+    revokedKeys: refusedKeys,
+    lastSequence: state?.sequence ?? 0,
+    nowSeconds: clocks.later,
+  });
+  if (verdict.kind === 'refused') return verdict;
+  const isFromTheFuture = verdict.list.issued_at > clocks.earlier + deviceClockLagSeconds;
+  return isFromTheFuture ? { kind: 'refused', reason: 'issued-in-the-future' } : verdict;
+}
+
+/** An update of the app may pin another signing key, which then counts, unless the phone is past that one already. */
+function trustedSigningKey(
+  state: KeyListState | undefined,
+  refusedKeys: ReadonlySet<string>,
+  pinned: string,
+): string {
+  if (state === undefined) return pinned;
+  const isNewPin = state.pinnedSigningPublicKey !== pinned && !refusedKeys.has(pinned);
+  return isNewPin ? pinned : state.signingPublicKey;
+}
+
+function chooseKey(
+  state: KeyListState | undefined,
+  problem: string | undefined,
+  clocks: Clocks,
+  builtInPublicKey: string,
+): BouncerKeyChoice | NoBouncerKey {
+  const refused = new Set(state?.refusedPublicKeys);
+  if (state !== undefined && clocks.later < state.expiresAt && !refused.has(state.primaryPublicKey)) {
+    const { primaryPublicKey: publicKey, sequence } = state;
+    return problem === undefined
+      ? { source: 'key-list', publicKey, sequence }
+      : {
+          source: 'last-good-list',
+          publicKey,
+          sequence,
+          warning: `${problem} The last good list is in use.`,
+        };
+  }
+  const why =
+    problem ?? 'The list of relay keys names a primary key that an earlier list revoked or dropped.';
+  if (refused.has(builtInPublicKey) || state?.unlistedBuiltInKey === builtInPublicKey) {
+    return { source: 'none', warning: `${why} The key in the app is not accepted any more.` };
+  }
+  return {
+    source: 'built-in',
+    publicKey: builtInPublicKey,
+    warning: `${why} The key in the app is in use.`,
+  };
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof ApiError || error instanceof UnreachableError) {
+    return `The list of relay keys cannot be fetched: ${error.message}`;
+  }
+  throw error;
+}

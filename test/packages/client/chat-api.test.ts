@@ -1,0 +1,244 @@
+import { ApiError, createChatApi, UnreachableError } from '@waxwing/client';
+import { parsePushAccountId } from '@waxwing/protocol';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { FakeChatServer } from './fake-chat-server.js';
+
+const registerPath = '/api/v1/mobile_push/register';
+const request = {
+  tokenKind: 'fcm',
+  pushAccountId: parsePushAccountId('9223372036854775807') ?? (0n as never),
+  pushPublicKey: 'a+/=',
+  bouncerPublicKey: 'b+/=',
+  encryptedPushRegistration: 'YWJj',
+} as const;
+
+function connect() {
+  const server = new FakeChatServer();
+  const { url: serverUrl, email, apiKey, fetch } = server;
+  return { server, api: createChatApi({ serverUrl, email, apiKey, fetch, clock: () => server.now }) };
+}
+
+async function refusalOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('The chat API', () => {
+  it('sends a registration as form fields under the user’s name, no digit of the id lost', async () => {
+    const { server, api } = connect();
+    await api.registerPushDevice(request);
+    const [sent] = server.requestsTo('mobile_push/register');
+    expect(Object.fromEntries(sent?.fields ?? [])).toEqual({
+      token_kind: 'fcm',
+      push_account_id: '9223372036854775807',
+      push_public_key: 'a+/=',
+      bouncer_public_key: 'b+/=',
+      encrypted_push_registration: 'YWJj',
+    });
+  });
+
+  it('throws the server’s code, status, extra fields and waiting time', async () => {
+    const { server, api } = connect();
+    server.overrides.set(registerPath, () =>
+      server.error('RATE_LIMIT_HIT', 429, { bucket: 'push' }, { 'retry-after': '30' }),
+    );
+    const error = await refusalOf(api.registerPushDevice(request));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      code: 'RATE_LIMIT_HIT',
+      message: 'refused: RATE_LIMIT_HIT',
+      httpStatus: 429,
+      retryAfterSeconds: 30,
+      fields: { bucket: 'push' },
+      remedy: 'retry-later',
+    });
+  });
+
+  it.each([
+    ['FROM_THE_FUTURE', 400, 'fix-request'],
+    ['FROM_THE_FUTURE', 403, 'ask-admin'],
+    ['FROM_THE_FUTURE', 503, 'retry-later'],
+    ['INVALID_BOUNCER_PUBLIC_KEY', 400, 'update-app'],
+  ])('carries the code %s with HTTP %d and says what to do', async (code, status, remedy) => {
+    const { server, api } = connect();
+    server.overrides.set(registerPath, () => server.error(code, status));
+    expect(await refusalOf(api.registerPushDevice(request))).toMatchObject({ code, remedy });
+  });
+
+  it('calls the code UNKNOWN when the server names none', async () => {
+    const { server, api } = connect();
+    server.overrides.set(registerPath, () => new Response('{"result":"error","msg":"no"}', { status: 400 }));
+    expect(await refusalOf(api.registerPushDevice(request))).toMatchObject({
+      code: 'UNKNOWN',
+      message: 'no',
+    });
+  });
+
+  it('reads a waiting time that is given as a date', async () => {
+    const { server, api } = connect();
+    const headers = { 'retry-after': new Date(server.now + 90_000).toUTCString() };
+    server.overrides.set(registerPath, () => server.error('SERVICE_UNAVAILABLE', 503, {}, headers));
+    expect(await refusalOf(api.registerPushDevice(request))).toMatchObject({ retryAfterSeconds: 90 });
+  });
+
+  it.each([
+    ['a proxy’s page', new Response('<html>', { status: 502 })],
+    ['an empty answer', new Response('')],
+    ['JSON that is no object', new Response('[1]')],
+    ['a success with an error’s status', new Response('{"result":"success"}', { status: 500 })],
+    ['no result', new Response('{}')],
+  ])('counts %s as no answer', async (_, response) => {
+    const { server, api } = connect();
+    server.overrides.set(registerPath, () => response);
+    expect(await refusalOf(api.registerPushDevice(request))).toBeInstanceOf(UnreachableError);
+  });
+
+  it.each([
+    ['events that are none', '{"result":"success","events":[null]}'],
+    ['no events', '{"result":"success"}'],
+    ['an event without an id', '{"result":"success","events":[{"type":"heartbeat"}]}'],
+  ])('counts %s as no answer', async (_, body) => {
+    const { server, api } = connect();
+    server.overrides.set('/api/v1/events', () => new Response(body));
+    const error = await refusalOf(api.getEvents({ queueId: 'q', lastEventId: -1 }));
+    expect(error).toBeInstanceOf(UnreachableError);
+  });
+
+  it('reads the id of an event whole, as text or as a number', async () => {
+    const { server, api } = connect();
+    const ids = ['"9223372036854775807"', '9223372036854775807', '-5'];
+    const events = ids.map(
+      (id, index) => `{"id":${index},"type":"push_device","push_account_id":${id},"status":"active"}`,
+    );
+    server.overrides.set('/api/v1/events', () => new Response(`{"result":"success","events":[${events}]}`));
+    const read = await api.getEvents({ queueId: 'q', lastEventId: -1 });
+    expect(read.map((event) => event.pushDevice?.pushAccountId)).toEqual([
+      2n ** 63n - 1n,
+      2n ** 63n - 1n,
+      -5n,
+    ]);
+  });
+
+  it('gives up an answer that does not come in time, and tells its fetch', async () => {
+    vi.useFakeTimers();
+    const server = new FakeChatServer();
+    const signals: AbortSignal[] = [];
+    const api = createChatApi({
+      serverUrl: server.url,
+      email: 'e',
+      apiKey: 'k',
+      timeoutMilliseconds: 5000,
+      fetch: (_, { signal }) =>
+        new Promise((_, reject) => {
+          if (!signal) throw new Error('There is no signal.');
+          signals.push(signal);
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    });
+    const refused = refusalOf(api.registerPushDevice(request));
+    await vi.advanceTimersByTimeAsync(4999);
+    expect(signals[0]?.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(String(await refused)).toContain('did not answer within 5000 ms');
+  });
+
+  it('gives up an answer whose body never ends', async () => {
+    vi.useFakeTimers();
+    const api = createChatApi({
+      serverUrl: 'https://chat.example.com',
+      email: 'e',
+      apiKey: 'k',
+      fetch: async (_, { signal }) => {
+        const body = new ReadableStream({
+          start: (controller) => signal?.addEventListener('abort', () => controller.error(signal.reason)),
+        });
+        return new Response(body);
+      },
+    });
+    const refused = refusalOf(api.registerPushDevice(request));
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await refused).toBeInstanceOf(UnreachableError);
+  });
+
+  it('does not read more than a megabyte', async () => {
+    const { server, api } = connect();
+    let chunks = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        chunks += 1;
+        controller.enqueue(new Uint8Array(64 * 1024).fill(0x20));
+      },
+    });
+    server.overrides.set(registerPath, () => new Response(body));
+    expect(String(await refusalOf(api.registerPushDevice(request)))).toContain('longer than 1048576 bytes');
+    expect(chunks).toBeLessThan(20);
+  });
+
+  it('refuses an announced length without reading, and a long text where there are no streams', async () => {
+    const { server, api } = connect();
+    const announced = () => new Response('{}', { headers: { 'content-length': '9999999' } });
+    server.overrides.set(registerPath, announced);
+    expect(String(await refusalOf(api.registerPushDevice(request)))).toContain('longer than');
+    const withoutStreams = { headers: new Headers(), body: undefined, text: async () => ' '.repeat(2 ** 21) };
+    server.overrides.set(registerPath, () => withoutStreams as unknown as Response);
+    expect(String(await refusalOf(api.registerPushDevice(request)))).toContain('longer than');
+  });
+
+  it('never follows a redirect, uses a cache or sends cookies', async () => {
+    const inits: RequestInit[] = [];
+    const { server } = connect();
+    const { url: serverUrl, email, apiKey } = server;
+    const api = createChatApi({
+      serverUrl,
+      email,
+      apiKey,
+      fetch: (url, init) => {
+        inits.push(init);
+        return server.fetch(url, init);
+      },
+    });
+    await api.registerPushDevice(request);
+    expect(inits[0]).toMatchObject({ redirect: 'error', cache: 'no-store', credentials: 'omit' });
+  });
+
+  it('sends no credentials when it asks for the key list', async () => {
+    const { server, api } = connect();
+    server.keyList = { key_list: 'x' };
+    await expect(api.getBouncerKeys()).resolves.toMatchObject({ key_list: 'x' });
+    expect(server.requests[0]?.authorization).toBeUndefined();
+  });
+
+  it.each([
+    'http://localhost:8310',
+    'http://127.0.0.1:8310/',
+    'http://[::1]:8310',
+    'https://x.example/chat/',
+  ])('takes %s', async (serverUrl) => {
+    const urls: string[] = [];
+    const fetch = async (url: string) => {
+      urls.push(url);
+      return new Response('{"result":"success"}');
+    };
+    await createChatApi({ serverUrl, email: 'e', apiKey: 'k', fetch }).deleteEventQueue('q');
+    expect(urls).toEqual([`${serverUrl.replace(/\/$/, '')}/api/v1/events`]);
+  });
+
+  it.each([
+    'http://chat.example.com',
+    'http://127.0.0.1.example.com',
+    'http://localhost.example.com',
+    'http://user@localhost',
+    'ftp://chat.example.com',
+    'https://chat.example.com?x',
+    'https://user:password@chat.example.com',
+    '',
+  ])('refuses the server URL “%s”', (serverUrl) => {
+    expect(() => createChatApi({ serverUrl, email: 'e', apiKey: 'k' })).toThrow(RangeError);
+  });
+});

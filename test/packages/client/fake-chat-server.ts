@@ -1,0 +1,181 @@
+import type { Fetch } from '@waxwing/client';
+import { openSealed, publicKeyOf, seal } from '../../support/noble-oracle.js';
+
+/** A registration as the relay of the stand-in has opened it. */
+export interface OpenedRegistration {
+  readonly pushAccountId: string;
+  readonly pushPublicKey: string;
+  readonly bouncerPublicKey: string;
+  readonly sealedBytes: number;
+  readonly registration: Record<string, unknown>;
+}
+
+export interface FakeDevice {
+  status: 'pending' | 'active' | 'failed';
+  error_code: string | null;
+}
+
+export interface FakeRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly fields: ReadonlyMap<string, string>;
+  readonly authorization: string | undefined;
+}
+
+/**
+ * A chat server and its relay in one, as a `fetch`: just enough of the chat API for a phone. Sealed boxes are opened by
+ * the oracle, never by the code under test. Runs in Node and in a page.
+ */
+export class FakeChatServer {
+  readonly url = 'https://chat.example.com';
+  readonly email = 'hamlet@example.com';
+  readonly apiKey = 'key with spaces, ünicode & signs';
+  readonly userId = 10;
+  readonly realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+  /** Base64 public -> private keys that the relay opens registrations with. */
+  readonly bouncerKeys = new Map<string, Uint8Array>();
+  readonly devices = new Map<string, FakeDevice>();
+  readonly registrations: OpenedRegistration[] = [];
+  readonly requests: FakeRequest[] = [];
+  /** Unix milliseconds by the server's clock. */
+  now = Date.UTC(2026, 10, 20, 12);
+  /** Whether a registration is decided at once, or stays pending until `decide`. */
+  relayIsUp = true;
+  /** Answers instead of the operation at this path. */
+  readonly overrides = new Map<string, () => Response | Promise<Response>>();
+  /** The answer of `GET /mobile_push/bouncer_keys`; none by default. */
+  keyList: Record<string, unknown> | undefined;
+  #events: Record<string, unknown>[] = [];
+  #lastEventId = -1;
+
+  /** Adds a bouncer key pair made of one repeated byte; its public half in base64. */
+  addBouncerKey(privateByte: number): string {
+    const privateKey = new Uint8Array(32).fill(privateByte);
+    const publicKey = toBase64(publicKeyOf(privateKey));
+    this.bouncerKeys.set(publicKey, privateKey);
+    return publicKey;
+  }
+
+  readonly fetch: Fetch = async (url, init) => {
+    const { pathname, searchParams } = new URL(url);
+    const fields = new Map(init.method === 'GET' ? searchParams : new URLSearchParams(String(init.body)));
+    const authorization = new Headers(init.headers).get('authorization') ?? undefined;
+    this.requests.push({ method: init.method ?? 'GET', path: pathname, fields, authorization });
+    init.signal?.throwIfAborted();
+    const override = this.overrides.get(pathname);
+    if (override !== undefined) return override();
+    if (pathname === '/api/v1/mobile_push/bouncer_keys') {
+      return this.keyList === undefined ? this.error('NOT_FOUND', 404) : this.answer(this.keyList);
+    }
+    if (authorization !== `Basic ${toBase64(new TextEncoder().encode(`${this.email}:${this.apiKey}`))}`) {
+      return this.error('INVALID_API_KEY', 401);
+    }
+    return this.#operate(`${init.method} ${pathname}`, fields);
+  };
+
+  answer(fields: Record<string, unknown>, init: ResponseInit = {}): Response {
+    const headers = { date: new Date(this.now).toUTCString(), ...Object(init.headers) };
+    return new Response(JSON.stringify({ result: 'success', msg: '', ...fields }), { ...init, headers });
+  }
+
+  error(code: string, status = 400, fields: Record<string, unknown> = {}, headers = {}): Response {
+    return this.answer({ result: 'error', msg: `refused: ${code}`, code, ...fields }, { status, headers });
+  }
+
+  /** What the relay says to a registration that it was handed. */
+  verdictOn({ bouncerPublicKey, registration }: OpenedRegistration): string | null {
+    if (!this.bouncerKeys.has(bouncerPublicKey)) return 'INVALID_BOUNCER_PUBLIC_KEY';
+    const age = Math.floor(this.now / 1000) - Number(registration.timestamp);
+    return age > 86_400 ? 'REQUEST_EXPIRED' : null;
+  }
+
+  /** Ends the pending state of a device, as when the relay has answered. */
+  decide(pushAccountId: string, errorCode: string | null): void {
+    const status = errorCode === null ? 'active' : 'failed';
+    this.devices.set(pushAccountId, { status, error_code: errorCode });
+    const event = { type: 'push_device', push_account_id: pushAccountId, status };
+    this.#emit(errorCode === null ? event : { ...event, error_code: errorCode });
+  }
+
+  /** A push as FCM hands it to the app, sealed to the public key of the last registration by the oracle. */
+  pushTo(notification: Record<string, unknown>, ephemeralByte = 7) {
+    const { pushAccountId, pushPublicKey } = this.lastRegistration;
+    const plaintext = new TextEncoder().encode(JSON.stringify(notification));
+    const sealed = seal(plaintext, fromBase64(pushPublicKey), new Uint8Array(32).fill(ephemeralByte));
+    return { push_account_id: pushAccountId, encrypted_data: toBase64(sealed) };
+  }
+
+  get lastRegistration(): OpenedRegistration {
+    const last = this.registrations.at(-1);
+    if (last === undefined) throw new Error('No registration has arrived yet.');
+    return last;
+  }
+
+  requestsTo(path: string): readonly FakeRequest[] {
+    return this.requests.filter((request) => request.path === `/api/v1/${path}`);
+  }
+
+  #operate(operation: string, fields: ReadonlyMap<string, string>): Response {
+    switch (operation) {
+      case 'POST /api/v1/register':
+        return this.answer({
+          queue_id: 'queue 1',
+          last_event_id: this.#lastEventId,
+          realm_uuid: this.realmUuid,
+          push_devices: Object.fromEntries(this.devices),
+        });
+      case 'GET /api/v1/events':
+        return this.#pollEvents(Number(fields.get('last_event_id')));
+      case 'DELETE /api/v1/events':
+      case 'POST /api/v1/mobile_push/e2ee/test_notification':
+        return this.answer({});
+      case 'POST /api/v1/mobile_push/register':
+        return this.#registerPushDevice(fields);
+      default:
+        return this.error('NOT_FOUND', 404);
+    }
+  }
+
+  #pollEvents(lastEventId: number): Response {
+    const events = this.#events.filter((event) => Number(event.id) > lastEventId);
+    if (events.length === 0) {
+      // A long poll takes its time: the clock of the test goes on instead.
+      this.now += 45_000;
+      this.#emit({ type: 'heartbeat' });
+      return this.#pollEvents(lastEventId);
+    }
+    return this.answer({ events });
+  }
+
+  #registerPushDevice(fields: ReadonlyMap<string, string>): Response {
+    const field = (name: string) => fields.get(name) ?? '';
+    const sealed = fromBase64(field('encrypted_push_registration'));
+    const bouncerPublicKey = field('bouncer_public_key');
+    const privateKey = this.bouncerKeys.get(bouncerPublicKey);
+    const plaintext = privateKey && openSealed(sealed, fromBase64(bouncerPublicKey), privateKey);
+    const opened: OpenedRegistration = {
+      pushAccountId: field('push_account_id'),
+      pushPublicKey: field('push_public_key'),
+      bouncerPublicKey,
+      sealedBytes: sealed.length,
+      registration: plaintext === undefined ? {} : JSON.parse(new TextDecoder().decode(plaintext)),
+    };
+    this.registrations.push(opened);
+    if (this.relayIsUp) this.decide(opened.pushAccountId, this.verdictOn(opened));
+    else this.devices.set(opened.pushAccountId, { status: 'pending', error_code: null });
+    return this.answer({});
+  }
+
+  #emit(event: Record<string, unknown>): void {
+    this.#lastEventId += 1;
+    this.#events.push({ ...event, id: this.#lastEventId });
+  }
+}
+
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
+}
+
+export function fromBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,195 @@
+import {
+  createMemoryPushAccountStore,
+  createMemorySeenNotifications,
+  openNotification,
+  type ReceivedPush,
+} from '@waxwing/client';
+import { parsePushAccountId } from '@waxwing/protocol';
+import { loadWasmSodium } from '@waxwing/sodium';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { seal } from '../../support/noble-oracle.js';
+import { relayProtocolVectors } from '../../support/shared-vectors.js';
+import { fromBase64, toBase64 } from './fake-chat-server.js';
+
+const { gen11 } = relayProtocolVectors();
+const id = '9223372036854775807';
+const sodium = await loadWasmSodium();
+const message = {
+  type: 'message',
+  realm_url: 'https://zulip.example.com',
+  user_id: 10,
+  message_id: 45,
+  time: 1773200000,
+  content: 'café ☕…',
+  sender_id: 6,
+  sender_full_name: 'Iago',
+  sender_avatar_url: 'https://zulip.example.com/avatar/6',
+  recipient_user_ids: [6, 10],
+};
+
+/** A phone with the account of the vectors. */
+async function phone() {
+  const accounts = createMemoryPushAccountStore();
+  const seen = createMemorySeenNotifications();
+  await accounts.put({
+    pushAccountId: parsePushAccountId(id) ?? (0n as never),
+    realmUrl: 'https://zulip.example.com',
+    userId: 10,
+    keyPair: {
+      publicKey: fromBase64(gen11.push_public_key),
+      privateKey: fromBase64(gen11.client_private_key),
+    },
+  });
+  return { open: (push: unknown) => openNotification({ sodium, accounts, seen }, push as ReceivedPush) };
+}
+
+/** The push that a server would send, sealed by the oracle. */
+function push(plaintext: unknown, ephemeralByte = 9) {
+  const text = typeof plaintext === 'string' ? plaintext : JSON.stringify(plaintext);
+  const ephemeral = new Uint8Array(32).fill(ephemeralByte);
+  const sealed = seal(new TextEncoder().encode(text), fromBase64(gen11.push_public_key), ephemeral);
+  return { push_account_id: id, encrypted_data: toBase64(sealed) };
+}
+
+describe('A received push', () => {
+  it.each([
+    ['FCM data', { push_account_id: id, encrypted_data: gen11.encrypted_data }],
+    [
+      'APNs user info with the id as bigint',
+      { push_account_id: BigInt(id), encrypted_data: gen11.encrypted_data, aps: {} },
+    ],
+    [
+      'the raw JSON text of APNs',
+      `{"aps":{},"push_account_id":${id},"encrypted_data":"${gen11.encrypted_data}"}`,
+    ],
+    [
+      'base64 in lines',
+      { push_account_id: id, encrypted_data: gen11.encrypted_data.replace(/.{76}/g, '$&\n') },
+    ],
+  ])('opens from %s', async (_, received) => {
+    const { open } = await phone();
+    const opened = await open(received);
+    expect(opened).toMatchObject({
+      kind: 'notification',
+      notification: JSON.parse(gen11.plaintext),
+      account: { pushAccountId: BigInt(id), userId: 10 },
+    });
+  });
+
+  it('opens with its padding, and with fields that this version does not know', async () => {
+    const { open } = await phone();
+    const padded = `${JSON.stringify({ ...message, invented: { later: true } })}${' '.repeat(300)}`;
+    await expect(open(push(padded))).resolves.toMatchObject({
+      notification: { content: 'café ☕…', recipient_user_ids: [6, 10] },
+    });
+  });
+
+  it('is refused with an explanation when its id has been rounded to a double', async () => {
+    const { open } = await phone();
+    const rounded = JSON.parse(`{"push_account_id":${id},"encrypted_data":"${gen11.encrypted_data}"}`);
+    await expect(open(rounded)).resolves.toMatchObject({
+      reason: 'rounded-account-id',
+      explanation: expect.stringContaining('raw JSON text'),
+    });
+  });
+
+  it.each([
+    ['another id', { push_account_id: '5', encrypted_data: gen11.encrypted_data }, 'unknown-account'],
+    ['no id', { encrypted_data: gen11.encrypted_data }, 'not-encrypted-push'],
+    ['no data', { push_account_id: id }, 'not-encrypted-push'],
+    ['data that is no text', { push_account_id: id, encrypted_data: 7 }, 'not-encrypted-push'],
+    ['data that is no base64', { push_account_id: id, encrypted_data: 'a-_b' }, 'not-encrypted-push'],
+    ['empty data', { push_account_id: id, encrypted_data: '' }, 'cannot-open'],
+    ['a box of another key', { push_account_id: id, encrypted_data: 'A'.repeat(100) }, 'cannot-open'],
+    ['another app’s push', { title: 'Sale!' }, 'not-encrypted-push'],
+    ['another organisation', push({ ...message, realm_url: 'https://evil.example.com' }), 'wrong-account'],
+    ['another port', push({ ...message, realm_url: 'https://zulip.example.com:8443' }), 'wrong-account'],
+    ['a realm_url that is none', push({ ...message, realm_url: 'zulip.example.com' }), 'wrong-account'],
+    ['another user', push({ ...message, user_id: 11 }), 'wrong-account'],
+    ['a type from the future', push({ ...message, type: 'call' }), 'unknown-type'],
+    ['no JSON', push('hello'), 'unknown-type'],
+    ['no object', push('[]'), 'unknown-type'],
+  ])('is ignored with %s', async (_, received, reason) => {
+    const { open } = await phone();
+    await expect(open(received)).resolves.toMatchObject({ kind: 'ignored', reason });
+  });
+
+  it.each([
+    'https://ZULIP.example.com/',
+    'HTTPS://zulip.example.com:443',
+    'https://zulip.example.com/realm?x#y',
+  ])('is for the account when it spells its organisation %s', async (realmUrl) => {
+    const { open } = await phone();
+    await expect(open(push({ ...message, realm_url: realmUrl }))).resolves.toMatchObject({
+      kind: 'notification',
+    });
+  });
+
+  it('of a message opens once, however often the message is sealed', async () => {
+    const { open } = await phone();
+    await expect(open(push(message, 1))).resolves.toMatchObject({ kind: 'notification' });
+    await expect(open(push(message, 1))).resolves.toMatchObject({ reason: 'repeat' });
+    await expect(open(push(message, 2))).resolves.toMatchObject({ reason: 'repeat' });
+    await expect(open(push({ ...message, message_id: 46 }, 2))).resolves.toMatchObject({
+      kind: 'notification',
+    });
+  });
+
+  it('of another type opens once for each ciphertext', async () => {
+    const { open } = await phone();
+    const { message_id: _, ...rest } = message;
+    const remove = { ...rest, type: 'remove', message_ids: [45] };
+    await expect(open(push(remove, 1))).resolves.toMatchObject({ kind: 'notification' });
+    await expect(open(push(remove, 1))).resolves.toMatchObject({ reason: 'repeat' });
+    await expect(open(push(remove, 2))).resolves.toMatchObject({ kind: 'notification' });
+  });
+
+  it('for the wrong account does not use up a message', async () => {
+    const { open } = await phone();
+    await open(push({ ...message, user_id: 11 }));
+    await expect(open(push(message))).resolves.toMatchObject({ kind: 'notification' });
+  });
+
+  it('never throws, whatever it is', async () => {
+    const { open } = await phone();
+    const hostile = fc.oneof(
+      fc.anything(),
+      fc.string(),
+      fc.json(),
+      fc.record({ push_account_id: fc.anything(), encrypted_data: fc.anything() }),
+      fc.record({ push_account_id: fc.constant(id), encrypted_data: fc.base64String() }),
+    );
+    await fc.assert(
+      fc.asyncProperty(hostile, async (received) => {
+        expect(await open(received)).toMatchObject({ kind: 'ignored', explanation: expect.any(String) });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('never throws, whatever the server has sealed', async () => {
+    const { open } = await phone();
+    const hostile = fc.oneof(
+      fc.json(),
+      fc
+        .dictionary(fc.constantFrom(...Object.keys(message), 'message_ids'), fc.jsonValue())
+        .map((fields) => JSON.stringify({ ...message, ...fields })),
+    );
+    await fc.assert(
+      fc.asyncProperty(hostile, async (text) => {
+        expect(['notification', 'ignored']).toContain((await open(push(text))).kind);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('The memory of seen notifications', () => {
+  it('keeps the newest of its capacity', async () => {
+    const seen = createMemorySeenNotifications(2);
+    const answers = [];
+    for (const name of ['a', 'b', 'a', 'c', 'a']) answers.push(await seen.addIfNew(name));
+    expect(answers).toEqual([true, true, false, true, true]);
+  });
+});

@@ -1,0 +1,37 @@
+import {
+  createMemoryPushAccountStore,
+  createMemorySeenNotifications,
+  createPushClient,
+  type PushClientOptions,
+  type PushToken,
+  type Registrar,
+} from '@waxwing/client';
+import { FakeChatServer } from './fake-chat-server.js';
+
+/** A phone beside a stand-in for its chat server; the test turns its knobs. */
+export async function createPhone(options: Partial<PushClientOptions> = {}) {
+  const server = new FakeChatServer();
+  const bouncerPublicKey = server.addBouncerKey(1);
+  const accounts = createMemoryPushAccountStore();
+  /** How far the phone's clock is off, in milliseconds. */
+  const knobs: { token: PushToken | undefined; clockErrorMilliseconds: number } = {
+    token: { tokenKind: 'fcm', token: 'fcm-token-1:APA91bExample_-' },
+    clockErrorMilliseconds: 0,
+  };
+  const client = await createPushClient({
+    bouncerPublicKey,
+    pushToken: () => knobs.token,
+    accounts,
+    seen: createMemorySeenNotifications(),
+    fetch: server.fetch,
+    clock: () => server.now + knobs.clockErrorMilliseconds,
+    ...options,
+  });
+  const registrar: Registrar = client.registrar({
+    realmUrl: server.url,
+    userId: server.userId,
+    email: server.email,
+    apiKey: server.apiKey,
+  });
+  return { server, accounts: options.accounts ?? accounts, knobs, client, registrar, bouncerPublicKey };
+}
