@@ -4,7 +4,9 @@ import {
   createHttpApp,
   type Log,
   Metrics,
+  type MetricsListener,
   type RunningService,
+  startMetricsListener,
   systemClock,
 } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
@@ -12,7 +14,6 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayConfiguration } from './configuration.js';
 import type { RelayContext } from './context.js';
 import { type DatabaseWithKeyRing, type OpenKeyRing, openKeyRing } from './keyring/open-key-ring.js';
-import { type MetricsListener, startMetricsListener } from './metrics-listener.js';
 import { openRelayDatabase } from './open-relay-database.js';
 import { relayOperations } from './operations.js';
 import type { RelayDatabase } from './relay-tables.js';

@@ -1,7 +1,14 @@
-import { createLogger, describeBootError, type Environment, runProcess, systemClock } from '@waxwing/service';
+import {
+  CommandError,
+  createLogger,
+  describeBootError,
+  type Environment,
+  runProcess,
+  systemClock,
+  type Terminal,
+} from '@waxwing/service';
 import { openDatabase } from '@waxwing/storage';
 import { Command } from 'commander';
-import { CommandError } from './command-error.js';
 import { addPushCommands } from './push/push-commands.js';
 import { addRealmCommands } from './realm/realm-commands.js';
 import { readServerEnvironment, type ServerConfiguration } from './server-configuration.js';
@@ -9,19 +16,9 @@ import { type ServerDatabase, type ServerTables, serverMigrations } from './serv
 import { startServer } from './start-server.js';
 import { addUsersCommands } from './users/users-commands.js';
 
-/** The person, or the script, that typed a command. */
-export interface Terminal {
-  /** Prints text for the one who asked. */
-  print(text: string): void;
-  printError(text: string): void;
-  /** Asks a yes-or-no question; `undefined` where nobody is there to answer. */
-  readonly confirm: ((question: string) => Promise<boolean>) | undefined;
-}
-
 /** What a command may use. */
 export interface CommandContext {
   readonly terminal: Terminal;
-  readonly clock: typeof systemClock;
   /** Runs `use` on the database, beside a serving process if there is one. */
   withDatabase<T>(
     use: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<T>,
@@ -29,18 +26,15 @@ export interface CommandContext {
 }
 
 /** Runs one command of `waxwing-server`; the exit code. */
-export async function runCommandLine(
-  argv: readonly string[],
-  environment: Environment,
-  terminal: Terminal,
-): Promise<number> {
+export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const { environment } = terminal;
   const program = new Command('waxwing-server')
     .description(
       "An organisation's chat API with encrypted push. Settings are SERVER_* environment variables.",
     )
     .configureOutput({
-      writeOut: (text) => terminal.print(text),
-      writeErr: (text) => terminal.printError(text),
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.say(text.trimEnd()),
     })
     .exitOverride();
   program
@@ -49,7 +43,6 @@ export async function runCommandLine(
     .action(() => serve(environment));
   const context: CommandContext = {
     terminal,
-    clock: systemClock,
     withDatabase: (use) => withDatabase(environment, use),
   };
   addUsersCommands(program, context);
@@ -62,7 +55,7 @@ export async function runCommandLine(
     // Commander has said already what is wrong with the arguments.
     if (error instanceof Error && 'exitCode' in error) return Number(error.exitCode);
     const message = error instanceof CommandError ? error.message : describeBootError(error);
-    terminal.printError(`waxwing-server: ${message}\n`);
+    terminal.say(`waxwing-server: ${message}`);
     return 1;
   }
 }

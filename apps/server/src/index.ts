@@ -1,4 +1,4 @@
-export { runCommandLine, type Terminal } from './command-line.js';
+export { runCommandLine as runServerCommand } from './command-line.js';
 export { createServer, type Server, type ServerOptions } from './create-server.js';
 export { readServerEnvironment, type ServerConfiguration } from './server-configuration.js';
 export { type RunningServer, startServer } from './start-server.js';

@@ -1,5 +1,5 @@
+import { processTerminal } from '@waxwing/service';
 import { runCommandLine } from './command-line.js';
-import { processTerminal } from './process-terminal.js';
 
-const code = await runCommandLine(process.argv.slice(2), process.env, processTerminal());
+const code = await runCommandLine(process.argv.slice(2), processTerminal(process.env));
 if (code !== 0) process.exitCode = code;

@@ -1,6 +1,4 @@
-import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { RunningService } from '@waxwing/service';
+import { type MetricsListener, type RunningService, startMetricsListener } from '@waxwing/service';
 import { createServer, type Server, type ServerOptions } from './create-server.js';
 
 export interface RunningServer extends RunningService {
@@ -17,13 +15,15 @@ const sweepEveryMilliseconds = 60_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { host, metricsPort, port } = options.configuration;
   const server = await createServer(options);
-  let metricsServer: HttpServer | undefined;
+  let metricsListener: MetricsListener | undefined;
   try {
-    metricsServer = metricsPort === undefined ? undefined : await serveMetrics(server, host, metricsPort);
+    if (metricsPort !== undefined) {
+      server.metrics.collectProcessMetrics();
+      metricsListener = await startMetricsListener(server.metrics, metricsPort);
+    }
     const url = await server.app.listen({ host, port });
     const sweep = setInterval(() => void removeIdleQueues(server, options), sweepEveryMilliseconds);
-    const metricsUrl =
-      metricsServer && `http://${host}:${(metricsServer.address() as AddressInfo).port}/metrics`;
+    const metricsUrl = metricsListener?.url;
     options.log.info({ url, metricsUrl, relay: options.configuration.relay.kind }, 'listening');
     return {
       url,
@@ -31,12 +31,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       realmUuid: server.realmUuid,
       async close() {
         clearInterval(sweep);
-        metricsServer?.close();
+        await metricsListener?.close();
         await server.close();
       },
     };
   } catch (error) {
-    metricsServer?.close();
+    await metricsListener?.close();
     await server.close();
     throw error;
   }
@@ -49,20 +49,4 @@ async function removeIdleQueues(server: Server, { log }: ServerOptions): Promise
   } catch (err) {
     log.error({ err }, 'idle event queues could not be removed');
   }
-}
-
-async function serveMetrics({ metrics }: Server, host: string, port: number): Promise<HttpServer> {
-  metrics.collectProcessMetrics();
-  const http = createHttpServer((request, response) => {
-    if (request.url !== '/metrics') return void response.writeHead(404).end();
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    );
-  });
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', reject);
-    http.listen(port, host, resolve);
-  });
-  return http;
 }

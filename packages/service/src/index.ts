@@ -1,3 +1,5 @@
+export * from './command-line/command-error.js';
+export * from './command-line/terminal.js';
 export * from './config/configuration-error.js';
 export * from './config/credential-hash.js';
 export * from './config/environment-reader.js';
@@ -11,3 +13,4 @@ export * from './lifecycle/retry-delay.js';
 export * from './lifecycle/run-process.js';
 export * from './logging/create-logger.js';
 export * from './metrics/metrics.js';
+export * from './metrics/metrics-listener.js';

@@ -14,7 +14,7 @@ export function addPushCommands(program: Command, { terminal, withDatabase }: Co
     .action(async ({ json }: { json?: boolean }) => {
       await withDatabase(async ({ db }, { relay }) => {
         const status = await readRelayLinkStatus(db);
-        terminal.print(json ? `${JSON.stringify(statusJson(relay, status))}\n` : statusText(relay, status));
+        terminal.print(json ? JSON.stringify(statusJson(relay, status)) : statusText(relay, status));
       });
     });
 }
@@ -34,7 +34,7 @@ function statusJson(relay: ServerConfiguration['relay'], status: RelayLinkStatus
 
 function statusText(relay: ServerConfiguration['relay'], status: RelayLinkStatus): string {
   if (relay.kind === 'not-configured') {
-    return 'No relay is configured, so devices cannot register: set SERVER_RELAY_URL, SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE.\n';
+    return 'No relay is configured, so devices cannot register: set SERVER_RELAY_URL, SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE.';
   }
   const lines = [`Relay: ${relay.url}`];
   if (status.state === 'untested') lines.push('It has not been asked yet.');
@@ -46,7 +46,7 @@ function statusText(relay: ServerConfiguration['relay'], status: RelayLinkStatus
   if (status.lastError !== undefined) {
     lines.push(`Last error: ${instant(status.lastError.at)}: ${status.lastError.reason}`);
   }
-  return `${lines.join('\n')}\n`;
+  return lines.join('\n');
 }
 
 function instant(milliseconds: number | undefined): string | undefined {

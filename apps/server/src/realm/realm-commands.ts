@@ -12,8 +12,8 @@ export function addRealmCommands(program: Command, { terminal, withDatabase }: C
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const { uuid, name, url } = await withDatabase((database, { realm }) => readRealm(database, realm));
-      const text = `${name} at ${url}\nrealm UUID: ${uuid}\n`;
+      const text = `${name} at ${url}\nrealm UUID: ${uuid}`;
       const shown = JSON.stringify({ realm_uuid: uuid, realm_name: name, realm_url: url });
-      terminal.print(json ? `${shown}\n` : text);
+      terminal.print(json ? shown : text);
     });
 }

@@ -1,6 +1,5 @@
 import { removePushDevicesOf } from '@waxwing/server-push';
-import { type Clock, generateCredential, hashCredential, type Secret } from '@waxwing/service';
-import { CommandError } from '../command-error.js';
+import { type Clock, CommandError, generateCredential, hashCredential, type Secret } from '@waxwing/service';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
 import type { ServerDatabase } from '../server-tables.js';
 import type { Role } from './roles.js';

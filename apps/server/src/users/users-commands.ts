@@ -1,8 +1,7 @@
+import { CommandError, requireConsent } from '@waxwing/service';
 import Table from 'cli-table3';
 import { Argument, type Command, Option } from 'commander';
-import { CommandError } from '../command-error.js';
 import type { CommandContext } from '../command-line.js';
-import { confirmDestruction } from '../confirm-destruction.js';
 import {
   addUser,
   allUsers,
@@ -38,7 +37,7 @@ export function addUsersCommands(program: Command, context: CommandContext): voi
   addRemoveCommand(users, context);
 }
 
-function addAddCommand(users: Command, { clock, terminal, withDatabase }: CommandContext): void {
+function addAddCommand(users: Command, { terminal, withDatabase }: CommandContext): void {
   users
     .command('add')
     .description('add a user or a bot and print its API key, which is shown this once')
@@ -50,7 +49,7 @@ function addAddCommand(users: Command, { clock, terminal, withDatabase }: Comman
     .option('--json', 'print JSON')
     .action(async (flags: AddFlags) => {
       const added = await withDatabase((database) =>
-        addUser(database, clock, {
+        addUser(database, terminal.clock, {
           email: flags.email,
           fullName: flags.name ?? flags.email.split('@', 1)[0] ?? '',
           role: roles[flags.role],
@@ -77,7 +76,7 @@ function addListCommand(users: Command, { terminal, withDatabase }: CommandConte
       for (const user of all) {
         table.push([user.id, user.email, user.fullName, roleName(user.role), user.isBot ? 'yes' : '']);
       }
-      terminal.print(`${table.toString()}\n`);
+      terminal.print(table.toString());
     });
 }
 
@@ -89,7 +88,7 @@ function addRotateCommand(users: Command, { terminal, withDatabase }: CommandCon
       const rotated = await withDatabase(async (database) => {
         await requireUser(database, email);
         const question = `Replace the API key of ${email}? All its devices must log in again.`;
-        await confirmDestruction(terminal, flags.yes, question);
+        await requireConsent(terminal, question, flags.yes);
         return rotateApiKey(database, email);
       });
       terminal.print(flags.json ? provisionedJson(rotated) : provisionedText('Rotated the key of', rotated));
@@ -103,11 +102,11 @@ function addRemoveCommand(users: Command, { terminal, withDatabase }: CommandCon
       const email = addressOf(address, flags);
       const ids = await withDatabase(async (database) => {
         await requireUser(database, email);
-        await confirmDestruction(terminal, flags.yes, `Remove ${email}, its devices and its bots?`);
+        await requireConsent(terminal, `Remove ${email}, its devices and its bots?`, flags.yes);
         return removeUser(database, email);
       });
       const bots = ids.length > 1 ? ` and ${ids.length - 1} of its bots` : '';
-      terminal.print(flags.json ? jsonLine({ removed_user_ids: [...ids] }) : `Removed ${email}${bots}.\n`);
+      terminal.print(flags.json ? jsonLine({ removed_user_ids: [...ids] }) : `Removed ${email}${bots}.`);
     });
 }
 
@@ -136,9 +135,9 @@ function provisionedJson({ user, apiKey }: ProvisionedUser): string {
 }
 
 function provisionedText(done: string, { user, apiKey }: ProvisionedUser): string {
-  return `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).\nAPI key, shown this once: ${apiKey.reveal()}\n`;
+  return `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).\nAPI key, shown this once: ${apiKey.reveal()}`;
 }
 
 function jsonLine(value: object): string {
-  return `${JSON.stringify(value)}\n`;
+  return JSON.stringify(value);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Metrics } from '@waxwing/service';
+import type { Metrics } from './metrics.js';
 
 export interface MetricsListener {
   /** Where the metrics are, path included. */

@@ -1,0 +1,50 @@
+import { createInterface } from 'node:readline/promises';
+import type { Environment } from '../config/environment-reader.js';
+import { type Clock, systemClock } from '../lifecycle/clock.js';
+import { CommandError } from './command-error.js';
+
+/** Where a command is typed: what it may read, and where it answers. */
+export interface Terminal {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  /** Prints the command's result, and nothing else, on standard output. */
+  print(text: string): void;
+  /** Says something beside the result, on standard error. */
+  say(text: string): void;
+  /** Whether the person answers yes; `undefined` when there is nobody to ask. */
+  ask(question: string): Promise<boolean | undefined>;
+}
+
+/** The terminal of this process. */
+export function processTerminal(environment: Environment): Terminal {
+  return {
+    environment,
+    clock: systemClock,
+    print: (text) => void process.stdout.write(`${text}\n`),
+    say: (text) => void process.stderr.write(`${text}\n`),
+    async ask(question) {
+      if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+      const lines = createInterface({ input: process.stdin, output: process.stderr });
+      try {
+        return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+      } finally {
+        lines.close();
+      }
+    },
+  };
+}
+
+/**
+ * Asks before something that cannot be undone; `yes` is the answer given in advance with --yes.
+ * @throws CommandError when the answer is no, or when there is nobody to ask.
+ */
+export async function requireConsent(terminal: Terminal, question: string, yes = false): Promise<void> {
+  if (yes) return;
+  const answer = await terminal.ask(question);
+  if (answer === undefined) {
+    throw new CommandError(
+      `This needs an answer and there is no terminal: add --yes if you mean it. (${question})`,
+    );
+  }
+  if (!answer) throw new CommandError('Nothing was changed.');
+}
