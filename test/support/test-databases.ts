@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, type OpenDatabaseOptions, openDatabase } from '@waxwing/storage';
+import pg from 'pg';
 import { afterAll, afterEach, describe } from 'vitest';
 
 export interface TestBackend {
@@ -17,10 +19,26 @@ export interface TestBackend {
 
 export type TestDatabaseOptions = Pick<OpenDatabaseOptions, 'migrations'> & Partial<OpenDatabaseOptions>;
 
-/** Defines the same tests once for every backend that can be reached from here. */
+/** The PostgreSQL that tests may make databases on; `undefined` when none is named. */
+export const testPostgresUrl = process.env.WAXWING_TEST_POSTGRES_URL || undefined;
+
+/** Defines the same tests once for every backend that can be reached from here, and says what is left out. */
 export function eachBackend(define: (backend: TestBackend) => void): void {
   describe('on SQLite', () => {
     define(withDatabases('sqlite', sqliteDatabases()));
+  });
+  eachPostgres(define);
+}
+
+/** Defines tests of what only PostgreSQL has, when one can be reached from here. */
+export function eachPostgres(define: (backend: TestBackend) => void): void {
+  const url = testPostgresUrl;
+  if (url === undefined) {
+    process.stderr.write('left out: the tests on PostgreSQL, as WAXWING_TEST_POSTGRES_URL is not set\n');
+    return;
+  }
+  describe('on PostgreSQL', () => {
+    define(withDatabases('postgres', postgresDatabases(url)));
   });
 }
 
@@ -70,4 +88,31 @@ function sqliteDatabases(): DatabaseSource {
       for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function postgresDatabases(serverUrl: string): DatabaseSource {
+  const names: string[] = [];
+  return {
+    async make() {
+      const name = `waxwing_test_${randomUUID().replaceAll('-', '')}`;
+      names.push(name);
+      await onServer(serverUrl, (client) => client.query(`create database ${name}`));
+      return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+    },
+    async removeAll() {
+      for (const name of names.splice(0)) {
+        await onServer(serverUrl, (client) => client.query(`drop database if exists ${name} with (force)`));
+      }
+    },
+  };
+}
+
+async function onServer(url: string, action: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await action(client);
+  } finally {
+    await client.end();
+  }
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import type { Write, WriteTransaction } from './transaction.js';
 
 interface Waiting<Tables> {
@@ -7,7 +8,24 @@ interface Waiting<Tables> {
   reject(reason: unknown): void;
 }
 
+interface Committed {
+  readonly results: readonly unknown[];
+  readonly actions: readonly (() => void)[];
+}
+
+export interface GroupCommitOptions {
+  /** How many transactions may be in flight at once. */
+  readonly lanes: number;
+  /** Whether the transaction lost against another one and may win when it is run again. */
+  isConflict(error: unknown): boolean;
+  /** Told of an action after a commit that threw. */
+  onActionError(error: unknown): void;
+}
+
 const maximumWritesPerCommit = 256;
+// A group in which more writes fail than this is not worth keeping together.
+const maximumCulpritsPerGroup = 3;
+const maximumAttemptsOnConflict = 8;
 
 /**
  * Commits the writes that arrive while another commit runs, or within one turn of the event loop, together: the cost
@@ -15,19 +33,24 @@ const maximumWritesPerCommit = 256;
  */
 export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;
+  readonly #options: GroupCommitOptions;
   #waiting: Waiting<Tables>[] = [];
-  #running = false;
+  #busyLanes = 0;
 
-  constructor(db: Kysely<Tables>) {
+  constructor(db: Kysely<Tables>, options: GroupCommitOptions) {
     this.#db = db;
+    this.#options = options;
   }
 
-  /** Resolves with the write's result once it is committed. Rejects with what the write threw; nothing is changed then. */
+  /**
+   * Resolves with the write's result once it is committed. Rejects with what the write threw; nothing is changed then.
+   * @throws DatabaseUnavailableError when the database does not answer.
+   */
   run<Result>(write: Write<Tables, Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       this.#waiting.push({ write, resolve: resolve as (result: unknown) => void, reject });
-      if (!this.#running) {
-        this.#running = true;
+      if (this.#busyLanes < this.#options.lanes) {
+        this.#busyLanes++;
         setImmediate(() => void this.#commitAll());
       }
     });
@@ -35,39 +58,84 @@ export class GroupCommit<Tables> {
 
   async #commitAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, maximumWritesPerCommit);
-      await this.#commitGroup(group);
+      const share = Math.ceil(this.#waiting.length / this.#options.lanes);
+      await this.#commitGroup(this.#waiting.splice(0, Math.min(share, maximumWritesPerCommit)));
     }
-    this.#running = false;
+    this.#busyLanes--;
   }
 
   async #commitGroup(group: readonly Waiting<Tables>[]): Promise<void> {
-    let committed: { results: unknown[]; actions: (() => void)[] };
-    try {
-      committed = await this.#commit(group.map(({ write }) => write));
-    } catch (error) {
-      const [only] = group;
-      if (group.length === 1 && only !== undefined) return only.reject(error);
-      for (const waiting of group) await this.#commitGroup([waiting]);
-      return;
+    let rest = group;
+    for (let culprits = 0; rest.length > 1 && culprits < maximumCulpritsPerGroup; culprits++) {
+      const failed = await this.#tryTogether(rest);
+      if (failed === 'settled') return;
+      if (failed === 'unknown') break;
+      const culprit = rest[failed];
+      rest = rest.filter((waiting) => waiting !== culprit);
+      // It may have failed only for what the others did: alone, the failure is its own.
+      if (culprit !== undefined) await this.#commitAlone(culprit);
     }
-    for (const action of committed.actions) action();
+    for (const waiting of rest) await this.#commitAlone(waiting);
+  }
+
+  /** The index of the write that failed, `unknown` when none of them can be blamed, or `settled`. */
+  async #tryTogether(group: readonly Waiting<Tables>[]): Promise<number | 'unknown' | 'settled'> {
+    const progress = { index: -1 };
+    try {
+      this.#settle(group, await this.#commit(group, progress));
+      return 'settled';
+    } catch (error) {
+      if (error instanceof DatabaseUnavailableError) {
+        for (const { reject } of group) reject(error);
+        return 'settled';
+      }
+      return progress.index === -1 || this.#options.isConflict(error) ? 'unknown' : progress.index;
+    }
+  }
+
+  async #commitAlone(waiting: Waiting<Tables>): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        this.#settle([waiting], await this.#commit([waiting], { index: -1 }));
+        return;
+      } catch (error) {
+        if (attempt < maximumAttemptsOnConflict && this.#options.isConflict(error)) continue;
+        waiting.reject(error);
+        return;
+      }
+    }
+  }
+
+  #settle(group: readonly Waiting<Tables>[], { results, actions }: Committed): void {
+    for (const action of actions) {
+      try {
+        action();
+      } catch (error) {
+        this.#options.onActionError(error);
+      }
+    }
     group.forEach(({ resolve }, index) => {
-      resolve(committed.results[index]);
+      resolve(results[index]);
     });
   }
 
-  async #commit(
-    writes: readonly Write<Tables, unknown>[],
-  ): Promise<{ results: unknown[]; actions: (() => void)[] }> {
+  /** `progress.index` is that of the write under way; -1 before the first and after the last. */
+  async #commit(group: readonly Waiting<Tables>[], progress: { index: number }): Promise<Committed> {
+    const lastSteps: (() => Promise<void>)[] = [];
     const actions: (() => void)[] = [];
     const results = await this.#db.transaction().execute(async (db) => {
       const transaction: WriteTransaction<Tables> = {
         db,
+        beforeCommit: (action) => void lastSteps.push(action),
         afterCommit: (action) => void actions.push(action),
       };
       const results: unknown[] = [];
-      for (const write of writes) results.push(await write(transaction));
+      for (const [index, { write }] of group.entries()) {
+        progress.index = index;
+        results.push(await write(transaction));
+      }
+      progress.index = -1;
+      for (const step of lastSteps) await step();
       return results;
     });
     return { results, actions };

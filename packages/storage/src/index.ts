@@ -1,7 +1,11 @@
+export * from './database-unavailable-error.js';
 export * from './database-unusable-error.js';
 export * from './file-lock.js';
+export * from './file-lock.js';
+export * from './jobs/job-listing.js';
 export * from './jobs/job-queue.js';
-export type { MigrationSet } from './migrate.js';
-export * from './open-database.js';
+export type { MigrationSet, MigrationStatus } from './migrate.js';
+export { type Database, migrationStatus, type OpenDatabaseOptions, openDatabase } from './open-database.js';
 export * from './portable-columns.js';
+export type { SignalListener, Signals } from './signals/signals.js';
 export * from './transaction.js';

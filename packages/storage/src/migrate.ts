@@ -1,51 +1,93 @@
-import { type Kysely, type Migration, Migrator } from 'kysely';
+import { type Kysely, type Migration, sql, type Transaction } from 'kysely';
+import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 
 /** Forward-only changes of one unit's tables, by name; run in the order of their names. */
 export interface MigrationSet {
   /** Names the table that remembers what was run. */
   readonly unit: string;
-  readonly migrations: Readonly<Record<string, Migration>>;
+  readonly migrations: Readonly<Record<string, Pick<Migration, 'up'>>>;
 }
 
+/** What has been run of one unit, in order, and what is still to come. */
+export interface MigrationStatus {
+  readonly unit: string;
+  readonly done: readonly string[];
+  readonly pending: readonly string[];
+}
+
+type MigrationTables = Record<string, { name: string; timestamp: string }>;
+
 /**
- * Brings the tables of each unit up to date, under a lock.
+ * Brings the tables of each unit up to date, all in one transaction that `lock` begins with, so that of several
+ * processes that start at once one does it and the others find it done.
  * @throws DatabaseUnusableError when the database comes from a newer version, or a migration fails (nothing of it stays).
  */
-export async function migrate<Tables>(db: Kysely<Tables>, sets: readonly MigrationSet[]): Promise<void> {
+export async function migrate<Tables>(
+  db: Kysely<Tables>,
+  sets: readonly MigrationSet[],
+  lock: (transaction: Transaction<Tables>) => Promise<void>,
+): Promise<void> {
+  await db.transaction().execute(async (transaction) => {
+    await lock(transaction);
+    for (const set of sets) await migrateUnit(transaction as unknown as Transaction<MigrationTables>, set);
+  });
+}
+
+/** Reads what has been run, without changing anything. */
+export async function readMigrationStatus<Tables>(
+  db: Kysely<Tables>,
+  sets: readonly MigrationSet[],
+): Promise<MigrationStatus[]> {
+  const statuses: MigrationStatus[] = [];
   for (const { unit, migrations } of sets) {
-    const migrator = new Migrator({
-      db,
-      provider: { getMigrations: async () => ({ ...migrations }) },
-      migrationTableName: `${unit}_migrations`,
-      migrationLockTableName: `${unit}_migrations_lock`,
-    });
-    await refuseNewerDatabase(db, { unit, migrations });
-    const { error, results } = await migrator.migrateToLatest();
-    if (error !== undefined) {
-      const failed = results?.find(({ status }) => status === 'Error')?.migrationName ?? 'unknown';
+    const done = await executedMigrations(db as unknown as Kysely<MigrationTables>, unit);
+    const pending = Object.keys(migrations).sort();
+    statuses.push({ unit, done, pending: pending.filter((name) => !done.includes(name)) });
+  }
+  return statuses;
+}
+
+async function migrateUnit(
+  db: Transaction<MigrationTables>,
+  { unit, migrations }: MigrationSet,
+): Promise<void> {
+  const table = `${unit}_migrations`;
+  const done = await executedMigrations(db, unit);
+  const unknown = done.filter((name) => !Object.hasOwn(migrations, name));
+  if (unknown.length > 0) {
+    throw new DatabaseUnusableError(
+      `The database was made by a newer version of this program (it holds ${unit} step ${unknown.at(-1)}): install that version, or restore a backup from before.`,
+    );
+  }
+  const pending = Object.entries(migrations).filter(([name]) => !done.includes(name));
+  for (const [name, migration] of pending.sort(([a], [b]) => (a < b ? -1 : 1))) {
+    try {
+      await db.schema
+        .createTable(table)
+        .ifNotExists()
+        .addColumn('name', 'text', (column) => column.primaryKey())
+        .addColumn('timestamp', 'text', (column) => column.notNull())
+        .execute();
+      await migration.up(db);
+      await db.insertInto(table).values({ name, timestamp: new Date().toISOString() }).execute();
+    } catch (cause) {
+      if (cause instanceof DatabaseUnavailableError) throw cause;
       throw new DatabaseUnusableError(
-        `The database could not be migrated (${unit}, step ${failed}): ${(error as Error).message}; restore a backup or mend the cause and start again.`,
-        { cause: error },
+        `The database could not be migrated (${unit}, step ${name}): ${(cause as Error).message}; restore a backup or mend the cause and start again.`,
+        { cause },
       );
     }
   }
 }
 
-async function refuseNewerDatabase<Tables>(
-  db: Kysely<Tables>,
-  { unit, migrations }: MigrationSet,
-): Promise<void> {
+async function executedMigrations(db: Kysely<MigrationTables>, unit: string): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === `${unit}_migrations`)) return;
-  const rows = await (db as unknown as Kysely<Record<string, { name: string }>>)
-    .selectFrom(`${unit}_migrations`)
-    .select('name')
-    .execute();
-  const unknown = rows.map(({ name }) => name).filter((name) => !Object.hasOwn(migrations, name));
-  if (unknown.length > 0) {
-    throw new DatabaseUnusableError(
-      `The database was made by a newer version of this program (it holds ${unit} step ${unknown.sort().at(-1)}): install that version, or restore a backup from before.`,
-    );
-  }
+  const exists = tables.some(
+    ({ name, schema }) => name === `${unit}_migrations` && (schema ?? 'public') === 'public',
+  );
+  if (!exists) return [];
+  const rows = await sql<{ name: string }>`
+    select name from ${sql.table(`${unit}_migrations`)} order by name`.execute(db);
+  return rows.rows.map(({ name }) => name);
 }

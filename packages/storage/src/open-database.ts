@@ -1,80 +1,164 @@
-import { Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
+import type { Backend, BackendOptions } from './backend.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import { GroupCommit } from './group-commit.js';
+import { DurableJobQueue } from './jobs/durable-job-queue.js';
+import type { JobEngine } from './jobs/job-engine.js';
 import type { Job, JobQueue } from './jobs/job-queue.js';
 import { type JobTables, jobMigrations } from './jobs/job-tables.js';
-import { SqliteJobQueue } from './jobs/sqlite-job-queue.js';
-import { type MigrationSet, migrate } from './migrate.js';
-import { lockForServing, openSqlite } from './sqlite/open-sqlite.js';
-import { createSqliteDialect } from './sqlite/sqlite-dialect.js';
+import { type MigrationSet, type MigrationStatus, migrate, readMigrationStatus } from './migrate.js';
+import type { Signals } from './signals/signals.js';
 import type { Write } from './transaction.js';
 
 export interface OpenDatabaseOptions {
-  /** `sqlite:<file>`. */
+  /** `sqlite:<file>` or `postgres://…`. */
   readonly url: string;
   readonly migrations: readonly MigrationSet[];
   /** `serving` for the process that answers requests and works jobs; `visiting` for a command beside it. */
   readonly role: 'serving' | 'visiting';
   readonly now: () => number;
+  /**
+   * Told of a job that failed unexpectedly, and of what went wrong in the background: then the job's kind is `none`.
+   * The work goes on later in both cases.
+   */
   onJobError(error: unknown, job: Job): void;
+  /** Told how many dead letters were removed because they were old. */
+  onDeadJobsRemoved?(count: number): void;
+  /** The most connections to PostgreSQL that this process opens, from 2 on; 10 where nothing is said. */
+  readonly connections?: number;
 }
 
 /** An open, migrated database. */
 export interface Database<Tables> {
-  /** For reading. Writes go through {@link write}. */
+  /** For reading what is committed. Writes go through {@link write}. */
   readonly db: Kysely<Tables>;
   readonly jobs: JobQueue;
-  /** Commits `write` durably, together with others of the same moment. See {@link GroupCommit}. */
+  readonly signals: Signals;
+  /**
+   * Commits `write` durably, together with others of the same moment. See {@link GroupCommit}.
+   * @throws DatabaseUnavailableError when the database does not answer; answer with a 503 then.
+   */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
   /** `undefined` when the database answers; otherwise a sentence that says what is wrong. For readiness. */
   check(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
+const noJob: Job = { id: 'none', kind: 'none', payload: '', attempt: 0, createdAt: 0, giveUpAt: 0 };
+const defaultConnections = 10;
+
 /**
  * Opens the database and brings its tables up to date.
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
 export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promise<Database<Tables>> {
-  const path = sqlitePath(options.url);
-  const unlock = options.role === 'serving' ? lockForServing(path) : () => undefined;
-  const db = new Kysely<Tables>({ dialect: createSqliteDialect(openSqlite(path)) });
-  try {
-    await migrate(db, [jobMigrations, ...options.migrations]);
-  } catch (error) {
-    await db.destroy();
-    unlock();
-    throw error;
-  }
-  const commits = new GroupCommit(db);
-  const jobs = new SqliteJobQueue(
-    db as unknown as Kysely<JobTables>,
-    commits as unknown as GroupCommit<JobTables>,
-    { now: options.now, onHandlerError: options.onJobError },
-  );
-  return {
+  const onError = (error: unknown, job: Job = noJob): void => options.onJobError(error, job);
+  const backend = await openBackend<Tables>({
+    url: options.url,
+    role: options.role,
+    connections: options.connections ?? defaultConnections,
+    onError,
+  });
+  const { db, signals } = backend;
+  const commits = new GroupCommit(db, {
+    lanes: backend.lanes,
+    isConflict: backend.isConflict,
+    onActionError: onError,
+  });
+  const jobCommits = commits as unknown as GroupCommit<JobTables>;
+  const engine = await prepare(backend, options, jobCommits);
+  const jobs = new DurableJobQueue({
+    db: db as unknown as Kysely<JobTables>,
+    commits: jobCommits,
+    engine,
+    signals,
+    mayWork: options.role === 'serving',
+    now: options.now,
+    onError,
+    onDeadJobsRemoved: (count) => options.onDeadJobsRemoved?.(count),
+  });
+  const database: Database<Tables> = {
     db,
     jobs,
+    signals,
     write: (write) => commits.run(write),
-    async check() {
-      try {
-        await db.selectNoFrom(({ lit }) => lit(1).as('one')).execute();
-        return undefined;
-      } catch (error) {
-        return `the database does not answer: ${(error as Error).message}`;
-      }
-    },
+    check: () => check(db),
     async close() {
-      await db.destroy();
-      unlock();
+      await engine.close();
+      await backend.close();
     },
   };
+  enginesOf.set(database, engine);
+  return database;
 }
 
-function sqlitePath(url: string): string {
-  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  if (path === '') {
-    throw new DatabaseUnusableError(`The database URL "${url}" is not known: write sqlite:<file>.`);
+/**
+ * What has been run of each unit's migrations, and what the next start would run; changes nothing.
+ * @throws DatabaseUnusableError when the database cannot be opened.
+ */
+export async function migrationStatus(
+  options: Pick<OpenDatabaseOptions, 'url' | 'migrations'>,
+): Promise<MigrationStatus[]> {
+  const backend = await openBackend<unknown>({
+    url: options.url,
+    role: 'visiting',
+    connections: 2,
+    onError: () => undefined,
+  });
+  try {
+    return await readMigrationStatus(backend.db, [jobMigrations, ...options.migrations]);
+  } finally {
+    await backend.close();
   }
-  return path;
+}
+
+const enginesOf = new WeakMap<object, JobEngine>();
+
+/** Where the jobs of an open database are kept; for moving all of it. */
+export function jobEngineOf(database: object): JobEngine {
+  const engine = enginesOf.get(database);
+  if (engine === undefined) throw new TypeError('This is not a database that openDatabase has opened.');
+  return engine;
+}
+
+async function openBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {
+  const scheme = /^[a-z]*(?=:)/.exec(options.url)?.[0];
+  if (scheme === 'sqlite') {
+    const { openSqliteBackend } = await import('./sqlite/sqlite-backend.js');
+    return openSqliteBackend(options);
+  }
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    const { openPostgresBackend } = await import('./postgres/postgres-backend.js');
+    return await openPostgresBackend(options);
+  }
+  // The rest of the URL may hold a password.
+  throw new DatabaseUnusableError(
+    `The database URL begins with "${scheme ?? ''}", which is not known: write sqlite:<file> or postgres://….`,
+  );
+}
+
+async function prepare<Tables>(
+  backend: Backend<Tables>,
+  options: OpenDatabaseOptions,
+  commits: GroupCommit<JobTables>,
+): Promise<JobEngine> {
+  try {
+    await migrate(backend.db, [jobMigrations, ...options.migrations], (transaction) =>
+      backend.lockMigrations(transaction),
+    );
+    return await backend.openJobEngine(commits, options.now);
+  } catch (error) {
+    await backend.close();
+    throw error;
+  }
+}
+
+async function check<Tables>(db: Kysely<Tables>): Promise<string | undefined> {
+  try {
+    await sql`select 1`.execute(db);
+    return undefined;
+  } catch (error) {
+    return `the database does not answer: ${(error as Error).message}`;
+  }
 }

@@ -1,7 +1,8 @@
 import type { AnyTransaction } from '../transaction.js';
+import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
 
 export interface NewJob {
-  /** Which handler does it. */
+  /** Which handler does it: letters, digits, `_`, `-`, `.` and `/`. */
   readonly kind: string;
   /** What the handler needs to know, as text (JSON, say). */
   readonly payload: string;
@@ -34,31 +35,51 @@ export type JobOutcome =
 export interface JobHandler {
   /** How many jobs of this kind run at once in this process. */
   readonly concurrency: number;
-  /** One attempt. It may be repeated after a crash, so its effects must bear that. A throw is a retry with back-off. */
+  /**
+   * One attempt. It may be repeated after a crash, so its effects must bear that. A throw is a retry with back-off;
+   * once `signal` is aborted (the process is closing) it hands the job back instead.
+   */
   run(job: Job, signal: AbortSignal): Promise<JobOutcome>;
   /** The time to give up has come: what must change with it. `reason` is that of the last attempt. */
   giveUp(job: Job, reason: string): ApplyOutcome;
 }
 
-export interface DeadJob {
-  readonly id: string;
-  readonly kind: string;
-  readonly payload: string;
-  readonly reason: string;
-  readonly attempts: number;
-  readonly diedAt: number;
-}
+/** Work that is repeated; it must bear being done twice. */
+export type ScheduledWork = (signal: AbortSignal) => Promise<void>;
 
-/** Durable work: done at least once, retried at given instants, given up at a given instant, then kept as a dead letter. */
+/**
+ * Durable work: done at least once, retried at given instants, given up at a given instant, then kept as a dead letter
+ * for 14 days. Any number of processes on one database share it; what a dead process was doing is taken over within
+ * half a minute (their clocks must agree to a few seconds, or jobs are taken over too early and done twice).
+ */
 export interface JobQueue {
   /** Adds a job within the caller's transaction: it exists if and only if that commits. */
   enqueue(transaction: AnyTransaction, job: NewJob): Promise<void>;
   /** Says who does jobs of a kind; call it before {@link start}. */
   handle(kind: string, handler: JobHandler): void;
+  /**
+   * Does `work` once in every period, counted over all processes, first at the first start ever. When it fails it is
+   * tried again until the period ends. Call it before {@link start}.
+   */
+  schedule(name: string, everyMilliseconds: number, work: ScheduledWork): void;
   /** Starts working. */
   start(): Promise<void>;
-  /** Resolves when nothing that is due now is left undone. For tests and for draining. */
+  /** Resolves when nothing that is due now and has a handler here is left undone. For tests and for draining. */
   idle(): Promise<void>;
   /** Stops taking jobs, aborts what still runs after `deadlineMilliseconds`, and hands it back. */
   stop(deadlineMilliseconds: number): Promise<void>;
+
+  /** How many jobs there are of each kind; kinds without any are not told. */
+  counts(): Promise<JobKindCounts[]>;
+  /** The oldest jobs first. */
+  list(filter: JobFilter): Promise<JobSummary[]>;
+  /** `undefined` when there is no such job. */
+  show(id: string): Promise<JobDetails | undefined>;
+  /**
+   * Makes a waiting job due now, or brings a dead one back as a new job with as much time as it had at first. False
+   * when there is no such job or it is running.
+   */
+  retry(id: string): Promise<boolean>;
+  /** Removes a waiting or dead job. False when there is no such job or it is running. */
+  drop(id: string): Promise<boolean>;
 }

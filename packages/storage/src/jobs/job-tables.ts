@@ -1,8 +1,11 @@
-import { type Generated, type Kysely, sql } from 'kysely';
+import { type Generated, type Kysely, PostgresAdapter, type Transaction } from 'kysely';
 import type { MigrationSet } from '../migrate.js';
+import { columnTypes } from '../portable-columns.js';
+import type { AnyTransaction } from '../transaction.js';
 
-/** The lease table of the job queue on SQLite, and its dead letters. Instants in Unix milliseconds. */
+/** The tables of the job queue. Instants in Unix milliseconds. */
 export interface JobTables {
+  /** The lease table; on SQLite only, as pg-boss keeps its own on PostgreSQL. */
   jobs: {
     id: Generated<number>;
     kind: string;
@@ -15,14 +18,23 @@ export interface JobTables {
     last_reason: string | null;
   };
   dead_jobs: {
-    id: number;
+    id: string;
     kind: string;
     payload: string;
     created_at: number;
+    give_up_at: number;
     attempts: number;
     reason: string;
     died_at: number;
   };
+  schedules: {
+    name: string;
+    due_at: number;
+  };
+}
+
+export function jobTables(transaction: AnyTransaction): Transaction<JobTables> {
+  return transaction.db as Transaction<JobTables>;
 }
 
 export const jobMigrations: MigrationSet = {
@@ -30,30 +42,41 @@ export const jobMigrations: MigrationSet = {
   migrations: {
     '0001-jobs': {
       async up(db: Kysely<unknown>): Promise<void> {
-        await db.schema
-          .createTable('jobs')
-          .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
-          .addColumn('kind', 'text', (column) => column.notNull())
-          .addColumn('payload', 'text', (column) => column.notNull())
-          .addColumn('created_at', 'integer', (column) => column.notNull())
-          .addColumn('run_at', 'integer', (column) => column.notNull())
-          .addColumn('give_up_at', 'integer', (column) => column.notNull())
-          .addColumn('attempt', 'integer', (column) => column.notNull())
-          .addColumn('leased_until', 'integer')
-          .addColumn('last_reason', 'text')
-          .execute();
-        await sql`create index jobs_due on jobs (kind, run_at, id)`.execute(db);
+        if (!(db.getExecutor().adapter instanceof PostgresAdapter)) await createLeaseTable(db);
         await db.schema
           .createTable('dead_jobs')
-          .addColumn('id', 'integer', (column) => column.primaryKey())
-          .addColumn('kind', 'text', (column) => column.notNull())
-          .addColumn('payload', 'text', (column) => column.notNull())
-          .addColumn('created_at', 'integer', (column) => column.notNull())
-          .addColumn('attempts', 'integer', (column) => column.notNull())
-          .addColumn('reason', 'text', (column) => column.notNull())
-          .addColumn('died_at', 'integer', (column) => column.notNull())
+          .addColumn('id', columnTypes.text, (column) => column.primaryKey())
+          .addColumn('kind', columnTypes.text, (column) => column.notNull())
+          .addColumn('payload', columnTypes.text, (column) => column.notNull())
+          .addColumn('created_at', columnTypes.integer, (column) => column.notNull())
+          .addColumn('give_up_at', columnTypes.integer, (column) => column.notNull())
+          .addColumn('attempts', columnTypes.integer, (column) => column.notNull())
+          .addColumn('reason', columnTypes.text, (column) => column.notNull())
+          .addColumn('died_at', columnTypes.integer, (column) => column.notNull())
+          .execute();
+        await db.schema.createIndex('dead_jobs_died_at').on('dead_jobs').column('died_at').execute();
+        await db.schema
+          .createTable('schedules')
+          .addColumn('name', columnTypes.text, (column) => column.primaryKey())
+          .addColumn('due_at', columnTypes.integer, (column) => column.notNull())
           .execute();
       },
     },
   },
 };
+
+async function createLeaseTable(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('jobs')
+    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+    .addColumn('kind', 'text', (column) => column.notNull())
+    .addColumn('payload', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'integer', (column) => column.notNull())
+    .addColumn('run_at', 'integer', (column) => column.notNull())
+    .addColumn('give_up_at', 'integer', (column) => column.notNull())
+    .addColumn('attempt', 'integer', (column) => column.notNull())
+    .addColumn('leased_until', 'integer')
+    .addColumn('last_reason', 'text')
+    .execute();
+  await db.schema.createIndex('jobs_due').on('jobs').columns(['kind', 'run_at', 'id']).execute();
+}

@@ -2,22 +2,33 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
+import { isBusy } from './sqlite-errors.js';
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>;
 export type SqliteStatement = ReturnType<SqliteDatabase['prepare']>;
 
-const busyTimeoutMilliseconds = 10_000;
+/** The connections of one file: all writes go through one, and readers never wait for it. */
+export interface SqliteFile {
+  readonly writer: SqliteDatabase;
+  openReader(): SqliteDatabase;
+}
+
+// Waiting for another process's lock stops the event loop, so it is short here; transactions wait without stopping it.
+const busyTimeoutMilliseconds = 50;
+// Turning on the write-ahead log and the first recovery take a lock that only the start may wait for.
+const openingTimeoutMilliseconds = 10_000;
 
 /** Opens (or makes, mode 0600) a database file with the settings that make a commit survive a crash. */
-export function openSqlite(path: string): SqliteDatabase {
+export function openSqlite(path: string): SqliteFile {
   try {
     makePrivateFile(path);
-    const database = new DatabaseSync(path);
-    database.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`);
-    database.exec('pragma journal_mode = wal');
-    database.exec('pragma synchronous = full');
-    database.exec('pragma foreign_keys = on');
-    return database;
+    const writer = new DatabaseSync(path);
+    writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
+    writer.exec('pragma journal_mode = wal');
+    writer.exec('pragma synchronous = full');
+    writer.exec('pragma foreign_keys = on');
+    writer.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`);
+    return { writer, openReader: () => openReader(path) };
   } catch (cause) {
     throw new DatabaseUnusableError(
       `The database file ${path} cannot be opened: ${(cause as Error).message}; check its path and permissions.`,
@@ -26,19 +37,24 @@ export function openSqlite(path: string): SqliteDatabase {
   }
 }
 
+function openReader(path: string): SqliteDatabase {
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`);
+  return reader;
+}
+
 /**
  * Takes the right to serve from a database file, for as long as this process lives: an operating-system lock, so that
  * a process that died holds nothing. The answer gives it up.
  * @throws DatabaseUnusableError when another process serves from the file.
  */
 export function lockForServing(path: string): () => void {
-  const lockPath = `${path}.serving`;
-  makePrivateFile(lockPath);
-  const lock = new DatabaseSync(lockPath);
+  const lock = openLockFile(path);
   try {
     lock.exec('begin exclusive');
   } catch (cause) {
     lock.close();
+    if (!isBusy(cause)) throw cannotLock(path, cause);
     throw new DatabaseUnusableError(
       `The database file ${path} is in use by another serving process: stop that one first, or use PostgreSQL to run several.`,
       { cause },
@@ -47,6 +63,24 @@ export function lockForServing(path: string): () => void {
   return () => lock.close();
 }
 
+function openLockFile(path: string): SqliteDatabase {
+  const lockPath = `${path}.serving`;
+  try {
+    makePrivateFile(lockPath);
+    return new DatabaseSync(lockPath);
+  } catch (cause) {
+    throw cannotLock(path, cause);
+  }
+}
+
+function cannotLock(path: string, cause: unknown): DatabaseUnusableError {
+  return new DatabaseUnusableError(
+    `The database file ${path} cannot be locked through ${path}.serving: ${(cause as Error).message}; check its path and permissions.`,
+    { cause },
+  );
+}
+
+// SQLite gives the -wal and -shm files the mode of the file that they belong to.
 function makePrivateFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));

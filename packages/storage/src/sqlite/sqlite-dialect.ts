@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
-  CompiledQuery,
+  type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
@@ -7,83 +8,112 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  type TransactionSettings,
 } from 'kysely';
-import type { SqliteDatabase, SqliteStatement } from './open-sqlite.js';
+import type { SqliteDatabase, SqliteFile } from './open-sqlite.js';
+import { isBusy, translateSqliteError } from './sqlite-errors.js';
+import { StatementCache } from './statement-cache.js';
 
-const maximumCachedStatements = 500;
+const lockWaitMilliseconds = 10_000;
+const lockRetryMilliseconds = 10;
 
-/** Kysely on one SQLite connection. Queries run at once, on the event loop; transactions queue behind each other. */
-export function createSqliteDialect(database: SqliteDatabase): Dialect {
+/**
+ * Kysely on one SQLite file. Queries run at once, on the event loop. Transactions and single writes queue behind each
+ * other on one connection; reads outside a transaction have a connection of their own and see what is committed.
+ */
+export function createSqliteDialect(file: SqliteFile): Dialect {
   return {
-    createDriver: () => new SqliteConnectionDriver(database),
+    createDriver: () => new SqliteDriver(file),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
 }
 
-class SqliteConnectionDriver implements Driver {
-  readonly #database: SqliteDatabase;
-  readonly #connection: SqliteConnection;
-  #tail: Promise<void> = Promise.resolve();
-  #release: (() => void) | undefined;
+class SqliteDriver implements Driver {
+  readonly #shared: SharedConnections;
 
-  constructor(database: SqliteDatabase) {
-    this.#database = database;
-    this.#connection = new SqliteConnection(database);
+  constructor(file: SqliteFile) {
+    this.#shared = new SharedConnections(file);
   }
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<DatabaseConnection> {
-    const previous = this.#tail;
-    let release = (): void => {};
-    this.#tail = new Promise((resolve) => {
-      release = resolve;
-    });
-    await previous;
-    this.#release = release;
-    return this.#connection;
+  async acquireConnection(): Promise<SqliteSession> {
+    return new SqliteSession(this.#shared);
   }
 
-  async releaseConnection(): Promise<void> {
-    this.#release?.();
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    (connection as SqliteSession).end();
   }
 
-  // IMMEDIATE: a deferred transaction that turns to writing while another process writes fails without waiting.
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    const session = connection as SqliteSession;
+    if (settings.accessMode === 'read only') session.beginReading();
+    else await session.beginWriting();
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('commit'));
+    (connection as SqliteSession).finish('commit');
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // A full disk makes SQLite roll back by itself; rolling back again would hide that error behind another.
-    if (this.#database.isTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+    (connection as SqliteSession).finish('rollback');
   }
 
   async destroy(): Promise<void> {
-    this.#connection.forgetStatements();
-    this.#database.close();
+    this.#shared.close();
   }
 }
 
-class SqliteConnection implements DatabaseConnection {
-  readonly #database: SqliteDatabase;
-  readonly #statements = new Map<string, { statement: SqliteStatement; isReader: boolean }>();
+/** The two connections of the process, and the queue of those who want to write. */
+class SharedConnections {
+  readonly file: SqliteFile;
+  readonly writer: StatementCache;
+  readonly reader: StatementCache;
+  #tail: Promise<void> = Promise.resolve();
 
-  constructor(database: SqliteDatabase) {
-    this.#database = database;
+  constructor(file: SqliteFile) {
+    this.file = file;
+    this.writer = new StatementCache(file.writer);
+    this.reader = new StatementCache(file.openReader());
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { statement, isReader } = this.#prepare(sql);
-    const values = parameters as Parameters<SqliteStatement['all']>;
-    if (isReader) return { rows: statement.all(...values) as R[] };
-    const { changes, lastInsertRowid } = statement.run(...values);
-    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  /** Resolves when it is this one's turn to write; the answer passes the turn on. */
+  async takeTurn(): Promise<() => void> {
+    const previous = this.#tail;
+    let pass = (): void => {};
+    this.#tail = new Promise((resolve) => {
+      pass = resolve;
+    });
+    await previous;
+    return pass;
+  }
+
+  close(): void {
+    this.reader.close();
+    this.writer.close();
+  }
+}
+
+class SqliteSession implements DatabaseConnection {
+  readonly #shared: SharedConnections;
+  #transaction: StatementCache | undefined;
+  #pass: (() => void) | undefined;
+
+  constructor(shared: SharedConnections) {
+    this.#shared = shared;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.#transaction !== undefined) return run(this.#transaction, query);
+    if (isRead(query)) return run(this.#shared.reader, query);
+    const pass = await this.#shared.takeTurn();
+    try {
+      return await whenUnlocked(() => run(this.#shared.writer, query));
+    } finally {
+      pass();
+    }
   }
 
   // biome-ignore lint/correctness/useYield: the engine answers with all rows at once; Kysely's interface asks for a generator.
@@ -91,20 +121,63 @@ class SqliteConnection implements DatabaseConnection {
     throw new Error('streaming is not supported on SQLite: read in pages instead');
   }
 
-  forgetStatements(): void {
-    this.#statements.clear();
+  // IMMEDIATE: a deferred transaction that turns to writing while another process writes fails without waiting.
+  async beginWriting(): Promise<void> {
+    this.#pass = await this.#shared.takeTurn();
+    await whenUnlocked(() => execute(this.#shared.file.writer, 'begin immediate'));
+    this.#transaction = this.#shared.writer;
   }
 
-  #prepare(sql: string): { statement: SqliteStatement; isReader: boolean } {
-    const cached = this.#statements.get(sql);
-    if (cached !== undefined) return cached;
-    const statement = this.#database.prepare(sql);
-    const prepared = { statement, isReader: statement.columns().length > 0 };
-    if (this.#statements.size >= maximumCachedStatements) {
-      const [oldest] = this.#statements.keys();
-      if (oldest !== undefined) this.#statements.delete(oldest);
+  /** A snapshot, which lasts however much others commit meanwhile. */
+  beginReading(): void {
+    const reader = this.#shared.file.openReader();
+    execute(reader, 'begin');
+    this.#transaction = new StatementCache(reader);
+  }
+
+  finish(command: 'commit' | 'rollback'): void {
+    // A full disk makes SQLite roll back by itself; rolling back again would hide that error behind another.
+    if (command === 'rollback' && !this.#transaction?.database.isTransaction) return;
+    if (this.#transaction !== undefined) execute(this.#transaction.database, command);
+  }
+
+  end(): void {
+    if (this.#transaction !== this.#shared.writer) this.#transaction?.close();
+    this.#transaction = undefined;
+    this.#pass?.();
+    this.#pass = undefined;
+  }
+}
+
+function isRead({ query, sql }: CompiledQuery): boolean {
+  return query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && /^\s*select\b/i.test(sql));
+}
+
+function run<R>(statements: StatementCache, { sql, parameters }: CompiledQuery): QueryResult<R> {
+  try {
+    return statements.run<R>(sql, parameters);
+  } catch (error) {
+    throw translateSqliteError(error);
+  }
+}
+
+function execute(database: SqliteDatabase, command: string): void {
+  try {
+    database.exec(command);
+  } catch (error) {
+    throw translateSqliteError(error);
+  }
+}
+
+/** Repeats what another process's lock refused, without stopping the event loop meanwhile. */
+async function whenUnlocked<Result>(action: () => Result): Promise<Result> {
+  const deadline = performance.now() + lockWaitMilliseconds;
+  for (;;) {
+    try {
+      return action();
+    } catch (error) {
+      if (!isBusy((error as Error).cause) || performance.now() > deadline) throw error;
     }
-    this.#statements.set(sql, prepared);
-    return prepared;
+    await delay(lockRetryMilliseconds);
   }
 }

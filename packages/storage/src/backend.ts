@@ -1,0 +1,28 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { GroupCommit } from './group-commit.js';
+import type { JobEngine } from './jobs/job-engine.js';
+import type { JobTables } from './jobs/job-tables.js';
+import type { Signals } from './signals/signals.js';
+
+/** What {@link openDatabase} needs of a kind of database. */
+export interface Backend<Tables> {
+  readonly db: Kysely<Tables>;
+  readonly signals: Signals;
+  /** How many transactions may be in flight at once. */
+  readonly lanes: number;
+  isConflict(error: unknown): boolean;
+  /** The first thing that a migration does, so that only one process does it. */
+  lockMigrations(transaction: Transaction<Tables>): Promise<void>;
+  /** Called once the tables are up to date. */
+  openJobEngine(commits: GroupCommit<JobTables>, now: () => number): Promise<JobEngine>;
+  close(): Promise<void>;
+}
+
+export interface BackendOptions {
+  readonly url: string;
+  readonly role: 'serving' | 'visiting';
+  /** The most connections that are opened, where there are several. */
+  readonly connections: number;
+  /** Told of what went wrong in the background. */
+  onError(error: unknown): void;
+}

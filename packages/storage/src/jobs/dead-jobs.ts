@@ -1,0 +1,105 @@
+import { type Kysely, sql } from 'kysely';
+import type { GroupCommit } from '../group-commit.js';
+import type { AnyTransaction } from '../transaction.js';
+import type { JobDetails } from './job-listing.js';
+import type { Job } from './job-queue.js';
+import { type JobTables, jobTables } from './job-tables.js';
+
+/** How long a dead letter is kept. */
+export const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
+
+const removalBatch = 500;
+
+/** The dead letters: jobs that were given up, with the reason; the same table on every backend. */
+export class DeadJobs {
+  readonly #db: Kysely<JobTables>;
+  readonly #commits: GroupCommit<JobTables>;
+  readonly #now: () => number;
+
+  constructor(db: Kysely<JobTables>, commits: GroupCommit<JobTables>, now: () => number) {
+    this.#db = db;
+    this.#commits = commits;
+    this.#now = now;
+  }
+
+  async add(transaction: AnyTransaction, dead: readonly { readonly job: Job; readonly reason: string }[]) {
+    if (dead.length === 0) return;
+    const rows = dead.map(({ job, reason }) => ({
+      id: job.id,
+      kind: job.kind,
+      payload: job.payload,
+      created_at: job.createdAt,
+      give_up_at: job.giveUpAt,
+      attempts: job.attempt,
+      reason,
+      died_at: this.#now(),
+    }));
+    await jobTables(transaction).insertInto('dead_jobs').values(rows).execute();
+  }
+
+  async count(): Promise<{ kind: string; count: number }[]> {
+    return await this.#db
+      .selectFrom('dead_jobs')
+      .select(['kind', (is) => is.fn.countAll<number>().as('count')])
+      .groupBy('kind')
+      .execute();
+  }
+
+  async list(kind: string | undefined, limit: number): Promise<JobDetails[]> {
+    let query = this.#db.selectFrom('dead_jobs').selectAll();
+    if (kind !== undefined) query = query.where('kind', '=', kind);
+    const rows = await query.orderBy('died_at').orderBy('id').limit(limit).execute();
+    return rows.map(toDetails);
+  }
+
+  async find(id: string): Promise<JobDetails | undefined> {
+    const row = await this.#db.selectFrom('dead_jobs').selectAll().where('id', '=', id).executeTakeFirst();
+    return row && toDetails(row);
+  }
+
+  /** Takes a dead letter out, within the caller's transaction; `undefined` when there is none. */
+  async take(transaction: AnyTransaction, id: string): Promise<JobDetails | undefined> {
+    const row = await jobTables(transaction)
+      .deleteFrom('dead_jobs')
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst();
+    return row && toDetails(row);
+  }
+
+  /** Removes what died longer ago than it is kept, a few at a time so that nobody waits; answers how many. */
+  async removeOld(signal: AbortSignal): Promise<number> {
+    const before = this.#now() - deadJobRetentionMilliseconds;
+    let removed = 0;
+    while (!signal.aborted) {
+      const rows = await this.#commits.run(({ db }) =>
+        db
+          .deleteFrom('dead_jobs')
+          .where(
+            'id',
+            'in',
+            sql<string>`(select id from dead_jobs where died_at < ${before} order by died_at limit ${sql.lit(removalBatch)})`,
+          )
+          .returning('id')
+          .execute(),
+      );
+      removed += rows.length;
+      if (rows.length < removalBatch) break;
+    }
+    return removed;
+  }
+}
+
+function toDetails(row: JobTables['dead_jobs']): JobDetails {
+  return {
+    id: row.id,
+    kind: row.kind,
+    state: 'dead',
+    attempts: row.attempts,
+    createdAt: row.created_at,
+    at: row.died_at,
+    giveUpAt: row.give_up_at,
+    reason: row.reason,
+    payload: row.payload,
+  };
+}

@@ -1,0 +1,196 @@
+import type { Kysely } from 'kysely';
+import { DatabaseUnusableError } from '../database-unusable-error.js';
+import type { GroupCommit } from '../group-commit.js';
+import type { Signals } from '../signals/signals.js';
+import type { AnyTransaction } from '../transaction.js';
+import { DeadJobs } from './dead-jobs.js';
+import type { JobEngine, StoredJob } from './job-engine.js';
+import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
+import type { Job, JobHandler, JobQueue, NewJob, ScheduledWork } from './job-queue.js';
+import { JobRunner } from './job-runner.js';
+import type { JobTables } from './job-tables.js';
+import { OutcomeRecorder } from './outcome-recorder.js';
+import { Schedules } from './schedules.js';
+
+export interface JobQueueOptions {
+  readonly db: Kysely<JobTables>;
+  readonly commits: GroupCommit<JobTables>;
+  readonly engine: JobEngine;
+  readonly signals: Signals;
+  readonly mayWork: boolean;
+  readonly now: () => number;
+  /** Told of whatever went wrong with a job, or (without one) with looking for jobs; the work goes on later. */
+  onError(error: unknown, job?: Job): void;
+  onDeadJobsRemoved(count: number): void;
+}
+
+const wakeChannel = 'jobs';
+const schedulePrefix = 'schedule/';
+const cleanUpMilliseconds = 60 * 60_000;
+const defaultListLimit = 100;
+
+/** {@link JobQueue} over whichever engine keeps the living jobs. */
+export class DurableJobQueue implements JobQueue {
+  readonly #options: JobQueueOptions;
+  readonly #dead: DeadJobs;
+  readonly #schedules: Schedules;
+  readonly #runner: JobRunner;
+  /** The jobs that each open transaction adds: written together, at its end. */
+  readonly #adding = new WeakMap<object, StoredJob[]>();
+  #stopListening: (() => void) | undefined;
+
+  constructor(options: JobQueueOptions) {
+    const { db, commits, engine, now } = options;
+    this.#options = options;
+    this.#dead = new DeadJobs(db, commits, now);
+    this.#schedules = new Schedules(db, commits);
+    this.#runner = new JobRunner({
+      engine,
+      outcomes: new OutcomeRecorder(engine, commits, this.#dead),
+      now,
+      onError: (error, claim) => options.onError(error, claim?.job),
+      beforeClaim: () => this.#startSchedules(),
+      nextDueAt: () => this.#schedules.nextDueAt,
+    });
+    this.schedule('remove-old-dead-letters', cleanUpMilliseconds, async (signal) => {
+      options.onDeadJobsRemoved(await this.#dead.removeOld(signal));
+    });
+  }
+
+  async enqueue(transaction: AnyTransaction, job: NewJob): Promise<void> {
+    assertStorable(job);
+    const now = this.#options.now();
+    this.#add(transaction, {
+      kind: job.kind,
+      payload: job.payload,
+      createdAt: now,
+      runAt: Math.min(job.runAt ?? now, job.giveUpAt),
+      giveUpAt: job.giveUpAt,
+      attempts: 0,
+      reason: undefined,
+    });
+  }
+
+  handle(kind: string, handler: JobHandler): void {
+    this.#runner.handle(kind, handler);
+  }
+
+  schedule(name: string, everyMilliseconds: number, work: ScheduledWork): void {
+    this.#schedules.add(name, everyMilliseconds);
+    this.handle(`${schedulePrefix}${name}`, {
+      concurrency: 1,
+      async run(_job, signal) {
+        await work(signal);
+        return { kind: 'done' };
+      },
+      giveUp: () => async () => {},
+    });
+  }
+
+  async start(): Promise<void> {
+    if (!this.#options.mayWork) {
+      throw new DatabaseUnusableError(
+        'Jobs are worked by the serving process: open the database with the role "serving" to start them.',
+      );
+    }
+    this.#stopListening = await this.#options.signals.listen(wakeChannel, (kinds) => {
+      this.#runner.wake(kinds === undefined ? undefined : (JSON.parse(kinds) as string[]));
+    });
+    await this.#runner.start();
+  }
+
+  idle(): Promise<void> {
+    return this.#runner.idle();
+  }
+
+  async stop(deadlineMilliseconds: number): Promise<void> {
+    this.#stopListening?.();
+    await this.#runner.stop(deadlineMilliseconds);
+  }
+
+  async counts(): Promise<JobKindCounts[]> {
+    const counts = new Map<string, { due: number; waiting: number; running: number; dead: number }>();
+    const [living, dead] = await Promise.all([this.#options.engine.countLiving(), this.#dead.count()]);
+    const all = [...living, ...dead.map((row) => ({ ...row, state: 'dead' as const }))];
+    for (const { kind, state, count } of all) {
+      const row = counts.get(kind) ?? { due: 0, waiting: 0, running: 0, dead: 0 };
+      row[state] += count;
+      counts.set(kind, row);
+    }
+    return [...counts].map(([kind, row]) => ({ kind, ...row })).sort((a, b) => (a.kind < b.kind ? -1 : 1));
+  }
+
+  async list(filter: JobFilter): Promise<JobSummary[]> {
+    const limit = filter.limit ?? defaultListLimit;
+    const living = filter.state === 'dead' ? [] : await this.#options.engine.listLiving({ ...filter, limit });
+    const wantsDead = filter.state === undefined || filter.state === 'dead';
+    const dead = wantsDead ? await this.#dead.list(filter.kind, limit) : [];
+    return [...dead, ...living].slice(0, limit).map(({ payload: _payload, ...summary }) => summary);
+  }
+
+  async show(id: string): Promise<JobDetails | undefined> {
+    return (await this.#options.engine.find(id)) ?? (await this.#dead.find(id));
+  }
+
+  async retry(id: string): Promise<boolean> {
+    const living = await this.#options.engine.find(id);
+    if (living !== undefined) {
+      if (living.state === 'running' || !(await this.#options.engine.hasten(id))) return false;
+      await this.#options.commits.run((transaction) => this.#signal(transaction, [living.kind]));
+      return true;
+    }
+    return await this.#options.commits.run(async (transaction) => {
+      const dead = await this.#dead.take(transaction, id);
+      if (dead === undefined) return false;
+      const now = this.#options.now();
+      const giveUpAt = now + Math.max(0, dead.giveUpAt - dead.createdAt);
+      const { kind, payload } = dead;
+      await this.enqueue(transaction, { kind, payload, giveUpAt });
+      return true;
+    });
+  }
+
+  async drop(id: string): Promise<boolean> {
+    const living = await this.#options.engine.find(id);
+    if (living !== undefined) return living.state !== 'running' && (await this.#options.engine.remove(id));
+    return await this.#options.commits.run(
+      async (transaction) => (await this.#dead.take(transaction, id)) !== undefined,
+    );
+  }
+
+  #add(transaction: AnyTransaction, job: StoredJob): void {
+    const others = this.#adding.get(transaction.db);
+    if (others !== undefined) return void others.push(job);
+    const jobs = [job];
+    this.#adding.set(transaction.db, jobs);
+    transaction.beforeCommit(async () => {
+      await this.#options.engine.add(transaction, jobs);
+      await this.#signal(transaction, [...new Set(jobs.map(({ kind }) => kind))]);
+    });
+  }
+
+  async #signal(transaction: AnyTransaction, kinds: readonly string[]): Promise<void> {
+    await this.#options.signals.notify(transaction, wakeChannel, JSON.stringify(kinds));
+  }
+
+  async #startSchedules(): Promise<void> {
+    const now = this.#options.now();
+    await this.#schedules.startDue(now, async (transaction, name, endsAt) => {
+      await this.enqueue(transaction, { kind: `${schedulePrefix}${name}`, payload: '', giveUpAt: endsAt });
+    });
+  }
+}
+
+/** Refuses on every backend what one of them could not store. */
+function assertStorable({ kind, payload }: NewJob): void {
+  if (!/^[\w.\-/]{1,200}$/.test(kind)) {
+    throw new TypeError(
+      `The job kind "${kind}" is not known to be storable: use letters, digits, _, -, . and /.`,
+    );
+  }
+  if (payload.includes('\0')) {
+    throw new TypeError(
+      `The payload of a job of kind ${kind} holds a NUL character, which cannot be stored.`,
+    );
+  }
+}

@@ -1,0 +1,66 @@
+import type { AnyTransaction } from '../transaction.js';
+import type { JobDetails, JobFilter, JobState } from './job-listing.js';
+import type { Job } from './job-queue.js';
+
+/** A job to be stored, with all that is known of it. */
+export interface StoredJob {
+  readonly kind: string;
+  readonly payload: string;
+  readonly createdAt: number;
+  readonly runAt: number;
+  readonly giveUpAt: number;
+  readonly attempts: number;
+  readonly reason: string | undefined;
+}
+
+/** A job that this process may run until its lease ends. */
+export interface ClaimedJob {
+  readonly job: Job;
+  readonly lastReason: string | undefined;
+  /** Together with the id, names this claim: whoever claims the job later gets another one. */
+  readonly fence: number;
+}
+
+/** What becomes of a claimed job in the table: it goes, or it waits again. */
+export interface Settlement {
+  readonly claim: ClaimedJob;
+  readonly next: { readonly runAt: number; readonly reason: string } | undefined;
+}
+
+export type LivingState = Exclude<JobState, 'dead'>;
+
+/** Where the living jobs are kept: what differs between the backends, and nothing else. */
+export interface JobEngine {
+  /** Must be called before jobs of these kinds are claimed. */
+  prepare(kinds: readonly string[]): Promise<void>;
+  /** Called once, when the process starts working. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+  add(transaction: AnyTransaction, jobs: readonly StoredJob[]): Promise<void>;
+  /** The oldest due jobs, now leased by this process. */
+  claim(kind: string, limit: number): Promise<ClaimedJob[]>;
+  /** Answers the ids of the jobs that still were this process's; nothing is changed about the others. */
+  settle(transaction: AnyTransaction, settlements: readonly Settlement[]): Promise<ReadonlySet<string>>;
+  /** Lengthens the leases. */
+  renew(claims: readonly ClaimedJob[]): Promise<void>;
+  /** Ends the leases, so that the jobs can be claimed at once. */
+  release(claims: readonly ClaimedJob[]): Promise<void>;
+  /** Makes the jobs claimable whose lease has ended. */
+  takeOver(): Promise<void>;
+  /** When the next job of these kinds becomes due; `undefined` when none waits. */
+  nextRunAt(kinds: readonly string[]): Promise<number | undefined>;
+
+  countLiving(): Promise<{ kind: string; state: LivingState; count: number }[]>;
+  listLiving(filter: JobFilter & { readonly limit: number }): Promise<JobDetails[]>;
+  find(id: string): Promise<JobDetails | undefined>;
+  /** Makes a waiting job due now; false when it is not waiting. */
+  hasten(id: string): Promise<boolean>;
+  /** Removes a waiting job; false when it is not waiting. */
+  remove(id: string): Promise<boolean>;
+  /** All living jobs, in pages; a running one counts as waiting. */
+  exportAll(db: object): AsyncIterable<readonly StoredJob[]>;
+}
+
+/** How long a claim lasts without being renewed; then the job is somebody else's. */
+export const leaseMilliseconds = 20_000;
+export const renewalMilliseconds = 5_000;

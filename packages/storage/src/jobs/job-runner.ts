@@ -1,0 +1,228 @@
+import type { ClaimedJob, JobEngine } from './job-engine.js';
+import { leaseMilliseconds, renewalMilliseconds } from './job-engine.js';
+import type { JobHandler, JobOutcome } from './job-queue.js';
+import type { OutcomeRecorder } from './outcome-recorder.js';
+
+export interface JobRunnerOptions {
+  readonly engine: JobEngine;
+  readonly outcomes: OutcomeRecorder;
+  readonly now: () => number;
+  onError(error: unknown, claim?: ClaimedJob): void;
+  /** Called before jobs are looked for, so that what is due at that moment is among them. */
+  beforeClaim(): Promise<void>;
+  /** When `beforeClaim` has something to do next, in Unix milliseconds. */
+  nextDueAt(): number;
+}
+
+interface Work {
+  readonly handler: JobHandler;
+  readonly running: Map<ClaimedJob, Promise<void>>;
+}
+
+// Backstop for what no signal tells: another process's command line on SQLite, or a signal that was lost.
+const pollMilliseconds = 1000;
+const retryAfterThrowMilliseconds = { first: 1000, cap: 60 * 60_000 };
+/** How long an aborted job may take to notice. */
+const abortGraceMilliseconds = 500;
+
+/** Claims due jobs, runs them, and has their outcomes recorded. */
+export class JobRunner {
+  readonly #options: JobRunnerOptions;
+  readonly #work = new Map<string, Work>();
+  readonly #stopping = new AbortController();
+  readonly #wanted = new Set<string>();
+  #claiming: Promise<void> | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #renewalTimer: NodeJS.Timeout | undefined;
+  #lastRenewal = performance.now();
+  #started = false;
+
+  constructor(options: JobRunnerOptions) {
+    this.#options = options;
+  }
+
+  handle(kind: string, handler: JobHandler): void {
+    this.#work.set(kind, { handler, running: new Map() });
+  }
+
+  async start(): Promise<void> {
+    await this.#options.engine.prepare([...this.#work.keys()]);
+    await this.#options.engine.start();
+    this.#started = true;
+    this.#renewalTimer = setInterval(() => void this.#renew(), renewalMilliseconds);
+    this.#renewalTimer.unref();
+    this.wake();
+  }
+
+  /** Looks for due jobs of these kinds, or of all. */
+  wake(kinds: Iterable<string> = this.#work.keys()): void {
+    if (!this.#started) return;
+    for (const kind of kinds) if (this.#work.has(kind)) this.#wanted.add(kind);
+    if (this.#wanted.size === 0) return;
+    this.#claiming ??= this.#claimWanted()
+      .catch((error: unknown) => this.#options.onError(error))
+      .finally(() => {
+        this.#claiming = undefined;
+        if (this.#wanted.size > 0) this.wake([]);
+      });
+  }
+
+  async idle(): Promise<void> {
+    if (!this.#started) return;
+    await this.#options.engine.takeOver();
+    for (;;) {
+      this.wake();
+      while (this.#claiming !== undefined) await this.#claiming;
+      const running = this.#running();
+      if (running.length === 0) return;
+      await Promise.all(running.map(([, done]) => done));
+    }
+  }
+
+  async stop(deadlineMilliseconds: number): Promise<void> {
+    this.#started = false;
+    clearTimeout(this.#pollTimer);
+    await this.#claiming;
+    await waitAtMost(this.#finished(), deadlineMilliseconds);
+    if (this.#running().length > 0) {
+      this.#stopping.abort();
+      await waitAtMost(this.#finished(), abortGraceMilliseconds);
+    }
+    clearInterval(this.#renewalTimer);
+    // What still runs is done again by somebody else; its outcome here finds the claim gone and changes nothing.
+    const abandoned = this.#running().map(([claim]) => claim);
+    await this.#release(abandoned);
+  }
+
+  #running(): [ClaimedJob, Promise<void>][] {
+    return [...this.#work.values()].flatMap(({ running }) => [...running]);
+  }
+
+  async #finished(): Promise<void> {
+    await Promise.all(this.#running().map(([, done]) => done));
+  }
+
+  async #claimWanted(): Promise<void> {
+    // Jobs end in bunches, as they are recorded together: claim once for all of them.
+    await new Promise((resolve) => setImmediate(resolve));
+    clearTimeout(this.#pollTimer);
+    try {
+      await this.#options.beforeClaim();
+      while (this.#wanted.size > 0 && this.#started) {
+        const [kind] = this.#wanted;
+        if (kind === undefined) break;
+        this.#wanted.delete(kind);
+        await this.#claimKind(kind);
+      }
+      const nextRunAt = await this.#options.engine.nextRunAt([...this.#work.keys()]);
+      this.#pollAfter(this.#untilNext(nextRunAt));
+    } catch (error) {
+      this.#wanted.clear();
+      this.#pollAfter(pollMilliseconds);
+      throw error;
+    }
+  }
+
+  async #claimKind(kind: string): Promise<void> {
+    const work = this.#work.get(kind);
+    if (work === undefined) return;
+    const free = work.handler.concurrency - work.running.size;
+    if (free <= 0) return;
+    for (const claim of await this.#options.engine.claim(kind, free)) {
+      const done = this.#attempt(work.handler, claim).finally(() => {
+        work.running.delete(claim);
+        this.wake([kind]);
+      });
+      work.running.set(claim, done);
+    }
+  }
+
+  #untilNext(nextRunAt = Number.POSITIVE_INFINITY): number {
+    const now = this.#options.now();
+    // What is due already waits for a free place, and a job that ends looks for it.
+    const next = Math.min(nextRunAt > now ? nextRunAt : Number.POSITIVE_INFINITY, this.#options.nextDueAt());
+    return Math.min(pollMilliseconds, Math.max(1, next - now));
+  }
+
+  #pollAfter(milliseconds: number): void {
+    clearTimeout(this.#pollTimer);
+    if (!this.#started) return;
+    this.#pollTimer = setTimeout(() => this.wake(), milliseconds);
+    this.#pollTimer.unref();
+  }
+
+  async #attempt(handler: JobHandler, claim: ClaimedJob): Promise<void> {
+    try {
+      const outcome = await this.#outcomeOf(handler, claim);
+      if (outcome === 'handed-back') await this.#release([claim]);
+      else await this.#options.outcomes.record(claim, outcome);
+    } catch (error) {
+      this.#options.onError(error, claim);
+      await this.#retryUnrecorded(claim);
+    }
+  }
+
+  async #outcomeOf(handler: JobHandler, claim: ClaimedJob): Promise<JobOutcome | 'handed-back'> {
+    const { job, lastReason } = claim;
+    if (this.#options.now() >= job.giveUpAt) {
+      const reason = lastReason ?? 'it was never tried';
+      return { kind: 'dead', reason: `given up: ${reason}`, apply: handler.giveUp(job, reason) };
+    }
+    try {
+      return await handler.run(job, this.#stopping.signal);
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return 'handed-back';
+      this.#options.onError(error, claim);
+      return { kind: 'retry', at: this.#afterThrow(claim), reason: 'internal error' };
+    }
+  }
+
+  /** The outcome could not be written with what belongs to it: the attempt is done again later. */
+  async #retryUnrecorded(claim: ClaimedJob): Promise<void> {
+    try {
+      const reason = 'the outcome could not be recorded';
+      await this.#options.outcomes.record(claim, { kind: 'retry', at: this.#afterThrow(claim), reason });
+    } catch (error) {
+      // The lease runs out and the job is done again: at least once, as promised.
+      this.#options.onError(error, claim);
+    }
+  }
+
+  #afterThrow({ job }: ClaimedJob): number {
+    const { first, cap } = retryAfterThrowMilliseconds;
+    return this.#options.now() + Math.min(cap, first * 2 ** Math.min(job.attempt - 1, 30));
+  }
+
+  async #release(claims: readonly ClaimedJob[]): Promise<void> {
+    if (claims.length === 0) return;
+    try {
+      await this.#options.engine.release(claims);
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const claims = this.#running().map(([claim]) => claim);
+    try {
+      if (claims.length > 0) await this.#options.engine.renew(claims);
+      // After an outage every lease looks abandoned; their owners get the time of one to renew them first.
+      const now = performance.now();
+      const wasAway = now - this.#lastRenewal > leaseMilliseconds / 2;
+      this.#lastRenewal = now;
+      if (this.#started && !wasAway) await this.#options.engine.takeOver();
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+}
+
+/** Resolves when `work` does, or after that time. */
+async function waitAtMost(work: Promise<void>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, deadline]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,86 @@
+import type { GroupCommit } from '../group-commit.js';
+import type { AnyTransaction } from '../transaction.js';
+import type { DeadJobs } from './dead-jobs.js';
+import type { ClaimedJob, JobEngine, Settlement } from './job-engine.js';
+import type { JobOutcome } from './job-queue.js';
+import type { JobTables } from './job-tables.js';
+
+interface Ended {
+  readonly claim: ClaimedJob;
+  readonly outcome: JobOutcome;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+const maximumOutcomesPerWrite = 256;
+const maximumReasonLength = 1000;
+
+/** Records the outcomes of one turn of the event loop together: in one statement where they need no more than that. */
+export class OutcomeRecorder {
+  readonly #engine: JobEngine;
+  readonly #commits: GroupCommit<JobTables>;
+  readonly #dead: DeadJobs;
+  #ended: Ended[] = [];
+
+  constructor(engine: JobEngine, commits: GroupCommit<JobTables>, dead: DeadJobs) {
+    this.#engine = engine;
+    this.#commits = commits;
+    this.#dead = dead;
+  }
+
+  /**
+   * Resolves once the outcome and what belongs to it are committed, or when the job is no longer this process's:
+   * then nothing is changed. Rejects with what `apply` threw.
+   */
+  record(claim: ClaimedJob, outcome: JobOutcome): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended.length === 0) setImmediate(() => void this.#recordAll());
+      this.#ended.push({ claim, outcome, resolve, reject });
+    });
+  }
+
+  async #recordAll(): Promise<void> {
+    const all = this.#ended;
+    this.#ended = [];
+    const groups: Promise<void>[] = [];
+    for (let start = 0; start < all.length; start += maximumOutcomesPerWrite) {
+      groups.push(this.#recordGroup(all.slice(start, start + maximumOutcomesPerWrite)));
+    }
+    await Promise.all(groups);
+  }
+
+  async #recordGroup(group: readonly Ended[]): Promise<void> {
+    try {
+      await this.#commits.run((transaction) => this.#write(transaction, group));
+      for (const { resolve } of group) resolve();
+    } catch (error) {
+      const [only] = group;
+      if (group.length === 1 && only !== undefined) return only.reject(error);
+      await Promise.all(group.map((each) => this.#recordGroup([each])));
+    }
+  }
+
+  async #write(transaction: AnyTransaction, group: readonly Ended[]): Promise<void> {
+    const ours = await this.#engine.settle(transaction, group.map(toSettlement));
+    const settled = group.filter(({ claim }) => ours.has(claim.job.id));
+    await this.#dead.add(
+      transaction,
+      settled.flatMap(({ claim, outcome }) =>
+        outcome.kind === 'dead' ? [{ job: claim.job, reason: printable(outcome.reason) }] : [],
+      ),
+    );
+    for (const { outcome } of settled) await outcome.apply?.(transaction);
+  }
+}
+
+function toSettlement({ claim, outcome }: Ended): Settlement {
+  if (outcome.kind !== 'retry') return { claim, next: undefined };
+  const runAt = Math.min(outcome.at, claim.job.giveUpAt);
+  return { claim, next: { runAt, reason: printable(outcome.reason) } };
+}
+
+/** Reasons quote what others sent, which may hold what a database refuses to store as text. */
+function printable(reason: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: PostgreSQL's text cannot hold NUL.
+  return reason.replace(/[\u0000\ud800-\udfff]/gu, '\ufffd').slice(0, maximumReasonLength);
+}

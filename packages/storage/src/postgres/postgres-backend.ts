@@ -1,0 +1,64 @@
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import type { Backend, BackendOptions } from '../backend.js';
+import { DatabaseUnusableError } from '../database-unusable-error.js';
+import { PgBossJobEngine } from './pg-boss-job-engine.js';
+import { addJobIndexes, startPgBoss } from './pg-boss-schema.js';
+import { isPostgresConflict, messageOf } from './postgres-errors.js';
+import { createPool, translatingPool } from './postgres-pool.js';
+import { PostgresSignals } from './postgres-signals.js';
+
+const transactionsInFlight = 4;
+/** Any number will do, as long as nothing else in the database takes the same one. */
+const migrationLock = 7_214_669_001;
+
+/** @throws DatabaseUnusableError when the server cannot be reached. */
+export async function openPostgresBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {
+  const { url, connections, onError } = options;
+  const pool = createPool({ url, connections: Math.max(2, connections) });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
+  const signals = new PostgresSignals(url, onError);
+  try {
+    await sql`select 1`.execute(db);
+  } catch (cause) {
+    await db.destroy();
+    throw new DatabaseUnusableError(
+      `The PostgreSQL database ${nameOf(url)} cannot be reached: ${messageOf((cause as Error).cause ?? cause)}; check that it runs, its address and its credentials.`,
+      { cause },
+    );
+  }
+  return {
+    db,
+    signals,
+    lanes: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
+    isConflict: isPostgresConflict,
+    lockMigrations,
+    async openJobEngine(_commits, now) {
+      const boss = await db.transaction().execute(async (transaction) => {
+        await lockMigrations(transaction);
+        const boss = await startPgBoss(pool, onError);
+        await addJobIndexes(transaction as unknown as Kysely<unknown>);
+        return boss;
+      });
+      return new PgBossJobEngine(boss, pool, db as unknown as Kysely<unknown>, now);
+    },
+    async close() {
+      await signals.close();
+      await db.destroy();
+    },
+  };
+}
+
+async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise<void> {
+  await sql`set local statement_timeout = 0`.execute(transaction);
+  await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
+}
+
+/** The address without the credentials. */
+function nameOf(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url);
+    return `${hostname}${port === '' ? '' : `:${port}`}${pathname}`;
+  } catch {
+    return '(its URL cannot be read)';
+  }
+}

@@ -1,0 +1,40 @@
+import { DatabaseUnavailableError } from '../database-unavailable-error.js';
+
+// SQLSTATE codes and classes (https://www.postgresql.org/docs/current/errcodes-appendix.html) that say "not now".
+const unavailableClasses = ['08', '53', '57', '58'];
+const unavailableStates = ['25006', '55P03'];
+const conflictStates = ['40001', '40P01'];
+const brokenMessages =
+  /connection terminated|connection error|client was closed|timeout exceeded when trying to connect|query read timeout|connection timeout|pool after calling end/i;
+
+/** Whether the transaction lost against another one and can be run again from the start. */
+export function isPostgresConflict(error: unknown): boolean {
+  return conflictStates.includes(codeOf(error));
+}
+
+/** The error as the rest of the program knows it. */
+export function translatePostgresError(error: unknown): unknown {
+  if (!isUnavailable(error)) return error;
+  return new DatabaseUnavailableError(`The database does not answer: ${messageOf(error)}.`, { cause: error });
+}
+
+/** What went wrong, for people; connecting to a name with several addresses fails with one error for each. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return error.errors.map((each) => (each as Error).message).join('; ');
+  }
+  return (error as Error).message;
+}
+
+function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error);
+  // The server names five-character states; the operating system names such as ECONNREFUSED, EPIPE or ENOTFOUND.
+  if (/^E[A-Z_]{4,}$/.test(code)) return true;
+  if (unavailableStates.includes(code) || unavailableClasses.includes(code.slice(0, 2))) return true;
+  return code === '' && brokenMessages.test((error as Error).message);
+}
+
+function codeOf(error: unknown): string {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : '';
+}

@@ -1,0 +1,102 @@
+import type { PostgresPool } from 'kysely';
+import pg from 'pg';
+import { DatabaseUnavailableError } from '../database-unavailable-error.js';
+import { translatePostgresError } from './postgres-errors.js';
+
+export interface PostgresPoolOptions {
+  readonly url: string;
+  /** The most connections this process opens, at least 2; one more listens for notifications. */
+  readonly connections: number;
+}
+
+const connectTimeoutMilliseconds = 5_000;
+const statementTimeoutMilliseconds = 30_000;
+// For a network that swallows everything, where the server's own timeout never arrives.
+const answerTimeoutMilliseconds = statementTimeoutMilliseconds + 5_000;
+const idleTransactionTimeoutMilliseconds = 60_000;
+
+/** How every connection of this process is set up. */
+export function connectionSettings(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'waxwing',
+    connectionTimeoutMillis: connectTimeoutMilliseconds,
+    keepAlive: true,
+    types: { getTypeParser: portableTypeParser as typeof pg.types.getTypeParser },
+  };
+}
+
+export function createPool({ url, connections }: PostgresPoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    ...connectionSettings(url),
+    max: connections,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: statementTimeoutMilliseconds,
+    query_timeout: answerTimeoutMilliseconds,
+    idle_in_transaction_session_timeout: idleTransactionTimeoutMilliseconds,
+  });
+  // A connection that breaks is told to whoever uses it next, as the error of its query; without these listeners the
+  // event would end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
+}
+
+/**
+ * The pool as Kysely sees it: errors are those of this package, and a connection that broke is thrown away instead of
+ * being handed to the next one who asks.
+ */
+export function translatingPool(pool: pg.Pool): PostgresPool {
+  return {
+    async connect() {
+      const client = await connect(pool);
+      let broken = false;
+      return {
+        // The parameters are Kysely's overloads: a statement, or a cursor, which is never used here.
+        async query(sql: unknown, parameters?: unknown) {
+          // The server rolls back by itself when it loses a connection.
+          if (broken && sql === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] };
+          try {
+            return await client.query(sql as string, parameters as unknown[]);
+          } catch (error) {
+            const translated = translatePostgresError(error);
+            broken ||= translated instanceof DatabaseUnavailableError && !isStatementTimeout(error);
+            throw translated;
+          }
+        },
+        release: () => client.release(broken),
+      } as unknown as Awaited<ReturnType<PostgresPool['connect']>>;
+    },
+    end: () => pool.end(),
+  };
+}
+
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw translatePostgresError(error);
+  }
+}
+
+function isStatementTimeout(error: unknown): boolean {
+  return (error as { code?: unknown }).code === '57014';
+}
+
+/** 64-bit integers and sums are numbers, as on SQLite; one that a number cannot hold is refused instead of rounded. */
+function portableTypeParser(oid: number, format: 'text' | 'binary'): (value: string) => unknown {
+  if (format === 'text' && (oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC)) {
+    return parseExactNumber;
+  }
+  return pg.types.getTypeParser(oid, format) as (value: string) => unknown;
+}
+
+function parseExactNumber(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw new RangeError(
+      `The database holds the integer ${text}, which a number cannot hold: keep it as decimal text.`,
+    );
+  }
+  return value;
+}

@@ -1,0 +1,127 @@
+import { type Kysely, sql } from 'kysely';
+import pg from 'pg';
+import { SignalListeners } from '../signals/signal-listeners.js';
+import { assertSignalFits, type SignalListener, type Signals } from '../signals/signals.js';
+import type { AnyTransaction } from '../transaction.js';
+import { translatePostgresError } from './postgres-errors.js';
+import { connectionSettings } from './postgres-pool.js';
+
+// One channel of PostgreSQL for all of ours: a process listens once, and ours need no names that PostgreSQL accepts.
+const postgresChannel = 'waxwing_signals';
+const reconnectMilliseconds = { first: 100, cap: 5_000 };
+const heartbeatMilliseconds = 10_000;
+const answerTimeoutMilliseconds = 5_000;
+
+/**
+ * {@link Signals} over LISTEN and NOTIFY, on a connection of its own that is opened when somebody listens and opened
+ * again when it breaks.
+ */
+export class PostgresSignals implements Signals {
+  readonly #url: string;
+  readonly #listeners: SignalListeners;
+  #client: pg.Client | undefined;
+  #connecting: Promise<void> | undefined;
+  #reconnectTimer: NodeJS.Timeout | undefined;
+  #heartbeatTimer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #closed = false;
+
+  constructor(url: string, onError: (error: unknown) => void) {
+    this.#url = url;
+    this.#listeners = new SignalListeners(onError);
+  }
+
+  async notify(transaction: AnyTransaction, channel: string, payload: string): Promise<void> {
+    assertSignalFits(payload);
+    const message = JSON.stringify([channel, payload]);
+    await sql`select pg_notify(${postgresChannel}, ${message})`.execute(transaction.db as Kysely<unknown>);
+  }
+
+  /** @throws DatabaseUnavailableError when the first connection cannot be made. */
+  async listen(channel: string, listener: SignalListener): Promise<() => void> {
+    const stop = this.#listeners.add(channel, listener);
+    try {
+      await this.#connected();
+    } catch (error) {
+      stop();
+      throw translatePostgresError(error);
+    }
+    return stop;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#reconnectTimer);
+    clearTimeout(this.#heartbeatTimer);
+    await this.#connecting?.catch(() => undefined);
+    const client = this.#client;
+    this.#client = undefined;
+    client?.removeAllListeners('end');
+    await client?.end();
+  }
+
+  async #connected(): Promise<void> {
+    if (this.#client !== undefined) return;
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    await this.#connecting;
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({
+      ...connectionSettings(this.#url),
+      query_timeout: answerTimeoutMilliseconds,
+    });
+    // An error is always followed by the end, which is where it is dealt with.
+    client.on('error', () => undefined);
+    client.on('notification', ({ payload }) => this.#received(payload ?? ''));
+    try {
+      await client.connect();
+      await client.query(`listen ${postgresChannel}`);
+    } catch (error) {
+      client.connection.stream.destroy();
+      throw error;
+    }
+    if (this.#closed) return void (await client.end());
+    client.on('end', () => this.#lost(client));
+    this.#client = client;
+    this.#failures = 0;
+    this.#scheduleHeartbeat(client);
+  }
+
+  #received(message: string): void {
+    const [channel, payload] = JSON.parse(message) as [string, string];
+    this.#listeners.tell(channel, payload);
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#client !== client || this.#closed) return;
+    this.#client = undefined;
+    clearTimeout(this.#heartbeatTimer);
+    this.#scheduleReconnect();
+  }
+
+  #scheduleReconnect(): void {
+    const { first, cap } = reconnectMilliseconds;
+    const wait = Math.min(cap, first * 2 ** Math.min(this.#failures++, 10));
+    this.#reconnectTimer = setTimeout(() => {
+      this.#connected().then(
+        () => this.#listeners.tellAllOfGap(),
+        () => this.#closed || this.#scheduleReconnect(),
+      );
+    }, wait);
+    this.#reconnectTimer.unref();
+  }
+
+  // A connection that was cut without a word looks alive until something is asked of it.
+  #scheduleHeartbeat(client: pg.Client): void {
+    this.#heartbeatTimer = setTimeout(() => {
+      client.query('select 1').then(
+        () => this.#client === client && this.#scheduleHeartbeat(client),
+        () => client.connection.stream.destroy(),
+      );
+    }, heartbeatMilliseconds);
+    this.#heartbeatTimer.unref();
+  }
+}

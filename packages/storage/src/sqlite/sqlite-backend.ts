@@ -1,0 +1,35 @@
+import { Kysely } from 'kysely';
+import type { Backend, BackendOptions } from '../backend.js';
+import { DatabaseUnusableError } from '../database-unusable-error.js';
+import type { JobTables } from '../jobs/job-tables.js';
+import { SqliteJobEngine } from '../jobs/sqlite-job-engine.js';
+import { LocalSignals } from '../signals/local-signals.js';
+import { lockForServing, openSqlite } from './open-sqlite.js';
+import { createSqliteDialect } from './sqlite-dialect.js';
+
+/** @throws DatabaseUnusableError when the file cannot be opened, or another process serves from it. */
+export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tables> {
+  const path = options.url.slice('sqlite:'.length);
+  if (path === '') throw new DatabaseUnusableError('The database URL names no file: write sqlite:<file>.');
+  const unlock = options.role === 'serving' ? lockForServing(path) : () => undefined;
+  try {
+    const db = new Kysely<Tables>({ dialect: createSqliteDialect(openSqlite(path)) });
+    return {
+      db,
+      signals: new LocalSignals(options.onError),
+      lanes: 1,
+      isConflict: () => false,
+      // Every transaction that writes has the whole file to itself.
+      lockMigrations: async () => {},
+      openJobEngine: async (commits, now) =>
+        new SqliteJobEngine(db as unknown as Kysely<JobTables>, commits, now),
+      async close() {
+        await db.destroy();
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { DatabaseUnavailableError } from '../database-unavailable-error.js';
+
+// Primary result codes of sqlite3.h; the extended ones carry them in their lowest byte (https://sqlite.org/rescode.html).
+const busy = 5;
+const locked = 6;
+const ioError = 10;
+const full = 13;
+
+/** Whether another process holds the lock that was asked for. */
+export function isBusy(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === busy || code === locked;
+}
+
+/** The error as the rest of the program knows it. */
+export function translateSqliteError(error: unknown): unknown {
+  const code = resultCode(error);
+  const { message } = error as Error;
+  if (code === full) {
+    return new DatabaseUnavailableError(`The disk of the database is full (${message}): make room on it.`, {
+      cause: error,
+    });
+  }
+  if (code === ioError) {
+    return new DatabaseUnavailableError(
+      `The database file cannot be read or written (${message}): check its disk.`,
+      { cause: error },
+    );
+  }
+  if (code === busy || code === locked) {
+    return new DatabaseUnavailableError(
+      `The database is locked by another process (${message}): wait until that command ends.`,
+      { cause: error },
+    );
+  }
+  return error;
+}
+
+function resultCode(error: unknown): number | undefined {
+  const { sqliteCode } = error as { sqliteCode?: unknown };
+  return typeof sqliteCode === 'number' ? sqliteCode & 0xff : undefined;
+}
