@@ -39,6 +39,8 @@ export class FakeChatServer {
   readonly requests: FakeRequest[] = [];
   /** Unix milliseconds by the server's clock. */
   now = Date.UTC(2026, 10, 20, 12);
+  /** How much later than `now` its answers claim that it is, in milliseconds. */
+  claimedLateness = 0;
   /** Whether a registration is decided at once, or stays pending until `decide`. */
   relayIsUp = true;
   /** Answers instead of the operation at this path. */
@@ -74,7 +76,10 @@ export class FakeChatServer {
   };
 
   answer(fields: Record<string, unknown>, init: ResponseInit = {}): Response {
-    const headers = { date: new Date(this.now).toUTCString(), ...Object(init.headers) };
+    const headers = {
+      date: new Date(this.now + this.claimedLateness).toUTCString(),
+      ...Object(init.headers),
+    };
     return new Response(JSON.stringify({ result: 'success', msg: '', ...fields }), { ...init, headers });
   }
 
