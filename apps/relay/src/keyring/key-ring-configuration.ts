@@ -1,4 +1,4 @@
-import type { EnvironmentReader } from '@waxwing/service';
+import { type Environment, EnvironmentReader } from '@waxwing/service';
 import type { UnlockFile } from './key-ring-cipher.js';
 import { dayMilliseconds, defaultRotationDays, type RotationPolicy } from './rotation-policy.js';
 
@@ -9,6 +9,10 @@ export interface KeyRingConfiguration {
   readonly place: KeyRingPlace;
   readonly unlock: UnlockFile;
   readonly policy: RotationPolicy;
+  /** File that records who did what to the ring. */
+  readonly auditLog: string;
+  /** Unix socket through which commands reach the running relay. */
+  readonly adminSocket: string;
 }
 
 export const defaultKeyRingFile = 'key-ring.age';
@@ -16,13 +20,28 @@ const databasePlace = 'database';
 
 const days = { minimum: 1, maximum: 3650 } as const;
 
+/**
+ * The configuration for a command, which needs nothing else of the relay's.
+ * @throws ConfigurationError naming every problem.
+ */
+export function readKeyRingEnvironmentAlone(environment: Environment): KeyRingConfiguration {
+  const concerned = Object.entries(environment).filter(([name]) => name.startsWith('RELAY_KEY_'));
+  const reader = new EnvironmentReader(Object.fromEntries(concerned), 'RELAY_');
+  const configuration = readKeyRingEnvironment(reader);
+  reader.finish();
+  return configuration;
+}
+
 /** Reads the variables that concern the key ring; what is wrong is reported through `reader`. */
 export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfiguration {
   const place = reader.optional('KEY_RING') ?? defaultKeyRingFile;
+  const base = place === databasePlace ? 'key-ring' : place;
   const inDays = (name: string, fallback: number) => reader.integer(name, fallback, days) * dayMilliseconds;
   return {
     place: place === databasePlace ? { kind: 'database' } : { kind: 'file', path: place },
     unlock: readUnlockFile(reader),
+    auditLog: reader.optional('KEY_AUDIT_LOG') ?? `${base}.audit.jsonl`,
+    adminSocket: reader.optional('KEY_ADMIN_SOCKET') ?? `${base}.sock`,
     policy: {
       rotateAfterMilliseconds: inDays('KEY_ROTATE_DAYS', defaultRotationDays.rotate),
       acceptForMilliseconds: inDays('KEY_ACCEPT_DAYS', defaultRotationDays.accept),

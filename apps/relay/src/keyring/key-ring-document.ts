@@ -16,7 +16,13 @@ const facts = { public_key: publicKey, created_at: instant };
 
 const bouncerKey = z.discriminatedUnion('state', [
   z.strictObject({ ...facts, state: z.literal('primary'), private_key: bytes(32), primary_since: instant }),
-  z.strictObject({ ...facts, state: z.literal('accepted'), private_key: bytes(32), accepted_until: instant }),
+  z.strictObject({
+    ...facts,
+    state: z.literal('accepted'),
+    private_key: bytes(32),
+    accepted_since: instant,
+    accepted_until: instant,
+  }),
   z.strictObject({ ...facts, state: z.literal('retired'), retired_at: instant }),
   z.strictObject({ ...facts, state: z.literal('compromised'), revoked_at: instant }),
 ]);
@@ -152,6 +158,7 @@ function encodeBouncerKey(key: BouncerKey): BouncerKeyDocument {
         ...facts,
         state: key.state,
         private_key: reveal(key.privateKey),
+        accepted_since: key.acceptedSince,
         accepted_until: key.acceptedUntil,
       };
     case 'retired':
@@ -177,6 +184,7 @@ function decodeBouncerKey(key: BouncerKeyDocument): BouncerKey {
         ...facts,
         state: key.state,
         privateKey: conceal(key.private_key),
+        acceptedSince: key.accepted_since,
         acceptedUntil: key.accepted_until,
       };
     case 'retired':

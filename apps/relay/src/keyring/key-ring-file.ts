@@ -6,7 +6,8 @@ import type { KeyRingStore } from './key-ring-store.js';
 
 /** The key ring as one file of mode 0600. Several relays on one machine may share it. */
 export function keyRingFile(path: string): KeyRingStore {
-  const read = async () => ((await exists(path)) ? await readPrivateFile(path, 'the key ring') : undefined);
+  const read = async () =>
+    (await fileExists(path)) ? await readPrivateFile(path, 'the key ring') : undefined;
   return {
     place: `the file ${path}`,
     read,
@@ -24,13 +25,13 @@ export function keyRingFile(path: string): KeyRingStore {
 async function removeLeftovers(path: string): Promise<void> {
   const isLeftover = (name: string) => name.startsWith(`${basename(path)}.`) && name.endsWith('.new');
   const folder = dirname(path);
-  if (!(await exists(folder))) return;
+  if (!(await fileExists(folder))) return;
   for (const name of await readdir(folder)) {
     if (isLeftover(name)) await rm(join(folder, name), { force: true });
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+export async function fileExists(path: string): Promise<boolean> {
   try {
     await stat(path);
     return true;

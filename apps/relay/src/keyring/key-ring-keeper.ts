@@ -1,7 +1,10 @@
 import { type Clock, ConfigurationError } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
+import { CommandError } from '../command-error.js';
+import type { AuditLog } from './audit-log.js';
 import { checkKeyRing } from './check-key-ring.js';
 import type { KeyRing } from './key-ring.js';
+import { describeChanges } from './key-ring-changes.js';
 import { openKeyRingCipher, type UnlockFile } from './key-ring-cipher.js';
 import { decodeKeyRing, encodeKeyRing } from './key-ring-document.js';
 import type { KeyRingStore } from './key-ring-store.js';
@@ -14,8 +17,15 @@ export interface KeyRingKeeperOptions {
   readonly policy: RotationPolicy;
   readonly sodium: Sodium;
   readonly clock: Clock;
+  readonly audit: AuditLog;
   /** log2 of scrypt's cost, for passphrases; what age uses by default. */
   readonly scryptWorkFactor?: number;
+}
+
+/** Who changes the ring, and how they call it; for the audit log. */
+export interface Change {
+  readonly actor: string;
+  readonly action: string;
 }
 
 /** A ring and the text that it was read from. */
@@ -69,8 +79,18 @@ export class KeyRingKeeper {
   }
 
   /** Stores the first ring of a place, its key list signed. Whether that happened: not where there is one already. */
-  async create(ring: KeyRing): Promise<boolean> {
-    return this.options.store.replace(undefined, await this.#seal(this.#publish(ring)));
+  async create(ring: KeyRing, actor: string): Promise<boolean> {
+    const published = this.#publish(ring);
+    const stored = await this.#seal(published);
+    const changes = describeChanges(undefined, published);
+    return this.#audited({ actor, action: 'init', changes }, () =>
+      this.options.store.replace(undefined, stored),
+    );
+  }
+
+  /** What {@link change} would make of the ring. Nothing is stored. */
+  async preview(transition: (ring: KeyRing) => KeyRing): Promise<KeyRing> {
+    return transition((await this.read()).ring);
   }
 
   /**
@@ -78,25 +98,45 @@ export class KeyRingKeeper {
    * nothing. `transition` is run again when another process was faster. Answers the ring that is stored.
    * @throws what `transition` throws, and ConfigurationError as {@link read} does; nothing is changed then.
    */
-  async change(transition: (ring: KeyRing) => KeyRing): Promise<StoredKeyRing> {
+  async change(transition: (ring: KeyRing) => KeyRing, { actor, action }: Change): Promise<StoredKeyRing> {
+    const { store, sodium } = this.options;
     for (;;) {
       const before = await this.read();
       const ring = this.#publish(transition(before.ring));
       if (ring === before.ring) return before;
-      const problem = checkKeyRing(ring, this.options.sodium);
-      if (problem !== undefined)
-        throw new Error(`a key ring that is not sound was about to be stored: ${problem}`);
+      const problem = checkKeyRing(ring, sodium);
+      if (problem !== undefined) throw new CommandError(`The change would spoil the key ring: ${problem}`);
       const stored = await this.#seal(ring);
-      if (await this.options.store.replace(before.stored, stored)) return { ring, stored };
+      const changes = describeChanges(before.ring, ring);
+      const replaced = await this.#audited({ actor, action, changes }, () =>
+        store.replace(before.stored, stored),
+      );
+      if (replaced) return { ring, stored };
     }
   }
 
   /** Encrypts the ring anew, for the first secret of `unlock`. */
-  async rewrap(unlock: UnlockFile): Promise<void> {
+  async rewrap(actor: string, unlock: UnlockFile = this.options.unlock): Promise<void> {
+    const changes = [`encrypted for the first ${unlock.kind} of ${unlock.path}`];
     for (;;) {
       const { ring, stored } = await this.read();
-      if (await this.options.store.replace(stored, await this.#seal(ring, unlock))) return;
+      const next = await this.#seal(ring, unlock);
+      const replaced = await this.#audited({ actor, action: 'rewrap', changes }, () =>
+        this.options.store.replace(stored, next),
+      );
+      if (replaced) return;
     }
+  }
+
+  async #audited(
+    entry: Change & { readonly changes: readonly string[] },
+    replace: () => Promise<boolean>,
+  ): Promise<boolean> {
+    const { audit, clock } = this.options;
+    await audit.append({ at: clock(), ...entry, phase: 'begun' });
+    const replaced = await replace();
+    if (replaced) await audit.append({ at: clock(), ...entry, phase: 'done' });
+    return replaced;
   }
 
   #publish(ring: KeyRing): KeyRing {

@@ -38,7 +38,7 @@ export function newPrimaryKey({ publicKey, privateKey }: KeyPair, createdAt: num
 /** A new key becomes primary, the old one is accepted for as long as the policy says. */
 export function rotate(ring: KeyRing, context: TransitionContext): KeyRing {
   const { now, policy } = context;
-  const { bouncerKeys } = replaceKey(ring, asReplaced(primaryKey(ring), now + policy.acceptForMilliseconds));
+  const { bouncerKeys } = replaceKey(ring, asReplaced(primaryKey(ring), { now, policy }));
   return { ...ring, bouncerKeys: [...bouncerKeys, newPrimaryKey(context.makeKeyPair(), now)] };
 }
 
@@ -102,7 +102,7 @@ export function importKeys(
   return { ...ring, bouncerKeys: [...added, ...ring.bouncerKeys].sort(byAge) };
 }
 
-/** Makes an accepted key the primary one; the old primary is accepted. */
+/** Makes an accepted key the primary one; the old primary, if there is one, is accepted. */
 export function promote(
   ring: KeyRing,
   name: string,
@@ -111,9 +111,12 @@ export function promote(
   const chosen = namedKey(ring, name);
   if (chosen.state === 'primary') return ring;
   if (chosen.state !== 'accepted') throw new CommandError(`Key ${chosen.id} is ${chosen.state}.`);
-  const { acceptedUntil: _, ...facts } = chosen;
-  const old = asReplaced(primaryKey(ring), now + policy.acceptForMilliseconds);
-  return replaceKey(replaceKey(ring, old), { ...facts, state: 'primary', primarySince: now });
+  const { acceptedSince: _, acceptedUntil: __, ...facts } = chosen;
+  const bouncerKeys = ring.bouncerKeys.map((key): BouncerKey => {
+    if (key.id === chosen.id) return { ...facts, state: 'primary', primarySince: now };
+    return key.state === 'primary' ? asReplaced(key, { now, policy }) : key;
+  });
+  return { ...ring, bouncerKeys };
 }
 
 export function namedKey(ring: KeyRing, name: string): BouncerKey {
@@ -134,12 +137,17 @@ function asAccepted(
     privateKey: key.privateKey,
     createdAt: key.createdAt ?? now,
     state: 'accepted',
+    acceptedSince: now,
     acceptedUntil: key.acceptedUntil ?? now + policy.acceptForMilliseconds,
   };
 }
 
-function asReplaced({ primarySince: _, ...facts }: PrimaryKey, acceptedUntil: number): AcceptedKey {
-  return { ...facts, state: 'accepted', acceptedUntil };
+function asReplaced(
+  { primarySince: _, ...facts }: PrimaryKey,
+  { now, policy }: Pick<TransitionContext, 'now' | 'policy'>,
+): AcceptedKey {
+  const acceptedUntil = now + policy.acceptForMilliseconds;
+  return { ...facts, state: 'accepted', acceptedSince: now, acceptedUntil };
 }
 
 function asRetired({ id, publicKey, createdAt }: BouncerKey, retiredAt: number): BouncerKey {

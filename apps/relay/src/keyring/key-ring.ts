@@ -24,6 +24,8 @@ export interface PrimaryKey extends BouncerKeyFacts {
 export interface AcceptedKey extends BouncerKeyFacts {
   readonly state: 'accepted';
   readonly privateKey: Secret<Uint8Array>;
+  /** Since when it is not (or not yet) the primary, in Unix milliseconds. */
+  readonly acceptedSince: number;
   readonly acceptedUntil: number;
 }
 

@@ -42,6 +42,7 @@ export interface KeyRingDescription {
 }
 
 const useSlots = 8;
+const scheduled = { actor: 'schedule', action: 'schedule' };
 const problemRepeatMilliseconds = 60_000;
 
 /**
@@ -128,6 +129,11 @@ export class LiveKeyRing {
     return this.#refreshing;
   }
 
+  /** Resolves when nothing is being refreshed. */
+  async idle(): Promise<void> {
+    await this.#refreshing;
+  }
+
   async #refresh(): Promise<void> {
     const { keeper } = this.#options;
     try {
@@ -147,7 +153,7 @@ export class LiveKeyRing {
     const now = steadyClock.now();
     const context = { now, policy: this.#policy, makeKeyPair: () => sodium.generateKeyPair() };
     const before = this.primaryPublicKey();
-    this.#adopt(await keeper.change((ring) => applySchedule(ring, context)));
+    this.#adopt(await keeper.change((ring) => applySchedule(ring, context), scheduled));
     if (this.primaryPublicKey() !== before) log.info({ key: this.describe().primaryKeyId }, 'key rotated');
   }
 

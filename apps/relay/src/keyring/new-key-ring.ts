@@ -1,8 +1,10 @@
 import { encodeBase64 } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
+import { CommandError } from '../command-error.js';
 import type { KeyRing, SigningKey, TokenKey } from './key-ring.js';
-import { newPrimaryKey } from './key-ring-transitions.js';
+import { importKeys, newPrimaryKey, promote, type TransitionContext } from './key-ring-transitions.js';
+import type { PlainKeys } from './plain-keys.js';
 
 /** A ring with one fresh key of each kind. `now` in Unix milliseconds. */
 export function newKeyRing(sodium: Sodium, now: number): KeyRing {
@@ -14,6 +16,26 @@ export function newKeyRing(sodium: Sodium, now: number): KeyRing {
     tokenKeys: [newTokenKey(sodium, 0)],
     published: undefined,
   };
+}
+
+/**
+ * A ring with the keys of a plain file, and fresh ones of the other kinds. `primary` chooses among the keys; without it
+ * the file's own choice holds.
+ * @throws CommandError when neither says which key is primary.
+ */
+export function newKeyRingOf(
+  plain: PlainKeys,
+  primary: string | undefined,
+  { sodium, ...context }: Pick<TransitionContext, 'now' | 'policy'> & { readonly sodium: Sodium },
+): KeyRing {
+  const chosen = primary ?? plain.primary;
+  if (chosen === undefined) {
+    throw new CommandError(
+      'The file does not say which of its keys clients should use: name the newest with --primary <public-key>.',
+    );
+  }
+  const empty = { ...newKeyRing(sodium, context.now), bouncerKeys: [] };
+  return promote(importKeys(empty, plain.keys, context), chosen, context);
 }
 
 export function newSigningKey(sodium: Sodium, createdAt: number): SigningKey {

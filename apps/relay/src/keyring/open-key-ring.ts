@@ -1,18 +1,25 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock, Log } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
-import type { Database } from '@waxwing/storage';
+import type { AnyTransaction, Database } from '@waxwing/storage';
+import { openAdminSocket } from './administration/admin-socket.js';
+import type { KeyDesk } from './administration/key-desk.js';
+import { auditFile } from './audit-log.js';
 import type { KeyRingConfiguration } from './key-ring-configuration.js';
 import { keyRingFile } from './key-ring-file.js';
 import { KeyRingKeeper } from './key-ring-keeper.js';
 import { keyRingRow } from './key-ring-row.js';
 import type { KeyRingStore } from './key-ring-store.js';
 import type { KeyRingTables } from './key-ring-tables.js';
+import { readKeyUses } from './key-uses.js';
 import { LiveKeyRing } from './live-key-ring.js';
 import { SteadyClock } from './steady-clock.js';
 
 /** The relay's database, whatever else is in it; the key ring's tables are among its migrations. */
-export type DatabaseWithKeyRing = Pick<Database<never>, 'db' | 'write'>;
+export interface DatabaseWithKeyRing {
+  readonly db: object;
+  write<Result>(write: (transaction: AnyTransaction) => Promise<Result>): Promise<Result>;
+}
 
 export interface OpenKeyRingOptions {
   readonly sodium: Sodium;
@@ -47,14 +54,19 @@ export async function openKeyRing(
   const { sodium, log, random = Math.random } = options;
   const steadyClock = new SteadyClock(options.clock, options.monotonic ?? (() => performance.now()));
   const keeper = createKeyRingKeeper(configuration, { ...options, clock: () => steadyClock.now() });
-  const keyRing = new LiveKeyRing(await keeper.change((ring) => ring), {
-    keeper,
-    steadyClock,
-    sodium,
-    log,
-    random,
-  });
+  const keyRing = new LiveKeyRing(
+    await keeper.change((ring) => ring, { actor: 'schedule', action: 'start' }),
+    {
+      keeper,
+      steadyClock,
+      sodium,
+      log,
+      random,
+    },
+  );
   await keyRing.refresh();
+  const desk = createKeyDesk(keeper, { ...options, takeOver: () => keyRing.refresh() });
+  const admin = await openAdminSocket(configuration.adminSocket, { desk, log });
   const period = configuration.place.kind === 'file' ? filePollMilliseconds : rowPollMilliseconds;
   const timer = setInterval(() => void keyRing.refresh(), period);
   timer.unref();
@@ -62,14 +74,28 @@ export async function openKeyRing(
     keyRing,
     async close() {
       clearInterval(timer);
-      await keyRing.refresh();
+      await admin?.close();
+      await keyRing.idle();
     },
   };
 }
 
+export interface CreateKeyDeskOptions extends Pick<OpenKeyRingOptions, 'sodium' | 'clock' | 'database'> {
+  takeOver(): Promise<void>;
+}
+
+/** What commands work with. */
+export function createKeyDesk(
+  keeper: KeyRingKeeper,
+  { sodium, clock, database, takeOver }: CreateKeyDeskOptions,
+): KeyDesk {
+  const { db } = database as unknown as Database<KeyRingTables>;
+  return { keeper, sodium, clock, readKeyUses: () => readKeyUses(db), takeOver };
+}
+
 /** What reads and changes the ring of a configuration, in a relay or in a command. */
 export function createKeyRingKeeper(
-  { place, unlock, policy }: KeyRingConfiguration,
+  { place, unlock, policy, auditLog }: KeyRingConfiguration,
   { database, sodium, clock, scryptWorkFactor }: Omit<OpenKeyRingOptions, 'log'>,
 ): KeyRingKeeper {
   const store: KeyRingStore =
@@ -77,5 +103,5 @@ export function createKeyRingKeeper(
       ? keyRingFile(place.path)
       : keyRingRow(database as unknown as Database<KeyRingTables>);
   const cost = scryptWorkFactor === undefined ? {} : { scryptWorkFactor };
-  return new KeyRingKeeper({ store, unlock, policy, sodium, clock, ...cost });
+  return new KeyRingKeeper({ store, unlock, policy, sodium, clock, audit: auditFile(auditLog), ...cost });
 }

@@ -1,0 +1,148 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { type JsonObject, parseJson } from '@waxwing/protocol';
+import { ConfigurationError, type Log } from '@waxwing/service';
+import { z } from 'zod';
+import { CommandError } from '../../command-error.js';
+import { type DeskCommandName, deskCommands } from './desk-commands.js';
+import type { DeskCommand, KeyDesk } from './key-desk.js';
+
+/*
+ * One line of JSON each way over a Unix socket of mode 0600: {"command","arguments","actor"}, then {"answer"} or
+ * {"refusal"}. Who may open the socket may do with the keys what the relay may.
+ */
+
+const request = z.strictObject({
+  command: z.string().refine((name): name is DeskCommandName => Object.hasOwn(deskCommands, name)),
+  arguments: z.unknown(),
+  actor: z.string().max(100),
+});
+const reply = z.union([
+  z.strictObject({ answer: z.record(z.string(), z.unknown()) }),
+  z.strictObject({ refusal: z.string() }),
+]);
+
+const maximumLineBytes = 1024 * 1024;
+const idleMilliseconds = 30_000;
+
+export interface DeskCall {
+  readonly command: DeskCommandName;
+  readonly arguments: JsonObject;
+  readonly actor: string;
+}
+
+/** Does what a call asks. @throws CommandError or ConfigurationError when it must not be done. */
+export async function callDesk(desk: KeyDesk, call: DeskCall): Promise<JsonObject> {
+  const command: DeskCommand = deskCommands[call.command];
+  return command.run({ desk, actor: call.actor }, command.arguments.parse(call.arguments));
+}
+
+/**
+ * Lets commands on this machine reach the running relay. `undefined` when another relay of the same ring listens there:
+ * it serves them as well.
+ */
+export async function openAdminSocket(
+  path: string,
+  { desk, log }: { readonly desk: KeyDesk; readonly log: Log },
+): Promise<{ close(): Promise<void> } | undefined> {
+  const other = await tryConnect(path);
+  other?.destroy();
+  if (other !== undefined) return undefined;
+  rmSync(path, { force: true });
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    void serve(socket, { desk, log });
+  });
+  await listenPrivately(server, path);
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      }),
+  };
+}
+
+/** The running relay's answer to a call; `undefined` when none listens at `path`. @throws CommandError when it refuses. */
+export async function callAdminSocket(path: string, call: DeskCall): Promise<JsonObject | undefined> {
+  const socket = await tryConnect(path);
+  if (socket === undefined) return undefined;
+  socket.write(`${JSON.stringify(call)}\n`);
+  const parsed = reply.safeParse(parseJson((await readLine(socket)) || 'null'));
+  socket.destroy();
+  if (!parsed.success)
+    throw new CommandError('The relay went away before it answered: see its log, then try again.');
+  if ('refusal' in parsed.data) throw new CommandError(parsed.data.refusal);
+  return parsed.data.answer as JsonObject;
+}
+
+async function serve(
+  socket: Socket,
+  { desk, log }: { readonly desk: KeyDesk; readonly log: Log },
+): Promise<void> {
+  try {
+    const call = request.parse(parseJson(await readLine(socket)));
+    const answer = await callDesk(desk, call as DeskCall);
+    socket.end(`${JSON.stringify({ answer })}\n`);
+  } catch (error) {
+    const expected = error instanceof CommandError || error instanceof ConfigurationError;
+    if (!expected) log.error({ err: error }, 'a command about keys failed');
+    const refusal = expected ? error.message : 'The relay could not do it: see its log.';
+    socket.end(`${JSON.stringify({ refusal })}\n`);
+  }
+}
+
+function listenPrivately(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    // The socket must never exist with a looser mode, not even for the moment before chmod.
+    const before = process.umask(0o177);
+    try {
+      server.listen(path, () => {
+        chmodSync(path, 0o600);
+        resolve();
+      });
+    } finally {
+      process.umask(before);
+    }
+  });
+}
+
+function tryConnect(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      // Its end shows as a line that never came.
+      socket.on('error', () => socket.destroy());
+      resolve(socket);
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(undefined);
+      else
+        reject(
+          new CommandError(
+            `The relay's socket ${path} cannot be used (${error.message}): run this as the relay's user.`,
+          ),
+        );
+    });
+  });
+}
+
+/** The first line, without its end; empty when the other side goes away or stays silent before. */
+function readLine(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.setEncoding('utf8');
+    socket.setTimeout(idleMilliseconds, () => socket.destroy());
+    socket.once('close', () => resolve(''));
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+      const end = text.indexOf('\n');
+      if (end >= 0) resolve(text.slice(0, end));
+      else if (text.length > maximumLineBytes) socket.destroy();
+    });
+  });
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { CommandError } from '../../command-error.js';
+import { importKeys, namedKey, promote, retire, revoke, rotate } from '../key-ring-transitions.js';
+import { usesSince } from '../key-uses.js';
+import { parsePlainKeys } from '../plain-keys.js';
+import { dayMilliseconds } from '../rotation-policy.js';
+import { changeRing, deskCommand, type KeyDesk, transitionContext } from './key-desk.js';
+import { isoText } from './list-keys.js';
+
+const dryRun = z.boolean();
+
+export const rotateKeys = deskCommand({
+  arguments: z.strictObject({ dryRun }),
+  run: (request, given) => {
+    const context = transitionContext(request.desk);
+    return changeRing(request, { ...given, action: 'rotate', transition: (ring) => rotate(ring, context) });
+  },
+});
+
+/** Refuses while the key is in use, unless it is forced. */
+export const retireKey = deskCommand({
+  arguments: z.strictObject({ key: z.string(), force: z.boolean(), dryRun }),
+  async run(request, { key, force, dryRun }) {
+    if (!force) await refuseWhileUsed(request.desk, key);
+    const now = request.desk.clock();
+    const transition = (ring: Parameters<typeof retire>[0]) => retire(ring, key, now);
+    return changeRing(request, { action: force ? 'retire --force' : 'retire', dryRun, transition });
+  },
+});
+
+export const revokeKey = deskCommand({
+  arguments: z.strictObject({ key: z.string(), dryRun }),
+  run: (request, { key, dryRun }) => {
+    const context = transitionContext(request.desk);
+    const transition = (ring: Parameters<typeof revoke>[0]) => revoke(ring, key, context);
+    return changeRing(request, { action: 'revoke --compromised', dryRun, transition });
+  },
+});
+
+/** Adds the keys of a plain file to the ring; `primary` names the one that becomes primary, if any does. */
+export const importPlainKeys = deskCommand({
+  arguments: z.strictObject({ text: z.string(), primary: z.string().nullable(), dryRun }),
+  run: (request, { text, primary, dryRun }) => {
+    const plain = parsePlainKeys(text, request.desk.sodium);
+    const context = transitionContext(request.desk);
+    return changeRing(request, {
+      action: 'import',
+      dryRun,
+      transition: (ring) => {
+        const imported = importKeys(ring, plain.keys, context);
+        return primary === null ? imported : promote(imported, primary, context);
+      },
+    });
+  },
+});
+
+async function refuseWhileUsed(desk: KeyDesk, name: string): Promise<void> {
+  const { ring } = await desk.keeper.read();
+  const key = namedKey(ring, name);
+  const use = (await desk.readKeyUses()).get(key.publicKey);
+  const { unusedForMilliseconds } = desk.keeper.options.policy;
+  const windowStart = desk.clock() - unusedForMilliseconds;
+  if (use === undefined || use.lastUsedAt < windowStart) return;
+  const count = usesSince(use, windowStart);
+  const days = Math.round(unusedForMilliseconds / dayMilliseconds);
+  throw new CommandError(
+    `Key ${key.id} opened ${count} registration${count === 1 ? '' : 's'} in the last ${days} days, the last at ${isoText(use.lastUsedAt)}: wait until it is unused, or add --force to refuse those phones until they follow the key list.`,
+  );
+}

@@ -1,0 +1,63 @@
+import { type JsonObject, verifyKeyList } from '@waxwing/protocol';
+import { unixSeconds } from '@waxwing/service';
+import { z } from 'zod';
+import { CommandError } from '../../command-error.js';
+import { currentSigningKey, openingKeys, type PublishedKeyList, primaryKey } from '../key-ring.js';
+import { deskCommand } from './key-desk.js';
+
+/** What an app is built with, and the key list as it is published. */
+export const exportPublic = deskCommand({
+  arguments: z.strictObject({}),
+  async run({ desk }) {
+    const { ring } = await desk.keeper.read();
+    return {
+      bouncer_public_key: primaryKey(ring).publicKey,
+      signing_public_key: currentSigningKey(ring).publicKey,
+      recovery_public_key: ring.recoveryPublicKey ?? null,
+      ...(ring.published === undefined ? {} : { key_list: keyListFields(ring.published) }),
+    };
+  },
+});
+
+/** Opens the ring, checks every key pair, and verifies the published list as a phone does. */
+export const verifyRing = deskCommand({
+  arguments: z.strictObject({}),
+  async run({ desk }) {
+    const { ring } = await desk.keeper.read();
+    const { sodium, clock, keeper } = desk;
+    if (ring.published === undefined)
+      throw new CommandError('No key list was signed yet: start the relay once.');
+    const verdict = verifyKeyList(
+      { result: 'success', ...keyListFields(ring.published) },
+      {
+        verify: (signature, message, publicKey) => sodium.verifyDetached(signature, message, publicKey),
+        signingPublicKey: currentSigningKey(ring).publicKey,
+        recoveryPublicKey: ring.recoveryPublicKey,
+        revokedKeys: new Set(),
+        lastSequence: 0,
+        nowSeconds: unixSeconds(clock()),
+      },
+    );
+    if (verdict.kind === 'refused') {
+      throw new CommandError(
+        `The ring is sound, but phones would refuse its key list (${verdict.reason}): start the relay, which signs it anew, and check this machine's clock.`,
+      );
+    }
+    const opening = openingKeys(ring, clock()).length;
+    return {
+      sound: true,
+      place: keeper.options.store.place,
+      opening_keys: opening,
+      sequence: verdict.list.sequence,
+    };
+  },
+});
+
+/** The three fields of the published list as they stand on the wire. */
+export function keyListFields({ keyList, signature, signingPublicKey }: PublishedKeyList): {
+  key_list: string;
+  signature: string;
+  signing_public_key: string;
+} & JsonObject {
+  return { key_list: keyList, signature, signing_public_key: signingPublicKey };
+}

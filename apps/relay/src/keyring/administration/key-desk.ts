@@ -1,0 +1,69 @@
+import type { JsonObject } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
+import type { z } from 'zod';
+import type { KeyRing } from '../key-ring.js';
+import { describeChanges } from '../key-ring-changes.js';
+import type { KeyRingKeeper } from '../key-ring-keeper.js';
+import type { TransitionContext } from '../key-ring-transitions.js';
+import type { KeyUses } from '../key-uses.js';
+
+/** What the commands about keys work with, in the relay that runs or, where none does, in the command itself. */
+export interface KeyDesk {
+  readonly keeper: KeyRingKeeper;
+  readonly sodium: Sodium;
+  readonly clock: Clock;
+  /** How often each key was used, by public key. */
+  readKeyUses(): Promise<KeyUses>;
+  /** Lets the running relay take over what was changed; does nothing where none runs. */
+  takeOver(): Promise<void>;
+}
+
+export interface DeskRequest {
+  readonly desk: KeyDesk;
+  /** Who asks; for the audit log. */
+  readonly actor: string;
+}
+
+/** One thing that can be done to the ring. Arguments and answer are JSON, without any private key in the answer. */
+export interface DeskCommand<Arguments extends z.ZodType = z.ZodType> {
+  readonly arguments: Arguments;
+  /** @throws CommandError when it must not be done; nothing is changed then. */
+  run(request: DeskRequest, given: z.infer<Arguments>): Promise<JsonObject>;
+}
+
+export function deskCommand<Arguments extends z.ZodType>(
+  command: DeskCommand<Arguments>,
+): DeskCommand<Arguments> {
+  return command;
+}
+
+export function transitionContext({ keeper, sodium, clock }: KeyDesk): TransitionContext {
+  const { policy } = keeper.options;
+  return { now: clock(), policy, makeKeyPair: () => sodium.generateKeyPair() };
+}
+
+export interface DeskChange {
+  readonly action: string;
+  readonly dryRun: boolean;
+  transition(ring: KeyRing): KeyRing;
+}
+
+/** Carries out a change, or only says what it would be. The answer has the `changes`, and whether they were made. */
+export async function changeRing(
+  { desk, actor }: DeskRequest,
+  { action, dryRun, transition }: DeskChange,
+): Promise<JsonObject> {
+  let changes: readonly string[] = [];
+  const noted = (ring: KeyRing) => {
+    const next = transition(ring);
+    changes = describeChanges(ring, next);
+    return next;
+  };
+  if (dryRun) await desk.keeper.preview(noted);
+  else {
+    await desk.keeper.change(noted, { actor, action });
+    await desk.takeOver();
+  }
+  return { changed: !dryRun && changes.length > 0, dry_run: dryRun, changes };
+}

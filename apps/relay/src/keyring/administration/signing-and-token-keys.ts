@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { CommandError } from '../../command-error.js';
+import { newSigningKey, newTokenKey } from '../new-key-ring.js';
+import { recoverSigningKey, rotateSigningKey } from '../publish-key-list.js';
+import { changeRing, deskCommand } from './key-desk.js';
+
+const dryRun = z.boolean();
+
+// Long enough for every relay of the ring to have learnt of a token key before a row is written with it.
+const tokenKeyNoticeMilliseconds = 120_000;
+
+/** Replaces the key that signs the key list; `recoveryPrivateKey` (base64) endorses the new one after a theft. */
+export const replaceSigningKey = deskCommand({
+  arguments: z.strictObject({ recoveryPrivateKey: z.string().nullable(), dryRun }),
+  run: (request, { recoveryPrivateKey, dryRun }) => {
+    const { sodium, clock } = request.desk;
+    const next = newSigningKey(sodium, clock());
+    return changeRing(request, {
+      action: recoveryPrivateKey === null ? 'rotate-signing-key' : 'rotate-signing-key --recovery-key',
+      dryRun,
+      transition: (ring) => {
+        if (recoveryPrivateKey === null) return rotateSigningKey(ring, next, sodium);
+        const secret = new Uint8Array(Buffer.from(recoveryPrivateKey, 'base64'));
+        // libsodium keeps the public key in the last 32 of the 64 bytes.
+        const publicKey = Buffer.from(secret.subarray(32)).toString('base64');
+        if (secret.length !== 64 || publicKey !== ring.recoveryPublicKey) {
+          throw new CommandError(
+            'The file does not hold the recovery key of this ring: "keys export-public" shows its public half.',
+          );
+        }
+        return recoverSigningKey(ring, { next, recoveryPrivateKey: secret }, sodium);
+      },
+    });
+  },
+});
+
+/** Adds a key for tokens at rest; rows are written anew with it, and the older keys are destroyed after the last one. */
+export const rotateTokenKey = deskCommand({
+  arguments: z.strictObject({ dryRun }),
+  run: (request, { dryRun }) => {
+    const { sodium, clock } = request.desk;
+    const next = newTokenKey(sodium, clock() + tokenKeyNoticeMilliseconds);
+    return changeRing(request, {
+      action: 'rotate-token-key',
+      dryRun,
+      transition: (ring) => ({ ...ring, tokenKeys: [...ring.tokenKeys, next] }),
+    });
+  },
+});

@@ -1,0 +1,102 @@
+import { readPrivateFile } from '@waxwing/service';
+import type { Command } from 'commander';
+import { CommandError } from '../../command-error.js';
+import type { Terminal } from '../../terminal.js';
+import { type KeyDesk, transitionContext } from '../administration/key-desk.js';
+import type { KeyRing } from '../key-ring.js';
+import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
+import { newKeyRing, newKeyRingOf } from '../new-key-ring.js';
+import { parsePlainKeys } from '../plain-keys.js';
+import { actorName, askDesk, withDesk } from './desk-session.js';
+import { makeIdentityFile, makeRecoveryKey } from './key-files.js';
+import {
+  type ChangeFlags,
+  makeChange,
+  type OutputFlags,
+  printResult,
+  withDryRun,
+  withJson,
+} from './output.js';
+
+interface InitFlags extends OutputFlags {
+  readonly recoveryKey?: string;
+}
+interface ImportFlags extends ChangeFlags {
+  readonly primary?: string;
+}
+
+/** Adds `init` and `import`. */
+export function addBringingKeys(keys: Command, terminal: Terminal): void {
+  withJson(keys.command('init'))
+    .description('make the key ring with fresh keys, and the identity file if it is missing')
+    .option('--recovery-key <file>', 'also make a recovery key, and write its private half to this file')
+    .action((flags: InitFlags) =>
+      makeRing(terminal, flags, ({ sodium, clock }) => newKeyRing(sodium, clock())),
+    );
+  withDryRun(keys.command('import'))
+    .description('take over the keys of a plain file, as keys.example shows it, or of a stock relay')
+    .argument('<file>', 'the file, of mode 0600')
+    .option('--primary <public-key>', 'which of the keys clients should use')
+    .action((file: string, flags: ImportFlags) => importFile(terminal, file, flags));
+}
+
+async function importFile(terminal: Terminal, file: string, flags: ImportFlags): Promise<void> {
+  const text = await readPrivateFile(file, 'the keys to import');
+  const configuration = readKeyRingEnvironmentAlone(terminal.environment);
+  const hasRing = await withDesk(terminal, configuration, async ({ keeper }) => {
+    return (await keeper.readStored()) !== undefined;
+  });
+  if (hasRing) {
+    const given = { text, primary: flags.primary ?? null };
+    await makeChange(terminal, flags, { command: 'import', arguments: given });
+  } else {
+    await makeRing(terminal, flags, (desk) => {
+      const plain = parsePlainKeys(text, desk.sodium);
+      return newKeyRingOf(plain, flags.primary, { ...transitionContext(desk), sodium: desk.sodium });
+    });
+  }
+  if (!flags.dryRun) terminal.say(`${file} still holds the private keys in the open: destroy it.`);
+}
+
+async function makeRing(
+  terminal: Terminal,
+  flags: InitFlags & ChangeFlags,
+  create: (desk: KeyDesk) => KeyRing,
+): Promise<void> {
+  const configuration = readKeyRingEnvironmentAlone(terminal.environment);
+  await withDesk(terminal, configuration, async (desk) => {
+    const { place } = desk.keeper.options.store;
+    if ((await desk.keeper.readStored()) !== undefined) {
+      throw new CommandError(`There is a key ring in ${place} already: nothing was changed.`);
+    }
+    const ring = create(desk);
+    if (flags.dryRun) {
+      const machines = { changed: false, dry_run: true, keys: ring.bouncerKeys.map(({ id }) => id) };
+      return printResult(terminal, flags, { machines, people: `This would make a key ring in ${place}.` });
+    }
+    const identityFile = await makeIdentityFile(configuration.unlock);
+    const recoveryPublicKey =
+      flags.recoveryKey === undefined ? undefined : await makeRecoveryKey(flags.recoveryKey, desk.sodium);
+    if (!(await desk.keeper.create({ ...ring, recoveryPublicKey }, actorName()))) {
+      throw new CommandError('Another process has just made a key ring: nothing was changed.');
+    }
+    const made = await askDesk(terminal, 'export-public', {});
+    printResult(terminal, flags, {
+      machines: { place, identity_file: identityFile ?? null, ...made },
+      people: [
+        `The key ring is in ${place}.`,
+        ...(identityFile === undefined
+          ? []
+          : [
+              `Its identity is in ${identityFile}: back it up apart from the ring. One opens nothing without the other.`,
+            ]),
+        ...(flags.recoveryKey === undefined ? [] : [`Move ${flags.recoveryKey} off this machine.`]),
+        '',
+        'Build these into your app:',
+        `  bouncer public key   ${made.bouncer_public_key}`,
+        `  signing public key   ${made.signing_public_key}`,
+        ...(recoveryPublicKey === undefined ? [] : [`  recovery public key  ${recoveryPublicKey}`]),
+      ].join('\n'),
+    });
+  });
+}

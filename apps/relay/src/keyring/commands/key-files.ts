@@ -1,0 +1,40 @@
+import { encodeBase64 } from '@waxwing/protocol';
+import { readPrivateFile, writePrivateFile } from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { CommandError } from '../../command-error.js';
+import type { UnlockFile } from '../key-ring-cipher.js';
+import { fileExists } from '../key-ring-file.js';
+
+/**
+ * Makes the identity file where it is missing; its path if that was done, otherwise `undefined`.
+ * @throws CommandError for a passphrase file that is missing: a person must choose the passphrase.
+ */
+export async function makeIdentityFile({ kind, path }: UnlockFile): Promise<string | undefined> {
+  if (await fileExists(path)) return undefined;
+  if (kind === 'passphrase') {
+    throw new CommandError(
+      `The passphrase file ${path} is missing: write a long passphrase into it, mode 0600.`,
+    );
+  }
+  await writePrivateFile(path, await newIdentityText());
+  return path;
+}
+
+/** Makes a recovery key, writes its private half to a new file of mode 0600, and answers its public half in base64. */
+export async function makeRecoveryKey(path: string, sodium: Sodium): Promise<string> {
+  if (await fileExists(path)) throw new CommandError(`The file ${path} exists already: name another one.`);
+  const { publicKey, privateKey } = sodium.generateSigningKeyPair();
+  await writePrivateFile(path, `${encodeBase64(privateKey)}\n`);
+  return encodeBase64(publicKey);
+}
+
+/** The recovery key's private half in base64. @throws ConfigurationError when the file must not be used. */
+export async function readRecoveryKey(path: string): Promise<string> {
+  return (await readPrivateFile(path, 'the recovery key')).trim();
+}
+
+async function newIdentityText(): Promise<string> {
+  const identity = await generateX25519Identity();
+  return `# public key: ${await identityToRecipient(identity)}\n${identity}\n`;
+}

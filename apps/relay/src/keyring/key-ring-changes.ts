@@ -1,0 +1,35 @@
+import type { KeyRing } from './key-ring.js';
+
+/** What differs between two rings, one phrase for each key, for the audit log and for people. Keys by id. */
+export function describeChanges(before: KeyRing | undefined, after: KeyRing): string[] {
+  return [
+    ...bouncerKeyChanges(before, after),
+    ...signingKeyChanges(before, after),
+    ...tokenKeyChanges(before, after),
+    ...(before?.published?.sequence === after.published?.sequence
+      ? []
+      : [`key list ${after.published?.sequence} signed`]),
+  ];
+}
+
+function bouncerKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {
+  const states = new Map(before?.bouncerKeys.map(({ id, state }) => [id, state]));
+  return after.bouncerKeys
+    .filter(({ id, state }) => states.get(id) !== state)
+    .map(({ id, state }) => `bouncer key ${id}: ${states.get(id) ?? 'new'} -> ${state}`);
+}
+
+function signingKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {
+  const current = after.signingKeys.at(-1)?.publicKey;
+  if (before?.signingKeys.at(-1)?.publicKey === current) return [];
+  return [`signing key ${current} signs from now on`];
+}
+
+function tokenKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {
+  const ids = (ring: KeyRing | undefined) => new Set(ring?.tokenKeys.map(({ id }) => id));
+  const [old, now] = [ids(before), ids(after)];
+  return [
+    ...[...now].filter((id) => !old.has(id)).map((id) => `token key ${id} added`),
+    ...[...old].filter((id) => !now.has(id)).map((id) => `token key ${id} destroyed`),
+  ];
+}

@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import type { Terminal } from '../terminal.js';
+import { addBringingKeys } from './commands/bring-keys.js';
+import { addChangingKeys } from './commands/change-keys.js';
+import { addInspectingKeys } from './commands/inspect-keys.js';
+import { addReplacingSecrets } from './commands/replace-secrets.js';
+
+/** Adds `keys …`: the key ring, its rotation, and everything that is done when a key is lost or stolen. */
+export function addKeyCommands(program: Command, terminal: Terminal): void {
+  const keys = program
+    .command('keys')
+    .description('the keys that registrations are sealed to, and their rotation');
+  addBringingKeys(keys, terminal);
+  addInspectingKeys(keys, terminal);
+  addChangingKeys(keys, terminal);
+  addReplacingSecrets(keys, terminal);
+}
