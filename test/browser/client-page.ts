@@ -1,0 +1,80 @@
+import {
+  buildRegistration,
+  createMemoryKeyListStore,
+  createMemoryPushAccountStore,
+  createMemorySeenNotifications,
+  createPushClient,
+  openNotification,
+  sealRegistration,
+} from '@waxwing/client';
+import { decodeBase64, encodeBase64, parsePushAccountId, parsePushRegistration } from '@waxwing/protocol';
+import { loadWasmSodium } from '@waxwing/sodium';
+
+/** What the page offers to the test that opened it; the test runs in Node, so all arguments and results are JSON. */
+const clientPage = {
+  /** Opens a sealed registration as a relay would. */
+  async openRegistration(sealed: string, publicKey: string, privateKey: string) {
+    const sodium = await loadWasmSodium();
+    const keyPair = { publicKey: bytesOf(publicKey), privateKey: bytesOf(privateKey) };
+    const plaintext = sodium.openSealed(bytesOf(sealed), keyPair);
+    return plaintext && parsePushRegistration(plaintext);
+  },
+
+  async sealRegistration(token: string, timestamp: number, bouncerPublicKey: string) {
+    const registration = buildRegistration({ tokenKind: 'fcm', token }, { timestamp });
+    return sealRegistration(await loadWasmSodium(), registration, bouncerPublicKey);
+  },
+
+  /** Opens a push as the one account of a phone would. */
+  async openPush(received: string, privateKey: string, publicKey: string, pushAccountId: string) {
+    const accounts = createMemoryPushAccountStore();
+    const id = parsePushAccountId(pushAccountId);
+    if (id === undefined) throw new RangeError('pushAccountId must be an integer of 64 bits.');
+    const keyPair = { publicKey: bytesOf(publicKey), privateKey: bytesOf(privateKey) };
+    await accounts.put({ pushAccountId: id, realmUrl: 'https://zulip.example.com', userId: 10, keyPair });
+    const seen = createMemorySeenNotifications();
+    const opened = await openNotification({ sodium: await loadWasmSodium(), accounts, seen }, received);
+    return opened.kind === 'notification' ? opened.notification : opened.reason;
+  },
+
+  /** Registers with the server of this page, twice, and keeps the client for `open`. */
+  async register(options: {
+    bouncerPublicKey: string;
+    signingPublicKey: string;
+    email: string;
+    apiKey: string;
+    clockErrorMilliseconds: number;
+  }) {
+    const client = await createPushClient({
+      bouncerPublicKey: options.bouncerPublicKey,
+      keyList: { signingPublicKey: options.signingPublicKey, store: createMemoryKeyListStore() },
+      pushToken: () => ({ tokenKind: 'fcm', token: 'token of a page' }),
+      accounts: createMemoryPushAccountStore(),
+      seen: createMemorySeenNotifications(),
+      clock: () => Date.now() + options.clockErrorMilliseconds,
+    });
+    const { email, apiKey } = options;
+    const registrar = client.registrar({ realmUrl: location.origin, userId: 10, email, apiKey });
+    this.open = async (received) => {
+      const opened = await client.open(received);
+      return opened.kind === 'notification' ? opened.notification : opened.reason;
+    };
+    const { pushAccountId: _, ...first } = await registrar.sync();
+    const { code } = await registrar.sync();
+    return { first, second: code };
+  },
+
+  open: async (_received: Record<string, unknown>): Promise<unknown> => {
+    throw new Error('register comes first.');
+  },
+};
+
+function bytesOf(base64: string): Uint8Array {
+  const bytes = decodeBase64(base64);
+  if (bytes === undefined || encodeBase64(bytes) !== base64) throw new RangeError(`not base64: ${base64}`);
+  return bytes;
+}
+
+export type ClientPage = typeof clientPage;
+
+Object.assign(globalThis, { clientPage });

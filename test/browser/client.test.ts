@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeChatServer, fromBase64 } from '../packages/client/fake-chat-server.js';
+import { bouncerKey, keyListAnswer, signer } from '../packages/client/key-list-maker.js';
+import { openSealed } from '../support/noble-oracle.js';
+import { relayProtocolVectors } from '../support/shared-vectors.js';
+import type { ClientPage } from './client-page.js';
+import { hasChromium, type OpenedPage, openPage } from './open-page.js';
+
+declare const clientPage: ClientPage;
+
+const vectors = relayProtocolVectors();
+const { gen11 } = vectors;
+
+/** Passes what the page asks for to the stand-in for a chat server. */
+function serve(server: FakeChatServer) {
+  return async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await text(request);
+    const headers = request.headersDistinct as Record<string, string[]>;
+    const { method = 'GET', url = '/' } = request;
+    const init = { method, headers: { authorization: String(headers.authorization ?? '') }, body };
+    const answer = await server.fetch(`http://127.0.0.1${url}`, init);
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  };
+}
+
+describe.runIf(hasChromium())('In a browser', () => {
+  const server = new FakeChatServer();
+  let opened: OpenedPage;
+
+  beforeAll(async () => {
+    server.now = Date.now();
+    opened = await openPage(new URL('client-page.ts', import.meta.url).pathname, serve(server));
+    await opened.page.waitForFunction(() => 'clientPage' in globalThis);
+  });
+  afterAll(async () => {
+    await opened?.close();
+  });
+
+  it.each(vectors.registrations)('the sealed $kind registration of the vectors opens', async (vector) => {
+    const { bouncer_public_key, bouncer_private_key } = vectors;
+    const registration = await opened.page.evaluate(
+      ([sealed, publicKey, privateKey]) => clientPage.openRegistration(sealed, publicKey, privateKey),
+      [vector.sealed, bouncer_public_key, bouncer_private_key] as const,
+    );
+    const plaintext = JSON.parse(vector.plaintext);
+    expect(registration).toMatchObject({ token: plaintext.token, timestamp: plaintext.timestamp });
+  });
+
+  it('a registration is sealed that the oracle opens', async () => {
+    const { bouncer_public_key, bouncer_private_key } = vectors;
+    const sealed = await opened.page.evaluate(
+      (publicKey) => clientPage.sealRegistration('jeton ☕', 1773200000, publicKey),
+      bouncer_public_key,
+    );
+    const keys = [bouncer_public_key, bouncer_private_key].map(fromBase64);
+    const plaintext = openSealed(fromBase64(sealed), keys[0] as Uint8Array, keys[1] as Uint8Array);
+    expect(JSON.parse(new TextDecoder().decode(plaintext))).toMatchObject({
+      token_kind: 'fcm',
+      token: 'jeton ☕',
+      timestamp: 1773200000,
+    });
+  });
+
+  it.each([
+    ['as it is', gen11.encrypted_data, JSON.parse(gen11.plaintext)],
+    ['cut short', gen11.encrypted_data.slice(0, -4), 'cannot-open'],
+  ])('the notification of the vectors, %s, gives what it should', async (_, encryptedData, expected) => {
+    const id = '9223372036854775807';
+    const notification = await opened.page.evaluate(
+      ([received, privateKey, publicKey, pushAccountId]) =>
+        clientPage.openPush(received, privateKey, publicKey, pushAccountId),
+      [
+        `{"push_account_id":${id},"encrypted_data":"${encryptedData}"}`,
+        gen11.client_private_key,
+        gen11.push_public_key,
+        id,
+      ] as const,
+    );
+    expect(notification).toEqual(expected);
+  });
+
+  it('a phone that is three days off registers over HTTP by the key list, and opens what is sent to it', async () => {
+    const relaySigner = signer(100);
+    server.addBouncerKey(1);
+    server.addBouncerKey(2);
+    server.keyList = keyListAnswer({
+      issuedAt: Math.floor(server.now / 1000),
+      primary: bouncerKey(2),
+      accepted: [bouncerKey(1)],
+      signer: relaySigner,
+    });
+    const result = await opened.page.evaluate((options) => clientPage.register(options), {
+      bouncerPublicKey: bouncerKey(1),
+      signingPublicKey: relaySigner.publicKey,
+      email: server.email,
+      apiKey: server.apiKey,
+      clockErrorMilliseconds: -3 * 86_400_000,
+    });
+    expect(result).toEqual({
+      first: {
+        code: 'active',
+        sentence: 'Notifications are on for this phone.',
+        keySource: 'key-list',
+      },
+      second: 'active',
+    });
+    expect(server.registrations).toHaveLength(1);
+    const { registration, bouncerPublicKey } = server.lastRegistration;
+    expect(bouncerPublicKey).toBe(bouncerKey(2));
+    expect(Math.abs(Number(registration.timestamp) - server.now / 1000)).toBeLessThan(60);
+
+    const realm_url = await opened.page.evaluate(() => location.origin);
+    const test = { type: 'test', realm_url, user_id: 10, time: 1773200000 };
+    const open = (received: Record<string, unknown>) =>
+      opened.page.evaluate((push) => clientPage.open(push), received);
+    expect(await open(server.pushTo(test))).toEqual(test);
+    expect(await open(server.pushTo(test))).toBe('repeat');
+  });
+
+  it('nothing was logged or thrown on the page, also under its strict content security policy', () => {
+    expect(opened.problems).toEqual([]);
+  });
+});

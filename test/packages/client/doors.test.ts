@@ -1,0 +1,49 @@
+import { build } from 'vite';
+import { describe, expect, it } from 'vitest';
+
+/** What vite makes of the package's door under export conditions: its imports and the files that went into it. */
+async function bundle(conditions: string[]) {
+  const result = await build({
+    configFile: false,
+    logLevel: 'silent',
+    root: import.meta.dirname,
+    resolve: { conditions },
+    build: {
+      write: false,
+      modulePreload: false,
+      rolldownOptions: {
+        input: import.meta.resolve('@waxwing/client').replace('file://', ''),
+        external: ['react-native-libsodium'],
+        preserveEntrySignatures: 'strict',
+      },
+    },
+  });
+  const [output] = [result].flat();
+  if (output === undefined || !('output' in output)) throw new Error('vite has built nothing.');
+  expect(output.output).toHaveLength(1);
+  return output.output[0];
+}
+
+describe('The client, bundled', () => {
+  it('is one file for browsers that imports nothing, least of all from Node', async () => {
+    const chunk = await bundle(['source', 'browser']);
+    expect([...chunk.imports, ...chunk.dynamicImports]).toEqual([]);
+    expect(chunk.code).not.toMatch(/["']node:/);
+    expect(chunk.exports).toContain('createPushClient');
+  });
+
+  it('imports react-native-libsodium alone on React Native, and has no WebAssembly in it', async () => {
+    const chunk = await bundle(['react-native', 'source']);
+    expect(chunk.imports).toEqual(['react-native-libsodium']);
+    expect(chunk.exports).toContain('createPushClient');
+    expect(chunk.moduleIds.filter((id) => id.includes('libsodium-wrappers'))).toEqual([]);
+  });
+
+  it('has an export condition for React Native that leads to its door', async () => {
+    const { default: manifest } = await import('../../../packages/client/package.json', {
+      with: { type: 'json' },
+    });
+    const { 'react-native': reactNative, source, types, default: main } = manifest.exports['.'];
+    expect(reactNative).toEqual({ source, types, default: main });
+  });
+});
