@@ -71,16 +71,16 @@ function describeKey(
   };
 }
 
-/** Since when retiring the key refuses nobody, as far as can be told from its use; `null` while that is not so. */
+/**
+ * Since when retiring the key refuses nobody, as far as can be told: nothing was opened with it for as long as the policy
+ * says, nor was it the primary. `null` while that is not so.
+ */
 function safeSince(
   key: AcceptedKey,
   use: KeyUse | undefined,
   { policy, now }: Pick<Surroundings, 'policy' | 'now'>,
 ): string | null {
-  const since = Math.max(
-    key.acceptedSince,
-    use === undefined ? 0 : use.lastUsedAt + policy.unusedForMilliseconds,
-  );
+  const since = Math.max(key.acceptedSince, use?.lastUsedAt ?? 0) + policy.unusedForMilliseconds;
   return since <= now ? isoText(since) : null;
 }
 

@@ -1,4 +1,4 @@
-import { readPrivateFile } from '@waxwing/service';
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { CommandError } from '../../command-error.js';
 import type { Terminal } from '../../terminal.js';
@@ -35,13 +35,13 @@ export function addBringingKeys(keys: Command, terminal: Terminal): void {
     );
   withDryRun(keys.command('import'))
     .description('take over the keys of a plain file, as keys.example shows it, or of a stock relay')
-    .argument('<file>', 'the file, of mode 0600')
+    .argument('<file>', 'the file')
     .option('--primary <public-key>', 'which of the keys clients should use')
     .action((file: string, flags: ImportFlags) => importFile(terminal, file, flags));
 }
 
 async function importFile(terminal: Terminal, file: string, flags: ImportFlags): Promise<void> {
-  const text = await readPrivateFile(file, 'the keys to import');
+  const text = await readPlainFile(file);
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   const hasRing = await withDesk(terminal, configuration, async ({ keeper }) => {
     return (await keeper.readStored()) !== undefined;
@@ -56,6 +56,17 @@ async function importFile(terminal: Terminal, file: string, flags: ImportFlags):
     });
   }
   if (!flags.dryRun) terminal.say(`${file} still holds the private keys in the open: destroy it.`);
+}
+
+async function readPlainFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new CommandError(`The file ${file} cannot be read (${message}): check its name and permissions.`, {
+      cause,
+    });
+  }
 }
 
 async function makeRing(

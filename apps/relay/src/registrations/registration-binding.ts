@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { livenessTimeoutSeconds, type PushRegistration } from '@waxwing/protocol';
+import { unixSeconds } from '@waxwing/service';
+
+/** What a registration was presented for. */
+export interface Presentation {
+  /** UUID of the realm, lower case. */
+  readonly realmUuid: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Whether a registration may count for this realm, as far as it says itself: an audience, if it has one, is the realm,
+ * and its timestamp lies no further in the future than the liveness timeout. A registration without an audience, as
+ * stock clients make them, may count for any.
+ */
+export function isBoundTo(
+  { audience, timestamp }: Pick<PushRegistration, 'audience' | 'timestamp'>,
+  { realmUuid, now }: Presentation,
+): boolean {
+  if (audience !== undefined && audience !== realmUuid) return false;
+  return timestamp - unixSeconds(now) <= livenessTimeoutSeconds;
+}
+
+/** Which realm a sealed registration was first presented for, remembered for as long as it could be presented again. */
+export interface SealedRegistrationMark {
+  /** SHA-256 of the sealed bytes, in base64: no other realm may present the same. */
+  readonly hash: string;
+  /** Unix milliseconds from which the registration is too old for anybody, so that it may be forgotten. */
+  readonly forgetAt: number;
+}
+
+/** What to remember of a registration that was opened. */
+export function markSealedRegistration(
+  sealed: Uint8Array,
+  { timestamp }: Pick<PushRegistration, 'timestamp'>,
+): SealedRegistrationMark {
+  const hash = createHash('sha256').update(sealed).digest('base64');
+  // In its last second it still passes.
+  return { hash, forgetAt: (timestamp + livenessTimeoutSeconds + 1) * 1000 };
+}

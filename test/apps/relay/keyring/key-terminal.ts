@@ -1,0 +1,79 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { addKeyCommands } from '../../../../apps/relay/src/keyring/key-ring-commands.js';
+import type { Terminal } from '../../../../apps/relay/src/terminal.js';
+
+export interface Ran {
+  readonly printed: string;
+  readonly said: string;
+  /** The error's message; `undefined` when the command did what it was told. */
+  readonly error: string | undefined;
+}
+
+export interface KeyTerminal {
+  readonly folder: string;
+  readonly environment: Record<string, string>;
+  now: number;
+  /** What a person answers; `undefined` while nobody is there. */
+  answer: boolean | undefined;
+  readonly asked: string[];
+  /** Everything that any command ever wrote. */
+  readonly transcript: string[];
+  run(...argv: string[]): Promise<Ran>;
+  json(...argv: string[]): Promise<Record<string, unknown>>;
+}
+
+/** A person at a terminal who types `keys …` on a machine of their own, in a folder of their own. */
+export function keyTerminal(environment: Record<string, string> = {}): KeyTerminal {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-keys-'));
+  const here: KeyTerminal = {
+    folder,
+    environment: {
+      RELAY_KEY_RING: join(folder, 'ring.age'),
+      RELAY_KEY_RING_IDENTITY_FILE: join(folder, 'identity'),
+      RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}`,
+      ...environment,
+    },
+    now: Date.parse('2026-03-01T00:00:00Z'),
+    answer: undefined,
+    asked: [],
+    transcript: [],
+    run: (...argv) => run(here, argv),
+    async json(...argv) {
+      const { printed, error } = await run(here, [...argv, '--json']);
+      if (error !== undefined) throw new Error(error);
+      return JSON.parse(printed) as Record<string, unknown>;
+    },
+  };
+  return here;
+}
+
+async function run(here: KeyTerminal, argv: readonly string[]): Promise<Ran> {
+  const printed: string[] = [];
+  const said: string[] = [];
+  const terminal: Terminal = {
+    environment: here.environment,
+    clock: () => here.now,
+    print: (text) => void printed.push(text),
+    say: (text) => void said.push(text),
+    ask: async (question) => {
+      here.asked.push(question);
+      return here.answer;
+    },
+  };
+  const program = new Command('waxwing-relay').exitOverride().configureOutput({
+    writeOut: (text) => void printed.push(text),
+    writeErr: (text) => void said.push(text),
+  });
+  addKeyCommands(program, terminal);
+  let error: string | undefined;
+  try {
+    await program.parseAsync(['keys', ...argv], { from: 'user' });
+  } catch (thrown) {
+    error = (thrown as Error).message;
+  }
+  here.transcript.push(...printed, ...said, error ?? '');
+  return { printed: printed.join('\n'), said: said.join('\n'), error };
+}
