@@ -51,10 +51,7 @@ function withDatabases(name: TestBackend['name'], source: DatabaseSource): TestB
   const open: Database<unknown>[] = [];
   const jobErrors: unknown[] = [];
   afterEach(async () => {
-    for (const database of open.splice(0)) {
-      await database.jobs.stop(0);
-      await database.close();
-    }
+    await Promise.all(open.splice(0).map((database) => database.close()));
     const errors = jobErrors.splice(0);
     if (errors.length > 0) throw new AggregateError(errors, 'a job handler failed');
   });

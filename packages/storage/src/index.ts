@@ -1,7 +1,6 @@
 export * from './database-unavailable-error.js';
 export * from './database-unusable-error.js';
 export * from './file-lock.js';
-export * from './file-lock.js';
 export * from './jobs/job-listing.js';
 export * from './jobs/job-queue.js';
 export type { MigrationSet, MigrationStatus } from './migrate.js';

@@ -42,6 +42,7 @@ export interface Database<Tables> {
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
   /** `undefined` when the database answers; otherwise a sentence that says what is wrong. For readiness. */
   check(): Promise<string | undefined>;
+  /** Hands back the jobs that still run, and closes. Further calls do nothing. */
   close(): Promise<void>;
 }
 
@@ -78,15 +79,21 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     onError,
     onDeadJobsRemoved: (count) => options.onDeadJobsRemoved?.(count),
   });
+  let closed: Promise<void> | undefined;
+  const closeAll = async (): Promise<void> => {
+    await jobs.stop(0);
+    await engine.close();
+    await backend.close();
+  };
   const database: Database<Tables> = {
     db,
     jobs,
     signals,
     write: (write) => commits.run(write),
     check: () => check(db),
-    async close() {
-      await engine.close();
-      await backend.close();
+    close() {
+      closed ??= closeAll();
+      return closed;
     },
   };
   enginesOf.set(database, engine);

@@ -16,7 +16,13 @@ export interface JobRunnerOptions {
 
 interface Work {
   readonly handler: JobHandler;
-  readonly running: Map<ClaimedJob, Promise<void>>;
+  /** By the job's id. */
+  readonly running: Map<string, Running>;
+}
+
+interface Running {
+  claim: ClaimedJob;
+  readonly done: Promise<void>;
 }
 
 // Backstop for what no signal tells: another process's command line on SQLite, or a signal that was lost.
@@ -36,6 +42,8 @@ export class JobRunner {
   #renewalTimer: NodeJS.Timeout | undefined;
   #lastRenewal = performance.now();
   #started = false;
+  #stopped: Promise<void> | undefined;
+  #isAbandoned = false;
 
   constructor(options: JobRunnerOptions) {
     this.#options = options;
@@ -75,11 +83,17 @@ export class JobRunner {
       while (this.#claiming !== undefined) await this.#claiming;
       const running = this.#running();
       if (running.length === 0) return;
-      await Promise.all(running.map(([, done]) => done));
+      await Promise.all(running.map(({ done }) => done));
     }
   }
 
-  async stop(deadlineMilliseconds: number): Promise<void> {
+  /** The first call decides about the deadline; later ones wait for it. */
+  stop(deadlineMilliseconds: number): Promise<void> {
+    this.#stopped ??= this.#stop(deadlineMilliseconds);
+    return this.#stopped;
+  }
+
+  async #stop(deadlineMilliseconds: number): Promise<void> {
     this.#started = false;
     clearTimeout(this.#pollTimer);
     await this.#claiming;
@@ -89,17 +103,16 @@ export class JobRunner {
       await waitAtMost(this.#finished(), abortGraceMilliseconds);
     }
     clearInterval(this.#renewalTimer);
-    // What still runs is done again by somebody else; its outcome here finds the claim gone and changes nothing.
-    const abandoned = this.#running().map(([claim]) => claim);
-    await this.#release(abandoned);
+    this.#isAbandoned = true;
+    await this.#release(this.#running().map(({ claim }) => claim));
   }
 
-  #running(): [ClaimedJob, Promise<void>][] {
-    return [...this.#work.values()].flatMap(({ running }) => [...running]);
+  #running(): Running[] {
+    return [...this.#work.values()].flatMap(({ running }) => [...running.values()]);
   }
 
   async #finished(): Promise<void> {
-    await Promise.all(this.#running().map(([, done]) => done));
+    await Promise.all(this.#running().map(({ done }) => done));
   }
 
   async #claimWanted(): Promise<void> {
@@ -129,12 +142,20 @@ export class JobRunner {
     const free = work.handler.concurrency - work.running.size;
     if (free <= 0) return;
     for (const claim of await this.#options.engine.claim(kind, free)) {
-      const done = this.#attempt(work.handler, claim).finally(() => {
-        work.running.delete(claim);
-        this.wake([kind]);
-      });
-      work.running.set(claim, done);
+      const running = work.running.get(claim.job.id);
+      // Its lease ran out here (the clock was set forward, say): it goes on under the new one.
+      if (running === undefined) this.#begin(kind, work, claim);
+      else running.claim = claim;
     }
+  }
+
+  #begin(kind: string, { handler, running }: Work, claim: ClaimedJob): void {
+    const currentClaim = (): ClaimedJob => running.get(claim.job.id)?.claim ?? claim;
+    const done = this.#attempt(handler, claim, currentClaim).finally(() => {
+      running.delete(claim.job.id);
+      this.wake([kind]);
+    });
+    running.set(claim.job.id, { claim, done });
   }
 
   #untilNext(nextRunAt = Number.POSITIVE_INFINITY): number {
@@ -151,14 +172,16 @@ export class JobRunner {
     this.#pollTimer.unref();
   }
 
-  async #attempt(handler: JobHandler, claim: ClaimedJob): Promise<void> {
+  async #attempt(handler: JobHandler, begun: ClaimedJob, currentClaim: () => ClaimedJob): Promise<void> {
     try {
-      const outcome = await this.#outcomeOf(handler, claim);
-      if (outcome === 'handed-back') await this.#release([claim]);
-      else await this.#options.outcomes.record(claim, outcome);
+      const outcome = await this.#outcomeOf(handler, begun);
+      // Its lease is given up already: somebody else does it again.
+      if (this.#isAbandoned) return;
+      if (outcome === 'handed-back') await this.#release([currentClaim()]);
+      else await this.#options.outcomes.record(currentClaim(), outcome);
     } catch (error) {
-      this.#options.onError(error, claim);
-      await this.#retryUnrecorded(claim);
+      this.#options.onError(error, begun);
+      await this.#retryUnrecorded(currentClaim());
     }
   }
 
@@ -203,7 +226,7 @@ export class JobRunner {
   }
 
   async #renew(): Promise<void> {
-    const claims = this.#running().map(([claim]) => claim);
+    const claims = this.#running().map(({ claim }) => claim);
     try {
       if (claims.length > 0) await this.#options.engine.renew(claims);
       // After an outage every lease looks abandoned; their owners get the time of one to renew them first.

@@ -1,0 +1,97 @@
+import type { Database } from '@waxwing/storage';
+import { describe, expect, it } from 'vitest';
+import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
+
+const start = 1_800_000_000_000;
+const hour = 60 * 60_000;
+
+function open(backend: TestBackend, clock: { now: number }, url?: string): Promise<Database<unknown>> {
+  return backend.open({ migrations: [], now: () => clock.now, ...(url === undefined ? {} : { url }) });
+}
+
+describe('a schedule', () => {
+  eachBackend((backend) => {
+    it('is done at the first start ever and then once in every period', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      const done: number[] = [];
+      database.jobs.schedule('tidy', hour, async () => void done.push(clock.now - start));
+      await database.jobs.start();
+      for (const elapsed of [0, 1, hour - 1, hour, hour + 1, 2 * hour, 5 * hour]) {
+        clock.now = start + elapsed;
+        await database.jobs.idle();
+      }
+      expect(done).toEqual([0, hour, 2 * hour, 5 * hour]);
+    });
+
+    it('is not done again by a restart within the period', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      let done = 0;
+      for (const elapsed of [0, hour / 2, hour]) {
+        clock.now = start + elapsed;
+        const database = await open(backend, clock, url);
+        database.jobs.schedule('tidy', hour, async () => void done++);
+        await database.jobs.start();
+        await database.jobs.idle();
+        await database.jobs.stop(1000);
+        await database.close();
+      }
+      expect(done).toBe(2);
+    });
+
+    it('is tried again within the period when it fails', async () => {
+      const clock = { now: start };
+      const errors: unknown[] = [];
+      const database = await backend.open<unknown>({
+        migrations: [],
+        now: () => clock.now,
+        onJobError: (error) => errors.push(error),
+      });
+      let attempts = 0;
+      database.jobs.schedule('tidy', hour, async () => {
+        if (++attempts === 1) throw new Error('not yet');
+      });
+      await database.jobs.start();
+      await database.jobs.idle();
+      clock.now = start + 1000;
+      await database.jobs.idle();
+      clock.now = start + 2000;
+      await database.jobs.idle();
+      expect([attempts, errors]).toEqual([2, [new Error('not yet')]]);
+    });
+
+    it('does not wait longer than a period after the clock was set back', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      let done = 0;
+      database.jobs.schedule('tidy', hour, async () => void done++);
+      await database.jobs.start();
+      await database.jobs.idle();
+      clock.now = start - 100 * hour;
+      await database.jobs.idle();
+      expect(done).toBe(2);
+      clock.now += hour - 1;
+      await database.jobs.idle();
+      expect(done).toBe(2);
+    });
+  });
+
+  eachPostgres((backend) => {
+    it('is done once in every period over all processes', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      const databases = await Promise.all([0, 1, 2].map(() => open(backend, clock, url)));
+      let done = 0;
+      for (const database of databases) database.jobs.schedule('tidy', hour, async () => void done++);
+      await Promise.all(databases.map(({ jobs }) => jobs.start()));
+      for (let period = 0; period < 5; period++) {
+        clock.now = start + period * hour;
+        await Promise.all(databases.map(({ jobs }) => jobs.idle()));
+        // A job that one of them claimed is awaited by that one only.
+        await Promise.all(databases.map(({ jobs }) => jobs.idle()));
+      }
+      expect(done).toBe(5);
+    });
+  });
+});
