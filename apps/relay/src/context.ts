@@ -1,5 +1,6 @@
 import type { Clock, Log, Metrics } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
+import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { BouncerKeys } from './registrations/bouncer-keys.js';
 import type { TokenVault } from './registrations/token-vault.js';
 import type { RelayDatabase } from './relay-tables.js';
@@ -17,4 +18,5 @@ export interface RelayContext {
   readonly servers: ServerDirectory;
   readonly keyRing: BouncerKeys;
   readonly tokenVault: TokenVault;
+  readonly deliveries: Deliveries;
 }

@@ -1,5 +1,7 @@
 import type { Operation } from '@waxwing/service';
 import type { RelayContext } from './context.js';
+import { notifyOperation } from './deliveries/notify-operation.js';
+import { receiptsOperation } from './deliveries/receipts-operation.js';
 import { DurableRegistrations } from './registrations/durable-registrations.js';
 import { registerDevice } from './registrations/register-device.js';
 import { RegistrationBatches } from './registrations/registration-batches.js';
@@ -7,5 +9,9 @@ import { RegistrationBatches } from './registrations/registration-batches.js';
 /** Every operation of the relay. */
 export function relayOperations(context: RelayContext): Operation[] {
   const registrations = new RegistrationBatches({ ...context, store: new DurableRegistrations(context) });
-  return [registerDevice({ servers: context.servers, registrations })];
+  return [
+    registerDevice({ servers: context.servers, registrations }),
+    notifyOperation(context),
+    receiptsOperation(context),
+  ];
 }

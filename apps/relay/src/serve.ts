@@ -13,6 +13,8 @@ import type { Sodium } from '@waxwing/sodium';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayConfiguration } from './configuration.js';
 import type { RelayContext } from './context.js';
+import { createDeliveries } from './deliveries/create-deliveries.js';
+import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
 import { type DatabaseWithKeyRing, type OpenKeyRing, openKeyRing } from './keyring/open-key-ring.js';
 import { openRelayDatabase } from './open-relay-database.js';
 import { relayOperations } from './operations.js';
@@ -24,6 +26,8 @@ export interface StartRelayOptions {
   readonly clock?: Clock;
   /** A number from 0 up to, not including, 1. */
   readonly random?: () => number;
+  /** Production's where nothing is said; tests shorten the policy's delays. */
+  readonly deliveryTimings?: DeliveryTimings;
 }
 
 export interface RunningRelay extends RunningService {
@@ -33,6 +37,7 @@ export interface RunningRelay extends RunningService {
 }
 
 const jobsDeadlineMilliseconds = 5000;
+const deliveriesDeadlineMilliseconds = 2000;
 
 /**
  * Runs the relay: opens database and key ring, listens, and works the jobs that are due.
@@ -41,7 +46,12 @@ const jobsDeadlineMilliseconds = 5000;
  */
 export async function startRelay(
   configuration: RelayConfiguration,
-  { log, clock = systemClock, random = Math.random }: StartRelayOptions,
+  {
+    log,
+    clock = systemClock,
+    random = Math.random,
+    deliveryTimings: timings = productionTimings,
+  }: StartRelayOptions,
 ): Promise<RunningRelay> {
   // Closed in the opposite order, whether the relay has run or could not start.
   const closers: (() => Promise<void>)[] = [];
@@ -60,7 +70,15 @@ export async function startRelay(
       database: database as unknown as DatabaseWithKeyRing,
     });
     closers.push(() => ring.close());
-    const context = createContext({ clock, random, log, metrics, sodium, database }, ring);
+    const foundation = { clock, random, log, metrics, sodium, database };
+    const { deliveries: deliveriesConfiguration } = configuration;
+    const { tokenVault } = ring.keyRing;
+    const deliveries = await createDeliveries({
+      ...foundation,
+      ...{ configuration: deliveriesConfiguration, tokenVault, timings },
+    });
+    closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
+    const context = createContext({ ...foundation, deliveries }, ring);
     closers.push(() => database.jobs.stop(jobsDeadlineMilliseconds));
     const url = await listen(configuration, context, closers);
     const listener = await listenForMetrics(configuration, context, closers);
@@ -89,7 +107,7 @@ function openDatabase(
   return openRelayDatabase({ url, role: 'serving', clock, onJobError });
 }
 
-type Foundation = Pick<RelayContext, 'clock' | 'random' | 'log' | 'metrics' | 'sodium' | 'database'>;
+type Foundation = Omit<RelayContext, 'servers' | 'keyRing' | 'tokenVault'>;
 
 function createContext(foundation: Foundation, { keyRing }: OpenKeyRing): RelayContext {
   const servers = new ServerDirectory(foundation.database.db, foundation.clock);
@@ -101,12 +119,12 @@ async function listen(
   context: RelayContext,
   closers: (() => Promise<void>)[],
 ): Promise<string> {
-  const { log, metrics, database } = context;
+  const { log, metrics, database, deliveries } = context;
   const app = await createHttpApp({
     log,
     metrics,
     operations: relayOperations(context),
-    readiness: { database: () => database.check() },
+    readiness: { database: () => database.check(), vendors: () => deliveries.readiness() },
   });
   closers.push(() => app.close());
   await app.listen({ host, port });

@@ -15,6 +15,7 @@ export type VendorUrgency =
 export interface Notification {
   readonly serverId: string;
   readonly realmId: number;
+  readonly realmUuid: string;
   readonly relayDeviceId: number;
   /** UUID, lower case; goes to APNs as `apns-id`. */
   readonly notificationId: string;

@@ -19,9 +19,14 @@ export type ApnsResult =
   | Extract<ApnsEnding, { kind: 'answered' }>
   | { readonly kind: 'unanswered'; readonly why: UnansweredReason };
 
-interface Waiting {
+export interface ApnsRequest {
   readonly notification: ApnsNotification;
-  authorization: string;
+  readonly authorization: string;
+  /** In Unix milliseconds: what has not got a stream by then is answered OVERLOADED. */
+  readonly notAfter: number;
+}
+
+interface Waiting extends ApnsRequest {
   resends: number;
   resolve(result: ApnsResult): void;
   end(ending: ApnsEnding, connection: ApnsConnection): void;
@@ -63,15 +68,14 @@ export class ApnsPool {
   }
 
   /** Sends one notification, again where APNs provably has not processed it. Never rejects. */
-  send(notification: ApnsNotification, authorization: string): Promise<ApnsResult> {
+  send(request: ApnsRequest): Promise<ApnsResult> {
     return new Promise((resolve) => {
       if (this.#isClosed || this.waiting >= this.#options.maximumWaiting) {
         resolve({ kind: 'unanswered', why: 'OVERLOADED' });
         return;
       }
       const waiting: Waiting = {
-        notification,
-        authorization,
+        ...request,
         resends: 0,
         resolve,
         end: (ending, connection) => this.#end(waiting, ending, connection),
@@ -103,6 +107,10 @@ export class ApnsPool {
       if (connection === undefined) break;
       const next = this.#take();
       if (next === undefined) break;
+      if (this.#options.clock() > next.notAfter) {
+        next.resolve({ kind: 'unanswered', why: 'OVERLOADED' });
+        continue;
+      }
       this.#underWay += 1;
       connection.send(next);
     }

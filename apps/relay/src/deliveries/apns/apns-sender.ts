@@ -2,7 +2,7 @@ import type { ApnsEnvironment } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service';
 import type { Delivery } from '../delivery.js';
 import type { VendorAnswer } from '../vendor-answer.js';
-import type { VendorSender } from '../vendor-sender.js';
+import type { SendOptions, VendorSender } from '../vendor-sender.js';
 import type { ApnsTimings } from './apns-connection.js';
 import { buildApnsNotification } from './apns-notification.js';
 import { ApnsPool } from './apns-pool.js';
@@ -33,10 +33,11 @@ export class ApnsSender implements VendorSender {
     this.#pools = { production: pool(urls.production), sandbox: pool(urls.sandbox) };
   }
 
-  async send(delivery: Delivery, environment: ApnsEnvironment): Promise<VendorAnswer> {
+  async send(delivery: Delivery, { environment, notAfter }: SendOptions): Promise<VendorAnswer> {
     const { providerToken } = this.#options;
     const authorization = providerToken.peek() ?? (await providerToken.get());
-    const result = await this.#pools[environment].send(buildApnsNotification(delivery), authorization);
+    const notification = buildApnsNotification(delivery);
+    const result = await this.#pools[environment].send({ notification, authorization, notAfter });
     if (result.kind === 'unanswered') return result;
     return result.httpStatus === 200 ? { kind: 'accepted' } : readApnsRefusal(result);
   }
@@ -45,8 +46,7 @@ export class ApnsSender implements VendorSender {
     return this.#options.providerToken.renew();
   }
 
-  /** From when on a new provider token may be minted, in Unix milliseconds. */
-  get mintableAt(): number {
+  get renewableAt(): number {
     return this.#options.providerToken.mintableAt;
   }
 

@@ -3,11 +3,14 @@ import type { CryptoKey } from 'jose';
 
 /** A Firebase project and the service account that may send for it. */
 export interface FcmApp {
+  readonly vendor: 'fcm';
   readonly projectId: string;
   readonly clientEmail: string;
   readonly privateKeyId: string;
   readonly privateKey: Secret<CryptoKey>;
   readonly tokenUri: string;
+  /** Tells one credential from another: a digest of account, key id, token endpoint and public key. */
+  readonly fingerprint: string;
   /** For people: which file to mend. */
   readonly serviceAccountFile: string;
   /** Servers (UUIDs) and realms (UUIDs) whose devices belong to this project; empty for the default project. */
@@ -17,6 +20,7 @@ export interface FcmApp {
 
 /** An Apple developer team's key and the apps that may be served with it. */
 export interface ApnsApp {
+  readonly vendor: 'apns';
   readonly teamId: string;
   readonly keyId: string;
   readonly privateKey: Secret<CryptoKey>;

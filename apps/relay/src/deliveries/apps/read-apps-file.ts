@@ -96,12 +96,15 @@ async function readFcmApp(folder: string, entry: z.infer<typeof fcmEntry>): Prom
     ]);
   }
   const { client_email, private_key, private_key_id, project_id, token_uri } = account.data;
+  const privateKey = await importKey(private_key, 'RS256', file);
   return {
+    vendor: 'fcm',
     projectId: entry.project ?? project_id,
     clientEmail: client_email,
     privateKeyId: private_key_id,
-    privateKey: await importKey(private_key, 'RS256', file),
+    privateKey,
     tokenUri: token_uri,
+    fingerprint: fingerprintOf(private_key, [client_email, private_key_id, token_uri]),
     serviceAccountFile: file,
     serverIds: new Set(entry.servers),
     realmUuids: new Set(entry.realms),
@@ -112,16 +115,21 @@ async function readApnsApp(folder: string, entry: z.infer<typeof apnsEntry>): Pr
   const file = resolve(folder, entry.key_file);
   const pem = await readPrivateFile(file, 'an APNs signing key');
   const privateKey = await importKey(pem, 'ES256', file);
-  const publicKey = createPublicKey(pem).export({ type: 'spki', format: 'der' });
   const { team_id: teamId, key_id: keyId, topics } = entry;
   return {
+    vendor: 'apns',
     teamId,
     keyId,
     privateKey,
-    fingerprint: createHash('sha256').update(`${teamId} ${keyId} `).update(publicKey).digest('hex'),
+    fingerprint: fingerprintOf(pem, [teamId, keyId]),
     keyFile: file,
     topics: topics === '*' ? '*' : new Set(topics),
   };
+}
+
+function fingerprintOf(privateKeyPem: string, names: readonly string[]): string {
+  const publicKey = createPublicKey(privateKeyPem).export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(JSON.stringify(names)).update(publicKey).digest('hex');
 }
 
 async function importKey(

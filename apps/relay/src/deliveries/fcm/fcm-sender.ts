@@ -3,10 +3,11 @@ import { Agent, type Dispatcher, Pool } from 'undici';
 import type { FcmApp } from '../apps/app-set.js';
 import type { Delivery } from '../delivery.js';
 import type { UnansweredReason, VendorAnswer } from '../vendor-answer.js';
-import type { VendorSender } from '../vendor-sender.js';
+import type { SendOptions, VendorSender } from '../vendor-sender.js';
 import { AccessToken } from './access-token.js';
 import { buildFcmMessage } from './fcm-message.js';
 import { readFcmReason } from './read-fcm-error.js';
+import { SendGate } from './send-gate.js';
 
 export interface FcmSenderOptions {
   readonly app: FcmApp;
@@ -39,6 +40,7 @@ export class FcmSender implements VendorSender {
   readonly #options: FcmSenderOptions;
   readonly #pool: Pool;
   readonly #oauthAgent = new Agent({ connections: 1 });
+  readonly #gate: SendGate;
   readonly #accessToken: AccessToken;
   readonly #path: string;
   #refused: string | undefined;
@@ -54,22 +56,23 @@ export class FcmSender implements VendorSender {
       bodyTimeout: timeoutMilliseconds,
       connect: { timeout: connectTimeoutMilliseconds },
     });
+    this.#gate = new SendGate(maximumConnections, clock);
     this.#accessToken = new AccessToken({ app, clock, dispatcher: this.#oauthAgent });
   }
 
-  async send(delivery: Delivery): Promise<VendorAnswer> {
-    let accessToken = this.#accessToken.peek();
-    if (accessToken === undefined) {
-      const result = await this.#accessToken.get();
-      if (result.kind === 'failed') return result.answer;
-      accessToken = result.accessToken;
+  async send(delivery: Delivery, { notAfter }: SendOptions): Promise<VendorAnswer> {
+    const admission = this.#gate.enter(notAfter);
+    if (admission !== true && !(await admission)) return { kind: 'unanswered', why: 'OVERLOADED' };
+    try {
+      return await this.#send(delivery);
+    } finally {
+      this.#gate.leave();
     }
-    const body = buildFcmMessage(delivery, this.#options.clock());
-    const first = await this.#post(accessToken, body);
-    const isUnseen = first.kind === 'unanswered' && first.why === 'NOT_CONNECTED';
-    const answer = isUnseen ? await this.#post(accessToken, body) : first;
-    if (answer.kind === 'refused' && answer.httpStatus === 401) this.#refused = accessToken;
-    return answer;
+  }
+
+  /** Google makes a new access token whenever it is asked. */
+  get renewableAt(): number {
+    return this.#options.clock();
   }
 
   async refreshCredential(): Promise<void> {
@@ -82,6 +85,21 @@ export class FcmSender implements VendorSender {
     await this.#pool.close();
     clearTimeout(deadline);
     await this.#oauthAgent.destroy();
+  }
+
+  async #send(delivery: Delivery): Promise<VendorAnswer> {
+    let accessToken = this.#accessToken.peek();
+    if (accessToken === undefined) {
+      const result = await this.#accessToken.get();
+      if (result.kind === 'failed') return result.answer;
+      accessToken = result.accessToken;
+    }
+    const body = buildFcmMessage(delivery, this.#options.clock());
+    const first = await this.#post(accessToken, body);
+    const isUnseen = first.kind === 'unanswered' && first.why === 'NOT_CONNECTED';
+    const answer = isUnseen ? await this.#post(accessToken, body) : first;
+    if (answer.kind === 'refused' && answer.httpStatus === 401) this.#refused = accessToken;
+    return answer;
   }
 
   async #post(accessToken: string, body: string): Promise<VendorAnswer> {

@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises';
+import type { ApnsEnvironment } from '@waxwing/protocol';
+import { type Clock, ConfigurationError, type Log } from '@waxwing/service';
+import { ApnsSender } from '../apns/apns-sender.js';
+import { ProviderToken } from '../apns/provider-token.js';
+import type { ProviderTokenStore } from '../apns/provider-token-store.js';
+import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
+import type { Delivery, Vendor } from '../delivery.js';
+import type { DeliveryTimings } from '../delivery-timings.js';
+import { FcmSender } from '../fcm/fcm-sender.js';
+import type { VendorSender } from '../vendor-sender.js';
+import { type ApnsApp, type AppSet, type FcmApp, findApnsApp, findFcmApp } from './app-set.js';
+import { readAppsFile } from './read-apps-file.js';
+
+/** The way that one app's notifications take. */
+export interface AppRoute {
+  /** `fcm:<project>` or `apns:<bundle id>:<environment>`: what breakers and metrics name. */
+  readonly appId: string;
+  readonly vendor: Vendor;
+  /** Names the credential and its file, for people. */
+  readonly credential: string;
+  readonly sender: VendorSender;
+}
+
+export interface AppRegistryOptions {
+  readonly configuration: DeliveriesConfiguration;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly timings: DeliveryTimings;
+  readonly providerTokens: ProviderTokenStore;
+}
+
+const closeDeadlineMilliseconds = 10_000;
+
+/** The apps that the relay serves, each with its credential and its connections. */
+export class AppRegistry {
+  readonly #options: AppRegistryOptions;
+  readonly #ca: string | undefined;
+  #apps: AppSet;
+  #senders: ReadonlyMap<string, VendorSender>;
+
+  private constructor(options: AppRegistryOptions, ca: string | undefined, apps: AppSet) {
+    this.#options = options;
+    this.#ca = ca;
+    this.#apps = apps;
+    this.#senders = this.#sendersFor(apps, new Map());
+  }
+
+  /** @throws ConfigurationError naming everything that is wrong with the apps file and what it names. */
+  static async open(options: AppRegistryOptions): Promise<AppRegistry> {
+    const { apps, apnsCaFile } = options.configuration;
+    const ca = apnsCaFile === undefined ? undefined : await readAuthority(apnsCaFile);
+    const set = apps.kind === 'configured' ? await readAppsFile(apps.file) : { fcm: [], apns: [] };
+    return new AppRegistry(options, ca, set);
+  }
+
+  get isConfigured(): boolean {
+    return this.#options.configuration.apps.kind === 'configured';
+  }
+
+  /** The route of a delivery; `undefined` when no app of the apps file serves it. */
+  find({ notification, device: { target } }: Delivery, environment: ApnsEnvironment): AppRoute | undefined {
+    if (target.tokenKind === 'fcm') {
+      const app = findFcmApp(this.#apps, notification.serverId, notification.realmUuid);
+      return app && this.#routeOf(app, `fcm:${app.projectId}`);
+    }
+    const app = findApnsApp(this.#apps, target.iosAppId);
+    return app && this.#routeOf(app, `apns:${target.iosAppId}:${environment}`);
+  }
+
+  /** Reads the apps file anew, so that a mended credential is used without a restart; what did not change keeps its connections. */
+  async reload(): Promise<void> {
+    const { apps } = this.#options.configuration;
+    if (apps.kind === 'not-configured') return;
+    try {
+      this.#apps = await readAppsFile(apps.file);
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      this.#options.log.error(
+        { problems: error.problems },
+        'the apps file cannot be used: the former one stays in force',
+      );
+      return;
+    }
+    const former = this.#senders;
+    this.#senders = this.#sendersFor(this.#apps, former);
+    for (const [key, sender] of former) {
+      if (!this.#senders.has(key)) void sender.close(closeDeadlineMilliseconds);
+    }
+  }
+
+  async close(deadlineMilliseconds: number): Promise<void> {
+    await Promise.all([...this.#senders.values()].map((sender) => sender.close(deadlineMilliseconds)));
+  }
+
+  #routeOf(app: FcmApp | ApnsApp, appId: string): AppRoute {
+    const sender = this.#senders.get(identify(app));
+    if (sender === undefined) throw new Error(`the app ${appId} was loaded without a sender`);
+    return { appId, vendor: app.vendor, credential: describeCredential(app), sender };
+  }
+
+  #sendersFor({ fcm, apns }: AppSet, former: ReadonlyMap<string, VendorSender>): Map<string, VendorSender> {
+    const senders = new Map<string, VendorSender>();
+    for (const app of fcm) senders.set(identify(app), former.get(identify(app)) ?? this.#fcmSender(app));
+    for (const app of apns) senders.set(identify(app), former.get(identify(app)) ?? this.#apnsSender(app));
+    return senders;
+  }
+
+  #fcmSender(app: FcmApp): FcmSender {
+    const { configuration, clock, timings } = this.#options;
+    return new FcmSender({
+      app,
+      baseUrl: configuration.fcmBaseUrl,
+      clock,
+      timeoutMilliseconds: timings.fcmTimeoutMilliseconds,
+    });
+  }
+
+  #apnsSender(app: ApnsApp): ApnsSender {
+    const { configuration, clock, timings, providerTokens } = this.#options;
+    return new ApnsSender({
+      providerToken: new ProviderToken({ app, clock, store: providerTokens }),
+      urls: configuration.apnsUrls,
+      ca: this.#ca,
+      clock,
+      timings: timings.apns,
+      maximumWaiting: configuration.maximumInFlight * 2,
+    });
+  }
+}
+
+function identify(app: FcmApp | ApnsApp): string {
+  return app.vendor === 'apns' ? `apns ${app.fingerprint}` : `fcm ${app.projectId} ${app.fingerprint}`;
+}
+
+function describeCredential(app: FcmApp | ApnsApp): string {
+  if (app.vendor === 'apns') return `the APNs key ${app.keyId} of team ${app.teamId} (${app.keyFile})`;
+  return `the service account of Firebase project ${app.projectId} (${app.serviceAccountFile})`;
+}
+
+async function readAuthority(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const message = `RELAY_APNS_CA_FILE: the file ${file} cannot be read: ${(cause as Error).message}.`;
+    throw new ConfigurationError([message], { cause });
+  }
+}

@@ -1,0 +1,83 @@
+import type { RelayDatabase } from '../../relay-tables.js';
+
+export type BreakerKind = 'credential' | 'deletion';
+
+export interface StoredBreaker {
+  readonly app: string;
+  readonly kind: BreakerKind;
+  readonly reason: string;
+  readonly openedAt: number;
+  /** When an operator confirmed the deletions; `undefined` while they are frozen. */
+  readonly confirmedAt: number | undefined;
+}
+
+export interface OpenBreaker {
+  readonly app: string;
+  readonly kind: BreakerKind;
+  readonly reason: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Breakers where operators' commands and all processes of a relay see them. */
+export class BreakerStore {
+  readonly #database: RelayDatabase;
+
+  constructor(database: RelayDatabase) {
+    this.#database = database;
+  }
+
+  async open({ app, kind, reason, at }: OpenBreaker): Promise<void> {
+    const change = { reason, opened_at: at, confirmed_at: null };
+    await this.#database.write(({ db }) =>
+      db
+        .insertInto('app_breakers')
+        .values({ app, kind, ...change })
+        .onConflict((conflict) => conflict.columns(['app', 'kind']).doUpdateSet(change))
+        .execute(),
+    );
+  }
+
+  async close(app: string, kind: BreakerKind): Promise<void> {
+    await this.#database.write(({ db }) =>
+      db.deleteFrom('app_breakers').where('app', '=', app).where('kind', '=', kind).execute(),
+    );
+  }
+
+  /** A process that starts asks the vendors anew whether they take its credentials. */
+  async forgetCredentials(): Promise<void> {
+    await this.#database.write(({ db }) =>
+      db.deleteFrom('app_breakers').where('kind', '=', 'credential').execute(),
+    );
+  }
+
+  /** Lets an app's deletions go on. Whether there were frozen ones. */
+  async confirm(app: string, now: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database.write(({ db }) =>
+      db
+        .updateTable('app_breakers')
+        .set({ confirmed_at: now })
+        .where('app', '=', app)
+        .where('kind', '=', 'deletion')
+        .where('confirmed_at', 'is', null)
+        .executeTakeFirstOrThrow(),
+    );
+    return numUpdatedRows > 0n;
+  }
+
+  async list(): Promise<StoredBreaker[]> {
+    const rows = await this.#database.db
+      .selectFrom('app_breakers')
+      .selectAll()
+      .orderBy('app')
+      .orderBy('kind')
+      .execute();
+    return rows.map((row) => ({
+      app: row.app,
+      kind: row.kind === 'deletion' ? 'deletion' : 'credential',
+      reason: row.reason,
+      openedAt: row.opened_at,
+      confirmedAt: row.confirmed_at ?? undefined,
+    }));
+  }
+}

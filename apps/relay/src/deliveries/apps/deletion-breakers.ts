@@ -1,0 +1,144 @@
+import type { Clock, Log } from '@waxwing/service';
+import type { BreakerStore } from './breaker-store.js';
+
+export interface DeletionBreakersOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: BreakerStore;
+  onChange(appId: string, isOpen: boolean): void;
+}
+
+/** What one app's vendor said of late. */
+interface Window {
+  startedAt: number;
+  sent: number;
+  gone: number;
+  /** Share of dead tokens in former windows, each newer one weighing more. */
+  usualShare: number;
+}
+
+const windowMilliseconds = 60 * 60_000;
+const windowOutcomes = 1000;
+/** Fewer dead tokens than this say nothing: a small organisation may well clear out its phones. */
+const fewestDead = 20;
+const leastShare = 0.2;
+const timesUsual = 5;
+const weightOfLatest = 0.3;
+const initialUsualShare = 0.02;
+/** After an operator confirmed, deletions go on for so long whatever the share. */
+const confirmedMilliseconds = 24 * 60 * 60_000;
+const reloadMilliseconds = 2000;
+const maximumApps = 10_000;
+
+/**
+ * Freezes an app's deletions when its vendor suddenly calls far more tokens dead than usual: a mistake at the vendor or
+ * in the configuration looks exactly like that, and deletions cannot be undone. Deliveries go on.
+ */
+export class DeletionBreakers {
+  readonly #options: DeletionBreakersOptions;
+  readonly #windows = new Map<string, Window>();
+  readonly #frozen = new Set<string>();
+  readonly #confirmed = new Map<string, number>();
+  #loadedAt = Number.NEGATIVE_INFINITY;
+  #loading: Promise<void> | undefined;
+
+  constructor(options: DeletionBreakersOptions) {
+    this.#options = options;
+  }
+
+  noteSent(appId: string): void {
+    this.#windowOf(appId).sent += 1;
+  }
+
+  /** Counts a dead token. Whether it may be deleted. */
+  async mayDelete(appId: string): Promise<boolean> {
+    await this.#takeUpConfirmations();
+    const window = this.#windowOf(appId);
+    window.gone += 1;
+    if (this.#frozen.has(appId)) return false;
+    const confirmedAt = this.#confirmed.get(appId);
+    const now = this.#options.clock();
+    if (confirmedAt !== undefined && now - confirmedAt < confirmedMilliseconds) return true;
+    if (!isJump(window)) return true;
+    await this.#freeze(appId, window, now);
+    return false;
+  }
+
+  /** For readiness and people; `undefined` when nothing is frozen. */
+  describe(): string | undefined {
+    if (this.#frozen.size === 0) return undefined;
+    const apps = [...this.#frozen].join(', ');
+    return `deletions are frozen for ${apps}: run "waxwing-relay apps status"`;
+  }
+
+  /** Reads what is frozen and what operators confirmed. */
+  async load(): Promise<void> {
+    for (const { app, kind, confirmedAt } of await this.#options.store.list()) {
+      if (kind !== 'deletion') continue;
+      if (confirmedAt === undefined) {
+        this.#markFrozen(app);
+      } else {
+        this.#confirmed.set(app, confirmedAt);
+        if (this.#frozen.delete(app)) this.#resume(app);
+      }
+    }
+    this.#loadedAt = this.#options.clock();
+  }
+
+  async #takeUpConfirmations(): Promise<void> {
+    if (this.#frozen.size === 0 || this.#options.clock() - this.#loadedAt < reloadMilliseconds) return;
+    this.#loading ??= this.load().finally(() => {
+      this.#loading = undefined;
+    });
+    await this.#loading;
+  }
+
+  async #freeze(appId: string, { sent, gone, usualShare }: Window, now: number): Promise<void> {
+    this.#markFrozen(appId);
+    const reason = `${gone} of the last ${sent + gone} tokens were called dead, usually ${percent(usualShare)}`;
+    this.#options.log.error(
+      { app: appId, reason },
+      'deletions are frozen: look for a mistake, then run "waxwing-relay apps confirm-deletions"',
+    );
+    await this.#options.store.open({ app: appId, kind: 'deletion', reason, at: now });
+  }
+
+  #markFrozen(appId: string): void {
+    if (this.#frozen.has(appId)) return;
+    this.#frozen.add(appId);
+    this.#options.onChange(appId, true);
+  }
+
+  #resume(appId: string): void {
+    this.#windows.delete(appId);
+    this.#options.onChange(appId, false);
+    this.#options.log.info({ app: appId }, 'an operator confirmed the deletions: they go on');
+  }
+
+  #windowOf(appId: string): Window {
+    const now = this.#options.clock();
+    const window = this.#windows.get(appId);
+    if (window === undefined) {
+      const fresh = { startedAt: now, sent: 0, gone: 0, usualShare: initialUsualShare };
+      this.#windows.set(appId, fresh);
+      const [oldest] = this.#windows.keys();
+      if (this.#windows.size > maximumApps && oldest !== undefined) this.#windows.delete(oldest);
+      return fresh;
+    }
+    const outcomes = window.sent + window.gone;
+    if (outcomes >= windowOutcomes || (outcomes > 0 && now - window.startedAt >= windowMilliseconds)) {
+      const share = window.gone / outcomes;
+      window.usualShare += weightOfLatest * (share - window.usualShare);
+      Object.assign(window, { startedAt: now, sent: 0, gone: 0 });
+    }
+    return window;
+  }
+}
+
+function isJump({ sent, gone, usualShare }: Window): boolean {
+  return gone > fewestDead && gone / (sent + gone) > Math.max(leastShare, timesUsual * usualShare);
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`;
+}

@@ -1,0 +1,118 @@
+import type { PushRequest } from '@waxwing/protocol';
+import type { Clock, Log, Metrics } from '@waxwing/service';
+import type { TokenVault } from '../registrations/token-vault.js';
+import type { RelayDatabase } from '../relay-tables.js';
+import { ProviderTokenStore } from './apns/provider-token-store.js';
+import { AppRegistry } from './apps/app-registry.js';
+import { BreakerStore } from './apps/breaker-store.js';
+import { CredentialBreakers } from './apps/credential-breakers.js';
+import { DeletionBreakers } from './apps/deletion-breakers.js';
+import { DeliveryAttempts } from './attempt-delivery.js';
+import { DeliverNotifications, type DeliveryResult } from './deliver-notifications.js';
+import type { DeliveriesConfiguration } from './deliveries-configuration.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+import { DeliveryQueue } from './delivery-queue.js';
+import { type DeliveryTimings, productionTimings } from './delivery-timings.js';
+import { LoadLimit } from './load-limit.js';
+import type { NotifyRequester } from './read-push-request.js';
+import { ReceiptStore } from './receipt-store.js';
+import { RecordAttempts } from './record-attempts.js';
+import { ServerQuotas } from './server-quotas.js';
+
+export interface DeliveriesOptions {
+  readonly configuration: DeliveriesConfiguration;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly database: RelayDatabase;
+  readonly tokenVault: TokenVault;
+  /** Production's where nothing is said. */
+  readonly timings?: DeliveryTimings;
+}
+
+/** Everything between a notify request and the vendors. */
+export interface Deliveries {
+  /** See {@link DeliverNotifications.deliver}. */
+  deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]>;
+  readonly receipts: ReceiptStore;
+  readonly quotas: ServerQuotas;
+  /** `undefined` when all is well; otherwise a sentence that names refused credentials and frozen deletions. */
+  readiness(): Promise<string | undefined>;
+  /** Waits for what is under way, at most `deadlineMilliseconds`, and drops all connections. Stop the job queue first. */
+  close(deadlineMilliseconds: number): Promise<void>;
+}
+
+const sweepMilliseconds = 10 * 60_000;
+const probeMilliseconds = 60_000;
+
+/**
+ * Makes deliveries ready; call it before the job queue starts, to whom it says how queued notifications are delivered.
+ * @throws ConfigurationError naming everything that is wrong with the apps file and what it names.
+ */
+export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
+  const { configuration, clock, random, log, database, tokenVault, timings = productionTimings } = options;
+  const metrics = new DeliveryMetrics(options.metrics);
+  const store = new BreakerStore(database);
+  const providerTokens = new ProviderTokenStore(database, tokenVault);
+  const apps = await AppRegistry.open({ configuration, clock, log, timings, providerTokens });
+  const credentials = new CredentialBreakers({
+    clock,
+    log,
+    store,
+    probeMilliseconds: probeMilliseconds / timings.delayDivisor,
+    reload: () => apps.reload(),
+    onChange: (appId, isOpen) => metrics.setBreaker(appId, 'credential', isOpen),
+  });
+  const deletions = new DeletionBreakers({
+    clock,
+    log,
+    store,
+    onChange: (appId, isOpen) => metrics.setBreaker(appId, 'deletion', isOpen),
+  });
+  await deletions.load();
+  await store.forgetCredentials();
+  const { delayDivisor } = timings;
+  const attempts = new DeliveryAttempts({
+    apps,
+    credentials,
+    deletions,
+    metrics,
+    clock,
+    random,
+    log,
+    delayDivisor,
+  });
+  const { maximumInFlight, maximumQueued, notificationsPerMinute } = configuration;
+  const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
+  const receipts = new ReceiptStore(database);
+  load.setQueued(await receipts.countQueued());
+  const onSettled = () => load.addQueued(-1);
+  const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
+  const records = new RecordAttempts({ database, queue, load, clock });
+  const delivering = new DeliverNotifications({
+    database,
+    tokenVault,
+    clock,
+    log,
+    attempts,
+    receipts,
+    records,
+    load,
+    timings,
+  });
+  database.jobs.schedule('delivery-receipts', sweepMilliseconds, async () => {
+    await receipts.forgetOld(clock());
+    load.setQueued(await receipts.countQueued());
+  });
+  if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
+  return {
+    deliver: (requester, requests) => delivering.deliver(requester, requests),
+    receipts,
+    quotas: new ServerQuotas(notificationsPerMinute, clock),
+    readiness: async () =>
+      [credentials.describe(), deletions.describe()].filter((problem) => problem !== undefined).join('; ') ||
+      undefined,
+    close: (deadlineMilliseconds) => apps.close(deadlineMilliseconds),
+  };
+}

@@ -1,0 +1,245 @@
+import type { PushRequest } from '@waxwing/protocol';
+import type { Clock, Log } from '@waxwing/service';
+import type { RelayDevice } from '../registrations/relay-device.js';
+import { findRelayDevices } from '../registrations/relay-device-store.js';
+import type { TokenVault } from '../registrations/token-vault.js';
+import type { RelayDatabase } from '../relay-tables.js';
+import type { Attempt, DeliveryAttempts } from './attempt-delivery.js';
+import { type Delivery, expiresAt, type Notification } from './delivery.js';
+import type { DeliveryTimings } from './delivery-timings.js';
+import type { LoadLimit } from './load-limit.js';
+import { isOfKind } from './match-kind.js';
+import { type NotifyRequester, readPushRequest } from './read-push-request.js';
+import type { Receipt, ReceiptStore } from './receipt-store.js';
+import type { RecordAttempts } from './record-attempts.js';
+
+/** What became of one push request. */
+export interface DeliveryResult {
+  readonly notification: Notification;
+  readonly attempt: Attempt;
+  /** Whether the server may ask for its receipt. */
+  readonly isRemembered: boolean;
+}
+
+export interface DeliverNotificationsOptions {
+  readonly database: RelayDatabase;
+  readonly tokenVault: TokenVault;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly attempts: DeliveryAttempts;
+  readonly receipts: ReceiptStore;
+  readonly records: RecordAttempts;
+  readonly load: LoadLimit;
+  readonly timings: DeliveryTimings;
+}
+
+interface Item {
+  readonly notification: Notification;
+  readonly hasOwnId: boolean;
+  attempt: Attempt | undefined;
+  /** Whether the attempt came from memory, so that nothing is to be recorded. */
+  isRepeat: boolean;
+}
+
+const deadAttempt: Attempt = { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
+
+/** The first try of every notification of a request, within its budget; what is left over is stored before it returns. */
+export class DeliverNotifications {
+  readonly #options: DeliverNotificationsOptions;
+  /** Notifications with an id that are on their way: a repeat waits for the first. */
+  readonly #underWay = new Map<string, Promise<Attempt>>();
+
+  constructor(options: DeliverNotificationsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * One result for each request, in order; what they say is durable.
+   * @throws ProtocolError SERVICE_UNAVAILABLE when the relay is full.
+   */
+  async deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]> {
+    const { load, clock, records } = this.#options;
+    const now = clock();
+    const items = requests.map((request): Item => {
+      const notification = readPushRequest(request, requester, now);
+      return { notification, hasOwnId: request.notification_id != null, attempt: undefined, isRepeat: false };
+    });
+    load.enter(items.length);
+    let late: readonly Item[] = [];
+    try {
+      late = await this.#attemptAll(items, now);
+      const settled = items.map((item) => this.#settle(item, now));
+      const attempts = await records.record(settled);
+      return settled.map(({ notification, hasOwnId }, index) => {
+        const attempt = attempts[index] ?? deadAttempt;
+        return { notification, attempt, isRemembered: hasOwnId || attempt.kind === 'retry' };
+      });
+    } finally {
+      // What is late leaves when its vendor has answered.
+      load.leave(items.length - late.length);
+    }
+  }
+
+  /** Resolves when every item has its attempt or the budget is spent; then with the items that are still under way. */
+  async #attemptAll(items: readonly Item[], now: number): Promise<Item[]> {
+    const { timings } = this.#options;
+    const devices = await this.#findDevices(items);
+    const remembered = await this.#recall(items);
+    const notAfter = now + timings.requestBudgetMilliseconds;
+    const late: Item[] = [];
+    let open = 0;
+    let isOver = false;
+    await new Promise<void>((resolve) => {
+      const budget = setTimeout(resolve, timings.requestBudgetMilliseconds);
+      for (const item of items) {
+        const started = this.#start(item, devices.get(item.notification.relayDeviceId), {
+          remembered,
+          notAfter,
+        });
+        if (started === undefined) continue;
+        open += 1;
+        void started.then((attempt) => {
+          if (isOver) {
+            void this.#endLate(item.notification, attempt);
+            return;
+          }
+          item.attempt = attempt;
+          open -= 1;
+          if (open > 0) return;
+          clearTimeout(budget);
+          resolve();
+        });
+      }
+      if (open > 0) return;
+      clearTimeout(budget);
+      resolve();
+    });
+    isOver = true;
+    for (const item of items) if (item.attempt === undefined) late.push(item);
+    return late;
+  }
+
+  /** The attempt on its way, or `undefined` when the item is settled without one. */
+  #start(
+    item: Item,
+    device: RelayDevice | undefined,
+    { remembered, notAfter }: { remembered: ReadonlyMap<string, Receipt>; notAfter: number },
+  ): Promise<Attempt> | undefined {
+    const { notification, hasOwnId } = item;
+    if (device === undefined || device.expiredAt !== undefined) {
+      item.attempt = deadAttempt;
+      item.isRepeat = true;
+      return undefined;
+    }
+    if (!isOfKind(device, notification)) {
+      item.attempt = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
+      return undefined;
+    }
+    const key = keyOf(notification);
+    const receipt = hasOwnId ? remembered.get(key) : undefined;
+    // A token that was dead and was registered again since deserves another try.
+    if (receipt !== undefined && receipt.status !== 'gone') {
+      item.attempt = attemptOf(receipt);
+      item.isRepeat = true;
+      return undefined;
+    }
+    if (!hasOwnId) return this.#attempt({ notification, device }, notAfter);
+    const first = this.#underWay.get(key);
+    if (first !== undefined) return first;
+    const attempt = this.#attempt({ notification, device }, notAfter).finally(() =>
+      this.#underWay.delete(key),
+    );
+    this.#underWay.set(key, attempt);
+    return attempt;
+  }
+
+  async #attempt(delivery: Delivery, notAfter: number): Promise<Attempt> {
+    const { attempts, clock, log } = this.#options;
+    try {
+      return await attempts.attempt(delivery, { triesBefore: 0, notAfter });
+    } catch (err) {
+      log.error({ err, device: delivery.device.id }, 'a delivery could not be tried');
+      return { kind: 'retry', reason: 'INTERNAL', at: clock() + 5000, isTry: false };
+    }
+  }
+
+  /** What is stored for later must still be worth it then. */
+  #settle(item: Item, receivedAt: number): SettledItem {
+    const { timings, clock } = this.#options;
+    const { notification, hasOwnId, isRepeat } = item;
+    const answerTimeout = Math.max(timings.fcmTimeoutMilliseconds, timings.apns.requestTimeoutMilliseconds);
+    const attempt: Attempt = item.attempt ?? {
+      kind: 'retry',
+      reason: 'UNDER_WAY',
+      // Later than anything that is under way can last, so that the stored try never runs beside it.
+      at: Math.max(clock(), receivedAt) + 3 * answerTimeout,
+      isTry: true,
+    };
+    const isWorthless = attempt.kind === 'retry' && !isRepeat && attempt.at >= expiresAt(notification);
+    const settled: Attempt = isWorthless
+      ? { kind: 'rejected', reason: `EXPIRED_${attempt.reason}`, fault: 'vendor' }
+      : attempt;
+    return { notification, hasOwnId, isRepeat, attempt: settled };
+  }
+
+  async #endLate(notification: Notification, attempt: Attempt): Promise<void> {
+    const { load, records, log } = this.#options;
+    load.leave(1);
+    if (attempt.kind === 'retry') return;
+    try {
+      await records.recordLate(notification, attempt);
+    } catch (err) {
+      log.error(
+        { err, device: notification.relayDeviceId },
+        'the end of a late delivery could not be stored',
+      );
+    }
+  }
+
+  #findDevices(items: readonly Item[]): Promise<Map<number, RelayDevice>> {
+    const { database, tokenVault: vault } = this.#options;
+    const ids = [...new Set(items.map(({ notification }) => notification.relayDeviceId))].filter(
+      Number.isSafeInteger,
+    );
+    const realmId = items[0]?.notification.realmId;
+    if (realmId === undefined) return Promise.resolve(new Map());
+    return findRelayDevices(database.db, { realmId, ids, vault });
+  }
+
+  async #recall(items: readonly Item[]): Promise<Map<string, Receipt>> {
+    const withId = items.filter(({ hasOwnId }) => hasOwnId).map(({ notification }) => notification);
+    const [first] = withId;
+    if (first === undefined) return new Map();
+    const ids = [...new Set(withId.map(({ notificationId }) => notificationId))];
+    const found = await this.#options.receipts.find(first.serverId, ids);
+    return new Map(found.map((receipt) => [keyOf(receipt), receipt]));
+  }
+}
+
+export interface SettledItem {
+  readonly notification: Notification;
+  readonly attempt: Attempt;
+  readonly hasOwnId: boolean;
+  readonly isRepeat: boolean;
+}
+
+function keyOf({
+  serverId,
+  notificationId,
+  relayDeviceId,
+}: Pick<Notification, 'serverId' | 'notificationId' | 'relayDeviceId'>) {
+  return `${serverId} ${notificationId} ${relayDeviceId}`;
+}
+
+function attemptOf({ status, reason = '', fault = 'vendor' }: Receipt): Attempt {
+  switch (status) {
+    case 'sent':
+      return { kind: 'sent' };
+    case 'queued':
+      return { kind: 'retry', reason, at: 0, isTry: false };
+    case 'gone':
+      return { kind: 'gone', reason, ifRegisteredBefore: 0 };
+    case 'rejected':
+      return { kind: 'rejected', reason, fault };
+  }
+}

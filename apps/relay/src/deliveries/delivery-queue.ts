@@ -1,0 +1,131 @@
+import type { Clock } from '@waxwing/service';
+import type {
+  AnyTransaction,
+  Job,
+  JobHandler,
+  JobOutcome,
+  JobQueue,
+  WriteTransaction,
+} from '@waxwing/storage';
+import { findRelayDevices, markExpired, setApnsEnvironment } from '../registrations/relay-device-store.js';
+import type { TokenVault } from '../registrations/token-vault.js';
+import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { Attempt, DeliveryAttempts } from './attempt-delivery.js';
+import { expiresAt, type Notification } from './delivery.js';
+import { isOfKind } from './match-kind.js';
+import { type Receipt, type ReceiptStore, saveReceipts } from './receipt-store.js';
+import { decodeNotification, encodeNotification } from './stored-notification.js';
+
+export interface DeliveryQueueOptions {
+  readonly database: RelayDatabase;
+  readonly tokenVault: TokenVault;
+  readonly receipts: ReceiptStore;
+  readonly attempts: DeliveryAttempts;
+  readonly clock: Clock;
+  /** Told when a queued notification is settled. */
+  onSettled(): void;
+}
+
+const jobKind = 'deliver-notification';
+const concurrency = 500;
+const longestWaitMilliseconds = 24 * 60 * 60_000;
+const patienceMilliseconds = 60_000;
+
+/** Notifications that wait in the database for another try, until they are settled or no longer worth it. */
+export class DeliveryQueue {
+  readonly #options: DeliveryQueueOptions;
+  readonly #jobs: JobQueue;
+
+  constructor(options: DeliveryQueueOptions) {
+    this.#options = options;
+    this.#jobs = options.database.jobs;
+    const handler: JobHandler = {
+      concurrency,
+      run: (job) => this.#run(job),
+      giveUp: (job, reason) => (transaction) => this.#giveUp(transaction, job, reason),
+    };
+    this.#jobs.handle(jobKind, handler);
+  }
+
+  /** Stores a notification for a try at `at` (Unix milliseconds), within the caller's transaction. */
+  async add(transaction: AnyTransaction, notification: Notification, at: number): Promise<void> {
+    const giveUpAt = Math.min(expiresAt(notification), notification.receivedAt + longestWaitMilliseconds);
+    const payload = encodeNotification(notification);
+    await this.#jobs.enqueue(transaction, { kind: jobKind, payload, runAt: at, giveUpAt });
+  }
+
+  async #run(job: Job): Promise<JobOutcome> {
+    const { receipts, clock, attempts } = this.#options;
+    const notification = decodeNotification(job.payload);
+    const receipt = await receipts.findOne(notification);
+    // It ended well after its request had been answered.
+    if (receipt !== undefined && receipt.status !== 'queued') return { kind: 'done' };
+    const triesBefore = receipt?.attempts ?? 0;
+    const delivery = await this.#findDelivery(notification);
+    const attempt: Attempt =
+      delivery === undefined
+        ? { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 }
+        : await attempts.attempt(delivery, { triesBefore, notAfter: clock() + patienceMilliseconds });
+    const tries = triesBefore + (attempt.kind === 'retry' && !attempt.isTry ? 0 : 1);
+    const apply = (transaction: AnyTransaction) => this.#apply(transaction, notification, attempt, tries);
+    if (attempt.kind === 'retry') return { kind: 'retry', at: attempt.at, reason: attempt.reason, apply };
+    return { kind: 'done', apply };
+  }
+
+  async #findDelivery(notification: Notification) {
+    const { database, tokenVault: vault } = this.#options;
+    const { realmId, relayDeviceId } = notification;
+    const devices = await findRelayDevices(database.db, { realmId, ids: [relayDeviceId], vault });
+    const device = devices.get(relayDeviceId);
+    const isReachable =
+      device !== undefined && device.expiredAt === undefined && isOfKind(device, notification);
+    return isReachable ? { notification, device } : undefined;
+  }
+
+  async #apply(
+    transaction: AnyTransaction,
+    notification: Notification,
+    attempt: Attempt,
+    attempts: number,
+  ): Promise<void> {
+    const { db } = transaction as WriteTransaction<RelayTables>;
+    const now = this.#options.clock();
+    const isSettled = attempt.kind !== 'retry';
+    if (attempt.kind === 'gone') {
+      await markExpired(db, notification.relayDeviceId, {
+        at: now,
+        ifRegisteredBefore: attempt.ifRegisteredBefore,
+      });
+    }
+    if (attempt.kind === 'sent' && attempt.workedEnvironment !== undefined) {
+      await setApnsEnvironment(db, notification.relayDeviceId, attempt.workedEnvironment);
+    }
+    await saveReceipts(db, [receiptOf(notification, attempt, attempts, now)]);
+    if (isSettled) transaction.afterCommit(() => this.#options.onSettled());
+  }
+
+  async #giveUp(transaction: AnyTransaction, job: Job, reason: string): Promise<void> {
+    const notification = decodeNotification(job.payload);
+    const attempt: Attempt = { kind: 'rejected', reason: `EXPIRED_${reason}`, fault: 'vendor' };
+    await this.#apply(transaction, notification, attempt, job.attempt);
+  }
+}
+
+/** What is remembered of an attempt. */
+export function receiptOf(
+  { serverId, notificationId, relayDeviceId }: Notification,
+  attempt: Attempt,
+  attempts: number,
+  updatedAt: number,
+): Receipt {
+  return {
+    serverId,
+    notificationId,
+    relayDeviceId,
+    status: attempt.kind === 'retry' ? 'queued' : attempt.kind,
+    reason: attempt.kind === 'sent' ? undefined : attempt.reason,
+    fault: attempt.kind === 'rejected' ? attempt.fault : undefined,
+    attempts,
+    updatedAt,
+  };
+}

@@ -1,0 +1,100 @@
+import type { Clock } from '@waxwing/service';
+import type { WriteTransaction } from '@waxwing/storage';
+import { markExpired, setApnsEnvironment } from '../registrations/relay-device-store.js';
+import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { Attempt } from './attempt-delivery.js';
+import type { SettledItem } from './deliver-notifications.js';
+import type { Notification } from './delivery.js';
+import { type DeliveryQueue, receiptOf } from './delivery-queue.js';
+import type { LoadLimit } from './load-limit.js';
+import { saveReceipts } from './receipt-store.js';
+
+export interface RecordAttemptsOptions {
+  readonly database: RelayDatabase;
+  readonly queue: DeliveryQueue;
+  readonly load: LoadLimit;
+  readonly clock: Clock;
+}
+
+const registeredSince: Attempt = { kind: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' };
+
+/** Makes what came of attempts durable: receipts, dead tokens, environments that worked, and what must be tried again. */
+export class RecordAttempts {
+  readonly #options: RecordAttemptsOptions;
+
+  constructor(options: RecordAttemptsOptions) {
+    this.#options = options;
+  }
+
+  /** The attempts as they stand in the end: a token that was registered again meanwhile is not gone. */
+  async record(items: readonly SettledItem[]): Promise<Attempt[]> {
+    const { database, load } = this.#options;
+    const isNew = items.filter(({ isRepeat }) => !isRepeat);
+    const toRecord = isNew.filter((item) => item.hasOwnId || leavesTrace(item.attempt));
+    if (toRecord.length === 0) return items.map(({ attempt }) => attempt);
+    const now = this.#options.clock();
+    const changed = await database.write((transaction) => this.#write(transaction, toRecord, now));
+    load.addQueued(toRecord.filter(({ attempt }) => attempt.kind === 'retry').length);
+    return items.map((item) => changed.get(item) ?? item.attempt);
+  }
+
+  /** For an attempt that ended after its request was answered `queued`. */
+  async recordLate(notification: Notification, attempt: Attempt): Promise<void> {
+    const { database, load } = this.#options;
+    const item: SettledItem = { notification, attempt, hasOwnId: true, isRepeat: false };
+    const now = this.#options.clock();
+    await database.write((transaction) => this.#write(transaction, [item], now));
+    load.addQueued(-1);
+  }
+
+  async #write(
+    transaction: WriteTransaction<RelayTables>,
+    items: readonly SettledItem[],
+    now: number,
+  ): Promise<Map<SettledItem, Attempt>> {
+    const changed = new Map<SettledItem, Attempt>();
+    for (const item of items) {
+      const { attempt, notification } = item;
+      if (
+        attempt.kind === 'gone' &&
+        !(await this.#expire(transaction, notification, attempt.ifRegisteredBefore, now))
+      ) {
+        changed.set(item, registeredSince);
+      }
+      if (attempt.kind === 'sent' && attempt.workedEnvironment !== undefined) {
+        await setApnsEnvironment(transaction.db, notification.relayDeviceId, attempt.workedEnvironment);
+      }
+      if (attempt.kind === 'retry') await this.#options.queue.add(transaction, notification, attempt.at);
+    }
+    const receipts = items
+      .filter(({ hasOwnId, attempt }) => hasOwnId || attempt.kind === 'retry')
+      .map((item) => {
+        const attempt = changed.get(item) ?? item.attempt;
+        const tries = attempt.kind === 'retry' && !attempt.isTry ? 0 : 1;
+        return receiptOf(item.notification, attempt, tries, now);
+      });
+    await saveReceipts(transaction.db, receipts);
+    return changed;
+  }
+
+  /** Whether the device is expired now, by this or before. */
+  async #expire(
+    { db }: WriteTransaction<RelayTables>,
+    { relayDeviceId }: Notification,
+    ifRegisteredBefore: number,
+    now: number,
+  ): Promise<boolean> {
+    if (await markExpired(db, relayDeviceId, { at: now, ifRegisteredBefore })) return true;
+    const row = await db
+      .selectFrom('relay_devices')
+      .select('expired_at')
+      .where('id', '=', relayDeviceId)
+      .executeTakeFirst();
+    return row === undefined || row.expired_at !== null;
+  }
+}
+
+function leavesTrace(attempt: Attempt): boolean {
+  if (attempt.kind === 'gone' || attempt.kind === 'retry') return true;
+  return attempt.kind === 'sent' && attempt.workedEnvironment !== undefined;
+}
