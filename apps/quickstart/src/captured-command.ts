@@ -1,0 +1,26 @@
+import type { Terminal } from '@waxwing/service';
+import { type Environment, systemClock } from '@waxwing/service';
+
+type RunCommandLine = (argv: readonly string[], terminal: Terminal) => Promise<number>;
+
+/**
+ * Runs one of the commands that operators type, within this process, and gives its JSON answer.
+ * @throws with what the command said, when it fails.
+ */
+export async function captureJson<T>(
+  runCommandLine: RunCommandLine,
+  environment: Environment,
+  argv: readonly string[],
+): Promise<T> {
+  const printed: string[] = [];
+  const said: string[] = [];
+  const status = await runCommandLine([...argv, '--json'], {
+    environment,
+    clock: systemClock,
+    print: (text) => void printed.push(text),
+    say: (text) => void said.push(text),
+    ask: async () => undefined,
+  });
+  if (status !== 0) throw new Error(`${argv.join(' ')} failed: ${said.join('\n')}`);
+  return JSON.parse(printed.join('\n')) as T;
+}

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import type { Notification } from '@waxwing/protocol';
+import type { JourneyPhone } from './journey-phone.js';
+import { type Narrator, shorten } from './narrator.js';
+
+export interface JourneyPlaces {
+  readonly vendorsUrl: string;
+  readonly serverFiles: readonly string[];
+  readonly relayFiles: readonly string[];
+}
+
+interface Delivery {
+  readonly vendor: string;
+  readonly body: { readonly message: { readonly data: Record<string, string> } };
+}
+
+const deliveryTimeoutMilliseconds = 10_000;
+const pollMilliseconds = 50;
+
+/**
+ * One registration and one notification, told step by step.
+ * @throws when any step comes out otherwise than it is told.
+ */
+export async function makeJourney(
+  phone: JourneyPhone,
+  { vendorsUrl, serverFiles, relayFiles }: JourneyPlaces,
+  narrator: Narrator,
+): Promise<void> {
+  narrator.title('The journey of one notification');
+  narrator.step('Google gives a phone its push token. Whoever has it can reach the phone.', {
+    'the phone': shorten(phone.token),
+  });
+
+  const status = await phone.registrar.sync();
+  expectThat(status.code === 'active', `the registration is ${status.code}: ${status.sentence}`);
+  const sent = phone.sentForms.find((form) => form.has('encrypted_push_registration'));
+  const sealed = sent?.get('encrypted_push_registration') ?? '';
+  expectThat(sealed !== '' && !sealed.includes(phone.token), 'the phone sent no sealed registration');
+  narrator.step('The phone seals the token to the relay’s key and registers with its server.', {
+    'the phone': 'sealed the token with the relay’s public key, and made a key pair for its notifications',
+    'the server': `got ${shorten(sealed)}, which it cannot open`,
+  });
+  await expectAbsent(phone.token, serverFiles, 'the server’s database');
+  await expectAbsent(phone.token, relayFiles, 'the relay’s database');
+  narrator.step('The server forwards the sealed registration; the relay alone can open it.', {
+    'the relay': 'opened it, and keeps the token encrypted',
+    'the server':
+      'was told only the number that the relay gave the phone: its database does not hold the token',
+    'the phone': status.sentence,
+  });
+
+  await phone.registrar.sendTestNotification();
+  const delivery = await deliveryFor(phone.token, vendorsUrl);
+  const { encrypted_data: encrypted = '', push_account_id: account = '' } = delivery.body.message.data;
+  const opened = await phone.client.open(delivery.body.message.data);
+  expectThat(opened.kind === 'notification', 'the phone could not open the notification');
+  const notification = (opened as { notification: Notification }).notification;
+  await expectAbsent(notification.realm_url, relayFiles, 'the relay’s database');
+  narrator.step('The server has news for the phone, and encrypts it with the phone’s key.', {
+    'the server': `wrote ${JSON.stringify(notification)} and encrypted it`,
+    'the relay': `was handed ${shorten(encrypted)}, which it cannot open, and passed it on`,
+    'Google’s stand-in': `was handed the same, for account ${account}, and delivered it`,
+  });
+  narrator.step('The phone opens the notification with the key that never left it.', {
+    'the phone': `read: ${JSON.stringify(notification)}`,
+  });
+}
+
+/** The journey when the server has no relay. @throws when the server answers anything but that. */
+export async function makeJourneyWithoutRelay(phone: JourneyPhone, narrator: Narrator): Promise<void> {
+  narrator.title('A phone meets a server without a relay');
+  const status = await phone.registrar.sync();
+  expectThat(
+    status.code === 'not-configured' && status.errorCode === 'PUSH_SERVICE_NOT_CONFIGURED',
+    `the registration is ${status.code}: ${status.sentence}`,
+  );
+  narrator.step('The phone seals its token and registers; the server refuses, since it has no relay.', {
+    'the server': `answered ${status.errorCode}`,
+    'the phone': status.sentence,
+  });
+}
+
+async function deliveryFor(token: string, vendorsUrl: string): Promise<Delivery> {
+  const deadline = Date.now() + deliveryTimeoutMilliseconds;
+  while (Date.now() < deadline) {
+    const response = await fetch(`${vendorsUrl}/deliveries?token=${encodeURIComponent(token)}`);
+    const { deliveries } = (await response.json()) as { deliveries: Delivery[] };
+    const [first] = deliveries;
+    if (first !== undefined) return first;
+    await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
+  }
+  throw new Error('the notification did not reach Google’s stand-in');
+}
+
+async function expectAbsent(secret: string, files: readonly string[], where: string): Promise<void> {
+  for (const file of files) {
+    const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return Buffer.alloc(0);
+      throw error;
+    });
+    expectThat(!bytes.includes(secret), `${where} holds what it must never hold`);
+  }
+}
+
+function expectThat(holds: boolean, otherwise: string): void {
+  if (!holds) throw new Error(otherwise);
+}

@@ -1,0 +1,81 @@
+import { stat } from 'node:fs/promises';
+import { runRelayCommand } from '@waxwing/relay';
+import { type Environment, writePrivateFile } from '@waxwing/service';
+import type { Vendors } from '@waxwing/vendors';
+import { captureJson } from './captured-command.js';
+import type { QuickstartPaths } from './quickstart-environments.js';
+import { readQuickstartSecrets, writeQuickstartSecrets } from './quickstart-secrets.js';
+
+/** Gives the relay the vendors' credentials, for any app, and a key ring at the first start. */
+export async function provisionRelay(
+  environment: Environment,
+  paths: QuickstartPaths,
+  { credentials }: Vendors,
+): Promise<void> {
+  const apps = {
+    fcm: [{ service_account_file: credentials.serviceAccountFile }],
+    apns: [
+      {
+        team_id: credentials.apnsTeamId,
+        key_id: credentials.apnsKeyId,
+        key_file: credentials.apnsKeyFile,
+        topics: '*',
+      },
+    ],
+  };
+  await writePrivateFile(paths.apps, `${JSON.stringify(apps, undefined, 2)}\n`);
+  if (!(await exists(paths.keyRing))) await captureJson(runRelayCommand, environment, ['keys', 'init']);
+}
+
+/** The public half of the key that clients should seal to. */
+export async function primaryBouncerKey(environment: Environment): Promise<string> {
+  const { keys } = await captureJson<{ keys: { public_key: string; state: string }[] }>(
+    runRelayCommand,
+    environment,
+    ['keys', 'list'],
+  );
+  const primary = keys.find(({ state }) => state === 'primary');
+  if (primary === undefined) throw new Error('the key ring has no primary key');
+  return primary.public_key;
+}
+
+export interface RelayCredentials {
+  readonly serverId: string;
+  readonly serverKey: string;
+}
+
+/** Lets the realm's server use the relay; the same credentials at every start. */
+export async function provisionServerAtRelay(
+  environment: Environment,
+  paths: QuickstartPaths,
+  realmUuid: string,
+): Promise<RelayCredentials> {
+  const secrets = await readQuickstartSecrets(paths.secrets);
+  const credentials = secrets.server ?? (await newCredentials(environment, realmUuid));
+  await writeQuickstartSecrets(paths.secrets, { ...secrets, server: credentials });
+  await writePrivateFile(paths.serverKey, `${credentials.serverKey}\n`);
+  return credentials;
+}
+
+async function newCredentials(environment: Environment, realmUuid: string): Promise<RelayCredentials> {
+  const run = <T>(...argv: string[]): Promise<T> => captureJson<T>(runRelayCommand, environment, argv);
+  type Credentials = { server_id: string; server_key: string };
+  const { servers } = await run<{ servers: { server_id: string; realms: string[] }[] }>('servers', 'list');
+  // An earlier start may have been killed after this and before it wrote the key down.
+  const known = servers.find(({ realms }) => realms.includes(realmUuid));
+  const made =
+    known === undefined
+      ? await run<Credentials>('servers', 'add', '--realm', realmUuid, '--name', 'quickstart')
+      : await run<Credentials>('servers', 'rotate-key', known.server_id, '--yes');
+  return { serverId: made.server_id, serverKey: made.server_key };
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}

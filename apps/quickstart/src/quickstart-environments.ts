@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { QuickstartOptions } from './quickstart-options.js';
+
+/** Everything listens on loopback alone. */
+export const host = '127.0.0.1';
+
+/** Where the parts of the quickstart keep what they have, all under the data directory. */
+export interface QuickstartPaths {
+  readonly quickstartJson: string;
+  readonly secrets: string;
+  readonly relayLog: string;
+  readonly serverLog: string;
+  readonly relayDatabase: string;
+  readonly serverDatabase: string;
+  readonly keyRing: string;
+  readonly keyRingIdentity: string;
+  readonly apps: string;
+  readonly serverKey: string;
+  readonly vendors: string;
+}
+
+export function quickstartPaths(dataDir: string): QuickstartPaths {
+  const at = (name: string): string => join(dataDir, name);
+  return {
+    quickstartJson: at('quickstart.json'),
+    secrets: at('quickstart-secrets.json'),
+    relayLog: at('relay.log'),
+    serverLog: at('server.log'),
+    relayDatabase: at('relay.sqlite'),
+    serverDatabase: at('server.sqlite'),
+    keyRing: at('key-ring.age'),
+    keyRingIdentity: at('key-ring-identity.txt'),
+    apps: at('apps.json'),
+    serverKey: at('server-key.txt'),
+    vendors: at('vendors'),
+  };
+}
+
+/** The variables that point `waxwing-relay` at the quickstart's relay. */
+export function relayEnvironment(
+  { ports }: QuickstartOptions,
+  paths: QuickstartPaths,
+  vendors: {
+    readonly fcm: string;
+    readonly apnsProduction: string;
+    readonly apnsSandbox: string;
+    readonly caFile: string;
+  },
+): Record<string, string> {
+  return {
+    RELAY_HOST: host,
+    RELAY_PORT: String(ports.relay),
+    RELAY_DATABASE: `sqlite:${paths.relayDatabase}`,
+    RELAY_KEY_RING: paths.keyRing,
+    RELAY_KEY_RING_IDENTITY_FILE: paths.keyRingIdentity,
+    RELAY_APPS_FILE: paths.apps,
+    RELAY_FCM_BASE_URL: vendors.fcm,
+    RELAY_APNS_PRODUCTION_URL: vendors.apnsProduction,
+    RELAY_APNS_SANDBOX_URL: vendors.apnsSandbox,
+    RELAY_APNS_CA_FILE: vendors.caFile,
+  };
+}
+
+/** The variables that point `waxwing-server` at the quickstart's server; without a relay until it has credentials. */
+export function serverEnvironment(
+  { ports }: QuickstartOptions,
+  paths: QuickstartPaths,
+  relay?: { readonly url: string; readonly serverId: string },
+): Record<string, string> {
+  const own = {
+    SERVER_HOST: host,
+    SERVER_PORT: String(ports.server),
+    SERVER_DATABASE: `sqlite:${paths.serverDatabase}`,
+    SERVER_REALM_URL: `http://${host}:${ports.server}`,
+    SERVER_REALM_NAME: 'Waxwing Quickstart',
+  };
+  if (relay === undefined) return own;
+  return {
+    ...own,
+    SERVER_RELAY_URL: relay.url,
+    SERVER_RELAY_SERVER_ID: relay.serverId,
+    SERVER_RELAY_SERVER_KEY_FILE: paths.serverKey,
+  };
+}

@@ -1,0 +1,43 @@
+import { type Environment, writePrivateFile } from '@waxwing/service';
+import type { QuickstartUser } from './provision-server.js';
+
+export interface QuickstartFacts {
+  readonly relay: {
+    readonly url: string;
+    readonly serverId: string;
+    readonly serverKey: string;
+    readonly bouncerPublicKey: string;
+    readonly environment: Environment;
+  };
+  readonly server: {
+    readonly url: string;
+    readonly realmUuid: string;
+    readonly users: readonly QuickstartUser[];
+    readonly environment: Environment;
+  };
+  readonly vendors: { readonly urls: { readonly http: string } };
+}
+
+/** Writes what programs need to use this quickstart: whole or not at all, for the owner alone. */
+export async function writeQuickstartFile(
+  path: string,
+  { relay, server, vendors }: QuickstartFacts,
+): Promise<void> {
+  const facts = {
+    relay: {
+      url: relay.url,
+      server_id: relay.serverId,
+      server_key: relay.serverKey,
+      bouncer_public_key: relay.bouncerPublicKey,
+      env: relay.environment,
+    },
+    server: {
+      url: server.url,
+      realm_uuid: server.realmUuid,
+      users: server.users,
+      env: server.environment,
+    },
+    vendors: { url: vendors.urls.http },
+  };
+  await writePrivateFile(path, `${JSON.stringify(facts, undefined, 2)}\n`);
+}

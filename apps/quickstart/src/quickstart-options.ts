@@ -1,0 +1,65 @@
+import { resolve } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+export interface QuickstartOptions {
+  /** Absolute path. */
+  readonly dataDir: string;
+  readonly ports: QuickstartPorts;
+  /** Whether the server is connected to the relay. */
+  readonly withRelay: boolean;
+  /** Stop after the journey. */
+  readonly once: boolean;
+}
+
+/** Loopback ports, all derived from `--port-base`. */
+export interface QuickstartPorts {
+  readonly server: number;
+  readonly relay: number;
+  readonly vendorsHttp: number;
+  readonly apnsProduction: number;
+  readonly apnsSandbox: number;
+}
+
+const highestPortBase = 65_535 - 22;
+
+/** Reads the command line; prints usage and exits when it is wrong or asks for help. */
+export function readQuickstartOptions(argv: readonly string[]): QuickstartOptions {
+  const program = new Command('npm start --')
+    .description(
+      'Runs a relay, a server and the vendors’ stand-ins on this machine, and shows one notification’s journey.',
+    )
+    .option('--data-dir <dir>', 'where everything is kept', '.waxwing')
+    .addOption(
+      new Option('--port-base <n>', 'server on n, relay on n+10, vendors on n+20 to n+22')
+        .default(8310)
+        .argParser(parsePortBase),
+    )
+    .option('--without-relay', 'leave the server without a relay, to see PUSH_SERVICE_NOT_CONFIGURED')
+    .option('--once', 'stop after the journey: exit status 0 if it passed, 1 if not')
+    .parse(argv);
+  const options = program.opts<{ dataDir: string; portBase: number; withoutRelay?: true; once?: true }>();
+  return {
+    dataDir: resolve(options.dataDir),
+    ports: portsFrom(options.portBase),
+    withRelay: options.withoutRelay !== true,
+    once: options.once === true,
+  };
+}
+
+function portsFrom(base: number): QuickstartPorts {
+  return {
+    server: base,
+    relay: base + 10,
+    vendorsHttp: base + 20,
+    apnsProduction: base + 21,
+    apnsSandbox: base + 22,
+  };
+}
+
+function parsePortBase(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port < 1024 || port > highestPortBase) {
+    throw new InvalidArgumentError(`It must be a whole number from 1024 to ${highestPortBase}.`);
+  }
+  return port;
+}

@@ -1,0 +1,156 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { readRelayEnvironment, startRelay } from '@waxwing/relay';
+import { readServerEnvironment, startServer } from '@waxwing/server';
+import { createLogger, type Environment, type Log, type RunningService, systemClock } from '@waxwing/service';
+import { startVendors, type Vendors } from '@waxwing/vendors';
+import { type JourneyPlaces, makeJourney, makeJourneyWithoutRelay } from './journey.js';
+import { createJourneyPhone } from './journey-phone.js';
+import { Narrator } from './narrator.js';
+import { primaryBouncerKey, provisionRelay, provisionServerAtRelay } from './provision-relay.js';
+import {
+  addVisitor,
+  provisionUsers,
+  type QuickstartUser,
+  realmUuidOf,
+  removeVisitor,
+} from './provision-server.js';
+import {
+  host,
+  type QuickstartPaths,
+  quickstartPaths,
+  relayEnvironment,
+  serverEnvironment,
+} from './quickstart-environments.js';
+import { writeQuickstartFile } from './quickstart-file.js';
+import type { QuickstartOptions } from './quickstart-options.js';
+import { refuseTakenPorts } from './refuse-taken-ports.js';
+
+/** Everything that runs, and what its users need to know. */
+interface Constellation {
+  readonly vendors: Vendors;
+  readonly relay: {
+    readonly url: string;
+    readonly environment: Environment;
+    readonly serverId: string;
+    readonly serverKey: string;
+    readonly bouncerPublicKey: string;
+  };
+  readonly server: {
+    readonly url: string;
+    readonly environment: Environment;
+    readonly realmUuid: string;
+    readonly users: readonly QuickstartUser[];
+  };
+}
+
+/**
+ * Starts vendors, relay and server, makes the journey, and then writes `quickstart.json`.
+ * @throws ConfigurationError for what the user can mend, such as a port in use; nothing is left running then.
+ */
+export async function startQuickstart(options: QuickstartOptions): Promise<RunningService> {
+  const paths = quickstartPaths(options.dataDir);
+  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+  await rm(paths.quickstartJson, { force: true });
+  await refuseTakenPorts(host, options.ports);
+  const closers: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closeOne of closers.splice(0).reverse()) await closeOne();
+  };
+  try {
+    const narrator = new Narrator();
+    narrator.title('Starting a relay, a server, and stand-ins for Google and Apple on this machine');
+    const constellation = await startConstellation(options, paths, closers);
+    await show(options, paths, constellation, narrator);
+    await writeQuickstartFile(paths.quickstartJson, constellation);
+    if (!options.once) introduce(paths, constellation, narrator);
+    return { close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startConstellation(
+  options: QuickstartOptions,
+  paths: QuickstartPaths,
+  closers: (() => Promise<void>)[],
+): Promise<Constellation> {
+  const { ports } = options;
+  const vendors = await startVendors({
+    dataDir: paths.vendors,
+    host,
+    httpPort: ports.vendorsHttp,
+    apnsProductionPort: ports.apnsProduction,
+    apnsSandboxPort: ports.apnsSandbox,
+  });
+  closers.push(() => vendors.close());
+
+  const environment = relayEnvironment(options, paths, { ...vendors.urls, ...vendors.credentials });
+  await provisionRelay(environment, paths, vendors);
+  const relay = await startRelay(readRelayEnvironment(environment), {
+    log: logTo(paths.relayLog, 'waxwing-relay', closers),
+  });
+  closers.push(() => relay.close());
+
+  const realmUuid = await realmUuidOf(serverEnvironment(options, paths));
+  const credentials = await provisionServerAtRelay(environment, paths, realmUuid);
+  const relayOfServer = options.withRelay ? { url: relay.url, serverId: credentials.serverId } : undefined;
+  const ofServer = serverEnvironment(options, paths, relayOfServer);
+  const users = await provisionUsers(ofServer, paths);
+  const server = await startServer({
+    configuration: readServerEnvironment(ofServer),
+    log: logTo(paths.serverLog, 'waxwing-server', closers),
+    clock: systemClock,
+    random: Math.random,
+  });
+  closers.push(() => server.close());
+  const bouncerPublicKey = await primaryBouncerKey(environment);
+  return {
+    vendors,
+    relay: { url: relay.url, environment, ...credentials, bouncerPublicKey },
+    server: { url: server.url, environment: ofServer, realmUuid, users },
+  };
+}
+
+async function show(
+  { withRelay }: QuickstartOptions,
+  paths: QuickstartPaths,
+  { vendors, relay, server }: Constellation,
+  narrator: Narrator,
+): Promise<void> {
+  const visitor = await addVisitor(server.environment);
+  const phone = await createJourneyPhone({
+    realmUrl: server.url,
+    userId: visitor.user_id,
+    email: visitor.email,
+    apiKey: visitor.api_key,
+    bouncerPublicKey: relay.bouncerPublicKey,
+  });
+  const places: JourneyPlaces = {
+    vendorsUrl: vendors.urls.http,
+    serverFiles: [paths.serverDatabase, `${paths.serverDatabase}-wal`, paths.serverLog],
+    relayFiles: [paths.relayDatabase, `${paths.relayDatabase}-wal`, paths.relayLog],
+  };
+  await (withRelay ? makeJourney(phone, places, narrator) : makeJourneyWithoutRelay(phone, narrator));
+  await removeVisitor(server.environment);
+}
+
+function introduce(
+  paths: QuickstartPaths,
+  { vendors, relay, server }: Constellation,
+  narrator: Narrator,
+): void {
+  narrator.title('Everything keeps running. Press Ctrl+C to stop.');
+  narrator.detail('server', server.url);
+  narrator.detail('relay', relay.url);
+  narrator.detail('vendors', `${vendors.urls.http}/deliveries shows what Google and Apple were handed`);
+  narrator.detail('users', `with their API keys in ${paths.quickstartJson}`);
+  narrator.detail('logs', `${paths.relayLog} and ${paths.serverLog}`);
+}
+
+function logTo(path: string, name: string, closers: (() => Promise<void>)[]): Log {
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  closers.push(() => new Promise((resolve) => stream.end(resolve)));
+  return createLogger(name, 'info', stream);
+}

@@ -1,0 +1,215 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createMemoryPushAccountStore,
+  createMemorySeenNotifications,
+  createPushClient,
+  type PushClient,
+  type PushToken,
+  type Registrar,
+} from '@waxwing/client';
+import { startVendors, type Vendors } from '@waxwing/vendors';
+import { runJsonCommand, SpawnedProcess } from './spawned-process.js';
+
+export interface ConstellationUser {
+  readonly user_id: number;
+  readonly email: string;
+  readonly api_key: string;
+}
+
+export interface ConstellationPhone {
+  readonly client: PushClient;
+  readonly registrar: Registrar;
+}
+
+export interface Delivery {
+  readonly vendor: 'fcm' | 'apns';
+  readonly headers: Record<string, string>;
+  readonly body: unknown;
+  /** The body's exact text within the answer: 64-bit numbers are not rounded here. */
+  readonly text: string;
+}
+
+/**
+ * Relay and server as real processes with databases of their own, the vendors' stand-ins within the test. Each can be
+ * ended and started again on the same data and ports.
+ */
+export class Constellation {
+  readonly dir: string;
+  readonly vendors: Vendors;
+  readonly relayEnv: Record<string, string>;
+  readonly serverEnv: Record<string, string>;
+  readonly realmUuid: string;
+  readonly bouncerPublicKey: string;
+  readonly #processes = new Set<SpawnedProcess>();
+
+  private constructor(
+    parts: Pick<
+      Constellation,
+      'dir' | 'vendors' | 'relayEnv' | 'serverEnv' | 'realmUuid' | 'bouncerPublicKey'
+    >,
+  ) {
+    this.dir = parts.dir;
+    this.vendors = parts.vendors;
+    this.relayEnv = parts.relayEnv;
+    this.serverEnv = parts.serverEnv;
+    this.realmUuid = parts.realmUuid;
+    this.bouncerPublicKey = parts.bouncerPublicKey;
+  }
+
+  /** Provisions everything with the commands that operators and admins type; starts no relay and no server yet. */
+  static async create(
+    extra: { relay?: Record<string, string>; server?: Record<string, string> } = {},
+  ): Promise<Constellation> {
+    const dir = mkdtempSync(join(tmpdir(), 'waxwing-system-'));
+    const vendors = await startVendors({ dataDir: join(dir, 'vendors') });
+    const [relayPort, serverPort] = [await freePort(), await freePort()];
+    const relayEnv = { ...relayEnvironment(dir, relayPort, vendors), ...extra.relay };
+    const own = { ...serverEnvironment(dir, serverPort), ...extra.server };
+    await runJsonCommand('waxwing-relay', ['keys', 'init'], { env: relayEnv });
+    const { realm_uuid } = await runJsonCommand<{ realm_uuid: string }>('waxwing-server', ['realm', 'show'], {
+      env: own,
+    });
+    const credentials = await runJsonCommand<{ server_id: string; server_key: string }>(
+      'waxwing-relay',
+      ['servers', 'add', '--realm', realm_uuid],
+      { env: relayEnv },
+    );
+    writeFileSync(join(dir, 'server.key'), credentials.server_key, { mode: 0o600 });
+    const serverEnv = {
+      ...own,
+      SERVER_RELAY_URL: `http://127.0.0.1:${relayPort}`,
+      SERVER_RELAY_SERVER_ID: credentials.server_id,
+      SERVER_RELAY_SERVER_KEY_FILE: join(dir, 'server.key'),
+    };
+    const { keys } = await runJsonCommand<{ keys: { public_key: string; state: string }[] }>(
+      'waxwing-relay',
+      ['keys', 'list'],
+      { env: relayEnv },
+    );
+    const bouncerPublicKey = keys.find(({ state }) => state === 'primary')?.public_key ?? '';
+    return new Constellation({ dir, vendors, relayEnv, serverEnv, realmUuid: realm_uuid, bouncerPublicKey });
+  }
+
+  get relayUrl(): string {
+    return `http://127.0.0.1:${this.relayEnv.RELAY_PORT}`;
+  }
+
+  get serverUrl(): string {
+    return `http://127.0.0.1:${this.serverEnv.SERVER_PORT}`;
+  }
+
+  async startRelay(env: Record<string, string> = {}): Promise<SpawnedProcess> {
+    const relay = new SpawnedProcess('waxwing-relay', ['serve'], { env: { ...this.relayEnv, ...env } });
+    this.#processes.add(relay);
+    return relay.readyAt(`${this.relayUrl}/health/ready`);
+  }
+
+  async startServer(env: Record<string, string> = {}): Promise<SpawnedProcess> {
+    const server = new SpawnedProcess('waxwing-server', ['serve'], { env: { ...this.serverEnv, ...env } });
+    this.#processes.add(server);
+    return server.readyAt(`${this.serverUrl}/health/ready`);
+  }
+
+  async addUser(name: string, flags: readonly string[] = []): Promise<ConstellationUser> {
+    const args = ['users', 'add', '--email', `${name}@system.example`, '--name', name, ...flags];
+    return runJsonCommand('waxwing-server', args, { env: this.serverEnv });
+  }
+
+  async phone(
+    user: ConstellationUser,
+    token: PushToken,
+    bouncerPublicKey = this.bouncerPublicKey,
+  ): Promise<ConstellationPhone> {
+    const client = await createPushClient({
+      bouncerPublicKey,
+      pushToken: () => token,
+      accounts: createMemoryPushAccountStore(),
+      seen: createMemorySeenNotifications(),
+    });
+    const { user_id: userId, email, api_key: apiKey } = user;
+    return { client, registrar: client.registrar({ realmUrl: this.serverUrl, userId, email, apiKey }) };
+  }
+
+  /** A request to the server as `user`, with URL-encoded parameters. */
+  async request(
+    user: ConstellationUser,
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    parameters: Record<string, string> = {},
+  ) {
+    const form = new URLSearchParams(parameters).toString();
+    const response = await fetch(`${this.serverUrl}/api/v1/${path}${method === 'GET' ? `?${form}` : ''}`, {
+      method,
+      headers: {
+        authorization: `Basic ${btoa(`${user.email}:${user.api_key}`)}`,
+        ...(method === 'GET' ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+      },
+      ...(method === 'GET' ? {} : { body: form }),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  /** What the vendors were handed for a token, once there is anything. */
+  async deliveriesTo(token: string): Promise<Delivery[]> {
+    for (;;) {
+      const response = await fetch(`${this.vendors.urls.http}/deliveries?token=${encodeURIComponent(token)}`);
+      const text = await response.text();
+      const { deliveries } = JSON.parse(text) as { deliveries: Omit<Delivery, 'text'>[] };
+      if (deliveries.length > 0) return deliveries.map((delivery) => ({ ...delivery, text }));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#processes].map((process) => process.end('SIGKILL')));
+    await this.vendors.close();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+function relayEnvironment(dir: string, port: number, { credentials, urls }: Vendors): Record<string, string> {
+  const apps = {
+    fcm: [{ service_account_file: credentials.serviceAccountFile }],
+    apns: [
+      {
+        team_id: credentials.apnsTeamId,
+        key_id: credentials.apnsKeyId,
+        key_file: credentials.apnsKeyFile,
+        topics: '*',
+      },
+    ],
+  };
+  writeFileSync(join(dir, 'apps.json'), JSON.stringify(apps), { mode: 0o600 });
+  return {
+    RELAY_PORT: String(port),
+    RELAY_DATABASE: `sqlite:${join(dir, 'relay.sqlite')}`,
+    RELAY_KEY_RING: join(dir, 'key-ring.age'),
+    RELAY_KEY_RING_IDENTITY_FILE: join(dir, 'key-ring-identity.txt'),
+    RELAY_APPS_FILE: join(dir, 'apps.json'),
+    RELAY_FCM_BASE_URL: urls.fcm,
+    RELAY_APNS_PRODUCTION_URL: urls.apnsProduction,
+    RELAY_APNS_SANDBOX_URL: urls.apnsSandbox,
+    RELAY_APNS_CA_FILE: credentials.caFile,
+  };
+}
+
+function serverEnvironment(dir: string, port: number): Record<string, string> {
+  return {
+    SERVER_PORT: String(port),
+    SERVER_DATABASE: `sqlite:${join(dir, 'server.sqlite')}`,
+    SERVER_REALM_URL: `http://127.0.0.1:${port}`,
+    SERVER_REALM_NAME: 'System',
+  };
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  return port;
+}
