@@ -17,6 +17,12 @@ export async function takeTestNotification(
 ): Promise<number | undefined> {
   const db = pushTables(transaction);
   const ids = devices.map(({ id }) => id);
+  // Locks the rows where the database would else run two requests of one user side by side.
+  await db
+    .updateTable('push_devices')
+    .set((is) => ({ last_test_at: is.ref('last_test_at') }))
+    .where('user_id', '=', userId)
+    .execute();
   const { lastTestAt } = await db
     .selectFrom('push_devices')
     .select((is) => is.fn.max('last_test_at').as('lastTestAt'))

@@ -81,6 +81,7 @@ export async function acceptRegistration(
   return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key };
 }
 
+// Requests that arrive at the same instant on several servers may each find room: the limit bounds, it does not count.
 async function makeRoom(db: Reader, userId: number, pushAccountId: string): Promise<boolean> {
   const own = db.selectFrom('push_devices').where('user_id', '=', userId);
   const known = await own.select('id').where('push_account_id', '=', pushAccountId).executeTakeFirst();

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Account, type Answer, ServerUnderTest, testPhone } from './server-under-test.js';
+
+let test: ServerUnderTest;
+let ada: Account;
+
+beforeEach(async () => {
+  test = await ServerUnderTest.start();
+  ada = await test.addAccount('ada@example.com');
+});
+afterEach(() => test.close());
+
+function multipart(fields: Readonly<Record<string, string>>): { type: string; payload: string } {
+  const boundary = 'a-boundary-of-the-test';
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  return {
+    type: `multipart/form-data; boundary=${boundary}`,
+    payload: `${parts.join('')}--${boundary}--\r\n`,
+  };
+}
+
+async function registerVia(way: string, fields: Record<string, string>): Promise<Answer> {
+  const url = '/api/v1/mobile_push/register';
+  const headers = { authorization: ada.authorization };
+  const encoded = new URLSearchParams(fields).toString();
+  if (way === 'the query string') return test.send({ method: 'POST', url: `${url}?${encoded}`, headers });
+  if (way === 'a multipart form') {
+    const { type, payload } = multipart(fields);
+    return test.send({ method: 'POST', url, headers: { ...headers, 'content-type': type }, payload });
+  }
+  const type = 'application/x-www-form-urlencoded';
+  return test.send({ method: 'POST', url, headers: { ...headers, 'content-type': type }, payload: encoded });
+}
+
+const ways = ['a URL-encoded form', 'a multipart form', 'the query string'];
+
+describe('parameters', () => {
+  it.each(ways)('are read from %s, a 64-bit integer unrounded', async (way) => {
+    const id = '-9223372036854775808';
+    const answer = await registerVia(way, testPhone(id).fields);
+    expect([answer.status, answer.body]).toEqual([200, { result: 'success', msg: '' }]);
+    expect(await test.pushDevices(ada)).toEqual({ [id]: { status: 'pending', error_code: null } });
+  });
+
+  it.each(ways)('that nobody knows come back by name when they arrive by %s', async (way) => {
+    const answer = await registerVia(way, { ...testPhone('1').fields, colour: 'red', client: 'test' });
+    expect(answer.body).toEqual({
+      result: 'success',
+      msg: '',
+      ignored_parameters_unsupported: ['colour', 'client'],
+    });
+  });
+
+  it('of DELETE are read from a form and from the query string', async () => {
+    for (const way of ['form', 'query']) {
+      const { queue_id: id } = (await test.ask(ada, 'POST', 'register')).body;
+      const answer =
+        way === 'form'
+          ? await test.ask(ada, 'DELETE', 'events', { queue_id: String(id) })
+          : await test.send({
+              method: 'DELETE',
+              url: `/api/v1/events?queue_id=${id}`,
+              headers: { authorization: ada.authorization },
+            });
+      expect([answer.status, answer.body.result]).toEqual([200, 'success']);
+    }
+  });
+
+  it('may be JSON-encoded as Python clients do it: numbers, truth values and lists', async () => {
+    const { queue_id: id } = (await test.ask(ada, 'POST', 'register', { event_types: '["push_device"]' }))
+      .body;
+    const query = { queue_id: String(id), last_event_id: '-1', dont_block: 'true' };
+    expect((await test.ask(ada, 'GET', 'events', query)).body.events).toEqual([]);
+  });
+
+  it.each([
+    ['register', 'event_types', 'push_device'],
+    ['register', 'event_types', '{"a":1}'],
+    ['register', 'event_types', '[1]'],
+    ['events', 'last_event_id', '1.5'],
+    ['events', 'last_event_id', '5'],
+    ['events', 'dont_block', 'True'],
+  ])('of %s are refused when %s is %s', async (operation, name, value) => {
+    const { queue_id: id } = (await test.ask(ada, 'POST', 'register')).body;
+    const query = { queue_id: String(id), last_event_id: '-1', dont_block: 'true', [name]: value };
+    const answer =
+      operation === 'register'
+        ? await test.ask(ada, 'POST', 'register', { [name]: value })
+        : await test.ask(ada, 'GET', 'events', query);
+    expect([answer.status, answer.body.code]).toEqual([400, 'BAD_REQUEST']);
+    expect(answer.body.msg).toContain(`Invalid ${name}`);
+  });
+});

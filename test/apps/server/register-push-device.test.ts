@@ -1,0 +1,339 @@
+import { errorCodes } from '@waxwing/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { refused, registered } from '../../support/relay-stand-in.js';
+import {
+  type Account,
+  relayServerId,
+  relayServerKey,
+  ServerUnderTest,
+  testPhone,
+} from './server-under-test.js';
+
+const accountId = '9007199254740993';
+let test: ServerUnderTest;
+let ada: Account;
+
+beforeEach(async () => {
+  test = await ServerUnderTest.start();
+  ada = await test.addAccount('Ada@example.com');
+});
+afterEach(() => test.close());
+
+describe('registering a push device', () => {
+  it('answers at once, forwards what it was given, and tells the phone that the device is active', async () => {
+    const phone = testPhone(accountId);
+    const events = await test.openQueue(ada);
+    test.relay.otherwise(registered(7));
+    const answer = await test.register(ada, phone.fields);
+    expect([answer.status, answer.body]).toEqual([200, { result: 'success', msg: '' }]);
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
+    expect(await events()).toEqual([
+      { id: 0, type: 'push_device', push_account_id: accountId, status: 'active' },
+    ]);
+    expect(test.relay.requests).toHaveLength(1);
+    const [request] = test.relay.requests;
+    expect(request?.path).toBe('/api/v1/remotes/push/e2ee/register');
+    expect(request?.headers['content-type']).toBe('application/x-www-form-urlencoded');
+    expect(Buffer.from(request?.headers.authorization?.split(' ')[1] ?? '', 'base64').toString()).toBe(
+      `${relayServerId}:${relayServerKey}`,
+    );
+    expect(Object.fromEntries(new URLSearchParams(request?.body))).toEqual({
+      realm_uuid: test.server.realmUuid,
+      push_account_id: accountId,
+      encrypted_push_registration: phone.fields.encrypted_push_registration,
+      bouncer_public_key: phone.fields.bouncer_public_key,
+    });
+  });
+
+  it('is pending until the relay has decided', async () => {
+    test.relay.otherwise({ status: 503 });
+    await test.register(ada, testPhone(accountId).fields);
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'pending', error_code: null } });
+  });
+
+  it.each([
+    ['INVALID_BOUNCER_PUBLIC_KEY', 400],
+    ['REQUEST_EXPIRED', 400],
+    ['BAD_REQUEST', 400],
+    ['NOT_FOUND', 404],
+    ['SOME_CODE_OF_THE_FUTURE', 422],
+  ])('fails for good, with the code and an event, when the relay answers %s', async (code, status) => {
+    const events = await test.openQueue(ada);
+    test.relay.otherwise(refused(status, code));
+    await test.register(ada, testPhone('-5').fields);
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ '-5': { status: 'failed', error_code: code } });
+    expect(await events()).toEqual([
+      { id: 0, type: 'push_device', push_account_id: '-5', status: 'failed', error_code: code },
+    ]);
+    test.now += 25 * 60 * 60_000;
+    await test.settle();
+    expect(test.relay.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['a 500', { status: 500, body: 'oops' }],
+    ['a 503', refused(503, 'RATE_LIMIT_HIT')],
+    ['a 429', refused(429, 'RATE_LIMIT_HIT')],
+    ['a 401', refused(401, 'UNAUTHORIZED')],
+    ['a 403', refused(403, 'MISSING_REMOTE_REALM')],
+    ['a refusal that an admin must mend', refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED')],
+    ['a redirection', { status: 302, headers: { location: '/' } }],
+    ['a 200 that is no answer', { status: 200, body: '<html>' }],
+    ['a 200 without the device', { status: 200, body: { result: 'success' } }],
+    ['a 404 of something that is no relay', { status: 404, body: '<h1>Not Found</h1>' }],
+    ['a connection that is cut', 'cut'],
+    ['silence', 'silence'],
+    ['an answer without end', { status: 200, body: 'x'.repeat(300_000) }],
+  ] as const)('tries again after %s', async (_name, reaction) => {
+    test.relay.next(reaction);
+    test.relay.otherwise(registered(1));
+    await test.register(ada, testPhone(accountId).fields);
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'pending', error_code: null } });
+    test.now += 1000;
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
+  });
+
+  it('backs off from one second to one hour, and gives up after 24 hours with REQUEST_EXPIRED', async () => {
+    const events = await test.openQueue(ada, { event_types: '["push_device"]' });
+    const start = test.now;
+    const attempts: number[] = [];
+    test.relay.otherwise(() => {
+      attempts.push(test.now - start);
+      return { status: 503 };
+    });
+    await test.register(ada, testPhone(accountId).fields);
+    await test.settle();
+    // With a random number of 0 each delay is half of 1 s, 2 s, 4 s … 1 h.
+    for (let doubled = 1; doubled < 3600; doubled *= 2) {
+      test.now += doubled * 500;
+      await test.settle();
+    }
+    expect(attempts.slice(0, 5)).toEqual([0, 500, 1500, 3500, 7500]);
+    const reached = attempts.length;
+    test.now += 30 * 60_000 - 1;
+    await test.settle();
+    expect(attempts).toHaveLength(reached);
+    test.now += 1;
+    await test.settle();
+    expect(attempts).toHaveLength(reached + 1);
+    test.now = start + 24 * 60 * 60_000 - 1;
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'pending', error_code: null } });
+    const before = attempts.length;
+    test.now += 1;
+    await test.settle();
+    expect(attempts).toHaveLength(before);
+    expect(await test.pushDevices(ada)).toEqual({
+      [accountId]: { status: 'failed', error_code: 'REQUEST_EXPIRED' },
+    });
+    // The queue that was opened a day ago is gone; the state tells it all the same.
+    expect(await events()).toBeUndefined();
+  });
+
+  it('sends the event when it gives up', async () => {
+    test.relay.otherwise('cut');
+    await test.register(ada, testPhone(accountId).fields);
+    await test.settle();
+    test.now += 24 * 60 * 60_000;
+    const events = await test.openQueue(ada);
+    await test.settle();
+    expect(await events()).toEqual([
+      {
+        id: 0,
+        type: 'push_device',
+        push_account_id: accountId,
+        status: 'failed',
+        error_code: 'REQUEST_EXPIRED',
+      },
+    ]);
+  });
+
+  it('obeys Retry-After, in seconds and as a date', async () => {
+    test.relay.next({ status: 429, headers: { 'retry-after': '120' } });
+    test.relay.next({ status: 503, headers: { 'retry-after': new Date(test.now + 300_000).toUTCString() } });
+    test.relay.otherwise(registered(1));
+    await test.register(ada, testPhone(accountId).fields);
+    await test.settle();
+    test.now += 119_999;
+    await test.settle();
+    expect(test.relay.requests).toHaveLength(1);
+    test.now += 1;
+    await test.settle();
+    expect(test.relay.requests).toHaveLength(2);
+    test.now += 179_999;
+    await test.settle();
+    expect(test.relay.requests).toHaveLength(2);
+    test.now += 1;
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
+  });
+
+  it('does nothing for an identical repeat, whether pending or active', async () => {
+    const phone = testPhone(accountId);
+    const events = await test.openQueue(ada);
+    test.relay.next({ status: 503 });
+    test.relay.otherwise(registered(1));
+    await test.register(ada, phone.fields);
+    await test.settle();
+    expect((await test.register(ada, phone.fields)).status).toBe(200);
+    await test.settle();
+    expect(test.relay.requests).toHaveLength(1);
+    test.now += 1000;
+    await test.settle();
+    expect((await test.register(ada, phone.fields)).status).toBe(200);
+    await test.settle();
+    expect(test.relay.requests).toHaveLength(2);
+    expect(await events()).toHaveLength(1);
+  });
+
+  it('forwards an identical repeat of a registration that failed', async () => {
+    const phone = testPhone(accountId);
+    test.relay.next(refused(400, 'INVALID_BOUNCER_PUBLIC_KEY'), { status: 503 });
+    test.relay.otherwise(registered(1));
+    await test.register(ada, phone.fields);
+    await test.settle();
+    await test.register(ada, phone.fields);
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'pending', error_code: null } });
+    test.now += 1000;
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
+  });
+
+  it('lets only the newest of several registrations of a device come into force', async () => {
+    const [first, second] = [testPhone(accountId), testPhone(accountId)];
+    test.relay.next({ status: 503 });
+    test.relay.otherwise(registered(2));
+    await test.register(ada, first.fields);
+    await test.settle();
+    await test.register(ada, second.fields);
+    await test.settle();
+    test.now += 60 * 60_000;
+    await test.settle();
+    const sent = test.relay.requests.map(({ body }) =>
+      new URLSearchParams(body).get('encrypted_push_registration'),
+    );
+    expect(sent).toEqual([
+      first.fields.encrypted_push_registration,
+      second.fields.encrypted_push_registration,
+    ]);
+  });
+
+  it('keeps devices of different users with the same push_account_id apart', async () => {
+    const bob = await test.addAccount('bob@example.com');
+    test.relay.next(registered(1), refused(400, 'BAD_REQUEST'));
+    await test.register(ada, testPhone('1').fields);
+    await test.settle();
+    await test.register(bob, testPhone('1').fields);
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ '1': { status: 'active', error_code: null } });
+    expect(await test.pushDevices(bob)).toEqual({ '1': { status: 'failed', error_code: 'BAD_REQUEST' } });
+  });
+
+  it('loses nothing when it stops between accepting and forwarding', async () => {
+    test.relay.otherwise({ status: 503 });
+    await test.register(ada, testPhone(accountId).fields);
+    await test.stop();
+    test.now += 1000;
+    test.relay.otherwise(registered(3));
+    await test.boot();
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
+  });
+
+  it('drops white space from a ciphertext whose lines were broken, before it is forwarded', async () => {
+    const phone = testPhone(accountId);
+    const sealed = phone.fields.encrypted_push_registration ?? '';
+    const broken = `${sealed.slice(0, 76)}\r\n${sealed.slice(76)}\n`;
+    test.relay.otherwise(registered(3));
+    await test.register(ada, { ...phone.fields, encrypted_push_registration: broken });
+    await test.settle();
+    const forwarded = new URLSearchParams(test.relay.requests[0]?.body);
+    expect(forwarded.get('encrypted_push_registration')).toBe(sealed);
+  });
+});
+
+describe('a user with a thousand devices', () => {
+  async function fill(errorCodeOf: (index: number) => string | null): Promise<void> {
+    const { db } = test.server.database;
+    const rows = Array.from({ length: 1000 }, (_, index) => ({
+      user_id: ada.userId,
+      push_account_id: String(index),
+      generation: 1,
+      registration_hash: '',
+      error_code: errorCodeOf(index),
+      changed_at: 1_000_000 - index,
+      pending_token_kind: errorCodeOf(index) === null ? ('fcm' as const) : null,
+    }));
+    for (let start = 0; start < rows.length; start += 100) {
+      await db
+        .insertInto('push_devices')
+        .values(rows.slice(start, start + 100))
+        .execute();
+    }
+  }
+
+  it('loses the one that failed longest ago for a new one', async () => {
+    await fill((index) => (index === 5 || index === 9 ? 'REQUEST_EXPIRED' : null));
+    expect((await test.register(ada, testPhone('123456').fields)).status).toBe(200);
+    const devices = (await test.pushDevices(ada)) as Record<string, unknown>;
+    expect(Object.keys(devices)).toHaveLength(1000);
+    expect(devices).not.toHaveProperty('9');
+    expect(devices).toHaveProperty('5');
+    expect(devices).toHaveProperty('123456');
+  });
+
+  it('may change one of them, but gets no new one while none has failed', async () => {
+    await fill(() => null);
+    const refusal = await test.register(ada, testPhone('123456').fields);
+    expect([refusal.status, refusal.body.code]).toEqual([400, 'BAD_REQUEST']);
+    expect(refusal.body.msg).toContain('1000 registered push devices');
+    expect(await test.pushDevices(ada)).not.toHaveProperty('123456');
+    expect((await test.register(ada, testPhone('7').fields)).status).toBe(200);
+  });
+});
+
+describe('a server without a relay', () => {
+  it('refuses registrations once their parameters are there, and before it looks at their contents', async () => {
+    const lonely = await ServerUnderTest.start({ withoutRelay: true });
+    const eve = await lonely.addAccount('eve@example.com');
+    const { fields } = testPhone('1');
+    for (const sent of [fields, { ...fields, push_public_key: 'nonsense' }]) {
+      const answer = await lonely.register(eve, sent);
+      expect([answer.status, answer.body]).toEqual([
+        400,
+        {
+          result: 'error',
+          msg: errorCodes.PUSH_SERVICE_NOT_CONFIGURED.message,
+          code: 'PUSH_SERVICE_NOT_CONFIGURED',
+        },
+      ]);
+    }
+    const { token_kind: _, ...incomplete } = fields;
+    expect((await lonely.register(eve, incomplete)).body.code).toBe('REQUEST_VARIABLE_MISSING');
+    expect(await lonely.pushDevices(eve)).toEqual({});
+    await lonely.close();
+  });
+
+  it('keeps what a server with a relay accepted, and forwards it when there is a relay again', async () => {
+    test.relay.otherwise({ status: 503 });
+    await test.register(ada, testPhone('1').fields);
+    await test.stop();
+    const lonely = await ServerUnderTest.start({ withoutRelay: true, folder: test.folder });
+    lonely.now = test.now + 5000;
+    await lonely.settle();
+    expect(await lonely.pushDevices(ada)).toEqual({ '1': { status: 'pending', error_code: null } });
+    await lonely.stop();
+    await lonely.relay.close();
+    test.relay.otherwise(registered(1));
+    test.now += 3_600_000;
+    await test.boot();
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ '1': { status: 'active', error_code: null } });
+  });
+});

@@ -1,0 +1,207 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodeBase64 } from '@waxwing/protocol';
+import { addUser, createServer, type Role, roles, type Server, type ServerOptions } from '@waxwing/server';
+import { loadWasmSodium } from '@waxwing/sodium';
+import { createMemoryLog } from '../../support/memory-log.js';
+import { RelayStandIn } from '../../support/relay-stand-in.js';
+
+export const relayServerId = '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe';
+export const relayServerKey = 'a-server-key-that-must-not-be-seen-anywhere';
+const sodium = await loadWasmSodium();
+
+/** Somebody who may ask the server. */
+export interface Account {
+  readonly userId: number;
+  readonly email: string;
+  readonly apiKey: string;
+  readonly authorization: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  // What the server sent, to be compared with what it should have sent.
+  readonly body: Record<string, unknown>;
+}
+
+type Fields = Readonly<Record<string, string>>;
+type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH';
+
+export interface TestServerOptions extends Partial<Pick<ServerOptions, 'longPollTimeoutSeconds'>> {
+  /** No relay is configured. */
+  readonly withoutRelay?: boolean;
+  /** Where the database is kept; a new folder where nothing is said. */
+  readonly folder?: string;
+  readonly random?: () => number;
+}
+
+/** A server as production assembles it, with a relay that does what the test says, and a clock that stands still. */
+export class ServerUnderTest {
+  now = Date.UTC(2026, 2, 11, 12);
+  readonly relay: RelayStandIn;
+  readonly folder: string;
+  readonly logged = createMemoryLog('waxwing-server');
+  readonly #options: TestServerOptions;
+  #server: Server | undefined;
+
+  private constructor(relay: RelayStandIn, folder: string, options: TestServerOptions) {
+    this.relay = relay;
+    this.folder = folder;
+    this.#options = options;
+  }
+
+  static async start(options: TestServerOptions = {}): Promise<ServerUnderTest> {
+    const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'waxwing-server-'));
+    const test = new ServerUnderTest(await RelayStandIn.start(), folder, options);
+    await test.boot();
+    return test;
+  }
+
+  /** Starts the server (again) on the same database. */
+  async boot(): Promise<void> {
+    const keyFile = join(this.folder, 'server-key');
+    writeFileSync(keyFile, `${relayServerKey}\n`, { mode: 0o600 });
+    const { withoutRelay = false, random = () => 0, longPollTimeoutSeconds } = this.#options;
+    this.#server = await createServer({
+      configuration: {
+        host: '127.0.0.1',
+        port: 0,
+        databaseUrl: this.databaseUrl,
+        logLevel: 'trace',
+        metricsPort: undefined,
+        realm: { url: 'https://chat.example.com', name: 'Example' },
+        relay: withoutRelay
+          ? { kind: 'not-configured' }
+          : { kind: 'configured', url: this.relay.url, serverId: relayServerId, serverKeyFile: keyFile },
+      },
+      log: this.logged.log,
+      clock: () => this.now,
+      random,
+      relayTimeoutMilliseconds: 500,
+      ...(longPollTimeoutSeconds === undefined ? {} : { longPollTimeoutSeconds }),
+    });
+  }
+
+  get databaseUrl(): string {
+    return `sqlite:${join(this.folder, 'server.sqlite')}`;
+  }
+
+  get server(): Server {
+    if (this.#server === undefined) throw new Error('the server is not running');
+    return this.#server;
+  }
+
+  /** Stops the server; the relay stays. */
+  async stop(): Promise<void> {
+    await this.#server?.close();
+    this.#server = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await this.relay.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async addAccount(email: string, options: { role?: Role; isBot?: boolean } = {}): Promise<Account> {
+    const { user, apiKey } = await addUser(this.server.database, () => this.now, {
+      email,
+      fullName: 'Somebody',
+      role: options.role ?? roles.member,
+      isBot: options.isBot ?? false,
+      ownerEmail: undefined,
+    });
+    const pair = `${email}:${apiKey.reveal()}`;
+    const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
+    return { userId: user.id, email, apiKey: apiKey.reveal(), authorization };
+  }
+
+  /** Sends parameters as a form, or in the query string of a GET. */
+  async ask(
+    account: Account | undefined,
+    method: Method,
+    path: string,
+    fields: Fields = {},
+  ): Promise<Answer> {
+    const parameters = new URLSearchParams(fields).toString();
+    const headers = account === undefined ? {} : { authorization: account.authorization };
+    if (method === 'GET') return this.send({ method, url: `/api/v1/${path}?${parameters}`, headers });
+    return this.send({
+      method,
+      url: `/api/v1/${path}`,
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+      payload: parameters,
+    });
+  }
+
+  /** Sends a request as it is. */
+  async send(request: {
+    method: Method;
+    url: string;
+    headers?: Record<string, string>;
+    payload?: string;
+  }): Promise<Answer> {
+    const response = await this.server.app.inject(request);
+    return { status: response.statusCode, headers: response.headers, body: response.json() };
+  }
+
+  async register(account: Account, fields: Fields): Promise<Answer> {
+    return this.ask(account, 'POST', 'mobile_push/register', fields);
+  }
+
+  async pushDevices(account: Account): Promise<unknown> {
+    const { body } = await this.ask(account, 'POST', 'register', { event_types: '[]' });
+    return body.push_devices;
+  }
+
+  /** A queue for the user's events, and what is in it so far when it is called. */
+  async openQueue(account: Account, fields: Fields = {}): Promise<() => Promise<Record<string, unknown>[]>> {
+    const { body } = await this.ask(account, 'POST', 'register', fields);
+    const queueId = String(body.queue_id);
+    return async () => {
+      const query = { queue_id: queueId, last_event_id: '-1', dont_block: 'true' };
+      const answer = await this.ask(account, 'GET', 'events', query);
+      return answer.body.events as Record<string, unknown>[];
+    };
+  }
+
+  /** Waits until nothing that is due is left undone. */
+  async settle(): Promise<void> {
+    await this.server.database.jobs.idle();
+  }
+
+  /** Every byte of the database's files. */
+  databaseBytes(): Buffer {
+    const path = join(this.folder, 'server.sqlite');
+    return Buffer.concat([readFileSync(path), readFileSync(`${path}-wal`)]);
+  }
+}
+
+export interface TestPhone {
+  readonly privateKey: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly token: string;
+  /** Parameters of `POST /mobile_push/register`. */
+  readonly fields: Record<string, string>;
+}
+
+export const bouncerKeyPair = sodium.generateKeyPair();
+
+/** What a phone would send to register. */
+export function testPhone(pushAccountId: string, overrides: Fields = {}): TestPhone {
+  const { privateKey, publicKey } = sodium.generateKeyPair();
+  const token = `token-of-${pushAccountId}-${encodeBase64(sodium.randomBytes(9))}`;
+  const plaintext = JSON.stringify({ token_kind: 'fcm', token, timestamp: 1_773_230_400 });
+  const sealed = sodium.seal(new TextEncoder().encode(plaintext), bouncerKeyPair.publicKey);
+  const fields = {
+    token_kind: 'fcm',
+    push_account_id: pushAccountId,
+    push_public_key: encodeBase64(publicKey),
+    bouncer_public_key: encodeBase64(bouncerKeyPair.publicKey),
+    encrypted_push_registration: encodeBase64(sealed),
+    ...overrides,
+  };
+  return { privateKey, publicKey, token, fields };
+}

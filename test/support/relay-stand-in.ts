@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A request that the stand-in received. */
+export interface RelayRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** What the stand-in does with a request: answer, never answer, or cut the connection. */
+export type RelayReaction =
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Text as it is, or a value to be written as JSON. */
+      readonly body?: unknown;
+    }
+  | 'silence'
+  | 'cut';
+
+type Reactor = (request: RelayRequest) => RelayReaction;
+
+/** Success for a registration, as a relay of the push registration protocol gives it. */
+export function registered(deviceId: number): RelayReaction {
+  return { status: 200, body: { result: 'success', msg: '', device_id: deviceId } };
+}
+
+/** Success for a notification; `dead` are the ids that the relay does not know any more. */
+export function notified(dead: readonly number[] = []): RelayReaction {
+  const body = {
+    result: 'success',
+    msg: '',
+    android_successfully_sent_count: 1,
+    apple_successfully_sent_count: 0,
+    delete_device_ids: dead,
+    realm_push_status: { can_push: true, expected_end_timestamp: null },
+  };
+  return { status: 200, body };
+}
+
+/** A refusal with its code. */
+export function refused(status: number, code: string, msg = 'no'): RelayReaction {
+  return { status, body: { result: 'error', msg, code } };
+}
+
+/** A relay's HTTP side that does what the test says and remembers what it was asked. */
+export class RelayStandIn {
+  readonly requests: RelayRequest[] = [];
+  readonly #http: Server;
+  readonly #next: RelayReaction[] = [];
+  #otherwise: Reactor = () => ({ status: 503 });
+
+  private constructor() {
+    this.#http = createServer((request, response) => void this.#receive(request, response));
+  }
+
+  static async start(): Promise<RelayStandIn> {
+    const relay = new RelayStandIn();
+    await new Promise<void>((resolve) => relay.#http.listen(0, '127.0.0.1', resolve));
+    return relay;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
+  }
+
+  /** How the next requests are met, one after the other. */
+  next(...reactions: RelayReaction[]): void {
+    this.#next.push(...reactions);
+  }
+
+  /** How all other requests are met; 503 at first. */
+  otherwise(reaction: RelayReaction | Reactor): void {
+    this.#otherwise = typeof reaction === 'function' ? reaction : () => reaction;
+  }
+
+  /** Ends it at once; connections that are open are cut. */
+  async close(): Promise<void> {
+    this.#http.closeAllConnections();
+    await new Promise((resolve) => this.#http.close(resolve));
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const received = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(chunks).toString('utf8'),
+    };
+    this.requests.push(received);
+    const reaction = this.#next.shift() ?? this.#otherwise(received);
+    if (reaction === 'silence') return;
+    if (reaction === 'cut') return void request.socket.destroy();
+    const { status, headers = {}, body = '' } = reaction;
+    response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+  }
+}
