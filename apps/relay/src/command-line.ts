@@ -2,7 +2,7 @@ import { createLogger, describeBootError, runProcess } from '@waxwing/service';
 import { Command, CommanderError } from 'commander';
 import { CommandError } from './command-error.js';
 import { readRelayEnvironment } from './configuration.js';
-import { addKeyCommands, addKeyCommands } from './keyring/key-ring-commands.js';
+import { addKeyCommands } from './keyring/key-ring-commands.js';
 import { startRelay } from './serve.js';
 import { addServerCommands } from './servers/server-commands.js';
 import type { Terminal } from './terminal.js';
@@ -40,7 +40,6 @@ function relayProgram(terminal: Terminal): Command {
       await runProcess({ name, log, start: () => startRelay(configuration, { log }) });
     });
   addServerCommands(program, terminal);
-  addKeyCommands(program, terminal);
   addKeyCommands(program, terminal);
   return program;
 }
