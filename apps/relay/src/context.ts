@@ -1,6 +1,7 @@
 import type { Clock, Log, Metrics } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
 import type { Deliveries } from './deliveries/create-deliveries.js';
+import type { KeyListContext } from './keyring/key-list-operation.js';
 import type { BouncerKeys } from './registrations/bouncer-keys.js';
 import type { TokenVault } from './registrations/token-vault.js';
 import type { RelayDatabase } from './relay-tables.js';
@@ -16,7 +17,7 @@ export interface RelayContext {
   readonly sodium: Sodium;
   readonly database: RelayDatabase;
   readonly servers: ServerDirectory;
-  readonly keyRing: BouncerKeys;
+  readonly keyRing: BouncerKeys & KeyListContext['keyRing'];
   readonly tokenVault: TokenVault;
   readonly deliveries: Deliveries;
 }

@@ -2,6 +2,7 @@ import type { Operation } from '@waxwing/service';
 import type { RelayContext } from './context.js';
 import { notifyOperation } from './deliveries/notify-operation.js';
 import { receiptsOperation } from './deliveries/receipts-operation.js';
+import { keyListOperation } from './keyring/key-list-operation.js';
 import { DurableRegistrations } from './registrations/durable-registrations.js';
 import { registerDevice } from './registrations/register-device.js';
 import { RegistrationBatches } from './registrations/registration-batches.js';
@@ -13,5 +14,6 @@ export function relayOperations(context: RelayContext): Operation[] {
     registerDevice({ servers: context.servers, registrations }),
     notifyOperation(context),
     receiptsOperation(context),
+    keyListOperation(context),
   ];
 }

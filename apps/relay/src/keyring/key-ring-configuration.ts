@@ -1,6 +1,10 @@
 import { type Environment, EnvironmentReader } from '@waxwing/service';
 import type { UnlockFile } from './key-ring-cipher.js';
-import { dayMilliseconds, defaultRotationDays, type RotationPolicy } from './rotation-policy.js';
+import {
+  dayMilliseconds,
+  defaultRotationPolicy as defaults,
+  type RotationPolicy,
+} from './rotation-policy.js';
 
 /** Where the key ring rests: one file, or one row of the relay's database for relays on several machines. */
 export type KeyRingPlace = { readonly kind: 'file'; readonly path: string } | { readonly kind: 'database' };
@@ -36,17 +40,18 @@ export function readKeyRingEnvironmentAlone(environment: Environment): KeyRingCo
 export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfiguration {
   const place = reader.optional('KEY_RING') ?? defaultKeyRingFile;
   const base = place === databasePlace ? 'key-ring' : place;
-  const inDays = (name: string, fallback: number) => reader.integer(name, fallback, days) * dayMilliseconds;
+  const inDays = (name: string, fallback: number) =>
+    reader.integer(name, fallback / dayMilliseconds, days) * dayMilliseconds;
   return {
     place: place === databasePlace ? { kind: 'database' } : { kind: 'file', path: place },
     unlock: readUnlockFile(reader),
     auditLog: reader.optional('KEY_AUDIT_LOG') ?? `${base}.audit.jsonl`,
     adminSocket: reader.optional('KEY_ADMIN_SOCKET') ?? `${base}.sock`,
     policy: {
-      rotateAfterMilliseconds: inDays('KEY_ROTATE_DAYS', defaultRotationDays.rotate),
-      acceptForMilliseconds: inDays('KEY_ACCEPT_DAYS', defaultRotationDays.accept),
-      unusedForMilliseconds: inDays('KEY_UNUSED_DAYS', defaultRotationDays.unused),
-      listValidMilliseconds: inDays('KEY_LIST_VALID_DAYS', defaultRotationDays.listValid),
+      rotateAfterMilliseconds: inDays('KEY_ROTATE_DAYS', defaults.rotateAfterMilliseconds),
+      acceptForMilliseconds: inDays('KEY_ACCEPT_DAYS', defaults.acceptForMilliseconds),
+      unusedForMilliseconds: inDays('KEY_UNUSED_DAYS', defaults.unusedForMilliseconds),
+      listValidMilliseconds: inDays('KEY_LIST_VALID_DAYS', defaults.listValidMilliseconds),
     },
   };
 }

@@ -13,4 +13,9 @@ export interface RotationPolicy {
 export const dayMilliseconds = 86_400_000;
 
 /** Defaults that suit phones: some stay in a drawer for a year, and an app is updated when its user likes. */
-export const defaultRotationDays = { rotate: 90, accept: 400, unused: 60, listValid: 30 } as const;
+export const defaultRotationPolicy: RotationPolicy = {
+  rotateAfterMilliseconds: 90 * dayMilliseconds,
+  acceptForMilliseconds: 400 * dayMilliseconds,
+  unusedForMilliseconds: 60 * dayMilliseconds,
+  listValidMilliseconds: 30 * dayMilliseconds,
+};

@@ -1,14 +1,13 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
-import { addKeyCommands } from '../../../../apps/relay/src/keyring/key-ring-commands.js';
+import { runCommandLine } from '../../../../apps/relay/src/command-line.js';
 import type { Terminal } from '../../../../apps/relay/src/terminal.js';
 
 export interface Ran {
   readonly printed: string;
   readonly said: string;
-  /** The error's message; `undefined` when the command did what it was told. */
+  /** What was said with a failure; `undefined` when the command did what it was told. */
   readonly error: string | undefined;
 }
 
@@ -63,17 +62,8 @@ async function run(here: KeyTerminal, argv: readonly string[]): Promise<Ran> {
       return here.answer;
     },
   };
-  const program = new Command('waxwing-relay').exitOverride().configureOutput({
-    writeOut: (text) => void printed.push(text),
-    writeErr: (text) => void said.push(text),
-  });
-  addKeyCommands(program, terminal);
-  let error: string | undefined;
-  try {
-    await program.parseAsync(['keys', ...argv], { from: 'user' });
-  } catch (thrown) {
-    error = (thrown as Error).message;
-  }
-  here.transcript.push(...printed, ...said, error ?? '');
+  const status = await runCommandLine(['keys', ...argv], terminal);
+  const error = status === 0 ? undefined : said.join('\n');
+  here.transcript.push(...printed, ...said);
   return { printed: printed.join('\n'), said: said.join('\n'), error };
 }
