@@ -1,6 +1,13 @@
-import { createHttpApp, Metrics, Secret } from '@waxwing/service';
+import { createHttpApp, EnvironmentReader, Metrics, Secret } from '@waxwing/service';
+import type { Sodium } from '@waxwing/sodium';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayContext } from '../../../apps/relay/src/context.js';
+import { createDeliveries } from '../../../apps/relay/src/deliveries/create-deliveries.js';
+import { readDeliveriesEnvironment } from '../../../apps/relay/src/deliveries/deliveries-configuration.js';
+import type { PublishedKeyList } from '../../../apps/relay/src/keyring/key-ring.js';
+import { newKeyRing } from '../../../apps/relay/src/keyring/new-key-ring.js';
+import { publishKeyList } from '../../../apps/relay/src/keyring/publish-key-list.js';
+import { defaultRotationPolicy } from '../../../apps/relay/src/keyring/rotation-policy.js';
 import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
 import { relayOperations } from '../../../apps/relay/src/operations.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
@@ -45,7 +52,7 @@ export async function startRelayUnderTest(databaseUrl: string) {
     sodium,
     database,
     servers: new ServerDirectory(database.db, clock),
-    keyRing,
+    keyRing: { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) },
     tokenVault: createNodeTokenVault(),
   };
   const app = await createHttpApp({ log, metrics, operations: relayOperations(context), readiness: {} });
@@ -100,6 +107,16 @@ export async function startRelayUnderTest(databaseUrl: string) {
 
 export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+function signedKeyList(sodium: Sodium, now: number): PublishedKeyList {
+  const { published } = publishKeyList(newKeyRing(sodium, now), {
+    sodium,
+    policy: defaultRotationPolicy,
+    now,
+  });
+  if (published === undefined) throw new Error('no key list was signed');
+  return published;
 }
 
 /** A ring with the keys of both vector files. */
