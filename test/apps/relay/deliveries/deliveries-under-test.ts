@@ -1,0 +1,303 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type PushAccountId,
+  parseJson,
+  relayNotifyPath,
+  relayReceiptsPath,
+  stringifyJson,
+} from '@waxwing/protocol';
+import { type Clock, createHttpApp, EnvironmentReader, Metrics, Secret } from '@waxwing/service';
+import { startVendors, type Vendors } from '@waxwing/vendors';
+import { createDeliveries } from '../../../../apps/relay/src/deliveries/create-deliveries.js';
+import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';
+import {
+  type DeliveryTimings,
+  productionTimings,
+} from '../../../../apps/relay/src/deliveries/delivery-timings.js';
+import { notifyOperation } from '../../../../apps/relay/src/deliveries/notify-operation.js';
+import { receiptsOperation } from '../../../../apps/relay/src/deliveries/receipts-operation.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import { createNodeTokenVault } from '../../../support/node-token-vault.js';
+
+export const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+export const topic = 'org.example.App';
+export const encryptedData = Buffer.alloc(700, 7).toString('base64');
+/** Beyond 2^53: rounding it would show. */
+export const pushAccountId = 9_007_199_254_740_993n as PushAccountId;
+
+export interface Result {
+  readonly status: string;
+  readonly reason?: string;
+  readonly fault?: string;
+  readonly notification_id?: string;
+}
+export interface NotifyAnswer {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  readonly body: Record<string, unknown> & {
+    results: Result[];
+    delete_device_ids: number[];
+    code?: string;
+    msg?: string;
+  };
+}
+export interface VendorDelivery {
+  readonly vendor: string;
+  readonly environment?: string;
+  readonly token: string;
+  readonly headers: Record<string, string>;
+  readonly body: Record<string, unknown>;
+  /** The delivery's exact text: 64-bit numbers are not rounded here. */
+  readonly text: string;
+}
+export interface UnderTestOptions {
+  readonly timings?: Partial<DeliveryTimings>;
+  readonly clock?: Clock;
+  /** More RELAY_ variables, or fewer by `undefined`. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Replaces the apps file's content. */
+  readonly apps?: (vendors: Vendors) => object;
+  /** What an earlier one left, to start again on the same data. */
+  readonly dir?: string;
+  readonly tokenVault?: ReturnType<typeof createNodeTokenVault>;
+}
+export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnderTest>>;
+
+/** Delays a thousandth of production's, everything else as in production. */
+export const quickTimings: DeliveryTimings = { ...productionTimings, delayDivisor: 1000 };
+
+export function appsFor({ credentials }: Vendors): { fcm: object[]; apns: object[] } {
+  const { serviceAccountFile, apnsTeamId, apnsKeyId, apnsKeyFile } = credentials;
+  return {
+    fcm: [{ service_account_file: serviceAccountFile }],
+    apns: [{ team_id: apnsTeamId, key_id: apnsKeyId, key_file: apnsKeyFile, topics: '*' }],
+  };
+}
+
+/** The relay's delivery operations, its database and its job queue, against the real stand-ins for FCM and APNs. */
+export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'waxwing-deliveries-'));
+  const clock = options.clock ?? (() => Date.now());
+  const vendors = await startVendors({ dataDir: join(dir, 'vendors'), clock });
+  const appsFile = join(dir, 'apps.json');
+  const writeApps = (apps: object) => writeFileSync(appsFile, JSON.stringify(apps), { mode: 0o600 });
+  writeApps((options.apps ?? appsFor)(vendors));
+  const environment = {
+    RELAY_APPS_FILE: appsFile,
+    RELAY_FCM_BASE_URL: vendors.urls.fcm,
+    RELAY_APNS_PRODUCTION_URL: vendors.urls.apnsProduction,
+    RELAY_APNS_SANDBOX_URL: vendors.urls.apnsSandbox,
+    RELAY_APNS_CA_FILE: vendors.credentials.caFile,
+    ...options.environment,
+  };
+  const reader = new EnvironmentReader(environment, 'RELAY_');
+  const configuration = readDeliveriesEnvironment(reader);
+  reader.finish();
+  const { log, text, lines } = createMemoryLog();
+  const database = await openRelayDatabase({
+    url: new Secret(`sqlite:${join(dir, 'relay.sqlite')}`),
+    role: 'serving',
+    clock,
+    onJobError: (error) => log.error({ err: error }, 'job error'),
+  });
+  const metrics = new Metrics();
+  const tokenVault = options.tokenVault ?? createNodeTokenVault();
+  const timings = { ...quickTimings, ...options.timings };
+  const deliveries = await createDeliveries({
+    ...{ configuration, clock, log, metrics, database, tokenVault, timings },
+    random: Math.random,
+  });
+  const servers = new ServerDirectory(database.db, clock);
+  const operations = [notifyOperation({ servers, deliveries }), receiptsOperation({ servers, deliveries })];
+  const app = await createHttpApp({
+    ...{ log, metrics, operations },
+    readiness: { vendors: () => deliveries.readiness() },
+  });
+  await database.jobs.start();
+  const known = await database.db
+    .selectFrom('realms')
+    .select('id')
+    .where('uuid', '=', realmUuid)
+    .executeTakeFirst();
+  const server =
+    known === undefined
+      ? await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, clock())
+      : undefined;
+  const credentials = server && `${server.serverId}:${server.serverKey.reveal()}`;
+  const authorization = `Basic ${Buffer.from(credentials ?? '').toString('base64')}`;
+  const realmId = (
+    await database.db
+      .selectFrom('realms')
+      .select('id')
+      .where('uuid', '=', realmUuid)
+      .executeTakeFirstOrThrow()
+  ).id;
+
+  async function addDevice(row: {
+    kind: 'fcm' | 'apns';
+    token: string;
+    appId?: string;
+    environment?: string;
+    registeredAt?: number;
+    realm?: number;
+  }) {
+    const { id } = await database.write(({ db }) =>
+      db
+        .insertInto('relay_devices')
+        .values({
+          realm_id: row.realm ?? realmId,
+          push_account_id: String(pushAccountId),
+          token_kind: row.kind,
+          token_lookup: `lookup of ${row.token} ${randomBytes(4).toString('hex')}`,
+          token: tokenVault.seal(row.token),
+          ios_app_id: row.kind === 'apns' ? (row.appId ?? topic) : null,
+          apns_environment: row.kind === 'apns' ? (row.environment ?? 'production') : null,
+          registered_at: row.registeredAt ?? clock() - 60_000,
+          expired_at: null,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow(),
+    );
+    return Number(id);
+  }
+
+  return {
+    ...{
+      app,
+      database,
+      vendors,
+      dir,
+      log: { text, lines },
+      metrics,
+      deliveries,
+      realmId,
+      tokenVault,
+      writeApps,
+      authorization,
+    },
+    server,
+    addFcm: (token: string, more: { registeredAt?: number; realm?: number } = {}) =>
+      addDevice({ kind: 'fcm', token, ...more }),
+    addApns: (token: string, more: { appId?: string; environment?: string; registeredAt?: number } = {}) =>
+      addDevice({ kind: 'apns', token, ...more }),
+    device: (id: number) =>
+      database.db.selectFrom('relay_devices').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
+
+    async notify(
+      requests: readonly object[],
+      more: { body?: object; authorization?: string } = {},
+    ): Promise<NotifyAnswer> {
+      const answer = await app.inject({
+        method: 'POST',
+        url: relayNotifyPath,
+        headers: { authorization: more.authorization ?? authorization, 'content-type': 'application/json' },
+        payload: stringifyJson({
+          realm_uuid: realmUuid,
+          push_requests: requests as never,
+          ...(more.body as object),
+        }),
+      });
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        body: parseJson(answer.body) as unknown as NotifyAnswer['body'],
+      };
+    },
+
+    async receipts(
+      ids: readonly (string | undefined)[],
+    ): Promise<{ status: string; reason?: string; attempts: number; device_id: number }[]> {
+      const answer = await app.inject({
+        method: 'GET',
+        url: `${relayReceiptsPath}?ids=${ids.join(',')}`,
+        headers: { authorization },
+      });
+      return answer.json().receipts;
+    },
+
+    /** Waits until a receipt is no longer `queued`. */
+    async settled(
+      id: string | undefined,
+      withinMilliseconds = 10_000,
+    ): Promise<{ status: string; reason?: string; attempts: number }> {
+      let last: { status: string; attempts: number } | undefined;
+      await until(async () => {
+        [last] = await this.receipts([id]);
+        return last !== undefined && last.status !== 'queued';
+      }, withinMilliseconds);
+      return last as { status: string; attempts: number };
+    },
+
+    async faults(rules: readonly object[], seed?: number): Promise<void> {
+      const response = await fetch(`${vendors.urls.http}/faults`, {
+        method: 'PUT',
+        body: JSON.stringify({ rules, seed }),
+      });
+      if (response.status !== 200) throw new Error(await response.text());
+    },
+
+    async arrived(token?: string): Promise<VendorDelivery[]> {
+      const query = token === undefined ? '' : `?token=${encodeURIComponent(token)}`;
+      const text = await (await fetch(`${vendors.urls.http}/deliveries${query}`)).text();
+      const { deliveries: all } = JSON.parse(text) as { deliveries: VendorDelivery[] };
+      return all.map((delivery) => ({ ...delivery, text }));
+    },
+
+    async statistics(): Promise<Record<string, never>> {
+      return (await fetch(`${vendors.urls.http}/stats`)).json() as Promise<Record<string, never>>;
+    },
+
+    async ready(): Promise<{ ready: boolean; checks: { vendors: string } }> {
+      return (await app.inject({ method: 'GET', url: '/health/ready' })).json();
+    },
+
+    /** Ends it as a process ends; with `keepData` a new one can start on what it leaves. */
+    async close({ keepData = false } = {}): Promise<void> {
+      await app.close();
+      await database.jobs.stop(0);
+      await deliveries.close(0);
+      await database.close();
+      await vendors.close();
+      if (!keepData) rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export function fcmRequest(deviceId: number | bigint, more: object = {}): object {
+  const payload = { push_account_id: pushAccountId, encrypted_data: encryptedData };
+  return { device_id: deviceId, fcm_priority: 'high', payload, ...more };
+}
+
+export const stockAps = { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' };
+
+export function apnsRequest(deviceId: number | bigint, more: object = {}, aps: object = stockAps): object {
+  const payload = { push_account_id: pushAccountId, encrypted_data: encryptedData, aps };
+  return {
+    device_id: deviceId,
+    http_headers: { apns_priority: 10, apns_push_type: 'alert' },
+    payload,
+    ...more,
+  };
+}
+
+export function apnsToken(index = 0): string {
+  return index.toString(16).padStart(64, 'c0ffee00');
+}
+
+/** Asks until the answer is yes; each question waits for real work, so nothing sleeps longer than the work takes. */
+export async function until(
+  isSo: () => Promise<boolean> | boolean,
+  withinMilliseconds = 10_000,
+): Promise<void> {
+  const deadline = Date.now() + withinMilliseconds;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`it did not come true within ${withinMilliseconds} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
