@@ -17,3 +17,4 @@ export * from './push-client.js';
 export * from './registration/registration-status.js';
 export * from './seal-registration.js';
 export * from './server-clock.js';
+export * from './stores/text-stores.js';

@@ -15,6 +15,7 @@ import type { SeenNotifications } from './notifications/seen-notifications.js';
 import type { RegistrationStatus } from './registration/registration-status.js';
 import { syncRegistration } from './registration/sync-registration.js';
 import type { Clock } from './server-clock.js';
+import { createTurns } from './turns.js';
 import { webOriginOf } from './web-origin.js';
 
 export interface PushClientOptions {
@@ -157,14 +158,4 @@ function requireIdentity({ realmUrl, userId }: SignedInAccount): AccountIdentity
     throw new RangeError(`userId must be an integer, but is ${userId}.`);
   }
   return { realmUrl, userId };
-}
-
-/** Runs tasks of one name one after the other, whatever came of those before. */
-function createTurns() {
-  const last = new Map<string, Promise<unknown>>();
-  return <T>(name: string, task: () => Promise<T>): Promise<T> => {
-    const run = (last.get(name) ?? Promise.resolve()).then(task, task);
-    last.set(name, run);
-    return run;
-  };
 }

@@ -8,6 +8,7 @@ import {
 } from '@waxwing/protocol';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import type { Clock } from '../server-clock.js';
+import { createTurn } from '../turns.js';
 import type { BouncerKeyChoice, BouncerKeys, KeyListOrigin, NoBouncerKey } from './bouncer-key-choice.js';
 import { followKeyList, type KeyListState, type KeyListStore } from './key-list-state.js';
 
@@ -41,7 +42,7 @@ const refusals: Readonly<Record<KeyListRefusal, string>> = {
 export function createKeyListFollower(options: KeyListFollowerOptions): BouncerKeys {
   const { store } = options;
   // One at a time, or a list that arrives late would overwrite what a newer one has revoked.
-  let lastChange: Promise<unknown> = Promise.resolve();
+  const inTurn = createTurn();
 
   async function follow(answer: JsonObject, clocks: Clocks): Promise<string | undefined> {
     const state = await store.get();
@@ -64,10 +65,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
       let problem: string | undefined;
       try {
         const answer = await origin.fetchKeyList();
-        const change = () => follow(answer, clocksOf(options, origin));
-        const changed = lastChange.then(change, change);
-        lastChange = changed;
-        problem = await changed;
+        problem = await inTurn(() => follow(answer, clocksOf(options, origin)));
       } catch (error) {
         problem = problemOf(error);
       }

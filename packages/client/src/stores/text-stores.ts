@@ -1,0 +1,78 @@
+import type { PushAccount } from '../accounts/push-account.js';
+import type { PushAccountStore } from '../accounts/push-account-store.js';
+import { decodePushAccount, encodePushAccount } from '../accounts/push-account-text.js';
+import type { KeyListState, KeyListStore } from '../key-list/key-list-state.js';
+import type { SeenNotifications } from '../notifications/seen-notifications.js';
+import { createTurn, type Turn } from '../turns.js';
+
+/**
+ * Texts by name, as `localStorage` and React Native's AsyncStorage keep them. The accounts hold private keys: on a
+ * phone, take a storage that encrypts with a key of the system (Keychain, Keystore).
+ */
+export interface TextStorage {
+  getItem(name: string): string | null | Promise<string | null>;
+  setItem(name: string, text: string): void | Promise<void>;
+  removeItem(name: string): void | Promise<void>;
+}
+
+/** The three stores of a push client. */
+export interface TextStores {
+  readonly accounts: PushAccountStore;
+  readonly seen: SeenNotifications;
+  readonly keyList: KeyListStore;
+}
+
+const accountsName = 'waxwing.accounts';
+const seenName = 'waxwing.seen';
+const keyListName = 'waxwing.key-list';
+const seenCapacity = 500;
+
+/**
+ * The stores of a push client in three texts of one storage. Changes run one after the other within this program; where
+ * another process opens notifications (an extension on iOS), let that one process do nothing else.
+ */
+export function createTextStores(storage: TextStorage): TextStores {
+  const inTurn = createTurn();
+  return {
+    accounts: createTextPushAccountStore(storage, inTurn),
+    seen: createTextSeenNotifications(storage, inTurn),
+    keyList: {
+      async get() {
+        const text = await storage.getItem(keyListName);
+        return text === null ? undefined : (JSON.parse(text) as KeyListState);
+      },
+      put: async (state) => storage.setItem(keyListName, JSON.stringify(state)),
+    },
+  };
+}
+
+function createTextPushAccountStore(storage: TextStorage, inTurn: Turn): PushAccountStore {
+  async function list(): Promise<readonly PushAccount[]> {
+    const text = await storage.getItem(accountsName);
+    return text === null ? [] : text.split('\n').map(decodePushAccount);
+  }
+  async function replace(accounts: readonly PushAccount[]): Promise<void> {
+    if (accounts.length === 0) await storage.removeItem(accountsName);
+    else await storage.setItem(accountsName, accounts.map(encodePushAccount).join('\n'));
+  }
+  const others = async (id: PushAccount['pushAccountId']) =>
+    (await list()).filter(({ pushAccountId }) => pushAccountId !== id);
+  return {
+    list,
+    get: async (id) => (await list()).find(({ pushAccountId }) => pushAccountId === id),
+    put: (account) => inTurn(async () => replace([...(await others(account.pushAccountId)), account])),
+    remove: (id) => inTurn(async () => replace(await others(id))),
+  };
+}
+
+function createTextSeenNotifications(storage: TextStorage, inTurn: Turn): SeenNotifications {
+  return {
+    addIfNew: (notification) =>
+      inTurn(async () => {
+        const seen = ((await storage.getItem(seenName)) ?? '').split('\n');
+        if (seen.includes(notification)) return false;
+        await storage.setItem(seenName, [...seen, notification].slice(-seenCapacity).join('\n'));
+        return true;
+      }),
+  };
+}

@@ -1,0 +1,159 @@
+import {
+  createMemoryKeyListStore,
+  createMemoryPushAccountStore,
+  createMemorySeenNotifications,
+  createTextStores,
+  type KeyListState,
+  type PushAccount,
+  type TextStores,
+} from '@waxwing/client';
+import { parsePushAccountId } from '@waxwing/protocol';
+import { describe, expect, it } from 'vitest';
+
+/** A storage such as `localStorage`, or with promises such as AsyncStorage. */
+function createTextStorage(isAsynchronous: boolean) {
+  const texts = new Map<string, string>();
+  const soon = async () => {
+    if (isAsynchronous) await new Promise((resolve) => setImmediate(resolve));
+  };
+  if (!isAsynchronous) {
+    return {
+      texts,
+      getItem: (name: string) => texts.get(name) ?? null,
+      setItem: (name: string, text: string) => void texts.set(name, text),
+      removeItem: (name: string) => void texts.delete(name),
+    };
+  }
+  return {
+    texts,
+    async getItem(name: string) {
+      await soon();
+      return texts.get(name) ?? null;
+    },
+    async setItem(name: string, text: string) {
+      await soon();
+      texts.set(name, text);
+    },
+    async removeItem(name: string) {
+      await soon();
+      texts.delete(name);
+    },
+  };
+}
+
+const kinds: readonly [string, () => TextStores][] = [
+  [
+    'in memory',
+    () => ({
+      accounts: createMemoryPushAccountStore(),
+      seen: createMemorySeenNotifications(500),
+      keyList: createMemoryKeyListStore(),
+    }),
+  ],
+  ['as text', () => createTextStores(createTextStorage(false))],
+  ['as text, with promises', () => createTextStores(createTextStorage(true))],
+];
+
+function account(pushAccountId: bigint, realmUrl = 'https://chat.example.com'): PushAccount {
+  const keyPair = { publicKey: new Uint8Array(32).fill(1), privateKey: new Uint8Array(32).fill(2) };
+  return { pushAccountId: parsePushAccountId(pushAccountId) ?? (0n as never), realmUrl, userId: 10, keyPair };
+}
+
+const state: KeyListState = {
+  pinnedSigningPublicKey: 'a',
+  signingPublicKey: 'b',
+  sequence: 1_800_000_000_000,
+  expiresAt: 1_800_000_000,
+  primaryPublicKey: 'c',
+  listedPublicKeys: ['c', 'd'],
+  refusedPublicKeys: [],
+  unlistedBuiltInKey: 'e',
+};
+
+describe.each(kinds)('The stores %s', (_, createStores) => {
+  it('keep accounts by id', async () => {
+    const { accounts } = createStores();
+    const [first, second] = [account(2n ** 63n - 1n), account(-1n)];
+    await accounts.put(first);
+    await accounts.put(second);
+    expect(await accounts.get(first.pushAccountId)).toEqual(first);
+    expect(await accounts.list()).toEqual([first, second]);
+  });
+
+  it('replace the account with the same id', async () => {
+    const { accounts } = createStores();
+    await accounts.put(account(1n));
+    await accounts.put(account(1n, 'https://other.example.com'));
+    expect(await accounts.list()).toEqual([account(1n, 'https://other.example.com')]);
+  });
+
+  it('remove an account, and do not mind when it is not there', async () => {
+    const { accounts } = createStores();
+    await accounts.put(account(1n));
+    await accounts.remove(account(1n).pushAccountId);
+    await accounts.remove(account(1n).pushAccountId);
+    expect(await accounts.list()).toEqual([]);
+    expect(await accounts.get(account(1n).pushAccountId)).toBeUndefined();
+  });
+
+  it('lose nothing when changes come at once', async () => {
+    const { accounts } = createStores();
+    await Promise.all([1n, 2n, 3n].map((id) => accounts.put(account(id))));
+    await Promise.all([accounts.remove(account(2n).pushAccountId), accounts.put(account(4n))]);
+    const ids = (await accounts.list()).map(({ pushAccountId }) => pushAccountId);
+    expect(ids.toSorted()).toEqual([1n, 3n, 4n]);
+  });
+
+  it('know a notification again, also when it comes twice at once', async () => {
+    const { seen } = createStores();
+    const answers = await Promise.all([seen.addIfNew('a'), seen.addIfNew('a'), seen.addIfNew('b')]);
+    expect(answers).toEqual([true, false, true]);
+  });
+
+  it('remember 500 notifications, the newest', async () => {
+    const { seen } = createStores();
+    for (let number = 0; number <= 500; number += 1) await seen.addIfNew(`notification ${number}`);
+    expect(await seen.addIfNew('notification 1')).toBe(false);
+    expect(await seen.addIfNew('notification 0')).toBe(true);
+  });
+
+  it('keep what is known of key lists', async () => {
+    const { keyList } = createStores();
+    expect(await keyList.get()).toBeUndefined();
+    await keyList.put(state);
+    expect(await keyList.get()).toEqual(state);
+  });
+});
+
+describe('The stores as text', () => {
+  it('outlive the program', async () => {
+    const storage = createTextStorage(true);
+    const before = createTextStores(storage);
+    await before.accounts.put(account(1n));
+    await before.seen.addIfNew('a');
+    await before.keyList.put(state);
+    const after = createTextStores(storage);
+    expect(await after.accounts.list()).toEqual([account(1n)]);
+    expect(await after.seen.addIfNew('a')).toBe(false);
+    expect(await after.keyList.get()).toEqual(state);
+  });
+
+  it('go on after the storage has failed once', async () => {
+    const storage = createTextStorage(true);
+    const { accounts } = createTextStores(storage);
+    const { setItem } = storage;
+    storage.setItem = () => Promise.reject(new Error('the disk is full'));
+    await expect(accounts.put(account(1n))).rejects.toThrow('the disk is full');
+    storage.setItem = setItem;
+    await accounts.put(account(2n));
+    expect(await accounts.list()).toEqual([account(2n)]);
+  });
+
+  it('say so when a text is not theirs', async () => {
+    const storage = createTextStorage(false);
+    const { accounts } = createTextStores(storage);
+    await accounts.put(account(1n));
+    for (const name of storage.texts.keys()) storage.texts.set(name, 'nonsense');
+    await expect(accounts.list()).rejects.toThrow(SyntaxError);
+  });
+});
