@@ -8,7 +8,10 @@ interface Bench {
   load(): Promise<{ run(options: BenchOptions): Promise<BenchResult[]> }>;
 }
 
-const benches: readonly Bench[] = [{ names: ['open-native', 'open-wasm'], load: () => import('./open.js') }];
+const benches: readonly Bench[] = [
+  { names: ['open-native', 'open-wasm'], load: () => import('./open.js') },
+  { names: ['relay-register'], load: () => import('./relay-register.js') },
+];
 
 const { values } = parseArgs({
   options: {

@@ -44,7 +44,8 @@ export class DurableRegistrations implements RegistrationStore {
   }
 }
 
-function toRow(
+/** The row of a device, its token sealed, and what else an older row of it may be found by. */
+export function toRow(
   { realmId, pushAccountId, target, registeredAt }: NewRelayDevice,
   vault: TokenVault,
 ): RowToSave {

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createHttpApp, createLogger, Metrics, Secret, systemClock } from '@waxwing/service';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import type { Transaction } from 'kysely';
+import type { KeyRingTables } from '../../apps/relay/src/keyring/key-ring-tables.js';
+import { countKeyUse } from '../../apps/relay/src/keyring/key-uses.js';
+import { openRelayDatabase } from '../../apps/relay/src/open-relay-database.js';
+import type { BouncerKeys } from '../../apps/relay/src/registrations/bouncer-keys.js';
+import { DurableRegistrations, toRow } from '../../apps/relay/src/registrations/durable-registrations.js';
+import { registerDevice } from '../../apps/relay/src/registrations/register-device.js';
+import { RegistrationBatches } from '../../apps/relay/src/registrations/registration-batches.js';
+import type { RegistrationStore } from '../../apps/relay/src/registrations/registration-store.js';
+import type { TokenVault } from '../../apps/relay/src/registrations/token-vault.js';
+import { addServer } from '../../apps/relay/src/servers/manage-servers.js';
+import { ServerDirectory } from '../../apps/relay/src/servers/server-directory.js';
+import { createNodeTokenVault } from '../support/node-token-vault.js';
+import type { RelayBenchTarget } from './relay-register.js';
+
+/** The process that `relay-register` measures: the same operation on two ports, one that commits and one that does not. */
+
+const clock = systemClock;
+const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
+const { sodium } = await loadFastestSodium();
+const pair = sodium.generateKeyPair();
+const bouncerPublicKey = Buffer.from(pair.publicKey).toString('base64');
+
+const keyRing: BouncerKeys = {
+  find: (key) => (key === bouncerPublicKey ? pair : undefined),
+  keyUsed: ({ db }, publicKey, registrations, now) =>
+    countKeyUse(db as unknown as Transaction<KeyRingTables>, { publicKey, registrations, now, slot: 0 }),
+};
+const tokenVault = createNodeTokenVault();
+const database = await openRelayDatabase({
+  url: new Secret(`sqlite:${join(folder, 'relay.sqlite')}`),
+  role: 'serving',
+  clock,
+  onJobError: (error) => console.error(error),
+});
+const server = await addServer(database, { name: 'bench', realmUuids: [realmUuid] }, clock());
+const servers = new ServerDirectory(database.db, clock);
+const durable = await listen(new DurableRegistrations({ database, keyRing, tokenVault }));
+const memory = await listen(inMemory(tokenVault));
+const credentials = `${server.serverId}:${server.serverKey.reveal()}`;
+const target: RelayBenchTarget = {
+  durablePort: durable.port,
+  memoryPort: memory.port,
+  authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+  realmUuid,
+  bouncerPublicKey,
+};
+process.send?.(target);
+process.once('SIGTERM', async () => {
+  await Promise.all([durable.close(), memory.close()]);
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(0);
+});
+
+async function listen(store: RegistrationStore) {
+  // The line of each request is made, as in production, and dropped.
+  const log = createLogger('bench', 'info', { write: () => undefined });
+  const registrations = new RegistrationBatches({ clock, sodium, keyRing, store });
+  const operations = [registerDevice({ servers, registrations })];
+  const app = await createHttpApp({ log, metrics: new Metrics(), operations, readiness: {} });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };
+}
+
+/** The same promise without a database: what was saved is in memory alone. */
+function inMemory(vault: TokenVault): RegistrationStore {
+  const ids = new Map<string, number>();
+  return {
+    async saveAll(registrations) {
+      return registrations.map(({ device }) => {
+        const { row } = toRow(device, vault);
+        const identity = `${row.realm_id} ${row.push_account_id} ${row.token_lookup}`;
+        const id = ids.get(identity) ?? ids.size + 1;
+        ids.set(identity, id);
+        return id;
+      });
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { encodePushRegistration } from '@waxwing/protocol';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { type BenchResult, medianRates } from './bench-result.js';
+import { HttpLoad } from './http-load.js';
+
+const rounds = 7;
+const roundMilliseconds = 1000;
+const connections = 512;
+const sealedRegistrations = 512;
+const firstAccount = 1_000_000_000_000_000_000n;
+
+/** What the relay process says when it listens. */
+export interface RelayBenchTarget {
+  readonly durablePort: number;
+  readonly memoryPort: number;
+  readonly authorization: string;
+  readonly realmUuid: string;
+  readonly bouncerPublicKey: string;
+}
+
+/**
+ * `relay-register`: registrations a second through HTTP, each a new RelayDevice, with the durable commit against the
+ * same handler that keeps them in memory. Both run in one process, this one only sends.
+ */
+export async function run(): Promise<BenchResult[]> {
+  const relay = fork(new URL('./relay-register-target.ts', import.meta.url), {
+    execArgv: ['--conditions=source', '--import', 'tsx'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  try {
+    const target = await listening(relay);
+    const nextRequest = await requestMaker(target);
+    const durable = new HttpLoad({ port: target.durablePort, connections, nextRequest });
+    const memory = new HttpLoad({ port: target.memoryPort, connections, nextRequest });
+    await durable.run(roundMilliseconds);
+    await memory.run(roundMilliseconds);
+    const rates = await medianRates(
+      rounds,
+      () => durable.run(roundMilliseconds),
+      () => memory.run(roundMilliseconds),
+    );
+    return [{ name: 'relay-register', unit: 'registrations/s', ...rates, goal: 0.9, better: 'higher' }];
+  } finally {
+    relay.kill('SIGTERM');
+    await once(relay, 'exit');
+  }
+}
+
+async function listening(relay: ChildProcess): Promise<RelayBenchTarget> {
+  const failed = once(relay, 'exit').then(() => {
+    throw new Error('the relay to be measured ended before it listened');
+  });
+  const [target] = await Promise.race([once(relay, 'message'), failed]);
+  return target as RelayBenchTarget;
+}
+
+/** Registrations sealed beforehand, each sent for a push account that has none yet. */
+async function requestMaker(target: RelayBenchTarget): Promise<() => Buffer> {
+  const { sodium } = await loadFastestSodium();
+  const publicKey = new Uint8Array(Buffer.from(target.bouncerPublicKey, 'base64'));
+  const timestamp = Math.floor(Date.now() / 1000);
+  const bodies = Array.from({ length: sealedRegistrations }, (_, index) => {
+    const token = `fcm-token-${String(index).padStart(8, '0')}:${'f'.repeat(80)}`;
+    const sealed = sodium.seal(encodePushRegistration({ tokenKind: 'fcm', token, timestamp }), publicKey);
+    return new URLSearchParams({
+      realm_uuid: target.realmUuid,
+      encrypted_push_registration: Buffer.from(sealed).toString('base64'),
+      bouncer_public_key: target.bouncerPublicKey,
+    }).toString();
+  });
+  let account = firstAccount;
+  return () => {
+    account += 1n;
+    const body = `push_account_id=${account}&${bodies[Number(account % BigInt(bodies.length))]}`;
+    return Buffer.from(
+      `POST /api/v1/remotes/push/e2ee/register HTTP/1.1\r\nHost: relay\r\nAuthorization: ${target.authorization}\r\n` +
+        `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      'latin1',
+    );
+  };
+}
