@@ -44,16 +44,21 @@ export async function startRelayUnderTest(databaseUrl: string) {
   const keyRing = vectorKeys();
   const { sodium } = await loadFastestSodium();
   const metrics = new Metrics();
-  const context: RelayContext = {
+  const foundation = {
     clock,
     random: Math.random,
     log,
     metrics,
-    sodium,
     database,
+    tokenVault: createNodeTokenVault(),
+  };
+  const configuration = readDeliveriesEnvironment(new EnvironmentReader({}, 'RELAY_'));
+  const context: RelayContext = {
+    ...foundation,
+    sodium,
     servers: new ServerDirectory(database.db, clock),
     keyRing: { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) },
-    tokenVault: createNodeTokenVault(),
+    deliveries: await createDeliveries({ ...foundation, configuration }),
   };
   const app = await createHttpApp({ log, metrics, operations: relayOperations(context), readiness: {} });
   const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);
