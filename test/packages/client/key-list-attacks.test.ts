@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toBase64 } from './fake-chat-server.js';
+import {
+  builtIn,
+  createFollowingPhone,
+  day,
+  nextSigner,
+  relaySigner,
+  second,
+  thief,
+  thiefKey,
+  third,
+} from './following-phone.js';
+import { endorse, inDomain, type KeyListPlan, keyListAnswer } from './key-list-maker.js';
+
+describe('An attack on the key list fails', () => {
+  /** Attempts that a phone which has followed one good list must refuse. Each tries to have the thief's key used. */
+  const attacks: readonly [
+    string,
+    string,
+    Partial<KeyListPlan>,
+    ((d: Record<string, unknown>) => unknown)?,
+  ][] = [
+    ['signed by another key', 'signed by a key that nothing leads to', { signer: thief }],
+    [
+      'with the thief’s key endorsed by the thief',
+      'signed by a key that nothing leads to',
+      {
+        signer: thief,
+        chain: [
+          { public_key: relaySigner.publicKey, endorsement: null },
+          { public_key: thief.publicKey, endorsement: endorse(thief, thief) },
+        ],
+      },
+    ],
+    [
+      'with an endorsement of another key',
+      'signed by a key that nothing leads to',
+      {
+        signer: thief,
+        chain: [
+          { public_key: relaySigner.publicKey, endorsement: null },
+          { public_key: thief.publicKey, endorsement: endorse(relaySigner, nextSigner) },
+        ],
+      },
+    ],
+    [
+      'with the chain in another order',
+      'not a key list',
+      {
+        signer: thief,
+        chain: [
+          { public_key: thief.publicKey, endorsement: null },
+          { public_key: relaySigner.publicKey, endorsement: null },
+        ],
+      },
+    ],
+    ['that has expired', 'it has expired', { issuedAt: 0, expiresAt: 1 }],
+    ['with a sequence that goes back', 'older than one that was seen before', { sequence: 1 }],
+    ['with a sequence far ahead of its date', 'too far ahead', { sequence: Number.MAX_SAFE_INTEGER }],
+    ['with two primary keys', 'not a key list', {}, twoPrimaries],
+    ['with no primary key', 'not a key list', {}, (document) => ({ ...document, keys: [] })],
+    ['of another version', 'not a key list', {}, (document) => ({ ...document, version: 2 })],
+    ['without signing keys', 'not a key list', {}, (document) => ({ ...document, signing_keys: [] })],
+  ];
+
+  function twoPrimaries(document: Record<string, unknown>): unknown {
+    const [primary] = document.keys as unknown[];
+    return { ...document, keys: [primary, primary] };
+  }
+
+  it.each(attacks)('when it is a list %s', async (_, reason, plan, change) => {
+    const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone({
+      withRecovery: true,
+    });
+    publish();
+    await registrar.sync();
+    server.now += 1000;
+    publish({ primary: thiefKey, ...plan }, change);
+    knobs.token = { tokenKind: 'fcm', token: 'changed' };
+    await expect(registrar.sync()).resolves.toMatchObject({
+      code: 'active',
+      keySource: 'last-good-list',
+      warning: expect.stringContaining(reason),
+    });
+    expect(sealedTo()).toEqual([second, second]);
+  });
+
+  it('when a key is added to a good list', async () => {
+    const { publish, registrar, server, sealedTo } = await createFollowingPhone();
+    publish();
+    const document = JSON.parse(atob(String(server.keyList?.key_list)));
+    document.keys[0].public_key = thiefKey;
+    const text = new TextEncoder().encode(JSON.stringify(document));
+    server.keyList = { ...server.keyList, key_list: toBase64(text) };
+    await expect(registrar.sync()).resolves.toMatchObject({
+      keySource: 'built-in',
+      warning: expect.stringContaining('its signature is wrong'),
+    });
+    expect(sealedTo()).toEqual([builtIn]);
+  });
+
+  it.each([
+    ['that of an endorsement', 'waxwing signing key v1'],
+    ['none', ''],
+    ['a later one', 'waxwing key list v2'],
+  ])('when the signature is from another domain: %s', async (_, domain) => {
+    const { publish, registrar, server, sealedTo } = await createFollowingPhone();
+    publish({ primary: thiefKey });
+    const text = atob(String(server.keyList?.key_list));
+    server.keyList = { ...server.keyList, signature: relaySigner.sign(inDomain(domain, text)) };
+    await expect(registrar.sync()).resolves.toMatchObject({
+      warning: expect.stringContaining('its signature is wrong'),
+    });
+    expect(sealedTo()).toEqual([builtIn]);
+  });
+
+  it('when the signature of a list is passed off as an endorsement', async () => {
+    const { publish, registrar, sealedTo } = await createFollowingPhone();
+    const bytes = Uint8Array.from(atob(thief.publicKey), (character) => character.charCodeAt(0));
+    publish({
+      primary: thiefKey,
+      signer: thief,
+      chain: [
+        { public_key: relaySigner.publicKey, endorsement: null },
+        {
+          public_key: thief.publicKey,
+          endorsement: relaySigner.sign(inDomain('waxwing key list v1', bytes)),
+        },
+      ],
+    });
+    await registrar.sync();
+    expect(sealedTo()).toEqual([builtIn]);
+  });
+
+  it('when an old list is replayed to bring back a revoked key', async () => {
+    const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
+    publish({ primary: thiefKey });
+    const old = server.keyList;
+    server.now += 1000;
+    publish({ primary: third, revoked: [thiefKey] });
+    await registrar.sync();
+    server.keyList = old;
+    knobs.token = { tokenKind: 'fcm', token: 'changed' };
+    await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'last-good-list' });
+    expect(sealedTo()).toEqual([third, third]);
+  });
+
+  it('when a new list, rightly signed, brings back a key that was revoked or dropped', async () => {
+    for (const revoked of [[thiefKey], []]) {
+      const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
+      publish({ primary: second, accepted: [thiefKey, builtIn] });
+      await registrar.sync();
+      server.now += 1000;
+      publish({ revoked });
+      await registrar.sync();
+      server.now += 1000;
+      publish({ primary: thiefKey });
+      knobs.token = { tokenKind: 'fcm', token: 'changed' };
+      await registrar.sync();
+      expect(sealedTo()).toEqual([second, builtIn]);
+    }
+  });
+
+  it('when the server turns back its clock to keep an expired list alive', async () => {
+    const { publish, registrar, server, sealedTo } = await createFollowingPhone();
+    publish({ primary: thiefKey });
+    server.now += 60 * day * 1000;
+    server.claimedLateness = -60 * day * 1000;
+    await expect(registrar.sync()).resolves.toMatchObject({
+      warning: expect.stringContaining('it has expired'),
+    });
+    expect(new Set(sealedTo())).toEqual(new Set([builtIn]));
+  });
+
+  it('when a list from the future would shut out every later one, though the server claims that it is time', async () => {
+    const { publish, registrar, server, now, sealedTo } = await createFollowingPhone();
+    server.claimedLateness = 365 * day * 1000;
+    publish({ primary: thiefKey, issuedAt: now() + 365 * day });
+    await expect(registrar.sync()).resolves.toMatchObject({
+      warning: expect.stringContaining('issued in the future'),
+    });
+    expect(new Set(sealedTo())).toEqual(new Set([builtIn]));
+  });
+
+  it.each([
+    [-6, 'key-list'],
+    [-8, 'built-in'],
+    [29, 'key-list'],
+    [31, 'built-in'],
+  ])('with a clock that is %d days off the phone uses the %s', async (days, keySource) => {
+    const { publish, registrar, knobs } = await createFollowingPhone();
+    knobs.clockErrorMilliseconds = days * day * 1000;
+    publish();
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', keySource });
+  });
+
+  it('whatever the server passes off as a list', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), async (fields, list) => {
+        const { registrar, server, now, sealedTo } = await createFollowingPhone();
+        const keyList = toBase64(new TextEncoder().encode(JSON.stringify(list)));
+        const good = keyListAnswer({ issuedAt: now(), primary: thiefKey, signer: relaySigner });
+        server.keyList = { ...good, key_list: keyList, ...fields };
+        await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'built-in' });
+        expect(sealedTo()).toEqual([builtIn]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

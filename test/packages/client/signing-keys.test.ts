@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import {
+  createFollowingPhone,
+  nextSigner,
+  recovery,
+  relaySigner,
+  second,
+  thiefKey,
+  third,
+} from './following-phone.js';
+import { endorse, type KeyListPlan, keyListAnswer, signer } from './key-list-maker.js';
+import { createPhone } from './phone.js';
+
+describe('A signing key', () => {
+  const rotated = [
+    { public_key: relaySigner.publicKey, endorsement: null },
+    { public_key: nextSigner.publicKey, endorsement: endorse(relaySigner, nextSigner) },
+  ];
+  const recovered = [{ public_key: nextSigner.publicKey, endorsement: endorse(recovery, nextSigner) }];
+
+  it('is followed along the chain, also over several steps at once', async () => {
+    const { publish, registrar, sealedTo } = await createFollowingPhone();
+    const last = signer(102);
+    publish({
+      signer: last,
+      chain: [...rotated, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }],
+    });
+    await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'key-list' });
+    expect(sealedTo()).toEqual([second]);
+  });
+
+  it('signs nothing any more once it was replaced', async () => {
+    const { publish, registrar, server, sealedTo } = await createFollowingPhone();
+    publish({ signer: nextSigner, chain: rotated });
+    await registrar.sync();
+    server.now += 1000;
+    publish({ primary: thiefKey, signer: relaySigner });
+    await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'last-good-list' });
+    expect(sealedTo()).toEqual([second]);
+  });
+
+  it('comes back after a theft through the recovery key, and the stolen one is out for good', async () => {
+    const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
+    publish();
+    await registrar.sync();
+    server.now += 1000;
+    publish({ primary: third, signer: nextSigner, chain: recovered, revoked: [relaySigner.publicKey] });
+    await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'key-list' });
+    server.now += 1000;
+    publish({ primary: thiefKey, signer: relaySigner });
+    await registrar.sync();
+    expect(sealedTo()).toEqual([second, third]);
+  });
+
+  it('that the recovery key once endorsed does not come back either after it was replaced', async () => {
+    const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
+    publish({ signer: nextSigner, chain: recovered });
+    await registrar.sync();
+    const last = signer(102);
+    server.now += 1000;
+    const [first] = recovered;
+    publish({
+      signer: last,
+      chain: [first as never, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }],
+    });
+    await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'key-list' });
+    server.now += 1000;
+    publish({ primary: thiefKey, signer: nextSigner, chain: recovered });
+    await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'last-good-list' });
+    expect(sealedTo()).toEqual([second]);
+  });
+
+  it('is not taken from a recovery key that the app does not pin', async () => {
+    const { publish, registrar } = await createFollowingPhone();
+    publish({ signer: nextSigner, chain: recovered });
+    await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'built-in' });
+  });
+
+  it('of an updated app counts, unless the phone is past it already', async () => {
+    const first = await createFollowingPhone();
+    first.publish({ signer: nextSigner, chain: rotated });
+    await first.registrar.sync();
+    const { store } = first;
+    async function updatedTo(signingPublicKey: string, by: Partial<KeyListPlan>) {
+      const phone = await createPhone({ keyList: { signingPublicKey, store } });
+      phone.server.addBouncerKey(2);
+      phone.server.now = first.server.now + 1000;
+      const issuedAt = Math.floor(phone.server.now / 1000);
+      phone.server.keyList = keyListAnswer({ issuedAt, primary: second, signer: nextSigner, ...by });
+      return phone.registrar.sync();
+    }
+    const unrelated = signer(103);
+    await expect(updatedTo(relaySigner.publicKey, { chain: rotated })).resolves.toMatchObject({
+      keySource: 'key-list',
+    });
+    await expect(updatedTo(unrelated.publicKey, { signer: unrelated })).resolves.toMatchObject({
+      keySource: 'key-list',
+    });
+  });
+});
