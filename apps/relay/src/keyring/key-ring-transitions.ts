@@ -119,6 +119,12 @@ export function promote(
   return { ...ring, bouncerKeys };
 }
 
+/** Destroys the token keys that are older than this one, which no row needs any more. */
+export function destroyTokenKeysBefore(ring: KeyRing, id: string): KeyRing {
+  const index = ring.tokenKeys.findIndex((key) => key.id === id);
+  return index > 0 ? { ...ring, tokenKeys: ring.tokenKeys.slice(index) } : ring;
+}
+
 export function namedKey(ring: KeyRing, name: string): BouncerKey {
   const key = findKey(ring, name);
   if (key === undefined) {

@@ -11,7 +11,7 @@ import {
 } from './key-ring.js';
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
-import { applySchedule } from './key-ring-transitions.js';
+import { applySchedule, destroyTokenKeysBefore } from './key-ring-transitions.js';
 import { countKeyUse } from './key-uses.js';
 import { renewalDue } from './publish-key-list.js';
 import type { RotationPolicy } from './rotation-policy.js';
@@ -102,6 +102,12 @@ export class LiveKeyRing {
     const slot = Math.floor(this.#options.random() * useSlots);
     const db = transaction.db as Transaction<KeyRingTables>;
     await countKeyUse(db, { publicKey: bouncerPublicKey, registrations: count, now, slot });
+  }
+
+  /** Destroys the token keys that are older than this one, now that no row needs them. */
+  async destroyTokenKeysBefore(keyId: string): Promise<void> {
+    const change = { actor: 'schedule', action: 'destroy old token keys' };
+    this.#adopt(await this.#options.keeper.change((ring) => destroyTokenKeysBefore(ring, keyId), change));
   }
 
   describe(): KeyRingDescription {

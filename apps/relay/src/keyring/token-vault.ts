@@ -5,6 +5,9 @@ import type { KeyRing, TokenKey } from './key-ring.js';
 const nonceBytes = 12;
 const tagBytes = 16;
 
+// No relay takes longer between sealing a token and committing its row.
+const settlingMilliseconds = 60_000;
+
 /**
  * Encrypts push tokens for the database with AES-256-GCM and finds them again by HMAC-SHA-256 under another key. While
  * token keys are being replaced, several are in force: new rows get the current one, rows of older ones still open.
@@ -18,16 +21,11 @@ export class KeyRingTokenVault {
     this.#clock = clock;
   }
 
-  /** What a new row is found by: the HMAC under the current key, in base64. */
-  lookup(token: string): string {
-    return hashToken(token, this.#current());
-  }
-
-  /** Everything that a row with this token may be found by: the current HMAC first, then those of the other keys. */
+  /** Everything that a row with this token may be found by: the HMAC under the current key first, then the others. */
   lookups(token: string): readonly [string, ...string[]] {
     const current = this.#current();
     const others = this.#ring().tokenKeys.filter((key) => key !== current);
-    return [hashToken(token, current), ...others.reverse().map((key) => hashToken(token, key))];
+    return [hashToken(token, current), ...others.map((key) => hashToken(token, key))];
   }
 
   /** The token encrypted under the current key: key id, a colon, and base64 of nonce, ciphertext and tag. */
@@ -59,9 +57,11 @@ export class KeyRingTokenVault {
     return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
   }
 
-  /** Whether a row is sealed with a key that is not the current one, so that it should be written anew. */
-  isStale(sealed: string): boolean {
-    return !sealed.startsWith(`${this.#current().id}:`);
+  /** The current key, with which rows of older keys should be written anew; `undefined` when there are no others. */
+  keyToMoveTo(): { id: string; prefix: string; isSettled: boolean } | undefined {
+    if (this.#ring().tokenKeys.length === 1) return undefined;
+    const { id, currentFrom } = this.#current();
+    return { id, prefix: `${id}:`, isSettled: currentFrom + settlingMilliseconds <= this.#clock() };
   }
 
   #current(): TokenKey {

@@ -1,0 +1,87 @@
+import type { Transaction } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { TokenVault } from './token-vault.js';
+
+/** The key that tokens are written with now. */
+export interface CurrentTokenKey {
+  readonly id: string;
+  /** What every text that was sealed with it begins with. */
+  readonly prefix: string;
+  /** Whether every relay has been writing with it long enough for no row of an older key to be on its way. */
+  readonly isSettled: boolean;
+}
+
+/** What writing tokens anew needs of the key ring. */
+export interface ReplaceableTokenKeys {
+  readonly tokenVault: TokenVault & {
+    /** `undefined` when it is the only key, so that there is nothing to do. */
+    keyToMoveTo(): CurrentTokenKey | undefined;
+  };
+  /** Destroys the keys that are older than this one: no row needs them any more. */
+  destroyTokenKeysBefore(keyId: string): Promise<void>;
+}
+
+const rowsPerTransaction = 200;
+
+/** Writes every token of an older key anew with the current one, and then has the older keys destroyed. */
+export async function reencryptTokens(
+  database: RelayDatabase,
+  keyRing: ReplaceableTokenKeys,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tokenVault } = keyRing;
+  const key = tokenVault.keyToMoveTo();
+  if (key === undefined) return;
+  for (let after = 0; ; ) {
+    if (signal.aborted) return;
+    const rows = await database.db
+      .selectFrom('relay_devices')
+      .select(['id', 'realm_id', 'push_account_id', 'token'])
+      .where('id', '>', after)
+      .where('token', 'not like', `${key.prefix}%`)
+      .orderBy('id')
+      .limit(rowsPerTransaction)
+      .execute();
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    await database.write(async ({ db }) => {
+      for (const row of rows) await reencryptRow(db, row, tokenVault);
+    });
+    after = last.id;
+  }
+  // Rows that other relays wrote while this went on are all of this key only if it was settled at the start.
+  if (key.isSettled) await keyRing.destroyTokenKeysBefore(key.id);
+}
+
+interface StaleRow {
+  readonly id: number;
+  readonly realm_id: number;
+  readonly push_account_id: string | null;
+  readonly token: string;
+}
+
+async function reencryptRow(db: Transaction<RelayTables>, row: StaleRow, vault: TokenVault): Promise<void> {
+  const token = vault.open(row.token);
+  const [lookup] = vault.lookups(token);
+  // The device may have registered again meanwhile, in a row of its own: that one counts, and this one goes.
+  await db
+    .deleteFrom('relay_devices')
+    .where('id', '=', row.id)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('relay_devices as newer')
+          .select('newer.id')
+          .where('newer.realm_id', '=', row.realm_id)
+          .where('newer.push_account_id', '=', row.push_account_id)
+          .where('newer.token_lookup', '=', lookup)
+          .where('newer.id', '!=', row.id),
+      ),
+    )
+    .execute();
+  await db
+    .updateTable('relay_devices')
+    .set({ token: vault.seal(token), token_lookup: lookup })
+    .where('id', '=', row.id)
+    .where('token', '=', row.token)
+    .execute();
+}
