@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apnsPolicy, fcmPolicy } from '../../../../apps/relay/src/deliveries/policy/vendor-policy.js';
+import {
+  apnsRequest,
+  apnsToken,
+  type DeliveriesUnderTest,
+  fcmRequest,
+  startDeliveriesUnderTest,
+} from './deliveries-under-test.js';
+
+/** What one reason must lead to, by the vendors' own pages; delays in seconds, the least and the most. */
+interface Expectation {
+  readonly status: 'gone' | 'rejected' | 'queued';
+  readonly fault?: string;
+  readonly delay?: readonly [number, number];
+  /** The outcome that the metric counts, where it is not `status`. */
+  readonly outcome?: string;
+  /** How the stand-in is made to say it, where the reason alone is not enough. */
+  readonly script?: object;
+  /** The reason in the answer, where it is not the one scripted. */
+  readonly shown?: string;
+}
+
+const gone: Expectation = { status: 'gone' };
+const blame = (fault: string): Expectation => ({ status: 'rejected', fault });
+const held: Expectation = { status: 'queued', delay: [60, 60], outcome: 'credential_trouble' };
+const fcmServerError: Expectation = { status: 'queued', delay: [10, 12.5], outcome: 'retry' };
+const apnsServerError = fcmServerError;
+
+const fcm: Record<string, Expectation> = {
+  UNREGISTERED: gone,
+  INVALID_TOKEN: { ...gone, script: { reason: 'INVALID_ARGUMENT' }, shown: 'INVALID_TOKEN' },
+  INVALID_ARGUMENT: {
+    ...blame('relay'),
+    script: { field: 'message.data', message: 'Android message is too big' },
+  },
+  FAILED_PRECONDITION: blame('relay'),
+  SENDER_ID_MISMATCH: blame('relay-configuration'),
+  UNAUTHENTICATED: held,
+  THIRD_PARTY_AUTH_ERROR: held,
+  PERMISSION_DENIED: held,
+  NOT_FOUND: held,
+  QUOTA_EXCEEDED: { status: 'queued', delay: [60, 75], outcome: 'retry' },
+  RESOURCE_EXHAUSTED: { status: 'queued', delay: [60, 75], outcome: 'retry' },
+  INTERNAL: fcmServerError,
+  UNSPECIFIED_ERROR: fcmServerError,
+  UNAVAILABLE: fcmServerError,
+  UNKNOWN: {
+    ...fcmServerError,
+    script: { reason: 'UNAVAILABLE', status: 502, body: '<html>Bad gateway</html>' },
+  },
+  OAUTH_REFUSED: held,
+  OAUTH_UNAVAILABLE: fcmServerError,
+};
+
+const apns: Record<string, Expectation> = {
+  Unregistered: gone,
+  ExpiredToken: gone,
+  BadDeviceToken: gone,
+  DeviceTokenNotForTopic: blame('registration'),
+  BadTopic: blame('registration'),
+  MissingDeviceToken: blame('registration'),
+  TopicDisallowed: blame('relay-configuration'),
+  BadCollapseId: blame('relay'),
+  BadExpirationDate: blame('relay'),
+  BadMessageId: blame('relay'),
+  BadPriority: blame('relay'),
+  DuplicateHeaders: blame('relay'),
+  InvalidPushType: blame('relay'),
+  MissingTopic: blame('relay'),
+  PayloadEmpty: blame('relay'),
+  PayloadTooLarge: blame('relay'),
+  BadPath: blame('relay'),
+  MethodNotAllowed: blame('relay'),
+  IdleTimeout: apnsServerError,
+  ExpiredProviderToken: held,
+  UnrelatedKeyIdInToken: held,
+  InvalidProviderToken: held,
+  MissingProviderToken: held,
+  BadCertificate: held,
+  BadCertificateEnvironment: held,
+  BadEnvironmentKeyIdInToken: held,
+  Forbidden: held,
+  TooManyProviderTokenUpdates: { status: 'queued', delay: [60, 1200], outcome: 'credential_trouble' },
+  TooManyRequests: { status: 'queued', delay: [30, 37.5], outcome: 'retry' },
+  InternalServerError: apnsServerError,
+  ServiceUnavailable: apnsServerError,
+  Shutdown: apnsServerError,
+};
+
+const time = { now: Date.UTC(2026, 0, 5, 12) };
+let relay: DeliveriesUnderTest;
+beforeAll(async () => {
+  relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
+});
+afterAll(() => relay.close());
+
+async function expectOutcome(
+  vendor: string,
+  reason: string,
+  expected: Expectation,
+  device: number,
+  request: object,
+) {
+  const { body } = await relay.notify([request]);
+  const shown = expected.shown ?? reason;
+  const { notification_id: id, ...result } = body.results[0] ?? { status: 'none' };
+  expect(result).toEqual({
+    status: expected.status,
+    reason: shown,
+    ...(expected.fault !== undefined && { fault: expected.fault }),
+  });
+  const isGone = expected.status === 'gone';
+  expect(body.delete_device_ids).toEqual(isGone ? [device] : []);
+  expect((await relay.device(device)).expired_at).toBe(isGone ? time.now : null);
+  const outcome = expected.outcome?.replace('_', '-') ?? expected.status;
+  expect(await relay.metrics.text()).toContain(
+    `waxwing_deliveries_total{vendor="${vendor}",outcome="${outcome}",reason="${shown}"} `,
+  );
+  if (expected.delay === undefined) return expect(id).toBeUndefined();
+  const jobs = await relay.database.jobs.list({ kind: 'deliver-notification', limit: 1000 });
+  const delaySeconds = (Math.max(...jobs.map(({ at }) => at)) - time.now) / 1000;
+  expect(delaySeconds).toBeGreaterThanOrEqual(expected.delay[0]);
+  expect(delaySeconds).toBeLessThanOrEqual(expected.delay[1]);
+  for (const job of jobs) await relay.database.jobs.drop(job.id);
+}
+
+describe('what FCM says', () => {
+  it('is judged for every reason that the policy knows', () => {
+    expect(Object.keys(fcm).sort()).toEqual(Object.keys(fcmPolicy).sort());
+  });
+
+  it.each(Object.entries(fcm))(
+    '%s leads to its outcome, and the token fares as it should',
+    async (reason, expected) => {
+      const token = `fcm-${reason}`;
+      const device = await relay.addFcm(token);
+      if (reason.startsWith('OAUTH')) {
+        // The access token in hand has to be over for the token endpoint to be asked.
+        time.now += 2 * 60 * 60_000;
+        const fault = reason === 'OAUTH_REFUSED' ? { reason: 'invalid_grant' } : { status: 503 };
+        await relay.faults([{ vendor: 'oauth', ...fault }]);
+      } else {
+        await relay.faults([{ vendor: 'fcm', token, reason, ...expected.script }]);
+      }
+      await expectOutcome('fcm', reason, expected, device, fcmRequest(device));
+      if (expected !== held) return;
+      await relay.faults([]);
+      time.now += 61_000;
+      const good = await relay.addFcm(`${token}-after`);
+      const { body } = await relay.notify([fcmRequest(good)]);
+      expect(body.results).toEqual([{ status: 'sent' }]);
+    },
+  );
+});
+
+describe('what APNs says', () => {
+  it('is judged for every reason that the policy knows', () => {
+    expect(Object.keys(apns).sort()).toEqual(Object.keys(apnsPolicy).sort());
+  });
+
+  it.each(Object.entries(apns).map(([reason, expected], index) => [reason, expected, index] as const))(
+    '%s leads to its outcome, and the token fares as it should',
+    async (reason, expected, index) => {
+      const token = apnsToken(1000 + index);
+      // An app of its own, so that one app's refused credential holds back no other test.
+      const device = await relay.addApns(token, { appId: `org.example.${reason}` });
+      await relay.faults([{ vendor: 'apns', token, reason, ...expected.script }]);
+      await expectOutcome('apns', reason, expected, device, apnsRequest(device));
+    },
+  );
+});
+
+describe('a reason that nobody knows', () => {
+  it.each([
+    ['fcm', 418, 'rejected', 'relay'],
+    ['fcm', 403, 'queued', undefined],
+    ['fcm', 429, 'queued', undefined],
+    ['fcm', 599, 'queued', undefined],
+    ['apns', 418, 'rejected', 'relay'],
+    ['apns', 403, 'queued', undefined],
+    ['apns', 599, 'queued', undefined],
+  ] as const)(
+    'of %s with HTTP %i is %s by its status, and the token stays',
+    async (vendor, status, outcome, fault) => {
+      time.now += 61_000;
+      const token = vendor === 'fcm' ? `new-${status}` : apnsToken(status);
+      const device =
+        vendor === 'fcm'
+          ? await relay.addFcm(token)
+          : await relay.addApns(token, { appId: `org.example.new${status}` });
+      await relay.faults([{ vendor, token, status, reason: 'BrandNew' }]);
+      const { body } = await relay.notify([vendor === 'fcm' ? fcmRequest(device) : apnsRequest(device)]);
+      expect(body.results[0]).toMatchObject({ status: outcome, ...(fault !== undefined && { fault }) });
+      expect((await relay.device(device)).expired_at).toBeNull();
+      expect(await relay.metrics.text()).toContain(`vendor="${vendor}",outcome=`);
+      expect(await relay.metrics.text()).toContain('reason="other"');
+      expect(await relay.metrics.text()).not.toContain('BrandNew');
+    },
+  );
+});
