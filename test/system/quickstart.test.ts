@@ -1,0 +1,135 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../support/constellation.js';
+import { runCommand, runJsonCommand, SpawnedProcess } from '../support/spawned-process.js';
+
+interface QuickstartFile {
+  readonly relay: {
+    readonly url: string;
+    readonly server_id: string;
+    readonly server_key: string;
+    readonly bouncer_public_key: string;
+    readonly env: Record<string, string>;
+  };
+  readonly server: {
+    readonly url: string;
+    readonly realm_uuid: string;
+    readonly users: { user_id: number; email: string; api_key: string; role: number; is_bot: boolean }[];
+    readonly env: Record<string, string>;
+  };
+  readonly vendors: { readonly url: string };
+}
+
+const folders: string[] = [];
+const started: SpawnedProcess[] = [];
+let dir: string;
+let portBase: string;
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'waxwing-quickstart-'));
+  folders.push(dir);
+  portBase = String(Math.min((await freePort()) - 30, 65_000));
+});
+afterEach(() => Promise.all(started.splice(0).map((process) => process.end('SIGKILL'))));
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+const flags = (...more: string[]): string[] => ['--data-dir', dir, '--port-base', portBase, ...more];
+const file = (): string => join(dir, 'quickstart.json');
+
+/** Starts it and waits for its file: it is written when everything is ready and the journey has passed. */
+async function start(...more: string[]): Promise<{ process: SpawnedProcess; facts: QuickstartFile }> {
+  const startedAt = Date.now();
+  const quickstart = new SpawnedProcess('waxwing-quickstart', flags(...more));
+  started.push(quickstart);
+  // The file of an earlier start is there until this one has removed it.
+  while (!existsSync(file()) || statSync(file()).mtimeMs < startedAt) {
+    if (quickstart.hasExited) throw new Error(`it ended: ${quickstart.output}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return { process: quickstart, facts: JSON.parse(readFileSync(file(), 'utf8')) as QuickstartFile };
+}
+
+describe('the quickstart', () => {
+  it('shows one journey in words, and everything keeps running and can be reached with what it wrote', async () => {
+    const { process, facts } = await start();
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    expect(process.output).toContain('The journey of one notification');
+    expect(process.output).toContain('Notifications are on for this phone.');
+    expect(facts.server.users).toMatchObject([
+      { email: 'owner@quickstart.example', role: 100, is_bot: false },
+      { email: 'member@quickstart.example', role: 400, is_bot: false },
+      { email: 'bot@quickstart.example', role: 400, is_bot: true },
+    ]);
+    const users = await runJsonCommand<{ users: object[] }>('waxwing-server', ['users', 'list'], {
+      env: facts.server.env,
+    });
+    expect(users.users).toHaveLength(3);
+    const { keys } = await runJsonCommand<{ keys: { public_key: string }[] }>(
+      'waxwing-relay',
+      ['keys', 'list'],
+      {
+        env: facts.relay.env,
+      },
+    );
+    expect(keys.map(({ public_key }) => public_key)).toEqual([facts.relay.bouncer_public_key]);
+    const deliveries = await (await fetch(`${facts.vendors.url}/deliveries`)).json();
+    expect(deliveries).toMatchObject({ deliveries: [{ vendor: 'fcm' }] });
+    expect(await process.end('SIGTERM')).toBe(0);
+  }, 60_000);
+
+  it('starts again at once after a kill -9, with the same users, API keys, realm, server key and bouncer keys', async () => {
+    const first = await start();
+    await first.process.end('SIGKILL');
+    const second = await start();
+    expect(second.facts).toEqual(first.facts);
+    expect(await second.process.end('SIGTERM')).toBe(0);
+  }, 90_000);
+
+  it('ends after the journey with --once, and removes the file of an earlier start before it fails', async () => {
+    writeFileSync(file(), '{"stale":true}');
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(Number(portBase) + 10, '127.0.0.1', resolve));
+    const refused = await runCommand('waxwing-quickstart', flags('--once'));
+    await new Promise<void>((resolve) => taken.close(() => resolve()));
+    expect(refused.status).toBe(1);
+    expect(refused.stderr.trim().split('\n')).toEqual([
+      `quickstart: port ${Number(portBase) + 10} (relay) is in use: stop what uses it, or choose other ports with --port-base.`,
+    ]);
+    expect(existsSync(file())).toBe(false);
+    expect((await runCommand('waxwing-quickstart', flags('--once'))).status).toBe(0);
+    expect(existsSync(file())).toBe(true);
+  }, 90_000);
+
+  it('leaves the server without a relay when asked to', async () => {
+    const { process, facts } = await start('--without-relay');
+    expect(process.output).toContain('answered PUSH_SERVICE_NOT_CONFIGURED');
+    expect(facts.server.env).not.toHaveProperty('SERVER_RELAY_URL');
+    const [owner] = facts.server.users;
+    const response = await fetch(`${facts.server.url}/api/v1/mobile_push/register`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${owner?.email}:${owner?.api_key}`)}` },
+      body: new URLSearchParams({
+        token_kind: 'fcm',
+        push_account_id: '1',
+        push_public_key: 'x',
+        bouncer_public_key: 'x',
+        encrypted_push_registration: 'x',
+      }),
+    });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { code: 'PUSH_SERVICE_NOT_CONFIGURED' },
+    ]);
+  }, 60_000);
+
+  it('explains its flags, and refuses others', async () => {
+    expect((await runCommand('waxwing-quickstart', ['--help'])).stdout).toContain('--port-base');
+    const refused = await runCommand('waxwing-quickstart', ['--port-base', '80']);
+    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('from 1024 to 65513')]);
+  });
+});
