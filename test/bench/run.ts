@@ -10,6 +10,7 @@ interface Bench {
 
 const benches: readonly Bench[] = [
   { names: ['open-native', 'open-wasm'], load: () => import('./open.js') },
+  { names: ['seal-native', 'seal-wasm'], load: () => import('./seal.js') },
   { names: ['relay-register'], load: () => import('./relay-register.js') },
 ];
 
