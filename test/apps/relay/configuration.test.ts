@@ -1,0 +1,74 @@
+import { ConfigurationError } from '@waxwing/service';
+import { expect, it } from 'vitest';
+import { readRelayEnvironment } from '../../../apps/relay/src/configuration.js';
+
+const needed = { RELAY_KEY_RING_IDENTITY_FILE: 'identity.txt' };
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readRelayEnvironment(environment);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+it('needs nothing but the way into the key ring', () => {
+  expect(readRelayEnvironment(needed)).toMatchObject({
+    host: '127.0.0.1',
+    port: 8320,
+    logLevel: 'info',
+    metrics: { kind: 'not-configured' },
+    deliveries: { apps: { kind: 'not-configured' } },
+  });
+  expect(readRelayEnvironment(needed).databaseUrl.reveal()).toBe('sqlite:relay.sqlite');
+});
+
+it('reads what is set, and ignores the variables of others', () => {
+  const configuration = readRelayEnvironment({
+    ...needed,
+    RELAY_HOST: '::1',
+    RELAY_PORT: '0',
+    RELAY_DATABASE: 'sqlite:/var/lib/relay.sqlite',
+    RELAY_LOG_LEVEL: 'debug',
+    RELAY_METRICS_PORT: '9100',
+    SERVER_PORT: 'x',
+    HOME: '/root',
+  });
+  expect(configuration).toMatchObject({
+    host: '::1',
+    port: 0,
+    logLevel: 'debug',
+    metrics: { kind: 'configured', port: 9100 },
+  });
+});
+
+it('reports every problem at once, those of key ring and deliveries among them', () => {
+  const problems = problemsOf({
+    RELAY_PORT: '65536',
+    RELAY_LOG_LEVEL: 'loud',
+    RELAY_METRICS_PORT: '-1',
+    RELAY_FCM_BASE_URL: 'https://fcm.example',
+    RELAY_DATABSE: 'sqlite:typo',
+  });
+  for (const name of [
+    'PORT',
+    'LOG_LEVEL',
+    'METRICS_PORT',
+    'KEY_RING_IDENTITY_FILE',
+    'FCM_BASE_URL',
+    'DATABSE',
+  ]) {
+    expect(problems.filter((problem) => problem.includes(`RELAY_${name} `))).toHaveLength(1);
+  }
+  for (const problem of problems) expect(problem).toMatch(/^[A-Z].*\.$/s);
+});
+
+it('does not show the database URL, which may hold a password', () => {
+  const configuration = readRelayEnvironment({
+    ...needed,
+    RELAY_DATABASE: 'postgres://relay:s3cret@db/relay',
+  });
+  expect(JSON.stringify(configuration)).not.toContain('s3cret');
+});
