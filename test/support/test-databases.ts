@@ -25,21 +25,34 @@ export const testPostgresUrl = process.env.WAXWING_TEST_POSTGRES_URL || undefine
 /** Defines the same tests once for every backend that can be reached from here, and says what is left out. */
 export function eachBackend(define: (backend: TestBackend) => void): void {
   describe('on SQLite', () => {
-    define(withDatabases('sqlite', sqliteDatabases()));
+    define(sqliteBackend());
   });
   eachPostgres(define);
 }
 
-/** Defines tests of what only PostgreSQL has, when one can be reached from here. */
-export function eachPostgres(define: (backend: TestBackend) => void): void {
+/** Defines tests of what only PostgreSQL has, or has beside SQLite, when one can be reached from here. */
+export function eachPostgres(define: (postgres: TestBackend, sqlite: TestBackend) => void): void {
   const url = testPostgresUrl;
   if (url === undefined) {
-    process.stderr.write('left out: the tests on PostgreSQL, as WAXWING_TEST_POSTGRES_URL is not set\n');
+    tellWhatIsLeftOut();
     return;
   }
   describe('on PostgreSQL', () => {
-    define(withDatabases('postgres', postgresDatabases(url)));
+    define(withDatabases('postgres', postgresDatabases(url)), sqliteBackend());
   });
+}
+
+let isTold = false;
+
+function tellWhatIsLeftOut(): void {
+  if (!isTold)
+    process.stderr.write('left out: tests on PostgreSQL, as WAXWING_TEST_POSTGRES_URL is not set\n');
+  isTold = true;
+}
+
+/** For tests of what only SQLite has. */
+export function sqliteBackend(): TestBackend {
+  return withDatabases('sqlite', sqliteDatabases());
 }
 
 interface DatabaseSource {

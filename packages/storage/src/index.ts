@@ -8,3 +8,6 @@ export { type Database, migrationStatus, type OpenDatabaseOptions, openDatabase 
 export * from './portable-columns.js';
 export type { SignalListener, Signals } from './signals/signals.js';
 export * from './transaction.js';
+export { type ExportOptions, exportDatabase } from './transfer/export-database.js';
+export { type ImportOptions, importDatabase } from './transfer/import-database.js';
+export type { TransferCounts } from './transfer/transfer-format.js';

@@ -57,6 +57,8 @@ export interface JobEngine {
   hasten(id: string): Promise<boolean>;
   /** Removes a waiting job; false when it is not waiting. */
   remove(id: string): Promise<boolean>;
+  /** Called when dead letters came from another database: no new job may get the id of one of them. */
+  avoidIdsOfDeadJobs(db: object): Promise<void>;
   /** All living jobs, in pages; a running one counts as waiting. */
   exportAll(db: object): AsyncIterable<readonly StoredJob[]>;
 }

@@ -184,6 +184,14 @@ export class SqliteJobEngine implements JobEngine {
     return rows.length > 0;
   }
 
+  async avoidIdsOfDeadJobs(db: object): Promise<void> {
+    const jobs = db as Kysely<JobTables>;
+    await sql`delete from sqlite_sequence where name = 'jobs'`.execute(jobs);
+    await sql`insert into sqlite_sequence (name, seq) select 'jobs', max(id) from (
+      select 0 as id union all select max(id) from jobs
+      union all select max(cast(id as integer)) from dead_jobs where id not glob '*[^0-9]*')`.execute(jobs);
+  }
+
   async *exportAll(db: object): AsyncIterable<readonly StoredJob[]> {
     for (let after = 0; ; ) {
       const rows = await (db as Kysely<JobTables>)

@@ -177,6 +177,9 @@ export class PgBossJobEngine implements JobEngine {
     return (result.numAffectedRows ?? 0n) > 0n;
   }
 
+  /** Ids are random. */
+  async avoidIdsOfDeadJobs(): Promise<void> {}
+
   async *exportAll(db: object): AsyncIterable<readonly StoredJob[]> {
     for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
       const { rows } = await sql<JobRow>`

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { type Kysely, sql } from 'kysely';
+import { DatabaseUnusableError } from '../database-unusable-error.js';
+import { jobMigrations } from '../jobs/job-tables.js';
+import { type MigrationSet, readMigrationStatus } from '../migrate.js';
+import { type Database, jobEngineOf } from '../open-database.js';
+import { readGeneratedColumns, readTables, type TransferTable } from './table-catalog.js';
+import { encodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
+
+export interface ExportOptions {
+  readonly migrations: readonly MigrationSet[];
+  /** Takes the lines; it is not ended. */
+  readonly output: Writable;
+}
+
+const page = 1000;
+
+/**
+ * Writes all rows and all jobs, as they are at one moment, as lines of JSON that {@link importDatabase} reads on any
+ * backend. Others may go on writing meanwhile, but what they write is not in it: stop them first to move.
+ */
+export async function exportDatabase<Tables>(
+  database: Database<Tables>,
+  { migrations, output }: ExportOptions,
+): Promise<TransferCounts> {
+  const sets = [jobMigrations, ...migrations];
+  const engine = jobEngineOf(database);
+  const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');
+  return await reading.execute(async (transaction) => {
+    const db = transaction as unknown as Kysely<unknown>;
+    const counts = { rows: 0, jobs: 0 };
+    await writeLine(output, { waxwingExport: 1, migrations: await namesOfMigrations(db, sets) });
+    for (const table of await readTables(db, bookkeepingTables(sets))) {
+      for await (const rows of readRows(db, table)) {
+        counts.rows += rows.length;
+        for (const row of rows) await writeLine(output, { table: table.name, row: encodeRow(row) });
+      }
+    }
+    for (const generated of await readGeneratedColumns(db)) await writeLine(output, { generated });
+    for await (const jobs of engine.exportAll(transaction)) {
+      counts.jobs += jobs.length;
+      for (const job of jobs) await writeLine(output, { job });
+    }
+    await writeLine(output, { end: counts });
+    return counts;
+  });
+}
+
+/** Tables that are not moved as rows: what was run of the migrations, and the lease table. */
+export function bookkeepingTables(sets: readonly MigrationSet[]): string[] {
+  return ['jobs', ...sets.flatMap(({ unit }) => [`${unit}_migrations`, `${unit}_migrations_lock`])];
+}
+
+/** What was run of each unit, in order. */
+export async function namesOfMigrations(
+  db: Kysely<unknown>,
+  sets: readonly MigrationSet[],
+): Promise<Record<string, readonly string[]>> {
+  const statuses = await readMigrationStatus(db, sets);
+  return Object.fromEntries(statuses.map(({ unit, done }) => [unit, done]));
+}
+
+async function* readRows(
+  db: Kysely<unknown>,
+  { name, columns, keyColumns }: TransferTable,
+): AsyncIterable<readonly Record<string, unknown>[]> {
+  if (keyColumns.length === 0) {
+    throw new DatabaseUnusableError(
+      `The table ${name} has no primary key, so its rows cannot be read in pages.`,
+    );
+  }
+  const refs = (names: readonly string[]) => sql.join(names.map((column) => sql.ref(column)));
+  const order = refs(keyColumns);
+  for (let last: Record<string, unknown> | undefined; ; ) {
+    const from = last;
+    const after =
+      from === undefined
+        ? sql``
+        : sql`where (${order}) > (${sql.join(keyColumns.map((column) => from[column]))})`;
+    const { rows } = await sql<Record<string, unknown>>`
+      select ${refs(columns)} from ${sql.table(name)} ${after} order by ${order} limit ${sql.lit(page)}`.execute(
+      db,
+    );
+    last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+  }
+}
+
+function encodeRow(row: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => [column, encodeCell(value)]));
+}
+
+async function writeLine(output: Writable, line: TransferLine): Promise<void> {
+  if (!output.write(`${JSON.stringify(line)}\n`)) await once(output, 'drain');
+}

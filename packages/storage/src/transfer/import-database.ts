@@ -1,0 +1,177 @@
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { type Kysely, sql } from 'kysely';
+import { DatabaseUnusableError } from '../database-unusable-error.js';
+import type { JobEngine, StoredJob } from '../jobs/job-engine.js';
+import { jobMigrations } from '../jobs/job-tables.js';
+import type { MigrationSet } from '../migrate.js';
+import { type Database, jobEngineOf } from '../open-database.js';
+import type { AnyTransaction } from '../transaction.js';
+import { bookkeepingTables, namesOfMigrations } from './export-database.js';
+import { isPostgres, readTables, restoreGeneratedColumn, type TransferTable } from './table-catalog.js';
+import { type CellValue, decodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
+
+export interface ImportOptions {
+  readonly migrations: readonly MigrationSet[];
+  /** What {@link exportDatabase} wrote. */
+  readonly input: Readable;
+}
+
+type Row = Readonly<Record<string, CellValue>>;
+
+const rowsPerInsert = 500;
+
+/**
+ * Fills an empty database with an export, in one transaction: all of it is there afterwards, or nothing.
+ * @throws DatabaseUnusableError when the database is not empty, the export comes from another version or is cut short.
+ */
+export async function importDatabase<Tables>(
+  database: Database<Tables>,
+  { migrations, input }: ImportOptions,
+): Promise<TransferCounts> {
+  const sets = [jobMigrations, ...migrations];
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+  const engine = jobEngineOf(database);
+  // Not through the group commit: lines can be read only once, and this write may take long.
+  return await database.db.transaction().execute(async (transaction) => {
+    const db = transaction as unknown as Kysely<unknown>;
+    const tables = await readTables(db, bookkeepingTables(sets));
+    await refuseOtherVersion(await nextLine(lines), await namesOfMigrations(db, sets));
+    await refuseFilled(db, tables, engine);
+    const writer = new ImportWriter(db, engine, new Map(tables.map((table) => [table.name, table])));
+    for (;;) {
+      const line = await nextLine(lines);
+      if (line === undefined) throw cutShort();
+      if ('end' in line) return await writer.finish(line.end);
+      await writer.take(line);
+    }
+  });
+}
+
+class ImportWriter {
+  readonly #db: Kysely<unknown>;
+  readonly #engine: JobEngine;
+  readonly #tables: ReadonlyMap<string, TransferTable>;
+  readonly #counts = { rows: 0, jobs: 0 };
+  #table = '';
+  #rows: Row[] = [];
+  #jobs: StoredJob[] = [];
+
+  constructor(db: Kysely<unknown>, engine: JobEngine, tables: ReadonlyMap<string, TransferTable>) {
+    this.#db = db;
+    this.#engine = engine;
+    this.#tables = tables;
+  }
+
+  async take(line: TransferLine): Promise<void> {
+    if ('row' in line) {
+      if (line.table !== this.#table || this.#rows.length >= rowsPerInsert) await this.#flush();
+      this.#table = line.table;
+      this.#rows.push(line.row);
+    } else if ('job' in line) {
+      if (this.#counts.jobs === 0 && this.#jobs.length === 0) await this.#beginJobs();
+      if (this.#jobs.length >= rowsPerInsert) await this.#flush();
+      this.#jobs.push(line.job);
+    } else if ('generated' in line) {
+      await this.#flush();
+      await restoreGeneratedColumn(this.#db, line.generated);
+    }
+  }
+
+  async finish(expected: TransferCounts): Promise<TransferCounts> {
+    if (expected.jobs === 0) await this.#beginJobs();
+    await this.#flush();
+    const { rows, jobs } = this.#counts;
+    if (rows !== expected.rows || jobs !== expected.jobs) throw cutShort();
+    return { rows, jobs };
+  }
+
+  async #beginJobs(): Promise<void> {
+    await this.#flush();
+    await this.#engine.avoidIdsOfDeadJobs(this.#db);
+  }
+
+  async #flush(): Promise<void> {
+    const rows = this.#rows.splice(0);
+    if (rows.length > 0) await this.#insertRows(rows);
+    const jobs = this.#jobs.splice(0);
+    if (jobs.length > 0) await this.#engine.add(importing(this.#db), jobs);
+    this.#counts.rows += rows.length;
+    this.#counts.jobs += jobs.length;
+  }
+
+  async #insertRows(rows: readonly Row[]): Promise<void> {
+    const table = this.#tables.get(this.#table);
+    if (table === undefined) {
+      throw new DatabaseUnusableError(
+        `The export holds the table ${this.#table}, which this program does not know.`,
+      );
+    }
+    const columns = sql.join(table.columns.map((column) => sql.ref(column)));
+    const values = rows.map(
+      (row) => sql`(${sql.join(table.columns.map((column) => decodeCell(row[column] ?? null)))})`,
+    );
+    // Rows keep the numbers that they were given, also where the database would pick one.
+    const keeping = isPostgres(this.#db) ? sql`overriding system value` : sql``;
+    await sql`insert into ${sql.table(table.name)} (${columns}) ${keeping} values ${sql.join(values)}`.execute(
+      this.#db,
+    );
+  }
+}
+
+/** The jobs are found at the next start of a serving process, which none is during an import. */
+function importing(db: object): AnyTransaction {
+  return { db, beforeCommit: () => undefined, afterCommit: () => undefined };
+}
+
+async function nextLine(lines: AsyncIterator<string>): Promise<TransferLine | undefined> {
+  const { value, done } = await lines.next();
+  if (done) return undefined;
+  try {
+    return JSON.parse(value) as TransferLine;
+  } catch (cause) {
+    throw new DatabaseUnusableError('The export holds a line that is not JSON: export again.', { cause });
+  }
+}
+
+function cutShort(): DatabaseUnusableError {
+  return new DatabaseUnusableError(
+    'The export is cut short: nothing was imported; export again and check the disk.',
+  );
+}
+
+async function refuseOtherVersion(
+  header: TransferLine | undefined,
+  here: Readonly<Record<string, readonly string[]>>,
+): Promise<void> {
+  if (header === undefined || !('waxwingExport' in header)) {
+    throw new DatabaseUnusableError('This is not an exported database: its first line is another one.');
+  }
+  if (JSON.stringify(sorted(header.migrations)) !== JSON.stringify(sorted(here))) {
+    throw new DatabaseUnusableError(
+      'The export was made by another version of this program: export and import with the same one.',
+    );
+  }
+}
+
+function sorted(migrations: Readonly<Record<string, readonly string[]>>) {
+  return Object.entries(migrations).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+async function refuseFilled(
+  db: Kysely<unknown>,
+  tables: readonly TransferTable[],
+  engine: JobEngine,
+): Promise<void> {
+  for (const { name } of tables) {
+    const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(db);
+    if (rows.length > 0) throw notEmpty(`table ${name}`);
+  }
+  for await (const _ of engine.exportAll(db)) throw notEmpty('job queue');
+}
+
+function notEmpty(where: string): DatabaseUnusableError {
+  return new DatabaseUnusableError(
+    `The database is not empty (its ${where} is not): import into a new one, so that nothing is mixed up.`,
+  );
+}

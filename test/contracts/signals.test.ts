@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { Heard } from '../support/heard.js';
+import { eachBackend, eachPostgres } from '../support/test-databases.js';
+
+describe('a signal', () => {
+  eachBackend((backend) => {
+    it('reaches all who listen to its channel, and nobody else', async () => {
+      const database = await backend.open({ migrations: [] });
+      const [one, two, other] = [new Heard(), new Heard(), new Heard()];
+      await database.signals.listen('birds', one.listener);
+      await database.signals.listen('birds', two.listener);
+      await database.signals.listen('stones', other.listener);
+      const payload = `'"\\\n🐦${'x'.repeat(6000)}`;
+      await database.write((transaction) => database.signals.notify(transaction, 'birds', payload));
+      await database.write((transaction) => database.signals.notify(transaction, 'stones', 'end'));
+      await other.until((all) => all.includes('end'));
+      expect([one.all, two.all, other.all]).toEqual([[payload], [payload], ['end']]);
+    });
+
+    it('is not sent when the transaction is rolled back', async () => {
+      const database = await backend.open({ migrations: [] });
+      const heard = new Heard();
+      await database.signals.listen('birds', heard.listener);
+      const failing = database.write(async (transaction) => {
+        await database.signals.notify(transaction, 'birds', 'no');
+        throw new Error('rolled back');
+      });
+      await expect(failing).rejects.toThrow('rolled back');
+      await database.write((transaction) => database.signals.notify(transaction, 'birds', 'yes'));
+      await heard.until((all) => all.includes('yes'));
+      expect(heard.all).toEqual(['yes']);
+    });
+
+    it('is no longer heard by one who stopped listening, and a listener that throws disturbs nobody', async () => {
+      const errors: unknown[] = [];
+      const database = await backend.open({ migrations: [], onJobError: (error) => errors.push(error) });
+      const [gone, last] = [new Heard(), new Heard()];
+      const stop = await database.signals.listen('birds', gone.listener);
+      await database.signals.listen('birds', () => {
+        throw new Error('deaf');
+      });
+      await database.signals.listen('birds', last.listener);
+      stop();
+      await database.write((transaction) => database.signals.notify(transaction, 'birds', 'a'));
+      await last.until((all) => all.length === 1);
+      expect([gone.all, last.all, errors]).toEqual([[], ['a'], [new Error('deaf')]]);
+    });
+
+    it('is refused when it is too long for any backend', async () => {
+      const database = await backend.open({ migrations: [] });
+      const sending = database.write((transaction) =>
+        database.signals.notify(transaction, 'birds', 'x'.repeat(7001)),
+      );
+      await expect(sending).rejects.toThrow('at most 7000');
+    });
+  });
+
+  eachPostgres((backend) => {
+    it('reaches listeners in other processes', async () => {
+      const url = await backend.freshUrl();
+      const [here, there] = [
+        await backend.open({ migrations: [], url }),
+        await backend.open({ migrations: [], url }),
+      ];
+      const heard = new Heard();
+      await there.signals.listen('birds', heard.listener);
+      await here.write((transaction) => here.signals.notify(transaction, 'birds', 'a'));
+      await heard.until((all) => all.length === 1);
+      expect(heard.all).toEqual(['a']);
+    });
+  });
+});

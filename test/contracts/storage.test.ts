@@ -1,0 +1,267 @@
+import { addIdColumn, columnTypes, type Database, type MigrationSet } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
+
+interface Tables {
+  birds: { id: number; name: string; seen: number };
+}
+
+const birds: MigrationSet = {
+  unit: 'birds',
+  migrations: {
+    '0001-birds': {
+      async up(db: Kysely<unknown>) {
+        await addIdColumn(db, db.schema.createTable('birds'))
+          .addColumn('name', columnTypes.text, (column) => column.notNull().unique())
+          .addColumn('seen', columnTypes.integer, (column) => column.notNull())
+          .execute();
+      },
+    },
+  },
+};
+
+function open(backend: TestBackend, url?: string, migrations = [birds]): Promise<Database<Tables>> {
+  return backend.open<Tables>({ migrations, ...(url === undefined ? {} : { url }) });
+}
+
+function insert(database: Database<Tables>, name: string, seen = 1): Promise<number> {
+  return database.write(async ({ db }) => {
+    const row = await db
+      .insertInto('birds')
+      .values({ name, seen } as never)
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    return row.id;
+  });
+}
+
+async function names(database: Database<Tables>): Promise<string[]> {
+  const rows = await database.db.selectFrom('birds').select('name').orderBy('name').execute();
+  return rows.map(({ name }) => name);
+}
+
+describe('a write', () => {
+  eachBackend((backend) => {
+    it('answers what it was asked for, once others can read it', async () => {
+      const database = await open(backend);
+      const id = await insert(database, 'waxwing');
+      expect(await database.db.selectFrom('birds').selectAll().execute()).toEqual([
+        { id, name: 'waxwing', seen: 1 },
+      ]);
+    });
+
+    it('fails alone, and leaves nothing, among many of the same moment', async () => {
+      const database = await open(backend);
+      const writes = Array.from({ length: 50 }, (_, index) =>
+        database.write(async ({ db }) => {
+          const name = String(index).padStart(2, '0');
+          await db
+            .insertInto('birds')
+            .values({ name, seen: index } as never)
+            .execute();
+          if (index % 10 === 3) throw new Error(`refused ${name}`);
+          return name;
+        }),
+      );
+      const results = await Promise.allSettled(writes);
+      const refused = results.flatMap((result) =>
+        result.status === 'rejected' ? [result.reason.message] : [],
+      );
+      expect(refused).toEqual(['refused 03', 'refused 13', 'refused 23', 'refused 33', 'refused 43']);
+      const expected = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      expect(await names(database)).toEqual(expected);
+    });
+
+    it('is told of a constraint that it broke, whoever else is in its commit', async () => {
+      const database = await open(backend);
+      const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((name) => insert(database, name)));
+      expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+      expect(await names(database)).toEqual(['a', 'b', 'c']);
+    });
+
+    it('runs what is to follow the commit after it, and never when it is rolled back', async () => {
+      const database = await open(backend);
+      const followed: string[] = [];
+      const write = (name: string, fails: boolean) =>
+        database.write(async (transaction) => {
+          transaction.afterCommit(() => followed.push(name));
+          transaction.beforeCommit(async () => {
+            if (fails) throw new Error('not now');
+          });
+          await transaction.db
+            .insertInto('birds')
+            .values({ name, seen: 0 } as never)
+            .execute();
+        });
+      const results = await Promise.allSettled([write('a', false), write('b', true), write('c', false)]);
+      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      expect([followed.sort(), await names(database)]).toEqual([
+        ['a', 'c'],
+        ['a', 'c'],
+      ]);
+    });
+
+    it('succeeds also when what follows it throws, and that is told', async () => {
+      const errors: unknown[] = [];
+      const database = await backend.open<Tables>({
+        migrations: [birds],
+        onJobError: (error) => errors.push(error),
+      });
+      const following = database.write(async (transaction) => {
+        transaction.afterCommit(() => {
+          throw new Error('afterwards');
+        });
+      });
+      await Promise.all([following, insert(database, 'a')]);
+      expect([errors, await names(database)]).toEqual([[new Error('afterwards')], ['a']]);
+    });
+
+    it('lets others read what was committed before while it is under way', async () => {
+      const database = await open(backend);
+      await insert(database, 'before');
+      const seen = await database.write(async ({ db }) => {
+        await db
+          .insertInto('birds')
+          .values({ name: 'during', seen: 0 } as never)
+          .execute();
+        return await names(database);
+      });
+      expect(seen).toEqual(['before']);
+      expect(await names(database)).toEqual(['before', 'during']);
+    });
+
+    it('never gives a number twice, also when the highest one was deleted', async () => {
+      const database = await open(backend);
+      const first = await insert(database, 'a');
+      await database.write(({ db }) => db.deleteFrom('birds').execute());
+      expect(await insert(database, 'b')).toBeGreaterThan(first);
+    });
+  });
+
+  eachPostgres((backend) => {
+    it('is done again when it lost a deadlock', async () => {
+      const url = await backend.freshUrl();
+      const [one, other] = [await open(backend, url), await open(backend, url)];
+      await Promise.all([insert(one, 'a'), insert(one, 'b')]);
+      let runs = 0;
+      const meet = barrier(2);
+      const update = (database: Database<Tables>, order: string[]) =>
+        database.write(async ({ db }) => {
+          const isFirstRun = ++runs <= 2;
+          for (const [index, name] of order.entries()) {
+            if (index === 1 && isFirstRun) await meet();
+            await db
+              .updateTable('birds')
+              .set((is) => ({ seen: is('seen', '+', 1) }))
+              .where('name', '=', name)
+              .execute();
+          }
+        });
+      await Promise.all([update(one, ['a', 'b']), update(other, ['b', 'a'])]);
+      expect(runs).toBe(3);
+      const rows = await one.db.selectFrom('birds').select('seen').execute();
+      expect(rows).toEqual([{ seen: 3 }, { seen: 3 }]);
+    });
+  });
+});
+
+describe('a number', () => {
+  eachBackend((backend) => {
+    it('is read as one up to 2^53, also when it was counted or summed', async () => {
+      const database = await open(backend);
+      await insert(database, 'a', Number.MAX_SAFE_INTEGER - 1);
+      await insert(database, 'b', 1);
+      const row = await database.db
+        .selectFrom('birds')
+        .select((is) => [
+          is.fn.countAll().as('count'),
+          is.fn.sum('seen').as('sum'),
+          is.fn.max('seen').as('max'),
+        ])
+        .executeTakeFirstOrThrow();
+      expect(row).toEqual({ count: 2, sum: Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER - 1 });
+    });
+
+    it('is refused beyond that, instead of being rounded', async () => {
+      const database = await open(backend);
+      await database.write(({ db }) =>
+        sql`insert into birds (name, seen) values ('a', 9007199254740993)`.execute(db),
+      );
+      await expect(database.db.selectFrom('birds').select('seen').execute()).rejects.toThrow();
+    });
+  });
+});
+
+describe('migrations', () => {
+  eachBackend((backend) => {
+    it('are run once, whatever the number of processes that start at once', async () => {
+      const url = await backend.freshUrl();
+      const role = 'visiting';
+      const opened = await Promise.all(
+        [0, 1, 2, 3].map(() => backend.open<Tables>({ url, role, migrations: [birds] })),
+      );
+      for (const [index, database] of opened.entries()) await insert(database, String(index));
+      const [database] = opened;
+      expect(database && (await names(database))).toEqual(['0', '1', '2', '3']);
+    });
+
+    it('leave nothing behind when one fails, and say which', async () => {
+      const url = await backend.freshUrl();
+      const broken: MigrationSet = {
+        unit: 'birds',
+        migrations: {
+          ...birds.migrations,
+          '0002-broken': {
+            async up(db: Kysely<unknown>) {
+              await db.schema.createTable('half').addColumn('a', 'text').execute();
+              await sql`this is not sql`.execute(db);
+            },
+          },
+        },
+      };
+      await expect(open(backend, url, [broken])).rejects.toThrow('birds, step 0002-broken');
+      const mended: MigrationSet = {
+        unit: 'birds',
+        migrations: {
+          ...birds.migrations,
+          '0002-mended': { up: (db) => db.schema.createTable('half').addColumn('a', 'text').execute() },
+        },
+      };
+      await expect(open(backend, url, [mended])).resolves.toBeDefined();
+    });
+
+    it('refuse a database from a newer version', async () => {
+      const url = await backend.freshUrl();
+      const newer: MigrationSet = {
+        unit: 'birds',
+        migrations: { ...birds.migrations, '0002-newer': { up: async () => {} } },
+      };
+      await (await open(backend, url, [newer])).close();
+      await expect(open(backend, url)).rejects.toThrow(
+        'was made by a newer version of this program (it holds birds step 0002-newer)',
+      );
+    });
+  });
+});
+
+describe('readiness', () => {
+  eachBackend((backend) => {
+    it('has nothing to say while the database answers', async () => {
+      expect(await (await open(backend)).check()).toBeUndefined();
+    });
+  });
+});
+
+/** A function that returns once it was called that often. */
+function barrier(parties: number): () => Promise<void> {
+  let arrived = 0;
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return async () => {
+    if (++arrived === parties) open();
+    await opened;
+  };
+}

@@ -1,0 +1,192 @@
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import {
+  addIdColumn,
+  columnTypes,
+  type Database,
+  exportDatabase,
+  importDatabase,
+  type MigrationSet,
+} from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
+
+interface Tables {
+  nests: { id: number; note: string | null; egg: Uint8Array | null };
+  birds: { id: number; nest_id: number; name: string };
+}
+
+const start = 1_800_000_000_000;
+const birds: MigrationSet = {
+  unit: 'birds',
+  migrations: {
+    '0001-birds': {
+      async up(db: Kysely<unknown>) {
+        const bytes = db.getExecutor().adapter.constructor.name === 'PostgresAdapter' ? 'bytea' : 'blob';
+        await addIdColumn(db, db.schema.createTable('nests'))
+          .addColumn('note', columnTypes.text)
+          .addColumn('egg', bytes as 'blob')
+          .execute();
+        // In the order of names it would come before the table that it refers to.
+        await addIdColumn(db, db.schema.createTable('birds'))
+          .addColumn('nest_id', columnTypes.integer, (column) => column.notNull().references('nests.id'))
+          .addColumn('name', columnTypes.text, (column) => column.notNull())
+          .execute();
+      },
+    },
+  },
+};
+const migrations = [birds];
+
+async function filled(backend: TestBackend): Promise<Database<Tables>> {
+  const database = await backend.open<Tables>({ migrations, now: () => start });
+  database.jobs.handle('dies', {
+    concurrency: 1,
+    run: async () => ({ kind: 'dead', reason: 'no' }),
+    giveUp: () => async () => {},
+  });
+  database.jobs.handle('retries', {
+    concurrency: 1,
+    run: async () => ({ kind: 'retry', at: start + 70, reason: 'busy' }),
+    giveUp: () => async () => {},
+  });
+  await database.write(async (transaction) => {
+    const { db } = transaction;
+    for (let index = 1; index <= 1200; index++) {
+      await db
+        .insertInto('nests')
+        .values({ note: `'"\\\n🐦 ${index}`, egg: null } as never)
+        .execute();
+    }
+    await db
+      .insertInto('nests')
+      .values({ note: null, egg: new Uint8Array([0, 255, 7]) } as never)
+      .execute();
+    await db
+      .insertInto('birds')
+      .values({ nest_id: 1201, name: 'waxwing' } as never)
+      .execute();
+    await db.deleteFrom('nests').where('id', '=', 1200).execute();
+    for (const kind of ['dies', 'retries']) {
+      await database.jobs.enqueue(transaction, { kind, payload: `{"of":"${kind}"}`, giveUpAt: start + 500 });
+    }
+    await database.jobs.enqueue(transaction, {
+      kind: 'waits',
+      payload: 'w',
+      runAt: start + 90,
+      giveUpAt: start + 500,
+    });
+  });
+  await database.jobs.start();
+  await database.jobs.idle();
+  return database;
+}
+
+async function exported(database: Database<Tables>): Promise<string> {
+  const output = new PassThrough();
+  const reading = text(output);
+  await exportDatabase(database, { migrations, output });
+  output.end();
+  return await reading;
+}
+
+async function moved(database: Database<Tables>, target: Database<Tables>) {
+  return await importDatabase(target, { migrations, input: Readable.from([await exported(database)]) });
+}
+
+async function everythingIn(database: Database<Tables>) {
+  const jobs = await database.jobs.list({ limit: 1000 });
+  const shown = await Promise.all(jobs.map(({ id }) => database.jobs.show(id)));
+  return {
+    nests: (await database.db.selectFrom('nests').selectAll().orderBy('id').execute()).map((row) => ({
+      ...row,
+      egg: row.egg && [...row.egg],
+    })),
+    birds: await database.db.selectFrom('birds').selectAll().execute(),
+    jobs: shown.map((job) => ({ ...job, id: '' })).sort((a, b) => ((a.kind ?? '') < (b.kind ?? '') ? -1 : 1)),
+  };
+}
+
+describe('moving a database', () => {
+  eachBackend((backend) => {
+    it('brings all rows and all jobs to an empty one', async () => {
+      const source = await filled(backend);
+      const target = await backend.open<Tables>({ migrations, now: () => start });
+      expect(await moved(source, target)).toEqual({ rows: 1203, jobs: 2 });
+      const arrived = await everythingIn(target);
+      expect(arrived).toEqual(await everythingIn(source));
+      expect(arrived.jobs).toMatchObject([
+        { kind: 'dies', state: 'dead', reason: 'no', payload: '{"of":"dies"}' },
+        { kind: 'retries', state: 'waiting', attempts: 1, reason: 'busy', at: start + 70 },
+        { kind: 'waits', state: 'waiting', attempts: 0, at: start + 90, giveUpAt: start + 500 },
+      ]);
+    });
+
+    it('goes on numbering where the other one was', async () => {
+      const source = await filled(backend);
+      await source.write(({ db }) => db.deleteFrom('birds').execute());
+      const target = await backend.open<Tables>({ migrations });
+      await moved(source, target);
+      const id = await target.write(async ({ db }) => {
+        const row = await db
+          .insertInto('birds')
+          .values({ nest_id: 1, name: 'b' } as never)
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        return row.id;
+      });
+      expect(id).toBe(2);
+    });
+
+    it('refuses a database that is not empty, an export that is cut short, and one of another version', async () => {
+      const source = await filled(backend);
+      const lines = await exported(source);
+      const read = (target: Database<Tables>, input: string) =>
+        importDatabase(target, { migrations, input: Readable.from([input]) });
+      const target = await backend.open<Tables>({ migrations });
+      await expect(read(source, lines)).rejects.toThrow('not empty');
+      await expect(read(target, lines.slice(0, lines.lastIndexOf('{"end"')))).rejects.toThrow('cut short');
+      await expect(read(target, lines.replace(/\{"table":"birds".*\n/, ''))).rejects.toThrow('cut short');
+      await expect(read(target, `${lines.slice(0, 5000)}\n`)).rejects.toThrow('not JSON');
+      await expect(read(target, 'a\n')).rejects.toThrow('not JSON');
+      await expect(read(target, lines.replace('0001-birds', '0000-birds'))).rejects.toThrow(
+        'another version',
+      );
+      await expect(read(target, '{"end":{"rows":0,"jobs":0}}\n')).rejects.toThrow('not an exported database');
+      expect(await everythingIn(target)).toEqual({ nests: [], birds: [], jobs: [] });
+      await expect(read(target, lines)).resolves.toEqual({ rows: 1203, jobs: 2 });
+    });
+  });
+
+  eachPostgres((postgres, sqlite) => {
+    it('brings all of SQLite to PostgreSQL and back', async () => {
+      const source = await filled(sqlite);
+      const middle = await postgres.open<Tables>({ migrations, now: () => start });
+      await moved(source, middle);
+      const before = await everythingIn(source);
+      expect(await everythingIn(middle)).toEqual(before);
+      const back = await sqlite.open<Tables>({ migrations, now: () => start });
+      await moved(middle, back);
+      expect(await everythingIn(back)).toEqual(before);
+      const done: unknown[] = [];
+      for (const kind of ['waits', 'retries']) {
+        middle.jobs.handle(kind, {
+          concurrency: 1,
+          run: async ({ payload, attempt }) => {
+            done.push([kind, payload, attempt]);
+            return { kind: 'done' };
+          },
+          giveUp: () => async () => {},
+        });
+      }
+      await middle.jobs.start();
+      for (const job of await middle.jobs.list({ state: 'waiting' })) await middle.jobs.retry(job.id);
+      await middle.jobs.idle();
+      expect(done.sort()).toEqual([
+        ['retries', '{"of":"retries"}', 2],
+        ['waits', 'w', 1],
+      ]);
+    });
+  });
+});
