@@ -3,8 +3,8 @@ import { type Clock, createHttpApp, type Log, Metrics, readPrivateFile, Secret }
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { openDatabase } from '@waxwing/storage';
 import { EventBell } from './event-queues/event-bell.js';
-import { deleteIdleQueues } from './event-queues/event-queue-store.js';
 import { createPublisher } from './event-queues/publish-events.js';
+import { removeIdleQueues } from './event-queues/remove-idle-queues.js';
 import { serverOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
 import type { RelaySettings, ServerConfiguration } from './server-configuration.js';
@@ -29,15 +29,13 @@ export interface Server {
   readonly database: ServerDatabase;
   readonly metrics: Metrics;
   readonly realmUuid: string;
-  /** Deletes event queues that nobody uses any more; how many they were. */
-  removeIdleQueues(): Promise<number>;
   /** Stops answering, hands back what runs, and frees everything. */
   close(): Promise<void>;
 }
 
 const defaultLongPollTimeoutSeconds = 90;
 const jobDeadlineMilliseconds = 5000;
-const idleQueuesAtOnce = 1000;
+const removeIdleQueuesEveryMilliseconds = 5 * 60_000;
 
 /** @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. */
 export async function createServer(options: ServerOptions): Promise<Server> {
@@ -65,7 +63,7 @@ async function assemble(
 ): Promise<Server> {
   const { clock, configuration, log } = options;
   const metrics = new Metrics();
-  const bell = new EventBell();
+  const { bell, takeDown } = await EventBell.hang(database.signals);
   const realm = await readRealm(database, configuration.realm);
   const serverPush = await mountServerPush(options, { database, relay, metrics, bell, realm });
   const longPollTimeoutSeconds = options.longPollTimeoutSeconds ?? defaultLongPollTimeoutSeconds;
@@ -76,15 +74,18 @@ async function assemble(
     operations: serverOperations(context),
     readiness: { database: () => database.check() },
   });
+  database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, (signal) =>
+    removeIdleQueues(context, signal),
+  );
   await database.jobs.start();
   return {
     app,
     database,
     metrics,
     realmUuid: realm.uuid,
-    removeIdleQueues: () => database.write(({ db }) => deleteIdleQueues(db, clock(), idleQueuesAtOnce)),
     async close() {
       await app.close();
+      takeDown();
       await database.jobs.stop(jobDeadlineMilliseconds);
       await serverPush.close();
       await database.close();

@@ -1,5 +1,5 @@
 import { type MetricsListener, type RunningService, startMetricsListener } from '@waxwing/service';
-import { createServer, type Server, type ServerOptions } from './create-server.js';
+import { createServer, type ServerOptions } from './create-server.js';
 
 export interface RunningServer extends RunningService {
   /** Where it answers. */
@@ -8,8 +8,6 @@ export interface RunningServer extends RunningService {
   /** Where `GET /metrics` is answered, if anywhere. */
   readonly metricsUrl: string | undefined;
 }
-
-const sweepEveryMilliseconds = 60_000;
 
 /** Starts a server that listens as it is configured. @throws as {@link createServer}, and when a port is taken. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -22,7 +20,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       metricsListener = await startMetricsListener(server.metrics, metricsPort);
     }
     const url = await server.app.listen({ host, port });
-    const sweep = setInterval(() => void removeIdleQueues(server, options), sweepEveryMilliseconds);
     const metricsUrl = metricsListener?.url;
     options.log.info({ url, metricsUrl, relay: options.configuration.relay.kind }, 'listening');
     return {
@@ -30,7 +27,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       metricsUrl,
       realmUuid: server.realmUuid,
       async close() {
-        clearInterval(sweep);
         await metricsListener?.close();
         await server.close();
       },
@@ -39,14 +35,5 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await metricsListener?.close();
     await server.close();
     throw error;
-  }
-}
-
-async function removeIdleQueues(server: Server, { log }: ServerOptions): Promise<void> {
-  try {
-    const removed = await server.removeIdleQueues();
-    if (removed > 0) log.info({ removed }, 'removed idle event queues');
-  } catch (err) {
-    log.error({ err }, 'idle event queues could not be removed');
   }
 }

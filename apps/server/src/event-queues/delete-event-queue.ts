@@ -20,12 +20,13 @@ export function deleteEventQueue({ bell, clock, database }: ServerContext): Oper
       const user = await authenticateUser(database, request);
       const { queue_id: queueId } = request.parameters(parameters);
       const now = clock();
-      const isDeleted = await database.write(async ({ db }) => {
-        const isLive = (await findQueue(db, user.id, queueId, now)) !== undefined;
-        return (await deleteQueue(db, user.id, queueId)) && isLive;
+      const isDeleted = await database.write(async (transaction) => {
+        const isLive = (await findQueue(transaction.db, user.id, queueId, now)) !== undefined;
+        const isDeleted = await deleteQueue(transaction.db, user.id, queueId);
+        if (isDeleted) await bell.ring(transaction, queueId);
+        return isLive && isDeleted;
       });
       if (!isDeleted) throw badEventQueue(queueId);
-      bell.ring(queueId);
       return {};
     },
   };

@@ -1,9 +1,28 @@
+import type { AnyTransaction, Signals } from '@waxwing/storage';
+
 /** Why waiting ended: something happened to the queue, nothing did for as long as allowed, or nobody listens any more. */
 export type Awakening = 'rung' | 'quiet' | 'gone';
 
-/** Wakes the requests of this process that wait for events. One listens to each queue: a newer one takes its place. */
+const channel = 'event-queues';
+
+/**
+ * Wakes requests that wait for events, in whichever process they wait. One listens to each queue in a process: a newer
+ * one takes its place.
+ */
 export class EventBell {
+  readonly #signals: Signals;
   readonly #listeners = new Map<string, Listener>();
+
+  private constructor(signals: Signals) {
+    this.#signals = signals;
+  }
+
+  /** The bell of this process, and what takes it down. */
+  static async hang(signals: Signals): Promise<{ bell: EventBell; takeDown: () => void }> {
+    const bell = new EventBell(signals);
+    const takeDown = await signals.listen(channel, (queueId) => bell.#wake(queueId));
+    return { bell, takeDown };
+  }
 
   /** Starts listening, so that what happens between now and {@link Listener.wait} is not missed. */
   listen(queueId: string): Listener {
@@ -15,9 +34,15 @@ export class EventBell {
     return listener;
   }
 
-  /** Something happened to the queue. */
-  ring(queueId: string): void {
-    this.#listeners.get(queueId)?.ring();
+  /** Tells of something that happens to the queue, once the transaction is committed. */
+  async ring(transaction: AnyTransaction, queueId: string): Promise<void> {
+    await this.#signals.notify(transaction, channel, queueId);
+  }
+
+  /** Without a queue's id something may have been missed: everybody has to look. */
+  #wake(queueId: string | undefined): void {
+    if (queueId !== undefined) this.#listeners.get(queueId)?.ring();
+    else for (const listener of this.#listeners.values()) listener.ring();
   }
 }
 

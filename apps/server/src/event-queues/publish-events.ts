@@ -28,7 +28,7 @@ export function createPublisher(bell: EventBell, clock: Clock): PublishEvent {
     for (const queue of queues) {
       if (!wants(queue, event.type)) continue;
       await append(db, queue, text);
-      transaction.afterCommit(() => bell.ring(queue.queue_id));
+      await bell.ring(transaction, queue.queue_id);
     }
   };
 }

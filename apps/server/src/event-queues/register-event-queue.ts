@@ -25,10 +25,11 @@ export function registerEventQueue(context: ServerContext): Operation {
       const { event_types } = request.parameters(parameters);
       const queueId = randomUUID();
       const now = clock();
-      const surplus = await database.write(({ db }) =>
-        insertQueue(db, { queueId, userId: user.id, eventTypes: event_types }, now),
-      );
-      for (const gone of surplus) bell.ring(gone);
+      await database.write(async (transaction) => {
+        const queue = { queueId, userId: user.id, eventTypes: event_types };
+        const surplus = await insertQueue(transaction.db, queue, now);
+        for (const gone of surplus) await bell.ring(transaction, gone);
+      });
       return {
         queue_id: queueId,
         last_event_id: -1,
