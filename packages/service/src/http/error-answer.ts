@@ -17,6 +17,10 @@ const fastifyCodes: Readonly<Record<string, ErrorCode>> = {
 /** The refusal in whatever was thrown; anything that nobody meant to throw is INTERNAL_SERVER_ERROR, cause kept. */
 export function toProtocolError(thrown: unknown): ProtocolError {
   if (thrown instanceof ProtocolError) return thrown;
+  const { code: thrownCode, retryAfterSeconds } = thrown as { code?: unknown; retryAfterSeconds?: number };
+  if (thrownCode === 'DATABASE_UNAVAILABLE' && retryAfterSeconds !== undefined) {
+    return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds, cause: thrown });
+  }
   const code = fastifyCodes[(thrown as { code?: string }).code ?? ''];
   return new ProtocolError(code ?? 'INTERNAL_SERVER_ERROR', { cause: thrown });
 }

@@ -1,0 +1,127 @@
+import { columnTypes, type Database, DatabaseUnavailableError, type MigrationSet } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import { afterEach, describe, expect, it } from 'vitest';
+import { CuttableProxy } from '../../support/cuttable-proxy.js';
+import { Heard } from '../../support/heard.js';
+import { eachPostgres, type TestBackend } from '../../support/test-databases.js';
+
+interface Tables {
+  notes: { text: string };
+}
+
+const notes: MigrationSet = {
+  unit: 'notes',
+  migrations: {
+    '0001-notes': {
+      up: (db: Kysely<unknown>) =>
+        db.schema
+          .createTable('notes')
+          .addColumn('text', columnTypes.text, (c) => c.primaryKey())
+          .execute(),
+    },
+  },
+};
+
+const proxies: CuttableProxy[] = [];
+
+async function openThroughProxy(backend: TestBackend, errors: unknown[]) {
+  const url = new URL(await backend.freshUrl());
+  const proxy = new CuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
+  await proxy.open();
+  proxies.push(proxy);
+  url.host = `127.0.0.1:${proxy.port}`;
+  const database = await backend.open<Tables>({
+    migrations: [notes],
+    url: url.href,
+    onJobError: (error) => errors.push(error),
+  });
+  return { database, proxy };
+}
+
+function insert(database: Database<Tables>, text: string): Promise<unknown> {
+  return database.write(({ db }) => db.insertInto('notes').values({ text }).execute());
+}
+
+describe('a database that goes away', () => {
+  eachPostgres((backend) => {
+    afterEach(async () => {
+      await Promise.all(proxies.splice(0).map((proxy) => proxy.cut()));
+    });
+
+    it('refuses reads and writes for the time being, and is used again when it is back', async () => {
+      const { database, proxy } = await openThroughProxy(backend, []);
+      await insert(database, 'before');
+      await proxy.cut();
+      const results = await Promise.allSettled([
+        insert(database, 'a'),
+        insert(database, 'b'),
+        database.db.selectFrom('notes').selectAll().execute(),
+      ]);
+      for (const result of results) {
+        expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DATABASE_UNAVAILABLE' } });
+      }
+      expect(await database.check()).toContain('does not answer');
+      await proxy.open();
+      await insert(database, 'after');
+      expect(await database.check()).toBeUndefined();
+      const rows = await database.db.selectFrom('notes').select('text').orderBy('text').execute();
+      expect(rows).toEqual([{ text: 'after' }, { text: 'before' }]);
+    });
+
+    it('breaks a transaction under way, of which nothing stays', async () => {
+      const { database, proxy } = await openThroughProxy(backend, []);
+      const broken = database.write(async ({ db }) => {
+        await db.insertInto('notes').values({ text: 'half' }).execute();
+        await proxy.cut();
+        await db.insertInto('notes').values({ text: 'other half' }).execute();
+      });
+      await expect(broken).rejects.toBeInstanceOf(DatabaseUnavailableError);
+      await proxy.open();
+      expect(await database.db.selectFrom('notes').selectAll().execute()).toEqual([]);
+    });
+
+    it('loses no job, and jobs are worked again without a restart', async () => {
+      const errors: unknown[] = [];
+      const { database, proxy } = await openThroughProxy(backend, errors);
+      const done = new Set<string>();
+      let cutNow: (() => Promise<void>) | undefined = () => proxy.cut();
+      const bothDone = new Promise<void>((resolve) => {
+        database.jobs.handle('k', {
+          concurrency: 1,
+          run: async ({ payload }) => {
+            await cutNow?.();
+            cutNow = undefined;
+            done.add(payload);
+            if (done.size === 2) resolve();
+            return { kind: 'done' };
+          },
+          giveUp: () => async () => {},
+        });
+      });
+      const giveUpAt = Date.now() + 600_000;
+      await database.write(async (transaction) => {
+        for (const payload of ['a', 'b'])
+          await database.jobs.enqueue(transaction, { kind: 'k', payload, giveUpAt });
+      });
+      await database.jobs.start();
+      await expect.poll(() => errors.length, { timeout: 15_000 }).toBeGreaterThan(0);
+      expect(errors[0]).toBeInstanceOf(DatabaseUnavailableError);
+      await proxy.open();
+      await bothDone;
+      expect([...done].sort()).toEqual(['a', 'b']);
+    });
+
+    it('tells those who listen that they may have missed something, and signals go on', async () => {
+      const { database, proxy } = await openThroughProxy(backend, []);
+      const heard = new Heard();
+      await database.signals.listen('birds', heard.listener);
+      await proxy.cut();
+      await proxy.open();
+      await heard.until((all) => all.length > 0);
+      expect(heard.all).toEqual([undefined]);
+      await database.write((transaction) => database.signals.notify(transaction, 'birds', 'again'));
+      await heard.until((all) => all.length > 1);
+      expect(heard.all).toEqual([undefined, 'again']);
+    });
+  });
+});

@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  columnTypes,
+  type Database,
+  DatabaseUnavailableError,
+  type MigrationSet,
+  openDatabase,
+} from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { sqliteBackend } from '../../support/test-databases.js';
+
+interface Tables {
+  notes: { text: string };
+}
+
+const notes: MigrationSet = {
+  unit: 'notes',
+  migrations: {
+    '0001-notes': {
+      up: (db: Kysely<unknown>) =>
+        db.schema.createTable('notes').addColumn('text', columnTypes.text).execute(),
+    },
+  },
+};
+const holder = fileURLToPath(new URL('../../support/sqlite-holder.ts', import.meta.url));
+
+function pathOf(url: string): string {
+  return url.slice('sqlite:'.length);
+}
+
+function insert(database: Database<Tables>, text: string): Promise<unknown> {
+  return database.write(({ db }) => db.insertInto('notes').values({ text }).execute());
+}
+
+async function count(database: Database<Tables>): Promise<number> {
+  return (await database.db.selectFrom('notes').select('text').execute()).length;
+}
+
+describe('a SQLite file', () => {
+  const backend = sqliteBackend();
+
+  it('and all that belongs to it can be read by its owner only', async () => {
+    const folder = join(dirname(pathOf(await backend.freshUrl())), 'new', 'folder');
+    const path = join(folder, 'x.sqlite');
+    const database = await backend.open<Tables>({ migrations: [notes], url: `sqlite:${path}` });
+    await insert(database, 'a');
+    const modes = ['', '-wal', '-shm', '.serving'].map((suffix) => statSync(`${path}${suffix}`).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it('is refused to a second serving process, and lent to a command', async () => {
+    const url = await backend.freshUrl();
+    await backend.open({ migrations: [], url });
+    await expect(backend.open({ migrations: [], url })).rejects.toThrow(
+      `${pathOf(url)} is in use by another serving process`,
+    );
+    await expect(backend.open({ migrations: [], url, role: 'visiting' })).resolves.toBeDefined();
+  });
+
+  it('is free at once, and complete, when its process is killed', async () => {
+    const url = await backend.freshUrl();
+    const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', holder, pathOf(url)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    await expect(backend.open({ migrations: [], url })).rejects.toThrow('another serving process');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const database = await backend.open({ migrations: [], url });
+    const [job] = await database.jobs.list({ kind: 'k' });
+    expect(await database.jobs.show(job?.id ?? '')).toMatchObject({ payload: 'committed' });
+  });
+
+  it('that is not a database is refused with a sentence, also when it cannot be locked', async () => {
+    const path = pathOf(await backend.freshUrl());
+    writeFileSync(path, 'something else entirely, and long enough to be looked at\n'.repeat(100));
+    const opening = backend.open({ migrations: [], url: `sqlite:${path}` });
+    await expect(opening).rejects.toThrow(`The database file ${path} cannot be opened`);
+    writeFileSync(`${path}.other.serving`, 'not a lock either\n'.repeat(100));
+    const locking = backend.open({ migrations: [], url: `sqlite:${path}.other` });
+    await expect(locking).rejects.toThrow('cannot be locked');
+  });
+
+  it('waits for a command that writes, without holding up the process', async () => {
+    const url = await backend.freshUrl();
+    const serving = await backend.open<Tables>({ migrations: [notes], url });
+    const command = await backend.open<Tables>({ migrations: [notes], url, role: 'visiting' });
+    let written: Promise<unknown> | undefined;
+    await command.write(async ({ db }) => {
+      await db.insertInto('notes').values({ text: 'of the command' }).execute();
+      written = insert(serving, 'of the process');
+      // Turns of the event loop pass meanwhile, and the other one is tried in them.
+      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+      expect(await count(serving)).toBe(0);
+    });
+    await written;
+    expect(await count(serving)).toBe(2);
+  });
+});
+
+describe('a full disk', () => {
+  const backend = sqliteBackend();
+
+  it('refuses writes for the time being, leaves nothing half-written, and is over once there is room', async () => {
+    const database = await backend.open<Tables>({ migrations: [notes], role: 'visiting' });
+    await insert(database, 'before');
+    const pages = await sql<{ page_count: number }>`select page_count from pragma_page_count()`.execute(
+      database.db,
+    );
+    await setMaximumPages(database, (pages.rows[0]?.page_count ?? 0) + 2);
+    const big = 'x'.repeat(100_000);
+    const results = await Promise.allSettled([
+      insert(database, big),
+      insert(database, big),
+      insert(database, 'small'),
+    ]);
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const error of refused) {
+      expect(error).toBeInstanceOf(DatabaseUnavailableError);
+      expect(error).toMatchObject({ code: 'DATABASE_UNAVAILABLE', retryAfterSeconds: 5 });
+      expect(error.message).toContain('make room');
+    }
+    expect(await count(database)).toBe(1 + results.length - refused.length);
+    await setMaximumPages(database, 1_000_000);
+    await insert(database, big);
+    expect(await count(database)).toBe(2 + results.length - refused.length);
+  });
+});
+
+describe('a database URL', () => {
+  it('that is not known is refused without showing what may be a password', async () => {
+    const open = (url: string) =>
+      openDatabase({ url, migrations: [], role: 'serving', now: Date.now, onJobError: () => undefined });
+    await expect(open('mysql://me:hunter2@host/x')).rejects.toThrow(/^(?!.*hunter2).*begins with "mysql"/);
+    await expect(open('/var/lib/x.sqlite')).rejects.toThrow('write sqlite:<file>');
+    await expect(open('sqlite:')).rejects.toThrow('names no file');
+    await expect(open('postgres://me:hunter2@127.0.0.1:1/x')).rejects.toThrow(
+      /^(?!.*hunter2).*127\.0\.0\.1:1\/x cannot be reached/,
+    );
+  });
+});
+
+/** SQLite then says what it says when the file system has no room. */
+async function setMaximumPages(database: Database<Tables>, pages: number): Promise<void> {
+  await sql`pragma max_page_count = ${sql.lit(pages)}`.execute(database.db);
+}

@@ -1,0 +1,18 @@
+import { openDatabase } from '@waxwing/storage';
+
+/** A process that serves from the database file named on its command line, says so, and stays. */
+const [path] = process.argv.slice(2);
+const database = await openDatabase({
+  url: `sqlite:${path}`,
+  migrations: [],
+  role: 'serving',
+  now: Date.now,
+  onJobError: (error) => {
+    throw error;
+  },
+});
+await database.write((transaction) =>
+  database.jobs.enqueue(transaction, { kind: 'k', payload: 'committed', giveUpAt: Date.now() + 60_000 }),
+);
+process.stdout.write('serving\n');
+setInterval(() => undefined, 60_000);
