@@ -17,6 +17,8 @@ export function createMapBouncerKeys(): MapBouncerKeys {
       pairs.set(publicKey, { publicKey: bytes(publicKey), privateKey: bytes(privateKey) });
     },
     remove: (publicKey) => void pairs.delete(publicKey),
+    // Nobody else changes these keys.
+    catchUp: async () => undefined,
     find: (publicKey) => pairs.get(publicKey),
     async keyUsed(transaction, publicKey, count) {
       transaction.afterCommit(() => used.set(publicKey, (used.get(publicKey) ?? 0) + count));

@@ -37,6 +37,13 @@ export interface RelayTables extends KeyRingTables, DeliveryTables {
     registered_at: number;
     expired_at: number | null;
   };
+  /** For which realm a sealed registration was presented first, while it could still be presented. */
+  presented_registrations: {
+    /** SHA-256 of the sealed bytes, in base64. */
+    hash: string;
+    realm_id: number;
+    forget_at: number;
+  };
 }
 
 export type RelayDatabase = Database<RelayTables>;
@@ -51,6 +58,7 @@ export const relayMigrations: MigrationSet = {
         await createRelayDevices(db);
       },
     },
+    '0002-presented-registrations': { up: createPresentedRegistrations },
   },
 };
 
@@ -93,5 +101,19 @@ async function createRelayDevices(db: Kysely<unknown>): Promise<void> {
     .addColumn('registered_at', columnTypes.integer, (column) => column.notNull())
     .addColumn('expired_at', columnTypes.integer)
     .addUniqueConstraint('relay_devices_once', ['realm_id', 'push_account_id', 'token_lookup'])
+    .execute();
+}
+
+async function createPresentedRegistrations(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('presented_registrations')
+    .addColumn('hash', columnTypes.text, (column) => column.primaryKey())
+    .addColumn('realm_id', columnTypes.integer, (column) => column.notNull())
+    .addColumn('forget_at', columnTypes.integer, (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createIndex('presented_registrations_forget')
+    .on('presented_registrations')
+    .column('forget_at')
     .execute();
 }

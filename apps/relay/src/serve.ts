@@ -18,6 +18,7 @@ import { type DeliveryTimings, productionTimings } from './deliveries/delivery-t
 import { type DatabaseWithKeyRing, type OpenKeyRing, openKeyRing } from './keyring/open-key-ring.js';
 import { openRelayDatabase } from './open-relay-database.js';
 import { relayOperations } from './operations.js';
+import { forgetPresentedRegistrations } from './registrations/presented-registrations.js';
 import { reencryptTokens } from './registrations/reencrypt-tokens.js';
 import type { RelayDatabase } from './relay-tables.js';
 import { ServerDirectory } from './servers/server-directory.js';
@@ -39,6 +40,7 @@ export interface RunningRelay extends RunningService {
 
 const jobsDeadlineMilliseconds = 5000;
 const tokenSweepMilliseconds = 60_000;
+const forgettingMilliseconds = 3_600_000;
 const deliveriesDeadlineMilliseconds = 2000;
 
 /**
@@ -86,6 +88,9 @@ export async function startRelay(
     const listener = await listenForMetrics(configuration, context, closers);
     database.jobs.schedule('registrations/reencrypt-tokens', tokenSweepMilliseconds, (signal) =>
       reencryptTokens(database, ring.keyRing, signal),
+    );
+    database.jobs.schedule('registrations/forget-presented', forgettingMilliseconds, () =>
+      forgetPresentedRegistrations(database, clock()),
     );
     await database.jobs.start();
     log.info({ url, metricsUrl: listener?.url }, 'ready');

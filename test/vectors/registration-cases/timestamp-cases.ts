@@ -27,16 +27,23 @@ function ageCases(): RegistrationVector[] {
     ['expired by a second', livenessTimeoutSeconds + 1],
     ['expired by a year', 365 * 86_400],
     ['a second in the future', -1],
+    ['as far in the future as a registration lives', -livenessTimeoutSeconds],
+    ['a second further in the future', -livenessTimeoutSeconds - 1],
     ['a year in the future', -365 * 86_400],
   ];
   return ages.map(([name, ageSeconds]) =>
     sealedVector(
       `timestamp: ${name}`,
       withTimestamp(String(nowSeconds - ageSeconds)),
-      ageSeconds > livenessTimeoutSeconds ? refused('REQUEST_EXPIRED') : acceptedFcm(),
+      expectedAt(ageSeconds),
       { age_seconds: ageSeconds },
     ),
   );
+}
+
+function expectedAt(ageSeconds: number): RegistrationVector['expect'] {
+  if (ageSeconds > livenessTimeoutSeconds) return refused('REQUEST_EXPIRED');
+  return ageSeconds < -livenessTimeoutSeconds ? refused() : acceptedFcm();
 }
 
 function lenientCases(): RegistrationVector[] {
@@ -55,7 +62,6 @@ function lenientCases(): RegistrationVector[] {
     ['whole number with a zero fraction', `${nowSeconds}.0`],
     ['text', `"${nowSeconds}"`],
     ['text with spaces', `" ${nowSeconds} "`],
-    ['far beyond 64 bits', `1${'0'.repeat(30)}`],
   ];
   return [
     ...expired.map(([name, literal]) =>
@@ -63,6 +69,11 @@ function lenientCases(): RegistrationVector[] {
     ),
     ...fresh.map(([name, literal]) =>
       sealedVector(`timestamp, fresh: ${name}`, withTimestamp(literal), acceptedFcm()),
+    ),
+    sealedVector(
+      'timestamp, in the future: far beyond 64 bits',
+      withTimestamp(`1${'0'.repeat(30)}`),
+      refused(),
     ),
   ];
 }

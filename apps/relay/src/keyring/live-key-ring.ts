@@ -1,4 +1,4 @@
-import { ConfigurationError, type Log } from '@waxwing/service';
+import { type Clock, ConfigurationError, type Log } from '@waxwing/service';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
@@ -21,6 +21,8 @@ import { KeyRingTokenVault } from './token-vault.js';
 export interface LiveKeyRingOptions {
   readonly keeper: KeyRingKeeper;
   readonly steadyClock: SteadyClock;
+  /** Milliseconds of a clock that is never set. */
+  readonly monotonic: Clock;
   readonly sodium: Pick<Sodium, 'generateKeyPair' | 'wipe'>;
   readonly log: Log;
   /** A number from 0 up to, not including, 1. */
@@ -43,6 +45,7 @@ export interface KeyRingDescription {
 
 const useSlots = 8;
 const scheduled = { actor: 'schedule', action: 'schedule' };
+const catchUpMilliseconds = 1000;
 const problemRepeatMilliseconds = 60_000;
 
 /**
@@ -57,6 +60,7 @@ export class LiveKeyRing {
   #openers: ReadonlyMap<string, Opener>;
   #nextDueAt: number;
   #problem: { readonly sentence: string; readonly saidAt: number } | undefined;
+  #caughtUpAt = Number.NEGATIVE_INFINITY;
   #refreshing: Promise<void> | undefined;
 
   constructor(current: StoredKeyRing, options: LiveKeyRingOptions) {
@@ -133,6 +137,14 @@ export class LiveKeyRing {
       this.#refreshing = undefined;
     });
     return this.#refreshing;
+  }
+
+  /** Like {@link refresh}, once a second at most: for a key that is not known, which may have been made elsewhere just now. */
+  async catchUp(): Promise<void> {
+    const now = this.#options.monotonic();
+    if (now - this.#caughtUpAt < catchUpMilliseconds) return this.#refreshing;
+    this.#caughtUpAt = now;
+    await this.refresh();
   }
 
   /** Resolves when nothing is being refreshed. */

@@ -51,14 +51,15 @@ export async function openKeyRing(
   configuration: KeyRingConfiguration,
   options: OpenKeyRingOptions,
 ): Promise<OpenKeyRing> {
-  const { sodium, log, random = Math.random } = options;
-  const steadyClock = new SteadyClock(options.clock, options.monotonic ?? (() => performance.now()));
+  const { sodium, log, random = Math.random, monotonic = () => performance.now() } = options;
+  const steadyClock = new SteadyClock(options.clock, monotonic);
   const keeper = createKeyRingKeeper(configuration, { ...options, clock: () => steadyClock.now() });
   const keyRing = new LiveKeyRing(
     await keeper.change((ring) => ring, { actor: 'schedule', action: 'start' }),
     {
       keeper,
       steadyClock,
+      monotonic,
       sodium,
       log,
       random,

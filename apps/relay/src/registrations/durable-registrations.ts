@@ -1,7 +1,9 @@
 import { formatPushAccountId } from '@waxwing/protocol';
+import type { WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { BouncerKeys } from './bouncer-keys.js';
+import { PresentedRegistrations } from './presented-registrations.js';
 import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
 import type { NewRelayDevice } from './relay-device.js';
 import { type RelayDeviceRow, RelayDeviceUpsert } from './relay-device-upsert.js';
@@ -22,25 +24,45 @@ interface RowToSave {
 export class DurableRegistrations implements RegistrationStore {
   readonly #options: DurableRegistrationsOptions;
   readonly #upsert: RelayDeviceUpsert;
+  readonly #presented: PresentedRegistrations;
 
   constructor(options: DurableRegistrationsOptions) {
     this.#options = options;
     this.#upsert = new RelayDeviceUpsert(options.database.db);
+    this.#presented = new PresentedRegistrations(options.database.db);
   }
 
-  async saveAll(registrations: readonly OpenedRegistration[], now: number): Promise<readonly number[]> {
-    const { database, keyRing, tokenVault } = this.#options;
-    const toSave = registrations.map(({ device }) => toRow(device, tokenVault));
-    const rows = toSave.map(({ row }) => row);
-    const outdated = toSave.filter(({ olderLookups }) => olderLookups.length > 0);
-    const uses = new Map<string, number>();
-    for (const { bouncerPublicKey: key } of registrations) uses.set(key, (uses.get(key) ?? 0) + 1);
+  async saveAll(
+    registrations: readonly OpenedRegistration[],
+    now: number,
+  ): Promise<readonly (number | undefined)[]> {
+    const { database, tokenVault } = this.#options;
+    const toSave = registrations.map((each) => ({ ...each, ...toRow(each.device, tokenVault) }));
+    const presented = registrations.map(({ device, mark }) => ({ ...mark, realmId: device.realmId }));
     return database.write(async (transaction) => {
-      for (const each of outdated) await renewLookup(transaction.db, each);
-      const ids = await this.#upsert.run(transaction.db, rows);
-      for (const [key, count] of uses) await keyRing.keyUsed(transaction, key, count, now);
-      return ids;
+      const isOwn = await this.#presented.claim(transaction.db, presented);
+      const ids = await this.#keep(
+        transaction,
+        toSave.filter((_, index) => isOwn[index]),
+        now,
+      );
+      const remaining = ids.values();
+      return isOwn.map((own) => (own ? remaining.next().value : undefined));
     });
+  }
+
+  async #keep(
+    transaction: WriteTransaction<RelayTables>,
+    toSave: readonly (OpenedRegistration & RowToSave)[],
+    now: number,
+  ): Promise<readonly number[]> {
+    for (const each of toSave) if (each.olderLookups.length > 0) await renewLookup(transaction.db, each);
+    const rows = toSave.map(({ row }) => row);
+    const ids = await this.#upsert.run(transaction.db, rows);
+    const uses = new Map<string, number>();
+    for (const { bouncerPublicKey: key } of toSave) uses.set(key, (uses.get(key) ?? 0) + 1);
+    for (const [key, count] of uses) await this.#options.keyRing.keyUsed(transaction, key, count, now);
+    return ids;
   }
 }
 

@@ -32,8 +32,7 @@ export function openRegistration(
 
 /**
  * Passes a registration that opened and is fresh enough at `now` (Unix milliseconds). One that is exactly the liveness
- * timeout old passes, in whole seconds, and so does one from the future (push registration protocol, "What the relay
- * does with it").
+ * timeout old passes, in whole seconds (push registration protocol, "What the relay does with it").
  * @throws ProtocolError BAD_REQUEST, the same for every reason why it did not open; REQUEST_EXPIRED.
  */
 export function requireFreshRegistration(
@@ -41,10 +40,15 @@ export function requireFreshRegistration(
   now: number,
 ): PushRegistration {
   if (registration === undefined) {
-    throw new ProtocolError('BAD_REQUEST', { message: 'Invalid encrypted_push_registration' });
+    throw invalidRegistration();
   }
   if (unixSeconds(now) - registration.timestamp > livenessTimeoutSeconds) {
     throw new ProtocolError('REQUEST_EXPIRED');
   }
   return registration;
+}
+
+/** The one refusal for every registration that is not good, so that nobody learns the reason from it. */
+export function invalidRegistration(): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message: 'Invalid encrypted_push_registration' });
 }

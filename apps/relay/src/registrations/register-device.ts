@@ -17,7 +17,8 @@ export interface RegisterDeviceOptions {
  *
  * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
  * MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for what does not
- * open, whatever the reason; REQUEST_EXPIRED.
+ * open, whatever the reason; REQUEST_EXPIRED; BAD_REQUEST for one that is bound to another realm, by its audience or
+ * because it was presented there first, or comes from further in the future than the liveness timeout.
  */
 export function registerDevice({ servers, registrations }: RegisterDeviceOptions): Operation {
   return {
@@ -30,6 +31,7 @@ export function registerDevice({ servers, registrations }: RegisterDeviceOptions
       const { realmId } = await findRealm(servers, serverId, parameters.realm_uuid);
       const deviceId = await registrations.register({
         realmId,
+        realmUuid: parameters.realm_uuid,
         pushAccountId: parameters.push_account_id,
         encryptedPushRegistration: parameters.encrypted_push_registration,
         bouncerPublicKey: parameters.bouncer_public_key,

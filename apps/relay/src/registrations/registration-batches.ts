@@ -2,12 +2,20 @@ import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
 import type { BouncerKeys } from './bouncer-keys.js';
-import { decodeSealedRegistration, openRegistration, requireFreshRegistration } from './open-registration.js';
+import {
+  decodeSealedRegistration,
+  invalidRegistration,
+  openRegistration,
+  requireFreshRegistration,
+} from './open-registration.js';
+import { isBoundTo, markSealedRegistration } from './registration-binding.js';
 import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
 
 /** A registration that an authenticated server sent for one of its realms, and the key it says it is sealed to. */
 export interface SealedRegistration {
   readonly realmId: number;
+  /** Lower case. */
+  readonly realmUuid: string;
   readonly pushAccountId: PushAccountId;
   /** Base64. */
   readonly encryptedPushRegistration: string;
@@ -17,7 +25,7 @@ export interface SealedRegistration {
 export interface RegistrationBatchesOptions {
   readonly clock: Clock;
   readonly sodium: Sodium;
-  readonly keyRing: Pick<BouncerKeys, 'find'>;
+  readonly keyRing: Pick<BouncerKeys, 'find' | 'catchUp'>;
   readonly store: RegistrationStore;
 }
 
@@ -56,13 +64,21 @@ export class RegistrationBatches {
   async #registerWaiting(): Promise<void> {
     const batch = this.#waiting.splice(0, maximumRegistrationsPerBatch);
     if (this.#waiting.length > 0) setImmediate(() => void this.#registerWaiting());
+    const { keyRing } = this.#options;
     try {
+      const isKnown = ({ registration }: Waiting) =>
+        keyRing.find(registration.bouncerPublicKey) !== undefined;
+      if (!batch.every(isKnown)) await keyRing.catchUp();
       const now = this.#options.clock();
       const opened = this.#open(batch, now);
       if (opened.size === 0) return;
       const ids = await this.#options.store.saveAll([...opened.values()], now);
       let index = 0;
-      for (const waiting of opened.keys()) waiting.resolve(ids[index++] as number);
+      for (const waiting of opened.keys()) {
+        const id = ids[index++];
+        if (id === undefined) waiting.reject(invalidRegistration());
+        else waiting.resolve(id);
+      }
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
@@ -82,13 +98,15 @@ export class RegistrationBatches {
   }
 
   #openOne(registration: SealedRegistration, now: number): OpenedRegistration {
-    const { realmId, pushAccountId, encryptedPushRegistration, bouncerPublicKey } = registration;
+    const { realmId, realmUuid, pushAccountId, encryptedPushRegistration, bouncerPublicKey } = registration;
     const { sodium, keyRing } = this.#options;
     // Asked for only here, because a key may be retired, and its private half wiped, while a registration waits.
     const keyPair = keyRing.find(bouncerPublicKey);
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
     const target = requireFreshRegistration(openRegistration(sodium, sealed, keyPair), now);
-    return { device: { realmId, pushAccountId, target, registeredAt: now }, bouncerPublicKey };
+    if (sealed === undefined || !isBoundTo(target, { realmUuid, now })) throw invalidRegistration();
+    const device = { realmId, pushAccountId, target, registeredAt: now };
+    return { device, bouncerPublicKey, mark: markSealedRegistration(sealed, target) };
   }
 }

@@ -124,9 +124,9 @@ eachBackend((backend) => {
     it('is the same token and account in another realm, of this server or of another', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const ids = [
-        await deviceIdOf(goodForm()),
-        await deviceIdOf(goodForm({ realm_uuid: secondRealmUuid })),
-        await deviceIdOf(goodForm({ realm_uuid: otherRealmUuid }), {
+        await deviceIdOf(goodForm(sealed(fcm('one token')))),
+        await deviceIdOf(goodForm({ ...sealed(fcm('one token')), realm_uuid: secondRealmUuid })),
+        await deviceIdOf(goodForm({ ...sealed(fcm('one token')), realm_uuid: otherRealmUuid }), {
           authorization: relay.otherAuthorization,
         }),
       ];

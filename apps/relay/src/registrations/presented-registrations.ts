@@ -1,0 +1,68 @@
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { SealedRegistrationMark } from './registration-binding.js';
+
+/** A mark, and the realm that presented the registration. */
+export interface PresentedRegistration extends SealedRegistrationMark {
+  readonly realmId: number;
+}
+
+// Few shapes of statement, so that each stays prepared.
+const rowsPerStatement = [64, 16, 4, 1] as const;
+
+/**
+ * Remembers for which realm each sealed registration was presented first, so that no server can present what it was
+ * sent for another realm. The statements are built once for a database.
+ */
+export class PresentedRegistrations {
+  readonly #statements: readonly { readonly rows: number; readonly sql: string }[];
+
+  constructor(db: Kysely<RelayTables>) {
+    this.#statements = rowsPerStatement.map((rows) => ({ rows, sql: buildStatement(db, rows) }));
+  }
+
+  /** For each registration whether it is the realm's own: presented by it first, or a repeat by it. */
+  async claim(
+    db: Transaction<RelayTables>,
+    presented: readonly PresentedRegistration[],
+  ): Promise<readonly boolean[]> {
+    const first = new Map<string, PresentedRegistration>();
+    for (const each of presented) if (!first.has(each.hash)) first.set(each.hash, each);
+    // In one order everywhere, so that two transactions never wait for each other.
+    const rows = [...first.values()].sort((left, right) => (left.hash < right.hash ? -1 : 1));
+    const owners = new Map<string, number>();
+    let offset = 0;
+    for (const { rows: size, sql } of this.#statements) {
+      for (; rows.length - offset >= size; offset += size) {
+        const parameters = rows
+          .slice(offset, offset + size)
+          .flatMap(({ hash, realmId, forgetAt }) => [hash, realmId, forgetAt]);
+        const claimed = await db.executeQuery<{ hash: string; realm_id: number }>(
+          CompiledQuery.raw(sql, parameters),
+        );
+        for (const { hash, realm_id } of claimed.rows) owners.set(hash, realm_id);
+      }
+    }
+    return presented.map(({ hash, realmId }) => owners.get(hash) === realmId);
+  }
+}
+
+/** Forgets what nobody could present any more at `now` (Unix milliseconds). */
+export async function forgetPresentedRegistrations(database: RelayDatabase, now: number): Promise<void> {
+  await database.write(async ({ db }) => {
+    await db.deleteFrom('presented_registrations').where('forget_at', '<=', now).execute();
+  });
+}
+
+function buildStatement(db: Kysely<RelayTables>, rows: number): string {
+  return db
+    .insertInto('presented_registrations')
+    .columns(['hash', 'realm_id', 'forget_at'])
+    .values(Array.from({ length: rows }, () => ({ hash: '', realm_id: 0, forget_at: 0 })))
+    .onConflict((conflict) =>
+      // The first realm stays; the update only makes the statement return it.
+      conflict.column('hash').doUpdateSet(({ ref }) => ({ forget_at: ref('excluded.forget_at') })),
+    )
+    .returning(['hash', 'realm_id'])
+    .compile().sql;
+}

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { forgetPresentedRegistrations } from '../../../../apps/relay/src/registrations/presented-registrations.js';
+import {
+  isBoundTo,
+  markSealedRegistration,
+} from '../../../../apps/relay/src/registrations/registration-binding.js';
+import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { seal } from '../../../support/noble-oracle.js';
+import { registrationVectors } from '../../../support/shared-vectors.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import {
+  goodForm,
+  otherRealmUuid,
+  type RelayUnderTest,
+  realmUuid,
+  startRelayUnderTest,
+} from '../relay-under-test.js';
+
+const secondRealmUuid = '11111111-2222-4333-8444-555555555555';
+const { keys, now } = registrationVectors();
+const refused = {
+  status: 400,
+  body: { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' },
+};
+
+/** Sealed by an implementation that is not ours. */
+function sealed(more: object = {}): Record<string, string> {
+  const publicKey = keys[0]?.public_key ?? '';
+  const plaintext = JSON.stringify({ token_kind: 'fcm', token: 'bound token', timestamp: now, ...more });
+  const ephemeral = crypto.getRandomValues(new Uint8Array(32));
+  const box = seal(new TextEncoder().encode(plaintext), Buffer.from(publicKey, 'base64'), ephemeral);
+  return { encrypted_push_registration: Buffer.from(box).toString('base64'), bouncer_public_key: publicKey };
+}
+
+eachBackend((backend) => {
+  let relay: RelayUnderTest;
+  beforeEach(async () => {
+    relay = await startRelayUnderTest(await backend.freshUrl());
+  });
+  afterEach(() => relay.close());
+
+  describe('the audience', () => {
+    it('lets a registration count for its own realm, in any letter case', async () => {
+      for (const audience of [realmUuid, realmUuid.toUpperCase()]) {
+        expect(await relay.register(goodForm(sealed({ audience, nonce: 'n' })))).toMatchObject({
+          status: 200,
+        });
+      }
+    });
+
+    it('refuses a registration that was made for another realm', async () => {
+      expect(await relay.register(goodForm(sealed({ audience: otherRealmUuid })))).toMatchObject(refused);
+      expect(await relay.devices()).toEqual([]);
+    });
+
+    it('may be missing, as stock clients leave it out', async () => {
+      expect(await relay.register(goodForm(sealed()))).toMatchObject({ status: 200 });
+      expect(await relay.register(goodForm(sealed({ audience: null })))).toMatchObject({ status: 200 });
+    });
+  });
+
+  describe('the same sealed bytes', () => {
+    it('may be repeated for the realm that presented them first', async () => {
+      const form = goodForm(sealed());
+      const { body } = await relay.register(form);
+      expect(await relay.register(form)).toMatchObject({ status: 200, body: { device_id: body.device_id } });
+    });
+
+    it('are refused for another realm, of this server or of another, however they are encoded', async () => {
+      await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
+      const form = goodForm(sealed());
+      await relay.register(form);
+      const wrapped = { ...form, encrypted_push_registration: ` ${form.encrypted_push_registration}\n` };
+      for (const replay of [form, wrapped]) {
+        expect(await relay.register({ ...replay, realm_uuid: secondRealmUuid })).toMatchObject(refused);
+        expect(
+          await relay.register(
+            { ...replay, realm_uuid: otherRealmUuid },
+            { authorization: relay.otherAuthorization },
+          ),
+        ).toMatchObject(refused);
+      }
+      expect(await relay.devices()).toHaveLength(1);
+    });
+
+    it('count for one realm alone when two present them at the same moment', async () => {
+      await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
+      const form = goodForm(sealed());
+      const answers = await Promise.all([
+        relay.register(form),
+        relay.register({ ...form, realm_uuid: secondRealmUuid }),
+        relay.register(goodForm(sealed({ token: 'somebody else' }))),
+      ]);
+      expect(
+        answers
+          .slice(0, 2)
+          .map(({ status }) => status)
+          .sort(),
+      ).toEqual([200, 400]);
+      expect(answers[2]?.status).toBe(200);
+      expect(await relay.devices()).toHaveLength(2);
+    });
+
+    it('are forgotten only when they are too old for anybody', async () => {
+      await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
+      const form = goodForm(sealed());
+      await relay.register(form);
+      relay.time.now = (now + 86_400) * 1000 + 999;
+      await forgetPresentedRegistrations(relay.database, relay.time.now);
+      expect(await relay.register({ ...form, realm_uuid: secondRealmUuid })).toMatchObject(refused);
+      relay.time.now += 1;
+      await forgetPresentedRegistrations(relay.database, relay.time.now);
+      const remembered = relay.database.db.selectFrom('presented_registrations').selectAll();
+      expect(await remembered.execute()).toEqual([]);
+      expect((await relay.register({ ...form, realm_uuid: secondRealmUuid })).body.code).toBe(
+        'REQUEST_EXPIRED',
+      );
+    });
+  });
+});
+
+describe('the rules of binding', () => {
+  it('let a timestamp lie in the future by the liveness timeout and no second more', () => {
+    const presentation = { realmUuid, now: now * 1000 + 999 };
+    expect(isBoundTo({ timestamp: now + 86_400 }, presentation)).toBe(true);
+    expect(isBoundTo({ timestamp: now + 86_401 }, presentation)).toBe(false);
+  });
+
+  it('mark what was sealed by the SHA-256 of its bytes', () => {
+    const mark = markSealedRegistration(new TextEncoder().encode('abc'), { timestamp: 1000 });
+    expect(mark).toEqual({
+      hash: 'ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=',
+      forgetAt: (1000 + 86_401) * 1000,
+    });
+  });
+});
