@@ -1,5 +1,13 @@
 import { createServerPush, type RelayConfiguration, type ServerPush } from '@waxwing/server-push';
-import { type Clock, createHttpApp, type Log, Metrics, readPrivateFile, Secret } from '@waxwing/service';
+import {
+  type Clock,
+  ConfigurationError,
+  createHttpApp,
+  type Log,
+  Metrics,
+  readPrivateFile,
+  Secret,
+} from '@waxwing/service';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { openDatabase } from '@waxwing/storage';
 import { EventBell } from './event-queues/event-bell.js';
@@ -127,6 +135,11 @@ async function mountServerPush(options: ServerOptions, mounting: Mounting): Prom
 async function readRelayKey(settings: RelaySettings): Promise<RelayConfiguration> {
   if (settings.kind === 'not-configured') return settings;
   const { kind, url, serverId, serverKeyFile } = settings;
-  const key = await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE');
-  return { kind, url, serverId, serverKey: new Secret(key.trim()) };
+  const key = (await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE')).trim();
+  if (key === '') {
+    throw new ConfigurationError([
+      `The file ${serverKeyFile} holds no key: write into it what waxwing-relay servers add printed.`,
+    ]);
+  }
+  return { kind, url, serverId, serverKey: new Secret(key) };
 }

@@ -1,0 +1,222 @@
+import { runServerCommand } from '@waxwing/server';
+import { systemClock, type Terminal } from '@waxwing/service';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { refused, registered } from '../../support/relay-stand-in.js';
+import { type Account, ServerUnderTest, testPhone } from './server-under-test.js';
+
+let test: ServerUnderTest;
+beforeEach(async () => {
+  test = await ServerUnderTest.start();
+});
+afterEach(() => test.close());
+
+interface Result {
+  readonly code: number;
+  readonly printed: string;
+  readonly said: string;
+  readonly asked: readonly string[];
+}
+
+/** Types a command; `answer` is what a person at a terminal says to a question. */
+async function run(command: string, answer?: boolean): Promise<Result> {
+  const [printed, said, asked]: [string[], string[], string[]] = [[], [], []];
+  const terminal: Terminal = {
+    environment: { SERVER_DATABASE: test.databaseUrl, SERVER_REALM_NAME: 'Example' },
+    clock: systemClock,
+    print: (text) => void printed.push(text),
+    say: (text) => void said.push(text),
+    ask: async (question) => {
+      asked.push(question);
+      return answer;
+    },
+  };
+  const code = await runServerCommand(command.split(' '), terminal);
+  return { code, printed: printed.join('\n'), said: said.join('\n'), asked };
+}
+
+async function runJson(command: string): Promise<Record<string, unknown>> {
+  const { code, printed, said } = await run(`${command} --json`);
+  expect([code, said]).toEqual([0, '']);
+  return JSON.parse(printed) as Record<string, unknown>;
+}
+
+function account(added: Record<string, unknown>): Account {
+  const [email, apiKey] = [String(added.email), String(added.api_key)];
+  const authorization = `Basic ${Buffer.from(`${email}:${apiKey}`).toString('base64')}`;
+  return { userId: Number(added.user_id), email, apiKey, authorization };
+}
+
+const statusOf = async (who: Account) => (await test.ask(who, 'POST', 'register')).status;
+
+describe('users add', () => {
+  it('makes a user beside the running server, who may ask at once with the key that is printed', async () => {
+    const added = await runJson('users add --email Ada@Example.com --name Ada --role owner');
+    expect(added).toEqual({
+      user_id: expect.any(Number),
+      email: 'Ada@Example.com',
+      full_name: 'Ada',
+      role: 100,
+      is_bot: false,
+      api_key: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(await statusOf(account(added))).toBe(200);
+    expect(await statusOf(account({ ...added, email: 'ada@EXAMPLE.com' }))).toBe(200);
+    expect(test.databaseBytes().toString('latin1')).not.toContain(added.api_key);
+  });
+
+  it.each([
+    ['owner', 100],
+    ['administrator', 200],
+    ['moderator', 300],
+    ['member', 400],
+    ['guest', 600],
+  ])('gives the role %s as the number %i', async (role, number) => {
+    expect((await runJson(`users add --email a@example.com --role ${role}`)).role).toBe(number);
+  });
+
+  it('makes bots, which belong to a user', async () => {
+    const owner = await runJson('users add --email ada@example.com');
+    const bot = await runJson('users add --email bot@example.com --bot --owner ada@example.com');
+    expect(bot).toMatchObject({ is_bot: true, bot_owner_id: owner.user_id, role: 400 });
+    const refusal = await run('users add --email b2@example.com --bot --owner bot@example.com');
+    expect([refusal.code, refusal.said]).toEqual([1, expect.stringContaining('is a bot')]);
+  });
+
+  it.each([
+    ['users add --email not-an-address', 'is not an e-mail address'],
+    ['users add --email a:b@example.com', 'is not an e-mail address'],
+    [`users add --email a@example.com --name ${'n'.repeat(101)}`, 'name'],
+    ['users add --email a@example.com --owner ada@example.com', 'Only a bot has an owner'],
+    ['users add --email a@example.com --bot --owner nobody@example.com', 'There is no user'],
+    ['users add --email ADA@example.com', 'already'],
+    ['users add --email a@example.com --role king', 'king'],
+    ['users add', '--email'],
+  ])('says what is wrong with %s, and changes nothing', async (command, sentence) => {
+    await runJson('users add --email ada@example.com');
+    const { code, printed, said } = await run(command);
+    expect([code, printed]).toEqual([1, '']);
+    expect(said).toContain(sentence);
+    expect((await runJson('users list')).users).toHaveLength(1);
+  });
+});
+
+describe('users list', () => {
+  it('shows everybody without keys, for people and for machines', async () => {
+    const ada = await runJson('users add --email ada@example.com --role guest');
+    await runJson('users add --email bot@example.com --bot');
+    const { users } = await runJson('users list');
+    expect(users).toEqual([
+      { user_id: ada.user_id, email: 'ada@example.com', full_name: 'ada', role: 600, is_bot: false },
+      expect.objectContaining({ email: 'bot@example.com', is_bot: true, bot_owner_id: null }),
+    ]);
+    const { printed } = await run('users list');
+    expect(printed).toContain('ada@example.com');
+    expect(printed).toContain('guest');
+    expect(printed).not.toContain(ada.api_key);
+  });
+});
+
+describe('users rotate-key and users remove', () => {
+  it('ask before they act, and do nothing when the answer is no or there is nobody to ask', async () => {
+    const ada = account(await runJson('users add --email ada@example.com'));
+    for (const command of ['rotate-key', 'remove']) {
+      for (const answer of [false, undefined]) {
+        const { code, asked, said } = await run(`users ${command} ada@example.com`, answer);
+        expect([code, asked]).toEqual([1, [expect.stringContaining('ada@example.com')]]);
+        expect(said).toContain(answer === undefined ? '--yes' : 'Nothing was changed');
+      }
+    }
+    expect(await statusOf(ada)).toBe(200);
+    expect((await run('users rotate-key --email ada@example.com', true)).code).toBe(0);
+    expect(await statusOf(ada)).toBe(401);
+  });
+
+  it('say so when there is no such user', async () => {
+    for (const command of ['rotate-key', 'remove']) {
+      const { code, said } = await run(`users ${command} nobody@example.com --yes`);
+      expect([code, said]).toEqual([1, expect.stringContaining('There is no user')]);
+    }
+  });
+
+  it('a new key replaces the old one and removes the devices, also one that is being forwarded', async () => {
+    const old = await runJson('users add --email ada@example.com');
+    test.relay.next(registered(1), { status: 503 });
+    test.relay.otherwise(registered(2));
+    for (const id of ['1', '2']) {
+      await test.register(account(old), testPhone(id).fields);
+      await test.settle();
+    }
+    const rotated = await runJson('users rotate-key ADA@example.com --yes');
+    expect(rotated).toMatchObject({ user_id: old.user_id, email: 'ada@example.com' });
+    expect(rotated.api_key).not.toBe(old.api_key);
+    expect(await statusOf(account(old))).toBe(401);
+    expect(await test.pushDevices(account(rotated))).toEqual({});
+    const asked = test.relay.requests.length;
+    test.now += 3_600_000;
+    await test.settle();
+    expect(test.relay.requests).toHaveLength(asked);
+    expect(await test.pushDevices(account(rotated))).toEqual({});
+  });
+
+  it('a removed user is as good as unknown, with its devices, queues and bots, and its address is free', async () => {
+    const ada = await runJson('users add --email ada@example.com');
+    const bot = await runJson('users add --email bot@example.com --bot --owner ada@example.com');
+    test.relay.otherwise(registered(1));
+    await test.register(account(ada), testPhone('1').fields);
+    await test.settle();
+    await test.openQueue(account(bot));
+    const removed = await runJson('users remove ada@example.com --yes');
+    expect(removed).toEqual({ removed_user_ids: [ada.user_id, bot.user_id] });
+    for (const gone of [ada, bot]) {
+      const answer = await test.ask(account(gone), 'POST', 'register');
+      expect([answer.status, answer.body.code]).toEqual([401, 'INVALID_API_KEY']);
+    }
+    const { db } = test.server.database;
+    expect(await db.selectFrom('push_devices').selectAll().execute()).toEqual([]);
+    expect(await db.selectFrom('event_queues').selectAll().execute()).toEqual([]);
+    const again = await runJson('users add --email ada@example.com');
+    expect(again.user_id).not.toBe(ada.user_id);
+    expect(await test.pushDevices(account(again))).toEqual({});
+  });
+});
+
+describe('realm show', () => {
+  it('prints the UUID that was made with the database and never changes', async () => {
+    const { realm_uuid: uuid, ...rest } = await runJson('realm show');
+    expect(uuid).toBe(test.server.realmUuid);
+    expect(uuid).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(rest).toEqual({ realm_name: 'Example', realm_url: 'http://127.0.0.1:8310' });
+    await test.stop();
+    await test.boot();
+    expect((await runJson('realm show')).realm_uuid).toBe(uuid);
+    expect((await run('realm show')).printed).toContain(String(uuid));
+  });
+});
+
+describe('push status', () => {
+  it('says that no relay is configured, and what to set', async () => {
+    expect(await runJson('push status')).toMatchObject({ configured: false, state: 'not-configured' });
+    expect((await run('push status')).printed).toContain('SERVER_RELAY_URL');
+  });
+
+  it('tells what the serving process found', async () => {
+    const ada = account(await runJson('users add --email ada@example.com'));
+    test.relay.otherwise(refused(403, 'MISSING_REMOTE_REALM', 'Organization not registered'));
+    await test.register(ada, testPhone('1').fields);
+    await test.settle();
+    expect(await runJson('push status')).toMatchObject({
+      failing_since: new Date(test.now).toISOString(),
+      last_error: 'the relay answered 403: Organization not registered',
+      last_success_at: null,
+    });
+  });
+});
+
+describe('a wrong command', () => {
+  it('ends with 1 and a hint', async () => {
+    expect(await run('users frobnicate')).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('frobnicate'),
+    });
+  });
+});

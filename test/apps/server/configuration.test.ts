@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readServerEnvironment, startServer } from '@waxwing/server';
+import { ConfigurationError, systemClock } from '@waxwing/service';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMemoryLog } from '../../support/memory-log.js';
+
+const serverId = '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe';
+
+function problemsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readServerEnvironment(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+}
+
+describe('the server’s environment', () => {
+  it('needs nothing: it listens on loopback, keeps a file here and has no relay', () => {
+    expect(readServerEnvironment({ PATH: '/bin' })).toEqual({
+      host: '127.0.0.1',
+      port: 8310,
+      databaseUrl: 'sqlite:server.sqlite',
+      logLevel: 'info',
+      metricsPort: undefined,
+      realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing' },
+      relay: { kind: 'not-configured' },
+    });
+  });
+
+  it('sets everything', () => {
+    const environment = {
+      SERVER_HOST: '::1',
+      SERVER_PORT: '9000',
+      SERVER_DATABASE: 'sqlite:/var/lib/server.sqlite',
+      SERVER_LOG_LEVEL: 'warn',
+      SERVER_METRICS_PORT: '9001',
+      SERVER_REALM_NAME: 'Example',
+      SERVER_RELAY_URL: 'https://push.example.com/',
+      SERVER_RELAY_SERVER_ID: serverId.toUpperCase(),
+      SERVER_RELAY_SERVER_KEY_FILE: '/run/key',
+    };
+    expect(readServerEnvironment(environment)).toEqual({
+      host: '::1',
+      port: 9000,
+      databaseUrl: 'sqlite:/var/lib/server.sqlite',
+      logLevel: 'warn',
+      metricsPort: 9001,
+      realm: { url: 'http://[::1]:9000', name: 'Example' },
+      relay: {
+        kind: 'configured',
+        url: 'https://push.example.com',
+        serverId,
+        serverKeyFile: '/run/key',
+      },
+    });
+  });
+
+  it('is refused with every problem at once', () => {
+    const problems = problemsOf({
+      SERVER_PORT: '99999',
+      SERVER_LOG_LEVEL: 'loud',
+      SERVER_RELAY_URL: 'ftp://push.example.com',
+      SERVER_RELAY_SERVER_ID: 'me',
+      SERVER_REALM_URL: `https://${'h'.repeat(500)}`,
+      SERVER_RELLAY_URL: 'x',
+    });
+    for (const name of ['PORT', 'LOG_LEVEL', 'RELAY_URL', 'RELAY_SERVER_ID', 'REALM_URL', 'RELLAY_URL']) {
+      expect(problems.some((problem) => problem.startsWith(`SERVER_${name} `))).toBe(true);
+    }
+  });
+
+  it.each([
+    ['SERVER_RELAY_URL', 'https://push.example.com'],
+    ['SERVER_RELAY_SERVER_ID', serverId],
+    ['SERVER_RELAY_SERVER_KEY_FILE', '/run/key'],
+  ])('is refused when of the relay only %s is set', (name, value) => {
+    expect(problemsOf({ [name]: value })).toEqual([expect.stringContaining('by halves')]);
+  });
+});
+
+describe('starting the server', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'waxwing-server-start-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  function start(environment: Record<string, string>) {
+    const database = `sqlite:${join(folder, 'server.sqlite')}`;
+    const configuration = readServerEnvironment({
+      SERVER_PORT: '0',
+      SERVER_DATABASE: database,
+      ...environment,
+    });
+    const { log } = createMemoryLog();
+    return startServer({ configuration, log, clock: systemClock, random: Math.random });
+  }
+
+  it('answers on its port, with its health, and with metrics where they are wanted', async () => {
+    const server = await start({ SERVER_METRICS_PORT: '0' });
+    const ready = await fetch(`${server.url}/health/ready`);
+    expect([ready.status, await ready.json()]).toEqual([200, { ready: true, checks: { database: 'ok' } }]);
+    expect((await fetch(`${server.url}/api/v1/register`, { method: 'POST' })).status).toBe(401);
+    const metrics = await (await fetch(String(server.metricsUrl))).text();
+    expect(metrics).toContain(
+      'waxwing_http_request_seconds_count{operation="POST /api/v1/register",status="401"} 1',
+    );
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
+    await server.close();
+  });
+
+  it('fails when the key file lets others read it, or is not there', async () => {
+    const keyFile = join(folder, 'key');
+    const relay = { SERVER_RELAY_URL: 'http://127.0.0.1:1', SERVER_RELAY_SERVER_ID: serverId };
+    const environment = { ...relay, SERVER_RELAY_SERVER_KEY_FILE: keyFile };
+    await expect(start(environment)).rejects.toThrow('cannot be read');
+    writeFileSync(keyFile, 'secret', { mode: 0o644 });
+    await expect(start(environment)).rejects.toThrow(`chmod 600 ${keyFile}`);
+    writeFileSync(join(folder, 'empty'), '\n', { mode: 0o600 });
+    const empty = { ...relay, SERVER_RELAY_SERVER_KEY_FILE: join(folder, 'empty') };
+    await expect(start(empty)).rejects.toThrow('holds no key');
+  });
+
+  it('fails when the port is taken, and lets go of the database', async () => {
+    const taken = createTcpServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as { port: number };
+    await expect(start({ SERVER_PORT: String(port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await (await start({})).close();
+    await new Promise((resolve) => taken.close(resolve));
+  });
+});
