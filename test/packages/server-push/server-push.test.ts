@@ -1,0 +1,228 @@
+import { type JsonObject, parseNotification } from '@waxwing/protocol';
+import {
+  createServerPush,
+  type NotificationContent,
+  readRelayLinkStatus,
+  removePushDevicesOf,
+  type ServerPush,
+  type ServerPushTables,
+  serverPushMigrations,
+} from '@waxwing/server-push';
+import { Metrics, Secret } from '@waxwing/service';
+import { loadWasmSodium } from '@waxwing/sodium';
+import type { Database } from '@waxwing/storage';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  acceptRegistration,
+  activateRegistration,
+  activePushDevices,
+  dropDeadRegistration,
+  failRegistration,
+  pendingRegistration,
+} from '../../../packages/server-push/src/push-devices/push-device-store.js';
+import { createMemoryLog } from '../../support/memory-log.js';
+import { openSealed } from '../../support/noble-oracle.js';
+import { notified, RelayStandIn, refused } from '../../support/relay-stand-in.js';
+import { eachBackend, type TestBackend } from '../../support/test-databases.js';
+
+const sodium = await loadWasmSodium();
+const phone = sodium.generateKeyPair();
+const pushPublicKey = Buffer.from(phone.publicKey).toString('base64');
+const realm = {
+  uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+  url: 'https://chat.example.com',
+  name: 'Example',
+};
+const userId = 7;
+
+let now = 1_000_000;
+const registration = (hash: string, tokenKind: 'fcm' | 'apns' = 'fcm') => ({
+  pushAccountId: '9223372036854775807',
+  tokenKind,
+  pushPublicKey,
+  bouncerPublicKey: 'a bouncer key',
+  encryptedRegistration: `sealed ${hash}`,
+  hash,
+});
+
+const open = (backend: TestBackend) =>
+  backend.open<ServerPushTables>({ migrations: [serverPushMigrations], now: () => now });
+
+eachBackend((backend) => {
+  describe('the push devices of a database', () => {
+    let database: Database<ServerPushTables>;
+    beforeEach(async () => {
+      database = await open(backend);
+    });
+    const accept = (hash: string, user = userId) =>
+      database.write((transaction) => acceptRegistration(transaction, user, registration(hash), now));
+
+    it('take a registration once, and a changed one in its place', async () => {
+      const first = await accept('a');
+      expect(first).toMatchObject({ kind: 'accepted', key: { generation: 1 } });
+      expect(await accept('a')).toEqual({ kind: 'unchanged' });
+      const second = await accept('b');
+      expect(second).toMatchObject({ kind: 'accepted', key: { generation: 2 } });
+      expect(await accept('a', userId + 1)).toMatchObject({ kind: 'accepted', key: { generation: 1 } });
+    });
+
+    it('take one of many identical registrations that arrive at once', async () => {
+      const results = await Promise.all(Array.from({ length: 20 }, () => accept('a')));
+      expect(results.filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
+      expect(results.filter(({ kind }) => kind === 'unchanged')).toHaveLength(19);
+    });
+
+    it('let a registration be settled once, and never an older one', async () => {
+      const [first, second] = [await accept('a'), await accept('b')];
+      if (first.kind !== 'accepted' || second.kind !== 'accepted') throw new Error('not accepted');
+      expect(await pendingRegistration(database.db, first.key)).toBeUndefined();
+      expect(await pendingRegistration(database.db, second.key)).toMatchObject({
+        pending_encrypted_registration: 'sealed b',
+      });
+      const settle = (key: typeof first.key) =>
+        database.write((transaction) => activateRegistration(transaction, key, 5, now));
+      const fail = (key: typeof first.key) =>
+        database.write((transaction) => failRegistration(transaction, key, 'BAD_REQUEST', now));
+      expect(await fail(first.key)).toBeUndefined();
+      expect(await settle(first.key)).toBeUndefined();
+      expect(await settle(second.key)).toEqual({ userId, pushAccountId: '9223372036854775807' });
+      expect(await settle(second.key)).toBeUndefined();
+      expect(await fail(second.key)).toBeUndefined();
+    });
+
+    it('forget a dead registration, but not one that has come into force meanwhile', async () => {
+      const first = await accept('a');
+      if (first.kind !== 'accepted') throw new Error('not accepted');
+      await database.write((transaction) => activateRegistration(transaction, first.key, 5, now));
+      const [device] = await activePushDevices(database.db, userId);
+      if (device === undefined) throw new Error('not active');
+      const second = await accept('b');
+      if (second.kind !== 'accepted') throw new Error('not accepted');
+      await database.write((transaction) => activateRegistration(transaction, second.key, 5, now));
+      const drop = () => database.write((transaction) => dropDeadRegistration(transaction, device));
+      expect(await drop()).toBeUndefined();
+      expect(await activePushDevices(database.db, userId)).toHaveLength(1);
+    });
+
+    it('go all at once', async () => {
+      await accept('a');
+      await accept('a', userId + 1);
+      await database.write((transaction) => removePushDevicesOf(transaction, userId));
+      const left = await database.db.selectFrom('push_devices').select('user_id').execute();
+      expect(left).toEqual([{ user_id: userId + 1 }]);
+    });
+  });
+
+  describe('a notification that is to be sent', () => {
+    let database: Database<ServerPushTables>;
+    let relay: RelayStandIn;
+    let push: ServerPush;
+    let published: JsonObject[];
+
+    beforeEach(async () => {
+      database = await open(backend);
+      relay = await RelayStandIn.start();
+      published = [];
+      push = createServerPush({
+        database,
+        authenticate: async () => ({ userId, isBot: false }),
+        publish: async (_transaction, event) => void published.push(event),
+        relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
+        realm,
+        sodium,
+        clock: () => now,
+        random: () => 0,
+        log: createMemoryLog().log,
+        metrics: new Metrics(),
+      });
+      await database.jobs.start();
+    });
+    afterEach(async () => {
+      await database.jobs.stop(0);
+      await push.close();
+      await relay.close();
+    });
+
+    async function activate(pushAccountId: string, relayDeviceId: number, tokenKind: 'fcm' | 'apns') {
+      await database.write(async (transaction) => {
+        const whole = { ...registration(pushAccountId, tokenKind), pushAccountId };
+        const accepted = await acceptRegistration(transaction, userId, whole, now);
+        if (accepted.kind !== 'accepted') throw new Error('not accepted');
+        await activateRegistration(transaction, accepted.key, relayDeviceId, now);
+      });
+    }
+
+    const send = (content: NotificationContent) =>
+      database.write((transaction) => push.notify(transaction, { userId, content, giveUpAt: now + 60_000 }));
+    const sentTo = (index: number) =>
+      (
+        JSON.parse(relay.requests[index]?.body ?? '') as {
+          push_requests: { device_id: number; payload: { encrypted_data: string; aps?: unknown } }[];
+        }
+      ).push_requests;
+
+    it('waits while the relay is away, then goes to the devices of that moment', async () => {
+      await activate('1', 11, 'fcm');
+      relay.next('cut');
+      relay.otherwise(notified());
+      await send({ type: 'remove', messageIds: [32, 31] });
+      await database.jobs.idle();
+      await activate('2', 12, 'apns');
+      now += 1000;
+      await database.jobs.idle();
+      const requests = sentTo(1);
+      expect(requests.map(({ device_id: id }) => id)).toEqual([11, 12]);
+      expect(requests[1]).toMatchObject({
+        http_headers: { apns_priority: 5, apns_push_type: 'background' },
+        payload: { aps: { 'mutable-content': 1 } },
+      });
+      const sealed = Buffer.from(requests[0]?.payload.encrypted_data ?? '', 'base64');
+      const opened = openSealed(sealed, phone.publicKey, phone.privateKey);
+      expect(parseNotification(opened ?? new Uint8Array())).toEqual({
+        type: 'remove',
+        message_ids: [31, 32],
+        realm_url: realm.url,
+        realm_name: realm.name,
+        user_id: userId,
+      });
+    });
+
+    it('goes to a thousand devices in requests that the relay can read', async () => {
+      for (let id = 1; id <= 450; id += 1) await activate(String(id), id, 'apns');
+      relay.otherwise(notified([450]));
+      await send({ type: 'test', time: 1 });
+      await database.jobs.idle();
+      expect(relay.requests.map((_, index) => sentTo(index).length)).toEqual([200, 200, 50]);
+      expect(published).toEqual([
+        {
+          type: 'push_device',
+          push_account_id: '450',
+          status: 'failed',
+          error_code: 'NO_ACTIVE_PUSH_DEVICE',
+        },
+      ]);
+    });
+
+    it('is not sent to anybody without devices, and not again once it is of no use', async () => {
+      await send({ type: 'test', time: 1 });
+      await database.jobs.idle();
+      await activate('1', 11, 'fcm');
+      relay.otherwise({ status: 503 });
+      await send({ type: 'test', time: 1 });
+      await database.jobs.idle();
+      now += 60_000;
+      await database.jobs.idle();
+      expect(relay.requests).toHaveLength(1);
+    });
+
+    it('is kept with its reason when the relay refuses it for good', async () => {
+      await activate('1', 11, 'fcm');
+      relay.otherwise(refused(400, 'BAD_REQUEST', 'no such realm'));
+      await send({ type: 'test', time: 1 });
+      await database.jobs.idle();
+      const [dead] = await database.jobs.list({ state: 'dead' });
+      expect(dead).toMatchObject({ reason: 'the relay refused it: BAD_REQUEST no such realm' });
+      expect((await readRelayLinkStatus(database.db)).state).toBe('working');
+    });
+  });
+});
