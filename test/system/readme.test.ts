@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Constellation, freePort } from '../support/constellation.js';
+
+const root = join(import.meta.dirname, '../..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+/** The code of all blocks marked for one kind of reader, in their order. */
+function codeFor(readers: string): string {
+  const blocks = [...readme.matchAll(/<!-- run by a test: ([a-z ]+) -->\n```\w+\n([\s\S]*?)```/g)];
+  const code = blocks.filter(([, marked]) => marked === readers).map(([, , text]) => text);
+  expect(code.length).toBeGreaterThan(0);
+  return code.join('\n');
+}
+
+let dir: string;
+let world: Constellation;
+let child: ChildProcess | undefined;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'waxwing-readme-'));
+  for (const folder of ['lib', 'etc', 'backups']) mkdirSync(join(dir, folder), { mode: 0o700 });
+  world = await Constellation.create();
+  await Promise.all([world.startRelay(), world.startServer()]);
+}, 60_000);
+
+afterAll(async () => {
+  if (child?.exitCode === null) child.kill('SIGKILL');
+  await world.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+// Each background command is a process group, so that what npx started ends with it.
+const endJobs = `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done' EXIT`;
+
+/** Runs a shell block as a person would in the checkout, with the paths of this test instead of the system's. */
+async function runShell(code: string, env: Record<string, string>): Promise<string> {
+  const script = code
+    .replaceAll('/var/lib/waxwing', join(dir, 'lib'))
+    .replaceAll('/etc/waxwing', join(dir, 'etc'))
+    .replaceAll('/var/backups', join(dir, 'backups'));
+  const { PATH = '', HOME = '' } = process.env;
+  child = spawn('bash', ['-euc', `${endJobs}\n${script}`], {
+    cwd: root,
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
+  }
+  await once(child, 'close');
+  expect(output).not.toContain('npm error');
+  return `${output}\nexit ${child.exitCode}`;
+}
+
+describe('the README', () => {
+  it('shows app developers code that registers a phone and opens its notifications', async () => {
+    const { user_id: userId, email, api_key: apiKey } = await world.addUser('reader');
+    const token = { tokenKind: 'fcm', token: 'fcm-readme-token' };
+    const account = { realmUrl: world.serverUrl, userId, email, apiKey };
+    const use = `
+      const { phone, registrar, status } = await startPush(...JSON.parse(process.env.PUSH));
+      await registrar.sendTestNotification();
+      const url = process.env.DELIVERIES;
+      const { deliveries } = await (await fetch(url)).json();
+      const opened = await phone.open(deliveries[0].body.message.data);
+      console.log(JSON.stringify([status.code, opened.kind, opened.notification.type]));`;
+    const { PATH = '', HOME = '' } = process.env;
+    child = spawn(process.execPath, ['--input-type=module', '--eval', codeFor('app developers') + use], {
+      cwd: join(root, 'packages/client'),
+      env: {
+        PATH,
+        HOME,
+        PUSH: JSON.stringify([account, token, world.bouncerPublicKey]),
+        DELIVERIES: `${world.vendors.urls.http}/deliveries?token=${token.token}`,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
+    await once(child, 'close');
+    expect(output).toBe('["active","notification","test"]\n');
+  }, 60_000);
+
+  it('shows relay operators commands that make, rotate, back up and restore keys', async () => {
+    const apps = readFileSync(join(world.dir, 'apps.json'));
+    writeFileSync(join(dir, 'etc', 'apps.json'), apps, { mode: 0o600 });
+    const output = await runShell(codeFor('relay operators'), { RELAY_PORT: String(await freePort()) });
+    expect(output).toMatch(/exit 0$/);
+    expect(output).toMatch(/server key\s+[0-9a-f]{64}/);
+    expect(output).toContain('accepted');
+    expect(existsSync(join(dir, 'backups', 'waxwing-key-ring.age'))).toBe(true);
+  }, 120_000);
+
+  it('shows server admins commands that run a server and say how its relay is', async () => {
+    writeFileSync(join(dir, 'etc', 'server-key.txt'), 'a'.repeat(64), { mode: 0o600 });
+    const output = await runShell(codeFor('server admins'), { SERVER_PORT: String(await freePort()) });
+    expect(output).toMatch(/exit 0$/);
+    expect(output).toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/);
+    expect(output).toMatch(/API key, shown this once: [0-9a-f]{64}/);
+    expect(output).toContain('Relay: https://relay.example.com');
+  }, 60_000);
+
+  it('links only to what exists', () => {
+    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1] as string);
+    expect(links.length).toBeGreaterThan(5);
+    expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
+  });
+});
