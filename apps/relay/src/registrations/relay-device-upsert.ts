@@ -30,37 +30,64 @@ const templateRow: RelayDeviceRow = {
   expired_at: 0,
 };
 
+/** A row and its place among those to be saved. */
+type NumberedRow = readonly [number, RelayDeviceRow];
+
 interface SavedRow {
   readonly id: number;
-  readonly realm_id: number;
   readonly push_account_id: string;
-  readonly token_lookup: string;
 }
 
 /** Inserts rows or renews those that exist, many to a statement. The statements are built once for a database. */
 export class RelayDeviceUpsert {
-  readonly #statements: readonly { readonly rows: number; readonly sql: string }[];
+  readonly #statements: readonly { readonly size: number; readonly sql: string }[];
 
   constructor(db: Kysely<RelayTables>) {
-    this.#statements = rowsPerStatement.map((rows) => ({ rows, sql: buildStatement(db, rows) }));
+    this.#statements = rowsPerStatement.map((size) => ({ size, sql: buildStatement(db, size) }));
   }
 
-  /** The ids of the rows, in their order; the last of several rows for one device wins. */
+  /** The ids of the rows, in their order; of several rows for one device the last one stays. */
   async run(db: Transaction<RelayTables>, rows: readonly RelayDeviceRow[]): Promise<number[]> {
-    const distinct = [...new Map(rows.map((row) => [identityOf(row), row])).values()];
-    const ids = new Map<string, number>();
+    const ids = new Array<number>(rows.length);
+    let waiting: readonly NumberedRow[] = [...rows.entries()];
+    while (waiting.length > 0) {
+      // What a statement answers is told apart by the push account alone, so each of them comes once in a round.
+      const round = new Map<string, NumberedRow>();
+      const later: NumberedRow[] = [];
+      for (const each of waiting) {
+        const account = each[1].push_account_id;
+        if (round.has(account)) later.push(each);
+        else round.set(account, each);
+      }
+      for (const { id, push_account_id } of await this.#save(db, [...round.values()].sort(byAccount))) {
+        const saved = round.get(push_account_id);
+        if (saved !== undefined) ids[saved[0]] = id;
+      }
+      waiting = later;
+    }
+    return ids;
+  }
+
+  async #save(db: Transaction<RelayTables>, rows: readonly NumberedRow[]): Promise<SavedRow[]> {
+    const saved: SavedRow[] = [];
     let offset = 0;
-    for (const { rows: size, sql } of this.#statements) {
-      for (; distinct.length - offset >= size; offset += size) {
-        const parameters = distinct
-          .slice(offset, offset + size)
-          .flatMap((row) => columns.map((column) => row[column]));
-        const saved = await db.executeQuery<SavedRow>(CompiledQuery.raw(sql, parameters));
-        for (const row of saved.rows) ids.set(identityOf(row), row.id);
+    for (const { size, sql } of this.#statements) {
+      for (; rows.length - offset >= size; offset += size) {
+        const parameters: unknown[] = [];
+        for (const [, row] of rows.slice(offset, offset + size)) {
+          for (const column of columns) parameters.push(row[column]);
+        }
+        const result = await db.executeQuery<SavedRow>(CompiledQuery.raw(sql, parameters));
+        saved.push(...result.rows);
       }
     }
-    return rows.map((row) => idOf(ids, row));
+    return saved;
   }
+}
+
+// One order everywhere, so that two transactions for the same devices never wait for each other.
+function byAccount([, left]: NumberedRow, [, right]: NumberedRow): number {
+  return left.push_account_id < right.push_account_id ? -1 : 1;
 }
 
 function buildStatement(db: Kysely<RelayTables>, rows: number): string {
@@ -78,18 +105,6 @@ function buildStatement(db: Kysely<RelayTables>, rows: number): string {
         expired_at: ref('excluded.expired_at'),
       })),
     )
-    .returning(['id', 'realm_id', 'push_account_id', 'token_lookup'])
+    .returning(['id', 'push_account_id'])
     .compile().sql;
-}
-
-type Identity = Pick<SavedRow, 'realm_id' | 'push_account_id' | 'token_lookup'>;
-
-function identityOf({ realm_id, push_account_id, token_lookup }: Identity): string {
-  return `${realm_id} ${push_account_id} ${token_lookup}`;
-}
-
-function idOf(ids: ReadonlyMap<string, number>, row: RelayDeviceRow): number {
-  const id = ids.get(identityOf(row));
-  if (id === undefined) throw new Error('the database did not return the id of a RelayDevice that it saved');
-  return id;
 }
