@@ -167,6 +167,17 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     return Number(id);
   }
 
+  async function receipts(
+    ids: readonly (string | undefined)[],
+  ): Promise<{ status: string; reason?: string; attempts: number; device_id: number }[]> {
+    const answer = await app.inject({
+      method: 'GET',
+      url: `${relayReceiptsPath}?ids=${ids.join(',')}`,
+      headers: { authorization },
+    });
+    return answer.json().receipts;
+  }
+
   return {
     ...{
       app,
@@ -210,16 +221,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       };
     },
 
-    async receipts(
-      ids: readonly (string | undefined)[],
-    ): Promise<{ status: string; reason?: string; attempts: number; device_id: number }[]> {
-      const answer = await app.inject({
-        method: 'GET',
-        url: `${relayReceiptsPath}?ids=${ids.join(',')}`,
-        headers: { authorization },
-      });
-      return answer.json().receipts;
-    },
+    receipts,
 
     /** Waits until a receipt is no longer `queued`. */
     async settled(
@@ -228,7 +230,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     ): Promise<{ status: string; reason?: string; attempts: number }> {
       let last: { status: string; attempts: number } | undefined;
       await until(async () => {
-        [last] = await this.receipts([id]);
+        [last] = await receipts([id]);
         return last !== undefined && last.status !== 'queued';
       }, withinMilliseconds);
       return last as { status: string; attempts: number };

@@ -28,7 +28,7 @@ export type ApnsEnding =
       readonly retryAfter: string | undefined;
     }
   /** APNs provably did not process it: it can be sent again without a duplicate. */
-  | { readonly kind: 'not-processed' }
+  | { readonly kind: 'not-processed'; readonly because: 'connection-ended' | 'refused' }
   | { readonly kind: 'unanswered'; readonly why: 'TIMED_OUT' | 'BROKEN_OFF' };
 
 /** A request under way. */
@@ -195,7 +195,8 @@ export class ApnsConnection {
     }
     const { id, rstCode } = stream;
     const wasNeverSent = id === undefined || id === 0 || id > this.#lastStreamId;
-    if (wasNeverSent || rstCode === constants.NGHTTP2_REFUSED_STREAM) return { kind: 'not-processed' };
+    if (wasNeverSent) return { kind: 'not-processed', because: 'connection-ended' };
+    if (rstCode === constants.NGHTTP2_REFUSED_STREAM) return { kind: 'not-processed', because: 'refused' };
     return { kind: 'unanswered', why: 'BROKEN_OFF' };
   }
 

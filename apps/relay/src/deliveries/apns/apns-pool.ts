@@ -27,12 +27,13 @@ export interface ApnsRequest {
 }
 
 interface Waiting extends ApnsRequest {
-  resends: number;
+  resends: Record<'connection-ended' | 'refused', number>;
   resolve(result: ApnsResult): void;
   end(ending: ApnsEnding, connection: ApnsConnection): void;
 }
 
-const maximumResends = 3;
+/** A stream refused on a connection that lives may be refused again and again; connections ending take requests along. */
+const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
 const maximumConnectFailures = 2;
 const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
 /** After these the connection is of no more use; a request that got one goes to another. */
@@ -76,7 +77,7 @@ export class ApnsPool {
       }
       const waiting: Waiting = {
         ...request,
-        resends: 0,
+        resends: { 'connection-ended': 0, refused: 0 },
         resolve,
         end: (ending, connection) => this.#end(waiting, ending, connection),
       };
@@ -183,8 +184,9 @@ export class ApnsPool {
   #end(waiting: Waiting, ending: ApnsEnding, connection: ApnsConnection): void {
     this.#underWay -= 1;
     if (ending.kind === 'not-processed') {
-      if (waiting.resends < maximumResends && !this.#isClosed) {
-        waiting.resends += 1;
+      const { because } = ending;
+      if (waiting.resends[because] < maximumResends[because] && !this.#isClosed) {
+        waiting.resends[because] += 1;
         this.#again.push(waiting);
         return;
       }

@@ -42,7 +42,7 @@ export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): 
   const reason = answer.kind === 'refused' ? answer.reason : answer.why;
   switch (row.outcome) {
     case 'gone':
-      return judgeDeath(answered, row.isDated, reason, options);
+      return judgeDeath(answered, row.isDated, reason);
     case 'retry':
       return judgeRetry(answered, row.schedule, reason, options);
     case 'rejected':
@@ -57,14 +57,9 @@ export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): 
 }
 
 /** A vendor that says since when a token is dead speaks of an older registration if the device registered after that. */
-function judgeDeath(
-  { answer, delivery }: AnsweredDelivery,
-  isDated: boolean,
-  reason: string,
-  { now }: JudgeOptions,
-): Outcome {
-  // Registered in the very millisecond of the answer still counts as before it.
-  if (!isDated) return { kind: 'gone', reason, ifRegisteredBefore: now + 1 };
+function judgeDeath({ answer, delivery }: AnsweredDelivery, isDated: boolean, reason: string): Outcome {
+  // The registration that was tried is dead, not one that has come since.
+  if (!isDated) return { kind: 'gone', reason, ifRegisteredBefore: delivery.device.registeredAt + 1 };
   const deadSince = answer.kind === 'refused' ? answer.deadSince : undefined;
   if (deadSince === undefined || delivery.device.registeredAt >= deadSince) {
     return { kind: 'rejected', reason, fault: 'vendor' };

@@ -38,12 +38,12 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
-  /** It may have been sent: a repeat may be a duplicate, so there are few. */
+  /** It may have been sent and a repeat may be a duplicate, so there are three repeats. */
   ambiguous: {
     firstMilliseconds: 10 * second,
     capMilliseconds: 5 * minute,
     stopAfterMilliseconds: hour,
-    maximumTries: 3,
+    maximumTries: 4,
   },
   /** The vendor has seen nothing, so only our own side needs a rest. */
   unseen: { firstMilliseconds: 5 * second, capMilliseconds: 5 * minute, stopAfterMilliseconds: 24 * hour },

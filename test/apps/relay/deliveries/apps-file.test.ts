@@ -1,0 +1,184 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigurationError, EnvironmentReader } from '@waxwing/service';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findApnsApp, findFcmApp } from '../../../../apps/relay/src/deliveries/apps/app-set.js';
+import { readAppsFile } from '../../../../apps/relay/src/deliveries/apps/read-apps-file.js';
+import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';
+import { apnsRequest, apnsToken, appsFor, startDeliveriesUnderTest } from './deliveries-under-test.js';
+
+const dir = mkdtempSync(join(tmpdir(), 'waxwing-apps-'));
+const apnsEntry = {
+  team_id: 'TEAM123456',
+  key_id: 'KEY1234567',
+  key_file: 'key.p8',
+  topics: ['org.example.App'],
+};
+const serverId = '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe';
+const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+
+beforeAll(() => {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const account = (projectId: string) =>
+    JSON.stringify({
+      type: 'service_account',
+      project_id: projectId,
+      private_key_id: 'id',
+      private_key: rsa.export({ type: 'pkcs8', format: 'pem' }),
+      client_email: `sender@${projectId}.iam.gserviceaccount.com`,
+      token_uri: 'https://oauth2.googleapis.com/token',
+    });
+  for (const project of ['one', 'two', 'three']) write(`${project}.json`, account(project));
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  write('key.p8', ec.export({ type: 'pkcs8', format: 'pem' }).toString());
+  write(
+    'other.p8',
+    generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      .privateKey.export({ type: 'pkcs8', format: 'pem' })
+      .toString(),
+  );
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+
+function write(name: string, content: string, mode = 0o600): string {
+  const file = join(dir, name);
+  writeFileSync(file, content, { mode });
+  chmodSync(file, mode);
+  return file;
+}
+
+function read(apps: unknown) {
+  return readAppsFile(write('apps.json', typeof apps === 'string' ? apps : JSON.stringify(apps)));
+}
+
+async function problemsOf(apps: unknown): Promise<readonly string[]> {
+  try {
+    await read(apps);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('the apps file', () => {
+  it('chooses the Firebase project by realm, then by server, then the default', async () => {
+    const apps = await read({
+      fcm: [
+        { service_account_file: 'one.json' },
+        { service_account_file: 'two.json', servers: [serverId.toUpperCase()] },
+        { service_account_file: 'three.json', project: 'renamed', realms: [realmUuid] },
+      ],
+    });
+    const other = '00000000-0000-4000-8000-000000000000';
+    expect(findFcmApp(apps, serverId, realmUuid)?.projectId).toBe('renamed');
+    expect(findFcmApp(apps, serverId, other)?.projectId).toBe('two');
+    expect(findFcmApp(apps, other, other)?.projectId).toBe('one');
+    expect(findApnsApp(apps, 'org.example.App')).toBeUndefined();
+  });
+
+  it('chooses the team by bundle id, a named one before the rest', async () => {
+    const apps = await read({ apns: [{ ...apnsEntry, topics: '*', key_id: 'REST' }, apnsEntry] });
+    expect(findApnsApp(apps, 'org.example.App')?.keyId).toBe('KEY1234567');
+    expect(findApnsApp(apps, 'org.example.Other')?.keyId).toBe('REST');
+    expect(findFcmApp(apps, serverId, realmUuid)).toBeUndefined();
+  });
+
+  it('tells one key from another that bears the same id', async () => {
+    const first = (await read({ apns: [apnsEntry] })).apns[0]?.fingerprint;
+    const same = (await read({ apns: [{ ...apnsEntry, topics: '*' }] })).apns[0]?.fingerprint;
+    const other = (await read({ apns: [{ ...apnsEntry, key_file: 'other.p8' }] })).apns[0]?.fingerprint;
+    expect(same).toBe(first);
+    expect(other).not.toBe(first);
+  });
+
+  it('names every problem at once, with the file and what to do', async () => {
+    write('open.p8', 'x', 0o644);
+    write('empty.json', '{}');
+    const problems = await problemsOf({
+      fcm: [{ service_account_file: 'missing.json' }, { service_account_file: 'empty.json' }],
+      apns: [
+        { ...apnsEntry, key_file: 'open.p8' },
+        { ...apnsEntry, key_file: 'one.json' },
+      ],
+    });
+    expect(problems).toHaveLength(4);
+    expect(problems[0]).toContain(join(dir, 'missing.json'));
+    expect(problems[1]).toContain('is not a Google service account');
+    expect(problems[2]).toContain('chmod 600');
+    expect(problems[3]).toContain('holds no PKCS #8 private key for ES256');
+  });
+
+  it.each([
+    ['[', 'is not JSON'],
+    ['{}', 'lists no app'],
+    ['{"fcm":[{"service_account_file":"one.json","extra":1}]}', 'fcm.0'],
+    ['{"apns":[{"team_id":"T E A M"}]}', 'apns.0.team_id'],
+    [
+      { fcm: [{ service_account_file: 'one.json' }, { service_account_file: 'two.json' }] },
+      'the default Firebase project',
+    ],
+    [{ apns: [apnsEntry, apnsEntry] }, 'the topic org.example.App more than once'],
+    [
+      {
+        apns: [
+          { ...apnsEntry, topics: '*' },
+          { ...apnsEntry, topics: '*' },
+        ],
+      },
+      'every other topic',
+    ],
+  ])('%j is refused: %s', async (apps, problem) => {
+    expect((await problemsOf(apps)).join('\n')).toContain(problem);
+  });
+
+  it("must be its owner's alone", async () => {
+    const file = write('apps-open.json', '{}', 0o640);
+    await expect(readAppsFile(file)).rejects.toThrow(`chmod 600 ${file}`);
+  });
+});
+
+describe('the settings of deliveries', () => {
+  it.each([
+    [{ RELAY_FCM_BASE_URL: 'http://127.0.0.1:1' }, 'RELAY_FCM_BASE_URL is set but RELAY_APPS_FILE is not'],
+    [{ RELAY_APNS_CA_FILE: 'ca.pem' }, 'RELAY_APNS_CA_FILE is set but RELAY_APPS_FILE is not'],
+    [{ RELAY_APPS_FILE: 'a', RELAY_APNS_SANDBOX_URL: 'http://127.0.0.1' }, 'APNs is spoken over TLS alone'],
+  ])('%j are half a configuration', (environment, problem) => {
+    const reader = new EnvironmentReader(environment, 'RELAY_');
+    readDeliveriesEnvironment(reader);
+    expect(() => reader.finish()).toThrow(problem);
+  });
+
+  it('left out deliver nothing, and point at the real vendors', () => {
+    const reader = new EnvironmentReader({}, 'RELAY_');
+    expect(readDeliveriesEnvironment(reader)).toMatchObject({
+      apps: { kind: 'not-configured' },
+      fcmBaseUrl: 'https://fcm.googleapis.com',
+      apnsUrls: { production: 'https://api.push.apple.com', sandbox: 'https://api.sandbox.push.apple.com' },
+    });
+    reader.finish();
+  });
+});
+
+describe('an APNs device whose app the relay does not serve', () => {
+  it('is rejected as a fault of the configuration, and kept', async () => {
+    const relay = await startDeliveriesUnderTest({
+      apps: (vendors) => {
+        const [apns] = appsFor(vendors).apns;
+        return { apns: [{ ...apns, topics: ['org.example.Served'] }] };
+      },
+    });
+    try {
+      const id = await relay.addApns(apnsToken(), { appId: 'org.example.Stranger' });
+      const { body } = await relay.notify([apnsRequest(id)]);
+      expect(body.results).toEqual([
+        { status: 'rejected', reason: 'APP_NOT_SERVED', fault: 'relay-configuration' },
+      ]);
+      expect((await relay.device(id)).expired_at).toBeNull();
+    } finally {
+      await relay.close();
+    }
+  });
+});

@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  apnsRequest,
+  apnsToken,
+  type DeliveriesUnderTest,
+  fcmRequest,
+  startDeliveriesUnderTest,
+  until,
+} from './deliveries-under-test.js';
+
+let relay: DeliveriesUnderTest | undefined;
+afterEach(async () => {
+  await relay?.close();
+  relay = undefined;
+});
+
+describe('a server over its quota', () => {
+  it('is answered 503 with RATE_LIMIT_HIT and when to come back, and is served again then', async () => {
+    const time = { now: Date.UTC(2026, 0, 5, 12) };
+    relay = await startDeliveriesUnderTest({
+      clock: () => time.now,
+      environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60' },
+    });
+    const id = await relay.addFcm('fcm-1');
+    const many = Array.from({ length: 50 }, () => fcmRequest(id));
+    expect((await relay.notify(many)).status).toBe(200);
+    const refused = await relay.notify(many);
+    expect(refused.status).toBe(503);
+    expect(refused.body.code).toBe('RATE_LIMIT_HIT');
+    expect(refused.headers['retry-after']).toBe('40');
+    time.now += 39_000;
+    expect((await relay.notify(many)).status).toBe(503);
+    time.now += 1000;
+    expect((await relay.notify(many)).status).toBe(200);
+    expect(await relay.arrived('fcm-1')).toHaveLength(100);
+  });
+});
+
+describe('a full relay', () => {
+  it('answers 503 with Retry-After while too much is in flight, and takes more once there is room', async () => {
+    relay = await startDeliveriesUnderTest({ environment: { RELAY_MAXIMUM_NOTIFICATIONS_IN_FLIGHT: '10' } });
+    const { notify, addApns, faults, metrics, statistics } = relay;
+    const id = await addApns(apnsToken());
+    await faults([{ vendor: 'apns', latency_ms: 300 }]);
+    const eight = Array.from({ length: 8 }, () => apnsRequest(id));
+    const first = notify(eight);
+    await until(async () => {
+      const { apns } = (await statistics()) as unknown as { apns: { production: { requests: number } } };
+      return apns.production.requests > 0;
+    });
+    expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 8');
+    const refused = await notify(eight);
+    expect(refused.status).toBe(503);
+    expect(refused.body.code).toBe('SERVICE_UNAVAILABLE');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await first).status).toBe(200);
+    await faults([]);
+    expect((await notify(eight)).status).toBe(200);
+    expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
+  });
+
+  it('answers 503 when the queue is as long as it may be', async () => {
+    relay = await startDeliveriesUnderTest({
+      environment: { RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '1' },
+      timings: { delayDivisor: 1 },
+    });
+    const { notify, addFcm, faults, metrics } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'fcm', status: 503, times: 1 }]);
+    expect((await notify([fcmRequest(id)])).body.results[0]?.status).toBe('queued');
+    expect(await metrics.text()).toContain('waxwing_deliveries_queued 1');
+    const refused = await notify([fcmRequest(id)]);
+    expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  });
+});
+
+describe('a request that takes longer than its budget', () => {
+  it('is answered in time with what is still under way queued, and nothing is sent twice', async () => {
+    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 150 } });
+    const { notify, addApns, faults, settled, arrived, metrics } = relay;
+    const quick = await addApns(apnsToken(1));
+    const slow = await addApns(apnsToken(2));
+    await notify([apnsRequest(quick)]);
+    await faults([{ vendor: 'apns', token: apnsToken(2), latency_ms: 600 }]);
+    const startedAt = Date.now();
+    const { body } = await notify([apnsRequest(quick), apnsRequest(slow)]);
+    expect(Date.now() - startedAt).toBeLessThan(550);
+    expect(body.results).toMatchObject([{ status: 'sent' }, { status: 'queued', reason: 'UNDER_WAY' }]);
+    expect(await settled(body.results[1]?.notification_id)).toMatchObject({ status: 'sent' });
+    expect(await arrived(apnsToken(2))).toHaveLength(1);
+    expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
+  });
+});
+
+describe('a relay without an apps file', () => {
+  it('rejects every notification, says why in answer and log, and keeps the devices', async () => {
+    relay = await startDeliveriesUnderTest({
+      environment: {
+        RELAY_APPS_FILE: undefined,
+        RELAY_FCM_BASE_URL: undefined,
+        RELAY_APNS_PRODUCTION_URL: undefined,
+        RELAY_APNS_SANDBOX_URL: undefined,
+        RELAY_APNS_CA_FILE: undefined,
+      },
+    });
+    const id = await relay.addFcm('fcm-1');
+    const { status, body } = await relay.notify([fcmRequest(id)]);
+    expect(status).toBe(200);
+    expect(body.results).toEqual([
+      { status: 'rejected', reason: 'DELIVERY_NOT_CONFIGURED', fault: 'relay-configuration' },
+    ]);
+    expect(body.delete_device_ids).toEqual([]);
+    expect(relay.log.text()).toContain('RELAY_APPS_FILE is not set');
+    expect(relay.log.lines().filter(({ reason }) => reason === 'DELIVERY_NOT_CONFIGURED')).toMatchObject([
+      { level: 'error' },
+    ]);
+  });
+});

@@ -1,0 +1,88 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { Secret } from '@waxwing/service';
+import { decodeJwt, decodeProtectedHeader, importPKCS8 } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { ProviderToken } from '../../../../apps/relay/src/deliveries/apns/provider-token.js';
+import { ProviderTokenStore } from '../../../../apps/relay/src/deliveries/apns/provider-token-store.js';
+import type { ApnsApp } from '../../../../apps/relay/src/deliveries/apps/app-set.js';
+import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
+import { createNodeTokenVault } from '../../../support/node-token-vault.js';
+import { eachBackend } from '../../../support/test-databases.js';
+
+const minute = 60_000;
+
+eachBackend((backend) => {
+  async function setUp(processes: number) {
+    const database = await backend.open<RelayTables>({ migrations: relayMigrationSets });
+    const pem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+      type: 'pkcs8',
+      format: 'pem',
+    });
+    const app: ApnsApp = {
+      vendor: 'apns',
+      teamId: 'TEAM123456',
+      keyId: 'KEY1234567',
+      privateKey: new Secret(await importPKCS8(pem.toString(), 'ES256')),
+      fingerprint: 'fingerprint',
+      keyFile: 'key.p8',
+      topics: '*',
+    };
+    const vault = createNodeTokenVault();
+    const time = { now: Date.UTC(2026, 0, 5, 12) };
+    const clock = () => time.now;
+    const store = new ProviderTokenStore(database, vault);
+    const tokens = Array.from({ length: processes }, () => new ProviderToken({ app, clock, store }));
+    return { database, time, tokens, store };
+  }
+
+  describe('the provider token', () => {
+    it('says what Apple asks for and nothing else', async () => {
+      const { tokens, time } = await setUp(1);
+      const [, jwt = ''] = ((await tokens[0]?.get()) ?? '').split(' ');
+      expect(decodeProtectedHeader(jwt)).toEqual({ alg: 'ES256', kid: 'KEY1234567' });
+      expect(decodeJwt(jwt)).toEqual({ iss: 'TEAM123456', iat: time.now / 1000 });
+    });
+
+    it('is the same for all processes, even when they begin at once, and rests sealed', async () => {
+      const { database, tokens } = await setUp(5);
+      const held = await Promise.all(tokens.map((token) => token.get()));
+      expect(new Set(held).size).toBe(1);
+      const rows = await database.db.selectFrom('provider_tokens').selectAll().execute();
+      expect(rows).toHaveLength(1);
+      expect(JSON.stringify(rows)).not.toContain(held[0]?.slice('bearer '.length));
+    });
+
+    it('is renewed before the hour is over, by one process for all', async () => {
+      const { tokens, time } = await setUp(3);
+      const [first] = await Promise.all(tokens.map((token) => token.get()));
+      time.now += 44 * minute;
+      expect(await tokens[1]?.get()).toBe(first);
+      time.now += 2 * minute;
+      const renewed = await Promise.all(tokens.map((token) => token.get()));
+      expect(new Set(renewed).size).toBe(1);
+      expect(renewed[0]).not.toBe(first);
+    });
+
+    it('that Apple calls too old is replaced only when twenty minutes have passed since the last', async () => {
+      const { tokens, time } = await setUp(2);
+      const first = await tokens[0]?.get();
+      time.now += 19 * minute;
+      await tokens[0]?.renew();
+      expect(await tokens[0]?.get()).toBe(first);
+      time.now += 2 * minute;
+      await tokens[0]?.renew();
+      const second = await tokens[0]?.get();
+      expect(second).not.toBe(first);
+      // The other process takes that one up rather than make a third.
+      await tokens[1]?.renew();
+      expect(await tokens[1]?.get()).toBe(second);
+    });
+
+    it('from a clock that was set back since is replaced', async () => {
+      const { tokens, time } = await setUp(1);
+      const first = await tokens[0]?.get();
+      time.now -= 120 * minute;
+      expect(await tokens[0]?.get()).not.toBe(first);
+    });
+  });
+});
