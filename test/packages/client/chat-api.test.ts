@@ -148,6 +148,13 @@ describe('The chat API', () => {
     expect(String(await refused)).toContain('did not answer within 5000 ms');
   });
 
+  it('leaves no timer behind that would keep the program running', async () => {
+    vi.useFakeTimers();
+    const { api } = connect();
+    await api.deleteEventQueue('q');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('gives up an answer whose body never ends', async () => {
     vi.useFakeTimers();
     const api = createChatApi({

@@ -55,6 +55,31 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second, builtIn]);
   });
 
+  it('leaves a working registration alone when its key comes from a list that has expired', async () => {
+    const { publish, forgetList, registrar, server, now, sealedTo } = await createFollowingPhone();
+    publish({ expiresAt: now() + day });
+    await registrar.sync();
+    forgetList();
+    server.now += 2 * day * 1000;
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', keySource: 'built-in' });
+    expect(sealedTo()).toEqual([second]);
+  });
+
+  it('keeps the newest list when two accounts fetch different ones at once', async () => {
+    const { publish, client, server, store } = await createFollowingPhone();
+    publish();
+    const old = server.keyList;
+    server.now += 1000;
+    publish({ primary: third });
+    const newest = server.keyList;
+    const lists = [newest, old];
+    server.overrides.set('/api/v1/mobile_push/bouncer_keys', () => server.answer(lists.shift() ?? {}));
+    const { url: realmUrl, email, apiKey } = server;
+    const registrars = [10, 11].map((userId) => client.registrar({ realmUrl, userId, email, apiKey }));
+    await Promise.all(registrars.map((registrar) => registrar.sync()));
+    expect(await store.get()).toMatchObject({ primaryPublicKey: third });
+  });
+
   it('uses the key in the app when the server passes on no list at all', async () => {
     const { registrar, sealedTo } = await createFollowingPhone();
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', keySource: 'built-in' });
@@ -146,6 +171,17 @@ describe('A refused key', () => {
     publish();
     for (let calls = 0; calls < 3; calls += 1) await registrar.sync();
     expect(sealedTo()).toEqual([second, second, second]);
+  });
+
+  it('is not tried twice for a list after the token has changed either', async () => {
+    const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
+    publish();
+    server.verdictOn = () => 'INVALID_BOUNCER_PUBLIC_KEY';
+    await registrar.sync();
+    expect(sealedTo()).toHaveLength(2);
+    knobs.token = { tokenKind: 'fcm', token: 'changed' };
+    await registrar.sync();
+    expect(sealedTo()).toHaveLength(3);
   });
 
   it('is not tried again as long as no list can be fetched', async () => {

@@ -182,6 +182,24 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
+  it('runs the calls of two registrars of one account one after the other too', async () => {
+    const { server, client, accounts } = await createPhone();
+    const { url: realmUrl, userId, email, apiKey } = server;
+    const sync = () => client.registrar({ realmUrl, userId, email, apiKey }).sync();
+    await Promise.all([sync(), sync()]);
+    expect(await accounts.list()).toHaveLength(1);
+    expect(server.registrations).toHaveLength(1);
+  });
+
+  it('takes no notice of what becomes of the user’s other phones', async () => {
+    const { server, registrar } = await createPhone();
+    server.verdictOn = () => {
+      server.decide('5', 'BAD_REQUEST');
+      return null;
+    };
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+  });
+
   it('says so when the phone has no token, without asking the server', async () => {
     const { server, knobs, registrar } = await createPhone();
     knobs.token = undefined;

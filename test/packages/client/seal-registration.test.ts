@@ -1,4 +1,5 @@
 import { buildRegistration, sealRegistration } from '@waxwing/client';
+import { parsePushRegistration } from '@waxwing/protocol';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
 import { openSealed } from '../../support/noble-oracle.js';
@@ -47,6 +48,20 @@ describe('A sealed registration', () => {
 });
 
 describe('A registration', () => {
+  it('names the organisation that it is for, and is refused when it names none that could be', () => {
+    const audience = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+    const registration = buildRegistration({ tokenKind: 'fcm', token: 't' }, { timestamp: 1, audience });
+    expect(registration).toEqual({ tokenKind: 'fcm', token: 't', timestamp: 1, audience });
+    const parse = (fields: object) =>
+      parsePushRegistration(
+        new TextEncoder().encode(JSON.stringify({ token_kind: 'fcm', token: 't', timestamp: 1, ...fields })),
+      );
+    expect(parse({ audience: audience.toUpperCase(), nonce: 'x' })).toEqual(registration);
+    expect(parse({ audience: null })).toEqual({ tokenKind: 'fcm', token: 't', timestamp: 1 });
+    expect(parse({ audience: 'everybody' })).toBeUndefined();
+    expect(parse({ audience: 7 })).toBeUndefined();
+  });
+
   it.each([
     ['an empty token', { tokenKind: 'fcm', token: '' }],
     ['a token of 4097 characters', { tokenKind: 'fcm', token: 'x'.repeat(4097) }],

@@ -97,4 +97,17 @@ describe('A signing key', () => {
       keySource: 'key-list',
     });
   });
+
+  it('of an updated app does not lead back a phone that has followed the chain past it', async () => {
+    const { publish, registrar, server, store } = await createFollowingPhone();
+    const last = signer(102);
+    const chain = [...rotated, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }];
+    publish({ signer: last, chain });
+    await registrar.sync();
+    const updated = await createPhone({ keyList: { signingPublicKey: nextSigner.publicKey, store } });
+    updated.server.addBouncerKey(2);
+    updated.server.now = server.now;
+    updated.server.keyList = server.keyList;
+    await expect(updated.registrar.sync()).resolves.toMatchObject({ keySource: 'key-list' });
+  });
 });
