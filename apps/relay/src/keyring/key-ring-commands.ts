@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Terminal } from '../terminal.js';
 import { addBringingKeys } from './commands/bring-keys.js';
 import { addChangingKeys } from './commands/change-keys.js';
+import { addExportingStockKeys } from './commands/export-stock-keys.js';
 import { addInspectingKeys } from './commands/inspect-keys.js';
 import { addReplacingSecrets } from './commands/replace-secrets.js';
 
@@ -14,4 +15,5 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
   addInspectingKeys(keys, terminal);
   addChangingKeys(keys, terminal);
   addReplacingSecrets(keys, terminal);
+  addExportingStockKeys(keys, terminal);
 }

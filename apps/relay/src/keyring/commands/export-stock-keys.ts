@@ -1,0 +1,52 @@
+import { encodeBase64 } from '@waxwing/protocol';
+import { writePrivateFile } from '@waxwing/service';
+import type { Command } from 'commander';
+import { CommandError } from '../../command-error.js';
+import { requireConsent, type Terminal } from '../../terminal.js';
+import { openingKeys } from '../key-ring.js';
+import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
+import { fileExists } from '../key-ring-file.js';
+import { actorName, withDesk } from './desk-session.js';
+import { type OutputFlags, printResult, withJson } from './output.js';
+
+interface ExportFlags extends OutputFlags {
+  readonly to: string;
+  readonly yes?: true;
+}
+
+/** Adds `export-stock`. It never goes through the running relay, whose socket must carry no private key outwards. */
+export function addExportingStockKeys(keys: Command, terminal: Terminal): void {
+  withJson(keys.command('export-stock'))
+    .description(
+      "write the keys that open registrations, in the open, as a stock relay's {public: private} map",
+    )
+    .requiredOption('--to <file>', 'a new file, made with mode 0600')
+    .option('--yes', 'do not ask')
+    .action((flags: ExportFlags) => exportStockKeys(terminal, flags));
+}
+
+async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<void> {
+  const configuration = readKeyRingEnvironmentAlone(terminal.environment);
+  if (await fileExists(flags.to)) {
+    throw new CommandError(`The file ${flags.to} exists already: name another one.`);
+  }
+  await withDesk(terminal, configuration, async ({ keeper, clock }) => {
+    const { ring } = await keeper.read();
+    const keys = openingKeys(ring, clock());
+    await requireConsent(
+      terminal,
+      `${flags.to} will hold ${keys.length} private keys in the open. Go on?`,
+      flags.yes,
+    );
+    const pairs = keys.map(({ publicKey, privateKey }) => [publicKey, encodeBase64(privateKey.reveal())]);
+    const changes = keys.map(({ id }) => `bouncer key ${id}: private half written to ${flags.to}`);
+    const entry = { actor: actorName(), action: 'export-stock', changes };
+    await keeper.options.audit.append({ at: clock(), ...entry, phase: 'begun' });
+    await writePrivateFile(flags.to, `${JSON.stringify(Object.fromEntries(pairs))}\n`);
+    await keeper.options.audit.append({ at: clock(), ...entry, phase: 'done' });
+    printResult(terminal, flags, {
+      machines: { file: flags.to, keys: keys.map(({ id }) => id) },
+      people: `${flags.to} holds ${keys.length} private keys: destroy it when the stock relay has them.`,
+    });
+  });
+}

@@ -1,0 +1,293 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigurationError, Secret, writePrivateFile } from '@waxwing/service';
+import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
+import { describe, expect, it } from 'vitest';
+import {
+  passphraseIdentity,
+  passphraseRecipient,
+} from '../../../../apps/relay/src/keyring/age-passphrase.js';
+import { exampleKeys } from '../../../../apps/relay/src/keyring/example-keys.js';
+import { type KeyRing, keyId, primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { openKeyRingCipher } from '../../../../apps/relay/src/keyring/key-ring-cipher.js';
+import { encodeKeyRing } from '../../../../apps/relay/src/keyring/key-ring-document.js';
+import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import {
+  freshFolder,
+  privateTexts,
+  type RingOnDisk,
+  ringOnDisk,
+  sodium,
+  startedAt,
+} from './ring-material.js';
+
+const lowWork = 8;
+
+async function refusal(action: Promise<unknown>): Promise<string> {
+  const error = await action.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ConfigurationError);
+  return (error as Error).message;
+}
+
+/** Puts any text in the place of the ring, properly encrypted. */
+async function store(disk: RingOnDisk, text: string): Promise<void> {
+  const cipher = await openKeyRingCipher({ kind: 'identity', path: disk.identityPath });
+  await writePrivateFile(disk.path, await cipher.encrypt(text));
+}
+
+describe('the ring on the disk', () => {
+  it('is an age file of mode 0600 that holds no key in the open, and reads back as it was', async () => {
+    const ring = newKeyRing(sodium, startedAt);
+    const disk = await ringOnDisk(ring);
+    const text = readFileSync(disk.path, 'utf8');
+    expect(text).toMatch(/^-----BEGIN AGE ENCRYPTED FILE-----\n/);
+    expect(statSync(disk.path).mode & 0o777).toBe(0o600);
+    const everything = readdirSync(disk.folder)
+      .map((name) => readFileSync(join(disk.folder, name), 'latin1'))
+      .join('\n');
+    for (const secret of privateTexts(ring)) expect(everything.includes(secret)).toBe(false);
+    const read = await disk.keeper.read();
+    expect(privateTexts(read.ring)).toEqual(privateTexts(ring));
+  });
+
+  it('opens with the age library alone, given the identity', async () => {
+    const ring = newKeyRing(sodium, startedAt);
+    const disk = await ringOnDisk(ring);
+    const decrypter = new Decrypter();
+    decrypter.addIdentity(readFileSync(disk.identityPath, 'utf8').trim());
+    const text = await decrypter.decrypt(armor.decode(readFileSync(disk.path, 'utf8')), 'text');
+    expect(JSON.parse(text).bouncer_keys[0].public_key).toBe(primaryKey(ring).publicKey);
+  });
+
+  it.each([0o644, 0o640, 0o604, 0o620])('is refused with mode %o', async (mode) => {
+    const disk = await ringOnDisk();
+    chmodSync(disk.path, mode);
+    expect(await refusal(disk.keeper.read())).toContain(`run chmod 600 ${disk.path}`);
+    chmodSync(disk.path, 0o600);
+    chmodSync(disk.identityPath, mode);
+    expect(await refusal(disk.keeper.read())).toContain(`run chmod 600 ${disk.identityPath}`);
+  });
+
+  it('opens when the identity is readable for its owner alone, as systemd gives a credential', async () => {
+    const disk = await ringOnDisk();
+    chmodSync(disk.identityPath, 0o400);
+    expect((await disk.keeper.read()).ring.bouncerKeys).toHaveLength(1);
+  });
+
+  it('is refused, with what to do, when it is missing, cut off, changed, or sealed for somebody else', async () => {
+    const disk = await ringOnDisk();
+    const good = readFileSync(disk.path, 'utf8');
+    const other = await ringOnDisk();
+    const bad = [
+      good.slice(0, good.length / 2),
+      good.replace(/[a-z]/, 'A'),
+      readFileSync(other.path, 'utf8'),
+      '',
+    ];
+    for (const text of bad) {
+      writeFileSync(disk.path, text);
+      expect(await refusal(disk.keeper.read())).toContain('restore the ring from a backup');
+    }
+    const nowhere = await ringOnDisk();
+    writeFileSync(nowhere.path, '');
+    const { unlinkSync } = await import('node:fs');
+    unlinkSync(nowhere.path);
+    expect(await refusal(nowhere.keeper.read())).toContain('make one with waxwing-relay keys init');
+  });
+
+  it('never boots a plain ring', async () => {
+    const ring = newKeyRing(sodium, startedAt);
+    const disk = await ringOnDisk(ring);
+    await writePrivateFile(disk.path, encodeKeyRing(ring));
+    expect(await refusal(disk.keeper.read())).toContain('cannot be decrypted');
+  });
+});
+
+describe('a ring that is not sound stops the boot', () => {
+  const exampleFile = JSON.parse(readFileSync(join(import.meta.dirname, '../../../../keys.example'), 'utf8'));
+  const unsound: [string, (ring: KeyRing) => KeyRing, RegExp][] = [
+    ['empty', (ring) => ({ ...ring, bouncerKeys: [] }), /is empty: make one/],
+    [
+      'with two primaries',
+      (ring) => ({ ...ring, bouncerKeys: [...ring.bouncerKeys, ...newKeyRing(sodium, 1).bouncerKeys] }),
+      /has 2 primary keys where exactly one is needed/,
+    ],
+    [
+      'without a primary',
+      (ring) => ({
+        ...ring,
+        bouncerKeys: ring.bouncerKeys.map(({ id, publicKey, createdAt }) => ({
+          ...{ id, publicKey, createdAt, state: 'retired' as const, retiredAt: 1 },
+        })),
+      }),
+      /has no primary key/,
+    ],
+    [
+      'with a key twice',
+      (ring) => ({
+        ...ring,
+        bouncerKeys: [
+          ...ring.bouncerKeys,
+          { ...primaryKey(ring), state: 'compromised' as const, revokedAt: 1 },
+        ],
+      }),
+      /twice/,
+    ],
+    [
+      'with a public half of another private half',
+      (ring) => ({
+        ...ring,
+        bouncerKeys: [{ ...primaryKey(ring), privateKey: primaryKey(newKeyRing(sodium, 1)).privateKey }],
+      }),
+      /does not belong to its private key/,
+    ],
+    [
+      'with an example key',
+      (ring) => {
+        const { public_key: publicKey, private_key: privateKey } = exampleFile.keys[2];
+        const bytes = new Uint8Array(Buffer.from(publicKey, 'base64'));
+        const example = {
+          id: keyId(bytes),
+          publicKey,
+          privateKey: new Secret(new Uint8Array(Buffer.from(privateKey, 'base64'))),
+        };
+        return { ...ring, bouncerKeys: [{ ...primaryKey(ring), ...example }] };
+      },
+      /is from keys.example, so everybody has its private half/,
+    ],
+    ['without a signing key', (ring) => ({ ...ring, signingKeys: [] }), /no key that signs/],
+    [
+      'with a signing key of another private half',
+      (ring) => {
+        const [other] = newKeyRing(sodium, 1).signingKeys;
+        return {
+          ...ring,
+          signingKeys: ring.signingKeys.map((key) => ({ ...key, privateKey: other?.privateKey })),
+        };
+      },
+      /signing key .* does not belong/,
+    ],
+    ['without a token key', (ring) => ({ ...ring, tokenKeys: [] }), /no token key/],
+  ];
+
+  it.each(unsound)('%s', async (_name, spoil, sentence) => {
+    const disk = await ringOnDisk();
+    await store(disk, encodeKeyRing(spoil(newKeyRing(sodium, startedAt))));
+    const said = await refusal(disk.keeper.read());
+    expect(said).toMatch(sentence);
+    expect(said).toContain(disk.path);
+  });
+
+  it.each([
+    ['no JSON', 'not JSON {'],
+    ['another version', '{"version":2}'],
+    ['an array', '[]'],
+  ])('%s, saying so without quoting it', async (_name, text) => {
+    const disk = await ringOnDisk();
+    await store(disk, text);
+    const said = await refusal(disk.keeper.read());
+    expect(said).toContain('has a wrong form');
+    expect(said).not.toContain('not JSON {');
+  });
+
+  it('and keys.example holds no key that the relay does not know as an example', () => {
+    expect(exampleFile.keys.map((key: { public_key: string }) => key.public_key).sort()).toEqual(
+      [...exampleKeys].sort(),
+    );
+  });
+});
+
+describe('a passphrase', () => {
+  const passphrase = 'a long passphrase, with spaces';
+
+  it('seals what the age library opens, and opens what it seals', async () => {
+    const encrypter = new Encrypter();
+    encrypter.addRecipient(passphraseRecipient(passphrase, lowWork));
+    const theirs = new Decrypter();
+    theirs.addPassphrase(passphrase);
+    expect(await theirs.decrypt(await encrypter.encrypt('ring'), 'text')).toBe('ring');
+
+    const library = new Encrypter();
+    library.setPassphrase(passphrase);
+    library.setScryptWorkFactor(lowWork);
+    const ours = new Decrypter();
+    ours.addIdentity(passphraseIdentity(passphrase));
+    expect(await ours.decrypt(await library.encrypt('ring'), 'text')).toBe('ring');
+  });
+
+  it('opens nothing when it is another, or when the file asks for minutes of work', async () => {
+    const sealed = async (workFactor: number) => {
+      const encrypter = new Encrypter();
+      encrypter.addRecipient(passphraseRecipient(passphrase, workFactor));
+      return encrypter.encrypt('ring');
+    };
+    const wrong = new Decrypter();
+    wrong.addIdentity(passphraseIdentity('another'));
+    await expect(wrong.decrypt(await sealed(lowWork))).rejects.toThrow();
+    const header = Buffer.from(await sealed(lowWork))
+      .toString('latin1')
+      .replace(/ 8\n/, ' 21\n');
+    const right = new Decrypter();
+    right.addIdentity(passphraseIdentity(passphrase));
+    await expect(right.decrypt(new Uint8Array(Buffer.from(header, 'latin1')))).rejects.toThrow();
+  });
+
+  it('is worked on while the event loop turns', async () => {
+    let turns = 0;
+    let done = false;
+    const turn = () => {
+      turns += 1;
+      if (!done) setImmediate(turn);
+    };
+    turn();
+    await passphraseRecipient(passphrase, 15).wrapFileKey(new Uint8Array(16));
+    done = true;
+    expect(turns).toBeGreaterThan(20);
+  });
+
+  it('comes from a private file, whose first line seals while all lines open', async () => {
+    const folder = freshFolder();
+    const path = join(folder, 'passphrase');
+    await expect(openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).rejects.toThrow(
+      ConfigurationError,
+    );
+    await writePrivateFile(path, `${passphrase}\n`);
+    const old = await (await openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).encrypt('ring');
+    await writePrivateFile(path, `a new one\n${passphrase}\n`);
+    const both = await openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
+    expect(await both.decrypt(old)).toBe('ring');
+    const renewed = await both.encrypt('ring');
+    await writePrivateFile(path, 'a new one\n');
+    const alone = await openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
+    expect(await alone.decrypt(renewed)).toBe('ring');
+    expect(await refusal(alone.decrypt(old))).toContain(path);
+  });
+});
+
+describe('an identity file', () => {
+  it('may have comments and several identities, of which the first seals', async () => {
+    const folder = freshFolder();
+    const path = join(folder, 'identity');
+    const [first, second] = [await generateX25519Identity(), await generateX25519Identity()];
+    await writePrivateFile(path, `# ours\n${first}\n\n${second}\n`);
+    const cipher = await openKeyRingCipher({ kind: 'identity', path });
+    const byLibrary = new Encrypter();
+    byLibrary.addRecipient(await identityToRecipient(second));
+    expect(await cipher.decrypt(armor.encode(await byLibrary.encrypt('ring')))).toBe('ring');
+    const decrypter = new Decrypter();
+    decrypter.addIdentity(first);
+    expect(await decrypter.decrypt(armor.decode(await cipher.encrypt('ring')), 'text')).toBe('ring');
+  });
+
+  it.each(['', '# nothing\n', 'AGE-SECRET-KEY-1SHORT\n', 'a passphrase\n'])(
+    'is refused as %j',
+    async (text) => {
+      const path = join(freshFolder(), 'identity');
+      await writePrivateFile(path, text);
+      expect(await refusal(openKeyRingCipher({ kind: 'identity', path }))).toContain('AGE-SECRET-KEY-1');
+    },
+  );
+});

@@ -1,0 +1,67 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writePrivateFile } from '@waxwing/service';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { generateX25519Identity } from 'age-encryption';
+import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';
+import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { keyRingFile } from '../../../../apps/relay/src/keyring/key-ring-file.js';
+import { KeyRingKeeper } from '../../../../apps/relay/src/keyring/key-ring-keeper.js';
+import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import {
+  dayMilliseconds,
+  defaultRotationPolicy,
+} from '../../../../apps/relay/src/keyring/rotation-policy.js';
+
+export const { sodium } = await loadFastestSodium();
+export const day = dayMilliseconds;
+export const policy = defaultRotationPolicy;
+export const startedAt = Date.parse('2026-03-01T00:00:00Z');
+
+export function freshFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'waxwing-ring-'));
+}
+
+/** Every private half of a ring, as it could stand in a file: base64, base64 without padding, and hexadecimal. */
+export function privateTexts(ring: KeyRing): string[] {
+  const secrets = [
+    ...ring.bouncerKeys.flatMap((key) => ('privateKey' in key ? [key.privateKey] : [])),
+    ...ring.signingKeys.flatMap(({ privateKey }) => (privateKey === undefined ? [] : [privateKey])),
+    ...ring.tokenKeys.flatMap(({ encryptionKey, lookupKey }) => [encryptionKey, lookupKey]),
+  ];
+  return secrets.flatMap((secret) => {
+    const bytes = Buffer.from(secret.reveal());
+    const base64 = bytes.toString('base64');
+    return [base64, base64.replace(/=+$/, ''), bytes.toString('hex'), bytes.toString('latin1')];
+  });
+}
+
+export interface RingOnDisk {
+  readonly folder: string;
+  readonly path: string;
+  readonly identityPath: string;
+  readonly auditPath: string;
+  readonly keeper: KeyRingKeeper;
+  readonly time: { now: number };
+}
+
+/** A key ring in a file of its own folder. */
+export async function ringOnDisk(ring?: KeyRing): Promise<RingOnDisk> {
+  const folder = freshFolder();
+  const identityPath = join(folder, 'identity');
+  await writePrivateFile(identityPath, `${await generateX25519Identity()}\n`);
+  const path = join(folder, 'ring.age');
+  const auditPath = join(folder, 'audit.jsonl');
+  const time = { now: startedAt };
+  const keeper = new KeyRingKeeper({
+    store: keyRingFile(path),
+    unlock: { kind: 'identity', path: identityPath },
+    policy,
+    sodium,
+    clock: () => time.now,
+    audit: auditFile(auditPath),
+  });
+  await keeper.create(ring ?? newKeyRing(sodium, time.now), 'test');
+  return { folder, path, identityPath, auditPath, keeper, time };
+}
