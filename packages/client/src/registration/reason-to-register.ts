@@ -5,7 +5,7 @@ import type { PushDeviceState } from '../chat-api/event-queue.js';
 import type { BouncerKeyChoice } from '../key-list/bouncer-key-choice.js';
 
 /** Age at which a registration is sent again, so that relays can forget phones that are gone. */
-export const renewalAgeSeconds = 30 * 86_400;
+const renewalAgeSeconds = 30 * 86_400;
 
 /** Why the phone has to send a registration. */
 export type ReasonToRegister =
