@@ -2,6 +2,7 @@ import { createLogger, describeBootError, runProcess } from '@waxwing/service';
 import { Command, CommanderError } from 'commander';
 import { CommandError } from './command-error.js';
 import { readRelayEnvironment } from './configuration.js';
+import { addAppCommands } from './deliveries/apps/app-commands.js';
 import { addKeyCommands } from './keyring/key-ring-commands.js';
 import { startRelay } from './serve.js';
 import { addServerCommands } from './servers/server-commands.js';
@@ -40,6 +41,7 @@ function relayProgram(terminal: Terminal): Command {
       await runProcess({ name, log, start: () => startRelay(configuration, { log }) });
     });
   addServerCommands(program, terminal);
+  addAppCommands(program, terminal);
   addKeyCommands(program, terminal);
   return program;
 }

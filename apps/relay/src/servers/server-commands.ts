@@ -134,11 +134,11 @@ function addDeactivating(servers: Command, terminal: Terminal): void {
     });
 }
 
-function withJson(command: Command): Command {
+export function withJson(command: Command): Command {
   return command.option('--json', 'print JSON').allowExcessArguments(false);
 }
 
-async function withDatabase<T>(
+export async function withDatabase<T>(
   terminal: Terminal,
   work: (database: RelayDatabase) => Promise<T>,
 ): Promise<T> {
@@ -160,7 +160,7 @@ interface Result {
   readonly people: string;
 }
 
-function printResult(terminal: Terminal, json: true | undefined, { machines, people }: Result): void {
+export function printResult(terminal: Terminal, json: true | undefined, { machines, people }: Result): void {
   terminal.print(json ? JSON.stringify(machines) : people);
 }
 

@@ -1,0 +1,78 @@
+import CliTable from 'cli-table3';
+import type { Command } from 'commander';
+import { CommandError } from '../../command-error.js';
+import { printResult, withDatabase, withJson } from '../../servers/server-commands.js';
+import { requireConsent, type Terminal } from '../../terminal.js';
+import { BreakerStore, type StoredBreaker } from './breaker-store.js';
+
+interface OutputFlags {
+  readonly json?: true;
+}
+interface ConsentFlags extends OutputFlags {
+  readonly yes?: true;
+}
+
+/** Adds `apps …`: which apps' credentials are refused, and which apps' deletions are frozen. */
+export function addAppCommands(program: Command, terminal: Terminal): void {
+  const apps = program
+    .command('apps')
+    .description('apps whose credential is refused or whose deletions are frozen');
+  withJson(apps.command('status'))
+    .description('show what is held back, and why')
+    .action(async ({ json }: OutputFlags) => {
+      const breakers = await withDatabase(terminal, (database) => new BreakerStore(database).list());
+      printResult(terminal, json, {
+        machines: { apps: breakers.map(formatForMachines) },
+        people: breakers.length === 0 ? 'Nothing is held back.' : formatTable(breakers),
+      });
+    });
+  withJson(apps.command('confirm-deletions'))
+    .description(
+      'say that the dead tokens of an app are really dead: they are deleted again, for a day without question',
+    )
+    .argument('<app>', 'the app as "apps status" shows it, such as fcm:my-project')
+    .option('--yes', 'do not ask')
+    .action(async (app: string, { json, yes }: ConsentFlags) => {
+      await withDatabase(terminal, async (database) => {
+        const store = new BreakerStore(database);
+        const frozen = (await store.list()).find((breaker) => breaker.app === app && isFrozen(breaker));
+        if (frozen === undefined) {
+          throw new CommandError(`The deletions of "${app}" are not frozen: "apps status" shows which are.`);
+        }
+        const question = `${frozen.reason}. Devices with dead tokens are deleted and must register again. Go on?`;
+        await requireConsent(terminal, question, yes);
+        await store.confirm(app, terminal.clock());
+      });
+      printResult(terminal, json, {
+        machines: { app, state: 'confirmed' },
+        people: `Dead tokens of ${app} are deleted again; a running relay notices within seconds.`,
+      });
+    });
+}
+
+function isFrozen({ kind, confirmedAt }: StoredBreaker): boolean {
+  return kind === 'deletion' && confirmedAt === undefined;
+}
+
+function stateOf(breaker: StoredBreaker): string {
+  if (breaker.kind === 'credential') return 'credential refused';
+  return isFrozen(breaker) ? 'deletions frozen' : 'deletions confirmed';
+}
+
+function formatForMachines(breaker: StoredBreaker): object {
+  return {
+    app: breaker.app,
+    state: stateOf(breaker),
+    reason: breaker.reason,
+    since: new Date(breaker.openedAt).toISOString(),
+    confirmed_at: breaker.confirmedAt === undefined ? null : new Date(breaker.confirmedAt).toISOString(),
+  };
+}
+
+function formatTable(breakers: readonly StoredBreaker[]): string {
+  const table = new CliTable({ head: ['app', 'state', 'since', 'why'], style: { head: [], border: [] } });
+  for (const breaker of breakers) {
+    table.push([breaker.app, stateOf(breaker), new Date(breaker.openedAt).toISOString(), breaker.reason]);
+  }
+  return table.toString();
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Secret } from '@waxwing/service';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { runRelayCommand } from '../command-line-under-test.js';
+
+const app = 'fcm:some-project';
+let dir = '';
+let environment: Record<string, string> = {};
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'waxwing-apps-'));
+  environment = { RELAY_DATABASE: `sqlite:${join(dir, 'relay.sqlite')}` };
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+async function openBreakers(): Promise<void> {
+  const url = new Secret(environment.RELAY_DATABASE ?? '');
+  const clock = () => 1_773_000_000_000;
+  const database = await openRelayDatabase({ url, clock, role: 'visiting', onJobError: () => undefined });
+  const store = new BreakerStore(database);
+  await store.open({
+    app,
+    kind: 'deletion',
+    reason: '21 of the last 30 tokens were called dead',
+    at: clock(),
+  });
+  await store.open({ app, kind: 'credential', reason: 'the key was refused', at: clock() });
+  await database.close();
+}
+
+describe('waxwing-relay apps', () => {
+  it('shows what is held back, for people and for machines', async () => {
+    expect((await runRelayCommand(['apps', 'status'], { environment })).stdout).toBe('Nothing is held back.');
+    await openBreakers();
+    const { stdout } = await runRelayCommand(['apps', 'status'], { environment });
+    expect(stdout).toContain('deletions frozen');
+    expect(stdout).toContain('the key was refused');
+    const json = await runRelayCommand(['apps', 'status', '--json'], { environment });
+    expect(JSON.parse(json.stdout)).toEqual({
+      apps: [
+        expect.objectContaining({ app, state: 'credential refused', reason: 'the key was refused' }),
+        expect.objectContaining({ app, state: 'deletions frozen', confirmed_at: null }),
+      ],
+    });
+  });
+
+  it('confirms deletions only after asking, and only where they are frozen', async () => {
+    await openBreakers();
+    const argv = ['apps', 'confirm-deletions', app];
+    expect(await runRelayCommand(argv, { environment, answer: false })).toMatchObject({
+      status: 1,
+      stderr: 'waxwing-relay: Nothing was changed.',
+    });
+    expect((await runRelayCommand([...argv, '--yes'], { environment })).status).toBe(0);
+    expect((await runRelayCommand(['apps', 'status'], { environment })).stdout).toContain(
+      'deletions confirmed',
+    );
+    const again = await runRelayCommand([...argv, '--yes'], { environment });
+    expect(again.status).toBe(1);
+    expect(again.stderr).toContain(`The deletions of "${app}" are not frozen`);
+  });
+});
