@@ -2,6 +2,8 @@ import type { JsonObject } from '@waxwing/protocol';
 import type { Operation } from '@waxwing/service';
 import type { AnyTransaction } from '@waxwing/storage';
 import { Agent } from 'undici';
+import { KeyListCache } from './key-list/key-list-cache.js';
+import { passOnKeyList } from './key-list/pass-on-key-list.js';
 import {
   deliverNotificationHandler,
   deliverNotificationJob,
@@ -46,7 +48,11 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
     deliverNotificationHandler({ database, sender, clock, random }),
   );
   return {
-    operations: [registerPushDevice(options), testNotification({ ...options, sender })],
+    operations: [
+      registerPushDevice(options),
+      testNotification({ ...options, sender }),
+      passOnKeyList(link && new KeyListCache(link, clock)),
+    ],
     pushDevicesOf: (userId) => pushDevicesOf(database.db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
     close: async () => {

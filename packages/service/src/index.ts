@@ -6,6 +6,7 @@ export * from './config/environment-reader.js';
 export * from './config/private-file.js';
 export * from './config/secret.js';
 export * from './http/basic-credentials.js';
+export * from './http/cacheable-answer.js';
 export * from './http/create-http-app.js';
 export * from './http/operation.js';
 export * from './lifecycle/clock.js';

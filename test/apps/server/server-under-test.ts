@@ -187,7 +187,7 @@ export interface TestPhone {
   readonly fields: Record<string, string>;
 }
 
-export const bouncerKeyPair = sodium.generateKeyPair();
+const bouncerKeyPair = sodium.generateKeyPair();
 
 /** What a phone would send to register. */
 export function testPhone(pushAccountId: string, overrides: Fields = {}): TestPhone {

@@ -12,8 +12,8 @@ export const queueLifetimeMilliseconds = 10 * 60_000;
 export const noteUseAfterMilliseconds = 60_000;
 /** A queue with more unacknowledged events is given up: its client has to start afresh anyway. */
 export const maximumEventsPerQueue = 1000;
-/** With one more, the one that was used longest ago is given up. */
-export const maximumQueuesPerUser = 50;
+// With one more, the one that was used longest ago is given up.
+const maximumQueuesPerUser = 50;
 
 /** A user's live queue; `undefined` for any other. */
 export async function findQueue(

@@ -7,7 +7,7 @@ import {
 } from '@waxwing/protocol';
 import { type Operation, unixSeconds } from '@waxwing/service';
 import { activePushDevices } from '../push-devices/push-device-store.js';
-import type { RelayRetry } from '../relay-link/relay-answer.js';
+import { retryRefusal } from '../relay-link/retry-refusal.js';
 import { requirePerson } from '../require-person.js';
 import type { ServerPushOptions } from '../server-push-options.js';
 import type { NotificationSender, SendOutcome } from './notification-sender.js';
@@ -58,13 +58,6 @@ function refusalOf(outcome: SendOutcome): ProtocolError | undefined {
   if (outcome.kind === 'retry') return retryRefusal(outcome);
   if (outcome.kind === 'refused-for-good') return new ProtocolError('ADMIN_ACTION_REQUIRED');
   return outcome.dropped === outcome.devices ? new ProtocolError('NO_ACTIVE_PUSH_DEVICE') : undefined;
-}
-
-function retryRefusal({ cause, retryAfterSeconds }: RelayRetry): ProtocolError {
-  const details = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
-  if (cause === 'unreachable') return new ProtocolError('FAILED_TO_CONNECT_BOUNCER', details);
-  if (cause === 'admin-must-act') return new ProtocolError('ADMIN_ACTION_REQUIRED', details);
-  return new ProtocolError('INTERNAL_SERVER_ERROR_ON_BOUNCER', details);
 }
 
 function tooSoon(seconds: number): ProtocolError {

@@ -16,8 +16,8 @@ import {
 /** Kind of the job that takes an accepted registration to the relay. */
 export const forwardRegistrationJob = 'push-devices/forward-registration';
 
-/** How long the relay is asked before a registration counts as failed. */
-export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
+// How long the relay is asked before a registration counts as failed: as long as it takes one by its age.
+const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
 
 const firstRetryMilliseconds = 1000;
 const retryCapMilliseconds = 60 * 60_000;

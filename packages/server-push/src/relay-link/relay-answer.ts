@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { parseRetryAfter } from './retry-after.js';
 
 /** Why the relay must be asked again: nobody answered, it has trouble, it is busy, or the admin must mend something. */
-export type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
+type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
 
 export interface RelayRefusal {
   readonly kind: 'refused-for-good';

@@ -1,5 +1,8 @@
 import {
   encodeRelayNotifyRequest,
+  type KeyListAnswer,
+  keyListAnswer,
+  keyListPath,
   type PushRequest,
   type RelayNotifyAnswer,
   relayNotifyAnswer,
@@ -33,14 +36,13 @@ export interface SealedRegistration {
 
 interface Exchange {
   readonly path: string;
-  readonly contentType: string;
-  readonly body: string;
-  readonly signal: AbortSignal | undefined;
+  /** What is posted, with our credentials; a GET for anybody where there is nothing. */
+  readonly content?: { readonly type: string; readonly body: string };
+  readonly signal?: AbortSignal | undefined;
 }
 
 const maximumAnswerBytes = 256 * 1024;
-/** `User-Agent` towards the relay. */
-export const userAgent = 'waxwing-server/0.1.0';
+const userAgent = 'waxwing-server/0.1.0';
 
 /** Asks the relay, with this server's credentials. What comes of it is returned, never thrown. */
 export class RelayLink {
@@ -64,9 +66,9 @@ export class RelayLink {
       encrypted_push_registration: registration.encryptedRegistration,
       bouncer_public_key: registration.bouncerPublicKey,
     });
-    const contentType = 'application/x-www-form-urlencoded';
-    const exchange = { path: relayRegisterPath, contentType, body: form.toString(), signal };
-    const outcome = await this.#ask(exchange, relayRegisterAnswer);
+    const content = { type: 'application/x-www-form-urlencoded', body: form.toString() };
+    const exchange = { path: relayRegisterPath, content, signal };
+    const outcome = await this.#askAsServer(exchange, relayRegisterAnswer);
     return outcome.kind === 'accepted' ? { kind: 'accepted', answer: outcome.answer.device_id } : outcome;
   }
 
@@ -76,35 +78,49 @@ export class RelayLink {
     signal?: AbortSignal,
   ): Promise<RelayOutcome<RelayNotifyAnswer>> {
     const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, requests));
-    const exchange = { path: relayNotifyPath, contentType: 'application/json', body, signal };
-    return this.#ask(exchange, relayNotifyAnswer);
+    const content = { type: 'application/json', body };
+    return this.#askAsServer({ path: relayNotifyPath, content, signal }, relayNotifyAnswer);
+  }
+
+  /** The relay's signed key list, which it gives to anybody. */
+  async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
+    return this.#ask({ path: keyListPath }, keyListAnswer);
+  }
+
+  async #askAsServer<Schema extends z.ZodType>(
+    exchange: Exchange,
+    schema: Schema,
+  ): Promise<RelayOutcome<z.infer<Schema>>> {
+    const outcome = await this.#ask(exchange, schema);
+    // Our own closing says nothing about the relay.
+    if (exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
+    return outcome;
   }
 
   async #ask<Schema extends z.ZodType>(
     exchange: Exchange,
     schema: Schema,
   ): Promise<RelayOutcome<z.infer<Schema>>> {
-    const outcome = await this.#exchange(exchange).then(
-      (received) => interpretAnswer(received, schema, this.#options.clock()),
-      (error: unknown) => this.#unreachable(error),
-    );
-    // Our own closing says nothing about the relay.
-    if (exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
-    return outcome;
+    let received: ReceivedAnswer;
+    try {
+      received = await this.#exchange(exchange);
+    } catch (error) {
+      return this.#unreachable(error);
+    }
+    return interpretAnswer(received, schema, this.#options.clock());
   }
 
-  async #exchange({ path, contentType, body, signal }: Exchange): Promise<ReceivedAnswer> {
+  async #exchange({ path, content, signal }: Exchange): Promise<ReceivedAnswer> {
     const { relay, dispatcher, timeoutMilliseconds } = this.#options;
     const timeout = AbortSignal.timeout(timeoutMilliseconds);
     const answer = await request(relay.url + path, {
-      method: 'POST',
+      method: content === undefined ? 'GET' : 'POST',
       headers: {
-        authorization: this.#authorization(),
-        'content-type': contentType,
         'user-agent': userAgent,
         accept: 'application/json',
+        ...(content && { authorization: this.#authorization(), 'content-type': content.type }),
       },
-      body,
+      body: content?.body ?? null,
       dispatcher,
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     });

@@ -1,0 +1,44 @@
+import type { KeyListAnswer } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service';
+import type { RelayOutcome } from '../relay-link/relay-answer.js';
+import type { RelayLink } from '../relay-link/relay-link.js';
+
+/** The relay is asked no more often than this, however many phones ask. */
+export const keyListMaximumAgeSeconds = 5;
+
+/**
+ * The relay's key list as it was last had. When the relay cannot be asked, the last good one goes on being given: phones
+ * judge by themselves whether it is still valid.
+ */
+export class KeyListCache {
+  readonly #link: Pick<RelayLink, 'fetchKeyList'>;
+  readonly #clock: Clock;
+  #good: Extract<RelayOutcome<KeyListAnswer>, { kind: 'accepted' }> | undefined;
+  #newest: { readonly outcome: RelayOutcome<KeyListAnswer>; readonly at: number } | undefined;
+  #asking: Promise<RelayOutcome<KeyListAnswer>> | undefined;
+
+  constructor(link: Pick<RelayLink, 'fetchKeyList'>, clock: Clock) {
+    this.#link = link;
+    this.#clock = clock;
+  }
+
+  /** The list, or why there is none. All who ask while the relay is being asked share its answer. */
+  async get(): Promise<RelayOutcome<KeyListAnswer>> {
+    const age = this.#newest === undefined ? undefined : this.#clock() - this.#newest.at;
+    // A clock that was set back must not freeze the list.
+    const isFresh = age !== undefined && age >= 0 && age < keyListMaximumAgeSeconds * 1000;
+    if (this.#newest !== undefined && isFresh) return this.#newest.outcome;
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  async #ask(): Promise<RelayOutcome<KeyListAnswer>> {
+    const fetched = await this.#link.fetchKeyList();
+    if (fetched.kind === 'accepted') this.#good = fetched;
+    const outcome = fetched.kind === 'retry' ? (this.#good ?? fetched) : fetched;
+    this.#newest = { outcome, at: this.#clock() };
+    return outcome;
+  }
+}
