@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { Clock } from '@waxwing/service';
 import type { KeyRing, TokenKey } from './key-ring.js';
+import { createNonceSource } from './nonce-source.js';
 
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -15,6 +16,7 @@ const settlingMilliseconds = 60_000;
 export class KeyRingTokenVault {
   readonly #ring: () => KeyRing;
   readonly #clock: Clock;
+  readonly #nextNonce = createNonceSource(nonceBytes);
 
   constructor(ring: () => KeyRing, clock: Clock) {
     this.#ring = ring;
@@ -31,7 +33,7 @@ export class KeyRingTokenVault {
   /** The token encrypted under the current key: key id, a colon, and base64 of nonce, ciphertext and tag. */
   seal(token: string): string {
     const key = this.#current();
-    const nonce = randomBytes(nonceBytes);
+    const nonce = this.#nextNonce();
     const cipher = createCipheriv('aes-256-gcm', key.encryptionKey.reveal(), nonce);
     cipher.setAAD(Buffer.from(key.id));
     const sealed = Buffer.concat([nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]);

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { createNonceSource } from '../../../../apps/relay/src/keyring/nonce-source.js';
+
+it('never hands out a nonce twice, nor changes one that it has handed out', () => {
+  const next = createNonceSource(12);
+  const nonces = Array.from({ length: 5000 }, () => next());
+  const texts = nonces.map((nonce) => nonce.toString('hex'));
+  expect(new Set(texts).size).toBe(5000);
+  expect(nonces.every((nonce) => nonce.length === 12)).toBe(true);
+  for (let more = 0; more < 5000; more += 1) next();
+  expect(nonces.map((nonce) => nonce.toString('hex'))).toEqual(texts);
+});
