@@ -7,6 +7,8 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { Transaction } from 'kysely';
 import type { KeyRingTables } from '../../apps/relay/src/keyring/key-ring-tables.js';
 import { countKeyUse } from '../../apps/relay/src/keyring/key-uses.js';
+import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
+import { KeyRingTokenVault } from '../../apps/relay/src/keyring/token-vault.js';
 import { openRelayDatabase } from '../../apps/relay/src/open-relay-database.js';
 import type { BouncerKeys } from '../../apps/relay/src/registrations/bouncer-keys.js';
 import { DurableRegistrations, toRow } from '../../apps/relay/src/registrations/durable-registrations.js';
@@ -16,7 +18,6 @@ import type { RegistrationStore } from '../../apps/relay/src/registrations/regis
 import type { TokenVault } from '../../apps/relay/src/registrations/token-vault.js';
 import { addServer } from '../../apps/relay/src/servers/manage-servers.js';
 import { ServerDirectory } from '../../apps/relay/src/servers/server-directory.js';
-import { createNodeTokenVault } from '../support/node-token-vault.js';
 import type { RelayBenchTarget } from './relay-register.js';
 
 /** The process that `relay-register` measures: the same operation on two ports, one that commits and one that does not. */
@@ -34,7 +35,8 @@ const keyRing: BouncerKeys = {
   keyUsed: ({ db }, publicKey, registrations, now) =>
     countKeyUse(db as unknown as Transaction<KeyRingTables>, { publicKey, registrations, now, slot: 0 }),
 };
-const tokenVault = createNodeTokenVault();
+const ring = newKeyRing(sodium, clock());
+const tokenVault = new KeyRingTokenVault(() => ring, clock);
 const database = await openRelayDatabase({
   url: new Secret(`sqlite:${join(folder, 'relay.sqlite')}`),
   role: 'serving',
