@@ -1,7 +1,10 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Secret } from '@waxwing/service';
 import { runCommandLine } from '../../../../apps/relay/src/command-line.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
 import type { Terminal } from '../../../../apps/relay/src/terminal.js';
 
 export interface Ran {
@@ -66,4 +69,19 @@ async function run(here: KeyTerminal, argv: readonly string[]): Promise<Ran> {
   const error = status === 0 ? undefined : said.join('\n');
   here.transcript.push(...printed, ...said);
   return { printed: printed.join('\n'), said: said.join('\n'), error };
+}
+
+/** Works in the terminal's database, as a relay does. */
+export async function withDatabase<T>(
+  { environment, now }: KeyTerminal,
+  work: (database: RelayDatabase) => Promise<T>,
+): Promise<T> {
+  const url = new Secret(environment.RELAY_DATABASE ?? '');
+  const options = { url, role: 'visiting', clock: () => now, onJobError: () => undefined } as const;
+  const database = await openRelayDatabase(options);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }

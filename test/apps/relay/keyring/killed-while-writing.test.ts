@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
+import { policy, type RingOnDisk, ringOnDisk, sodium, startedAt } from './ring-material.js';
+
+const kills = 12;
+const atOnce = 4;
+
+/** Lets a process change the ring, and ends it as a power cut would, `delayMilliseconds` after its first change. */
+async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, delayMilliseconds: number) {
+  const script = join(import.meta.dirname, 'rotate-forever.ts');
+  const flags = ['--conditions=source', '--import', 'tsx', script];
+  const child = spawn(process.execPath, [...flags, path, identityPath, auditPath], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  const ended = once(child, 'exit');
+  setTimeout(() => child.kill('SIGKILL'), delayMilliseconds);
+  await ended;
+  expect(child.signalCode).toBe('SIGKILL');
+}
+
+it(`is the old ring or the new one, whole, after kill -9 at ${kills} random instants of writing it`, async () => {
+  const disk = await ringOnDisk();
+  const seen = new Set<string>();
+  // Several at once also fight for the lock, which the dead must not keep.
+  for (let killed = 0; killed < kills; killed += atOnce) {
+    const delays = Array.from({ length: atOnce }, () => Math.random() * 120);
+    await Promise.all(delays.map((delay) => killWhileWriting(disk, delay)));
+    const { ring, stored } = await disk.keeper.read();
+    seen.add(stored);
+    expect(ring.published?.signature).toBeDefined();
+    const audited = readFileSync(disk.auditPath, 'utf8').trimEnd().split('\n');
+    expect(audited.length).toBeGreaterThan(2);
+  }
+  expect(seen.size).toBe(kills / atOnce);
+  const makeKeyPair = () => sodium.generateKeyPair();
+  const change = { actor: 'test', action: 'rotate' };
+  await disk.keeper.change((ring) => rotate(ring, { now: startedAt, policy, makeKeyPair }), change);
+  expect(readdirSync(disk.folder).filter((name) => name.endsWith('.new'))).toEqual([]);
+}, 120_000);

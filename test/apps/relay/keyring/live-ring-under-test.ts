@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { type Database, openDatabase } from '@waxwing/storage';
+import type {
+  KeyRingConfiguration,
+  KeyRingPlace,
+} from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
+import { type KeyRingTables, keyRingMigrations } from '../../../../apps/relay/src/keyring/key-ring-tables.js';
+import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import { createKeyRingKeeper, openKeyRing } from '../../../../apps/relay/src/keyring/open-key-ring.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import { policy, sodium } from './ring-material.js';
+
+export interface SharedWorld {
+  readonly folder: string;
+  readonly time: { now: number };
+  readonly database: Database<KeyRingTables>;
+  readonly configuration: KeyRingConfiguration;
+}
+
+/** What several relays of one ring have in common: a folder, a clock, a database. */
+export async function sharedWorld(
+  { folder, time }: { readonly folder: string; readonly time: { now: number } },
+  databaseUrl: string,
+  place: KeyRingPlace = { kind: 'file', path: join(folder, 'ring.age') },
+): Promise<SharedWorld> {
+  const database = await openDatabase<KeyRingTables>({
+    url: databaseUrl,
+    migrations: [keyRingMigrations],
+    role: 'visiting',
+    now: () => time.now,
+    onJobError: () => undefined,
+  });
+  const configuration: KeyRingConfiguration = {
+    place,
+    unlock: { kind: 'identity', path: join(folder, 'identity') },
+    policy,
+    auditLog: join(folder, 'audit.jsonl'),
+    adminSocket: join(folder, 'ring.sock'),
+  };
+  return { folder, time, database, configuration };
+}
+
+function options({ time, database }: SharedWorld) {
+  return { sodium, clock: () => time.now, database };
+}
+
+/** What changes the ring from outside of any relay. */
+export function keeperOf(world: SharedWorld) {
+  return createKeyRingKeeper(world.configuration, options(world));
+}
+
+export async function makeRing(world: SharedWorld): Promise<void> {
+  await keeperOf(world).create(newKeyRing(sodium, world.time.now), 'test');
+}
+
+/** One relay's ring. The test's clock serves as the one that is never set, unless the test brings another. */
+export async function liveRing(world: SharedWorld, monotonic: () => number = () => world.time.now) {
+  const log = createMemoryLog();
+  const open = await openKeyRing(world.configuration, {
+    ...options(world),
+    monotonic,
+    log: log.log,
+  });
+  return { ...open, log };
+}
