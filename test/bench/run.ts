@@ -12,6 +12,9 @@ const benches: readonly Bench[] = [
   { names: ['open-native', 'open-wasm'], load: () => import('./open.js') },
   { names: ['seal-native', 'seal-wasm'], load: () => import('./seal.js') },
   { names: ['relay-register'], load: () => import('./relay-register.js') },
+  { names: ['apns-session'], load: () => import('./apns-session.js') },
+  { names: ['fcm-session'], load: () => import('./fcm-session.js') },
+  { names: ['notify-endpoint'], load: () => import('./notify-endpoint.js') },
   { names: ['jobs-sqlite'], load: () => import('./jobs-sqlite.js') },
   { names: ['jobs-postgres'], load: () => import('./jobs-postgres.js') },
 ];

@@ -357,6 +357,78 @@ describe('the job queue', () => {
       expect(await onlyJob(survivor)).toMatchObject({ state: 'waiting', attempts: 2, reason: 'taken over' });
     });
 
+    it('goes on with a job whose lease ran out here, and does not begin it a second time', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      const database = await open(backend, clock, url);
+      const begun: string[] = [];
+      let finish: () => void = () => undefined;
+      let tellBegun: () => void = () => undefined;
+      database.jobs.handle(
+        'k',
+        handler(async ({ payload }) => {
+          begun.push(payload);
+          tellBegun();
+          if (payload === 'a') {
+            await new Promise<void>((done) => {
+              finish = done;
+            });
+          }
+          return { kind: 'done' };
+        }),
+      );
+      const addAndBegin = async (payload: string) => {
+        const beginning = new Promise<void>((resolve) => {
+          tellBegun = resolve;
+        });
+        await add(database, payload, { giveUpAt: start + 9_000_000 });
+        await beginning;
+      };
+      await database.jobs.start();
+      await addAndBegin('a');
+      clock.now = start + 3_600_000;
+      // Another process finds the lease ended, and this one the job to be had again.
+      if (backend.name === 'postgres') await (await open(backend, clock, url)).jobs.start();
+      await addAndBegin('b');
+      finish();
+      await database.jobs.idle();
+      expect(begun).toEqual(['a', 'b']);
+      expect(await countsOf(database)).toBeUndefined();
+    });
+
+    it('starts a delayed job of one kind while another kind is busy without end', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      let busy = 0;
+      const stop = new AbortController();
+      const delayed = new Promise<void>((resolve) => {
+        database.jobs.handle(
+          'delayed',
+          handler(async () => {
+            resolve();
+            return { kind: 'done' };
+          }),
+        );
+      });
+      database.jobs.handle(
+        'k',
+        handler(async () => {
+          busy++;
+          if (busy === 5) clock.now = start + 100;
+          if (stop.signal.aborted) return { kind: 'done' };
+          return { kind: 'retry', at: clock.now, reason: 'again' };
+        }, 1),
+      );
+      await add(database, 'later', { kind: 'delayed', runAt: start + 100 });
+      await add(database, 'a');
+      await add(database, 'b');
+      await database.jobs.start();
+      await delayed;
+      stop.abort();
+      await database.jobs.idle();
+      expect(busy).toBeGreaterThan(5);
+    });
+
     it('hands back what does not end before the deadline, so that the next process does it at once', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();

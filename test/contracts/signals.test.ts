@@ -10,7 +10,7 @@ describe('a signal', () => {
       await database.signals.listen('birds', one.listener);
       await database.signals.listen('birds', two.listener);
       await database.signals.listen('stones', other.listener);
-      const payload = `'"\\\n🐦${'x'.repeat(6000)}`;
+      const payload = `'"\\\n🐦${'"'.repeat(6900)}`;
       await database.write((transaction) => database.signals.notify(transaction, 'birds', payload));
       await database.write((transaction) => database.signals.notify(transaction, 'stones', 'end'));
       await other.until((all) => all.includes('end'));
@@ -46,12 +46,21 @@ describe('a signal', () => {
       expect([gone.all, last.all, errors]).toEqual([[], ['a'], [new Error('deaf')]]);
     });
 
-    it('is refused when it is too long for any backend', async () => {
+    it('is refused when a backend could not carry it', async () => {
       const database = await backend.open({ migrations: [] });
       const sending = database.write((transaction) =>
         database.signals.notify(transaction, 'birds', 'x'.repeat(7001)),
       );
       await expect(sending).rejects.toThrow('at most 7000');
+      for (const [channel, payload] of [
+        ['two words', ''],
+        ['birds', 'a\0b'],
+      ] as const) {
+        const refused = database.write((transaction) =>
+          database.signals.notify(transaction, channel, payload),
+        );
+        await expect(refused).rejects.toThrow(RangeError);
+      }
     });
   });
 

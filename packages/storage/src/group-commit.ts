@@ -23,6 +23,8 @@ export interface GroupCommitOptions {
 }
 
 const maximumWritesPerCommit = 256;
+// Fewer than this are not worth splitting over several transactions.
+const minimumShare = 32;
 // A group in which more writes fail than this is not worth keeping together.
 const maximumCulpritsPerGroup = 3;
 const maximumAttemptsOnConflict = 8;
@@ -58,7 +60,7 @@ export class GroupCommit<Tables> {
 
   async #commitAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const share = Math.ceil(this.#waiting.length / this.#options.lanes);
+      const share = Math.max(minimumShare, Math.ceil(this.#waiting.length / this.#options.lanes));
       await this.#commitGroup(this.#waiting.splice(0, Math.min(share, maximumWritesPerCommit)));
     }
     this.#busyLanes--;

@@ -170,6 +170,7 @@ export class DurableJobQueue implements JobQueue {
   }
 
   async #signal(transaction: AnyTransaction, kinds: readonly string[]): Promise<void> {
+    transaction.afterCommit(() => this.#runner.wake(kinds));
     await this.#options.signals.notify(transaction, wakeChannel, JSON.stringify(kinds));
   }
 

@@ -39,6 +39,7 @@ export class JobRunner {
   readonly #wanted = new Set<string>();
   #claiming: Promise<void> | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
+  #pollAt = Number.POSITIVE_INFINITY;
   #renewalTimer: NodeJS.Timeout | undefined;
   #lastRenewal = performance.now();
   #started = false;
@@ -77,6 +78,7 @@ export class JobRunner {
 
   async idle(): Promise<void> {
     if (!this.#started) return;
+    await this.#renewLeases();
     await this.#options.engine.takeOver();
     for (;;) {
       this.wake();
@@ -118,17 +120,18 @@ export class JobRunner {
   async #claimWanted(): Promise<void> {
     // Jobs end in bunches, as they are recorded together: claim once for all of them.
     await new Promise((resolve) => setImmediate(resolve));
-    clearTimeout(this.#pollTimer);
+    let isBusy = false;
     try {
       await this.#options.beforeClaim();
       while (this.#wanted.size > 0 && this.#started) {
         const [kind] = this.#wanted;
         if (kind === undefined) break;
         this.#wanted.delete(kind);
-        await this.#claimKind(kind);
+        isBusy = (await this.#claimKind(kind)) || isBusy;
       }
-      const nextRunAt = await this.#options.engine.nextRunAt([...this.#work.keys()]);
-      this.#pollAfter(this.#untilNext(nextRunAt));
+      // While there is more to do than places for it, a job that ends looks for the next one of its kind.
+      if (isBusy) this.#pollAfter(pollMilliseconds);
+      else this.#pollAfter(this.#untilNext(await this.#options.engine.nextRunAt([...this.#work.keys()])));
     } catch (error) {
       this.#wanted.clear();
       this.#pollAfter(pollMilliseconds);
@@ -136,17 +139,24 @@ export class JobRunner {
     }
   }
 
-  async #claimKind(kind: string): Promise<void> {
+  /** Whether there may be more due jobs than places for them. */
+  async #claimKind(kind: string): Promise<boolean> {
     const work = this.#work.get(kind);
-    if (work === undefined) return;
+    if (work === undefined) return false;
     const free = work.handler.concurrency - work.running.size;
-    if (free <= 0) return;
-    for (const claim of await this.#options.engine.claim(kind, free)) {
+    if (free <= 0) return true;
+    const claims = await this.#options.engine.claim(kind, free);
+    for (const claim of claims) {
       const running = work.running.get(claim.job.id);
       // Its lease ran out here (the clock was set forward, say): it goes on under the new one.
-      if (running === undefined) this.#begin(kind, work, claim);
-      else running.claim = claim;
+      if (running === undefined) {
+        this.#begin(kind, work, claim);
+        continue;
+      }
+      running.claim = claim;
+      this.#wanted.add(kind);
     }
+    return claims.length === free;
   }
 
   #begin(kind: string, { handler, running }: Work, claim: ClaimedJob): void {
@@ -165,10 +175,16 @@ export class JobRunner {
     return Math.min(pollMilliseconds, Math.max(1, next - now));
   }
 
+  /** Looks at all kinds after that time, or when that was planned already if it is sooner. */
   #pollAfter(milliseconds: number): void {
+    const at = performance.now() + milliseconds;
+    if (!this.#started || at >= this.#pollAt) return;
     clearTimeout(this.#pollTimer);
-    if (!this.#started) return;
-    this.#pollTimer = setTimeout(() => this.wake(), milliseconds);
+    this.#pollAt = at;
+    this.#pollTimer = setTimeout(() => {
+      this.#pollAt = Number.POSITIVE_INFINITY;
+      this.wake();
+    }, milliseconds);
     this.#pollTimer.unref();
   }
 
@@ -225,10 +241,14 @@ export class JobRunner {
     }
   }
 
-  async #renew(): Promise<void> {
+  async #renewLeases(): Promise<void> {
     const claims = this.#running().map(({ claim }) => claim);
+    if (claims.length > 0) await this.#options.engine.renew(claims);
+  }
+
+  async #renew(): Promise<void> {
     try {
-      if (claims.length > 0) await this.#options.engine.renew(claims);
+      await this.#renewLeases();
       // After an outage every lease looks abandoned; their owners get the time of one to renew them first.
       const now = performance.now();
       const wasAway = now - this.#lastRenewal > leaseMilliseconds / 2;

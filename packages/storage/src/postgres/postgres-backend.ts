@@ -7,7 +7,8 @@ import { isPostgresConflict, messageOf } from './postgres-errors.js';
 import { createPool, translatingPool } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
 
-const transactionsInFlight = 4;
+// While one waits for the disk the other collects; more make the groups smaller and gain nothing.
+const transactionsInFlight = 2;
 /** Any number will do, as long as nothing else in the database takes the same one. */
 const migrationLock = 7_214_669_001;
 
@@ -16,7 +17,7 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   const { url, connections, onError } = options;
   const pool = createPool({ url, connections: Math.max(2, connections) });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
-  const signals = new PostgresSignals(url, onError);
+  const signals = new PostgresSignals(url, pool, onError);
   try {
     await sql`select 1`.execute(db);
   } catch (cause) {

@@ -1,4 +1,3 @@
-import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { SignalListeners } from '../signals/signal-listeners.js';
 import { assertSignalFits, type SignalListener, type Signals } from '../signals/signals.js';
@@ -11,30 +10,42 @@ const postgresChannel = 'waxwing_signals';
 const reconnectMilliseconds = { first: 100, cap: 5_000 };
 const heartbeatMilliseconds = 10_000;
 const answerTimeoutMilliseconds = 5_000;
+const sendAgainMilliseconds = 1_000;
+const maximumPerStatement = 1000;
 
 /**
  * {@link Signals} over LISTEN and NOTIFY, on a connection of its own that is opened when somebody listens and opened
- * again when it breaks.
+ * again when it breaks. Signals are sent right after the commit, not in it: commits that notify wait for each other,
+ * disk and all, so that one in the commit would undo what committing in groups gains.
  */
 export class PostgresSignals implements Signals {
   readonly #url: string;
+  readonly #pool: pg.Pool;
+  readonly #onError: (error: unknown) => void;
   readonly #listeners: SignalListeners;
   #client: pg.Client | undefined;
   #connecting: Promise<void> | undefined;
   #reconnectTimer: NodeJS.Timeout | undefined;
   #heartbeatTimer: NodeJS.Timeout | undefined;
   #failures = 0;
+  readonly #outbox = new Set<string>();
+  #sending: Promise<void> | undefined;
+  #sendTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(url: string, onError: (error: unknown) => void) {
+  constructor(url: string, pool: pg.Pool, onError: (error: unknown) => void) {
     this.#url = url;
+    this.#pool = pool;
+    this.#onError = onError;
     this.#listeners = new SignalListeners(onError);
   }
 
   async notify(transaction: AnyTransaction, channel: string, payload: string): Promise<void> {
-    assertSignalFits(payload);
-    const message = JSON.stringify([channel, payload]);
-    await sql`select pg_notify(${postgresChannel}, ${message})`.execute(transaction.db as Kysely<unknown>);
+    assertSignalFits(channel, payload);
+    transaction.afterCommit(() => {
+      this.#outbox.add(`${channel}\n${payload}`);
+      this.#send();
+    });
   }
 
   /** @throws DatabaseUnavailableError when the first connection cannot be made. */
@@ -53,6 +64,8 @@ export class PostgresSignals implements Signals {
     this.#closed = true;
     clearTimeout(this.#reconnectTimer);
     clearTimeout(this.#heartbeatTimer);
+    clearTimeout(this.#sendTimer);
+    await this.#sending;
     await this.#connecting?.catch(() => undefined);
     const client = this.#client;
     this.#client = undefined;
@@ -91,8 +104,37 @@ export class PostgresSignals implements Signals {
   }
 
   #received(message: string): void {
-    const [channel, payload] = JSON.parse(message) as [string, string];
-    this.#listeners.tell(channel, payload);
+    const end = message.indexOf('\n');
+    this.#listeners.tell(message.slice(0, end), message.slice(end + 1));
+  }
+
+  #send(): void {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+      if (this.#outbox.size > 0 && !this.#closed) this.#sendLater();
+    });
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#outbox.size > 0) {
+      const messages = [...this.#outbox].slice(0, maximumPerStatement);
+      for (const message of messages) this.#outbox.delete(message);
+      try {
+        await this.#pool.query(
+          `select set_config('synchronous_commit', 'off', true), pg_notify('${postgresChannel}', message) from unnest($1::text[]) as message`,
+          [messages],
+        );
+      } catch (error) {
+        this.#onError(translatePostgresError(error));
+        for (const message of messages) this.#outbox.add(message);
+        return;
+      }
+    }
+  }
+
+  #sendLater(): void {
+    this.#sendTimer = setTimeout(() => this.#send(), sendAgainMilliseconds);
+    this.#sendTimer.unref();
   }
 
   #lost(client: pg.Client): void {

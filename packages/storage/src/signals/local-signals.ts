@@ -11,7 +11,7 @@ export class LocalSignals implements Signals {
   }
 
   async notify(transaction: AnyTransaction, channel: string, payload: string): Promise<void> {
-    assertSignalFits(payload);
+    assertSignalFits(channel, payload);
     transaction.afterCommit(() => this.#listeners.tell(channel, payload));
   }
 

@@ -1,0 +1,46 @@
+import { openDatabase } from '@waxwing/storage';
+
+export interface QueueRateOptions {
+  readonly url: string;
+  readonly jobs: number;
+  readonly concurrency: number;
+}
+
+/** Jobs per second through the queue: all added, each in a write of its own, then all done. */
+export async function queueRate({ url, jobs, concurrency }: QueueRateOptions): Promise<number> {
+  const database = await openDatabase({
+    url,
+    migrations: [],
+    role: 'serving',
+    now: Date.now,
+    onJobError: (error) => {
+      throw error;
+    },
+  });
+  let done = 0;
+  database.jobs.handle('k', {
+    concurrency,
+    async run() {
+      done += 1;
+      return { kind: 'done' };
+    },
+    giveUp: () => async () => {},
+  });
+  const giveUpAt = Date.now() + 3_600_000;
+  const start = performance.now();
+  // As many under way as a busy server has requests.
+  for (let added = 0; added < jobs; added += concurrency) {
+    const writes = Array.from({ length: Math.min(concurrency, jobs - added) }, (_, index) =>
+      database.write((transaction) =>
+        database.jobs.enqueue(transaction, { kind: 'k', payload: `{"job":${added + index}}`, giveUpAt }),
+      ),
+    );
+    await Promise.all(writes);
+  }
+  await database.jobs.start();
+  await database.jobs.idle();
+  const elapsed = performance.now() - start;
+  await database.close();
+  if (done !== jobs) throw new Error(`${jobs} jobs were added and ${done} were done`);
+  return (jobs * 1000) / elapsed;
+}

@@ -1,0 +1,32 @@
+import { createHttpApp, Metrics } from '@waxwing/service';
+import { DatabaseUnavailableError } from '@waxwing/storage';
+import { expect, it } from 'vitest';
+import { createMemoryLog } from '../../support/memory-log.js';
+
+it('a database that is away is answered with 503 and Retry-After', async () => {
+  const logged = createMemoryLog();
+  const app = await createHttpApp({
+    log: logged.log,
+    metrics: new Metrics(),
+    readiness: {},
+    operations: [
+      {
+        method: 'GET',
+        path: '/api/v1/stored',
+        async handle() {
+          throw new DatabaseUnavailableError(
+            'The database does not answer: connect ECONNREFUSED 10.0.0.9:5432.',
+          );
+        },
+      },
+    ],
+  });
+  const response = await app.inject({ method: 'GET', url: '/api/v1/stored' });
+  expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '5']);
+  expect(response.json()).toEqual({
+    result: 'error',
+    code: 'SERVICE_UNAVAILABLE',
+    msg: 'Service temporarily unavailable',
+  });
+  await app.close();
+});
