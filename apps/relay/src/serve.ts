@@ -26,6 +26,8 @@ import { ServerDirectory } from './servers/server-directory.js';
 export interface StartRelayOptions {
   readonly log: Log;
   readonly clock?: Clock;
+  /** Milliseconds of a clock that is never set, by which the key ring notices that the other one was. */
+  readonly monotonic?: Clock;
   /** A number from 0 up to, not including, 1. */
   readonly random?: () => number;
   /** Production's where nothing is said; tests shorten the policy's delays. */
@@ -53,6 +55,7 @@ export async function startRelay(
   {
     log,
     clock = systemClock,
+    monotonic = () => performance.now(),
     random = Math.random,
     deliveryTimings: timings = productionTimings,
   }: StartRelayOptions,
@@ -69,7 +72,7 @@ export async function startRelay(
     const database = await openDatabase(configuration, { log, clock });
     closers.push(() => database.close());
     const ring = await openKeyRing(configuration.keyRing, {
-      ...{ sodium, clock, log, random },
+      ...{ sodium, clock, monotonic, log, random },
       // Kysely's types do not let a database with more tables pass as one with fewer.
       database: database as unknown as DatabaseWithKeyRing,
     });

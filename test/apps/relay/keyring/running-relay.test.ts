@@ -1,0 +1,216 @@
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { keyListPath } from '@waxwing/protocol';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
+import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
+import { createKeyRingKeeper } from '../../../../apps/relay/src/keyring/open-key-ring.js';
+import { withDatabase } from './key-terminal.js';
+import {
+  fetchKeyList,
+  followedKey,
+  listedKeys,
+  type RelayWithKeys,
+  registerWith,
+  relayWithKeys,
+} from './relay-with-keys.js';
+import { day, sodium } from './ring-material.js';
+
+let here: RelayWithKeys;
+beforeEach(async () => {
+  here = await relayWithKeys();
+});
+afterEach(() => here.relay.close());
+
+describe('the published key list', () => {
+  it('is verified by a phone from the pinned key on, and is the same bytes for everybody', async () => {
+    const [{ public_key } = { public_key: '' }] = await listedKeys(here.terminal);
+    expect(await followedKey(here)).toBe(public_key);
+    expect(await fetchKeyList(here.relay.url)).toEqual(await fetchKeyList(here.relay.url));
+  });
+
+  it('may be cached, and is not sent again to whoever has it', async () => {
+    const url = here.relay.url + keyListPath;
+    const first = await fetch(url);
+    const etag = first.headers.get('etag') ?? '';
+    expect(first.headers.get('cache-control')).toBe('public, max-age=60');
+    expect(first.headers.get('content-type')).toContain('application/json');
+    for (const known of [etag, `"1", W/${etag}`, '*']) {
+      const again = await fetch(url, { headers: { 'if-none-match': known } });
+      expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
+    }
+    await here.terminal.run('rotate');
+    const changed = await fetch(url, { headers: { 'if-none-match': etag } });
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get('etag')).not.toBe(etag);
+  });
+
+  it('has the fields that were agreed on, in Unix seconds', async () => {
+    await here.terminal.run('rotate');
+    const { key_list } = await fetchKeyList(here.relay.url);
+    const list = JSON.parse(Buffer.from(key_list, 'base64').toString('utf8'));
+    const [old, primary] = await listedKeys(here.terminal);
+    const now = here.terminal.now / 1000;
+    expect(list).toEqual({
+      version: 1,
+      sequence: here.terminal.now + 1,
+      issued_at: now,
+      expires_at: now + 30 * 86_400,
+      keys: [
+        {
+          public_key: old?.public_key,
+          state: 'accepted',
+          created_at: now,
+          accepted_until: now + 400 * 86_400,
+        },
+        { public_key: primary?.public_key, state: 'primary', created_at: now, accepted_until: null },
+      ],
+      revoked: [],
+      signing_keys: [{ public_key: here.pinned, endorsement: null }],
+    });
+  });
+});
+
+describe('a command beside the running relay', () => {
+  it('takes effect before it ends, through a socket that is private to the relay', async () => {
+    const before = await followedKey(here);
+    expect(await here.terminal.json('rotate')).toMatchObject({ changed: true });
+    expect(await followedKey(here)).not.toBe(before);
+    expect(statSync(join(here.terminal.folder, 'ring.age.sock')).mode & 0o777).toBe(0o600);
+    const audit = readFileSync(join(here.terminal.folder, 'ring.age.audit.jsonl'), 'utf8');
+    expect(audit).toContain('"action":"rotate","changes":["bouncer key');
+  });
+
+  it('needs no identity of its own: the relay has it', async () => {
+    renameSync(join(here.terminal.folder, 'identity'), join(here.terminal.folder, 'away'));
+    const { error } = await here.terminal.run('list');
+    expect(error).toContain('identity');
+    renameSync(join(here.terminal.folder, 'away'), join(here.terminal.folder, 'identity'));
+    here.terminal.environment.RELAY_KEY_RING_IDENTITY_FILE = join(here.terminal.folder, 'nowhere');
+    expect(await listedKeys(here.terminal)).toHaveLength(1);
+  });
+
+  it('is refused by the relay as it would be without one', async () => {
+    const [primary] = await listedKeys(here.terminal);
+    const { error } = await here.terminal.run('retire', primary?.id ?? '', '--yes');
+    expect(error).toContain('is the primary key: rotate first');
+  });
+
+  it('leaves the relay standing when what comes through the socket is no command', async () => {
+    for (const line of ['rubbish', '{}', '{"command":"constructor","arguments":{},"actor":"x"}']) {
+      const socket = connect(join(here.terminal.folder, 'ring.age.sock'));
+      socket.end(`${line}\n`);
+      const answer = await new Promise<string>((resolve) => {
+        socket.once('data', (data) => resolve(data.toString()));
+      });
+      expect(JSON.parse(answer)).toEqual({ refusal: 'The relay could not do it: see its log.' });
+    }
+    expect(await listedKeys(here.terminal)).toHaveLength(1);
+  });
+
+  it('works right on the ring once the relay is gone, also where it left its socket behind', async () => {
+    await here.relay.close();
+    const path = join(here.terminal.folder, 'ring.age.sock');
+    expect(existsSync(path)).toBe(false);
+    expect(await here.terminal.json('rotate')).toMatchObject({ changed: true });
+    const abandoned = createServer();
+    await new Promise<void>((resolve) => abandoned.listen(`${path}.other`, resolve));
+    renameSync(`${path}.other`, path);
+    await new Promise((resolve) => abandoned.close(resolve));
+    expect(existsSync(path)).toBe(true);
+    expect(await here.terminal.json('rotate')).toMatchObject({ changed: true });
+  });
+
+  it('takes effect within two seconds when it changes the ring without the relay', async () => {
+    const before = await followedKey(here);
+    const configuration = readKeyRingEnvironmentAlone(here.terminal.environment);
+    await withDatabase(here.terminal, async (database) => {
+      const clock = () => here.terminal.now;
+      const keeper = createKeyRingKeeper(configuration, { sodium, clock, database });
+      const makeKeyPair = () => sodium.generateKeyPair();
+      const { policy } = configuration;
+      await keeper.change((ring) => rotate(ring, { now: clock(), policy, makeKeyPair }), {
+        actor: 'test',
+        action: 'rotate',
+      });
+    });
+    await vi.waitFor(async () => expect(await followedKey(here)).not.toBe(before), { timeout: 2000 });
+  });
+});
+
+describe('three rotations under a stream of registrations', () => {
+  it('fail none of the phones that follow the list', async () => {
+    let streaming = true;
+    const statuses: number[] = [];
+    const stream = async (phone: number) => {
+      for (let sent = 0; streaming; sent += 1) {
+        const key = await followedKey(here);
+        const { status } = await registerWith(here, key, `token ${phone} ${sent}`);
+        statuses.push(status);
+      }
+    };
+    const streams = Promise.all([1, 2, 3, 4].map(stream));
+    for (let rotation = 0; rotation < 3; rotation += 1) {
+      const before = statuses.length;
+      await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(before + 20), { timeout: 10_000 });
+      here.terminal.now += 5;
+      expect(await here.terminal.json('rotate')).toMatchObject({ changed: true });
+    }
+    const before = statuses.length;
+    await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(before + 20), { timeout: 10_000 });
+    streaming = false;
+    await streams;
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const keys = await listedKeys(here.terminal);
+    expect(keys.map(({ state }) => state)).toEqual(['accepted', 'accepted', 'accepted', 'primary']);
+    const used = keys.map(({ registrations_per_day: days }) => days.at(-1) ?? 0);
+    expect(used.reduce((sum, count) => sum + count)).toBe(statuses.length);
+    expect(Math.min(...used)).toBeGreaterThan(0);
+  });
+
+  it('leave a phone that knows only its built-in key working until the date, then tell it the truth', async () => {
+    const builtIn = await followedKey(here);
+    for (let rotation = 0; rotation < 3; rotation += 1) {
+      await here.terminal.run('rotate');
+      expect((await registerWith(here, builtIn, 'old phone')).status).toBe(200);
+    }
+    here.terminal.now += 400 * day - 1000;
+    expect((await registerWith(here, builtIn, 'old phone')).status).toBe(200);
+    here.terminal.now += 1000;
+    expect(await registerWith(here, builtIn, 'old phone')).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_BOUNCER_PUBLIC_KEY' },
+    });
+    expect((await registerWith(here, await followedKey(here), 'old phone')).status).toBe(200);
+  });
+});
+
+describe('the token key', () => {
+  it('is replaced row by row; the same phone keeps its device meanwhile, and the old key is destroyed', async () => {
+    const { terminal } = here;
+    const key = await followedKey(here);
+    const first = await registerWith(here, key, 'token A');
+    const second = await registerWith(here, key, 'token B');
+    const rows = () =>
+      withDatabase(terminal, ({ db }) => db.selectFrom('relay_devices').selectAll().orderBy('id').execute());
+    const before = await rows();
+    await terminal.run('rotate-token-key');
+    terminal.now += 120_000;
+    expect((await registerWith(here, key, 'token A')).body.device_id).toBe(first.body.device_id);
+    const between = await rows();
+    expect(between).toHaveLength(2);
+    expect(between[0]?.token_lookup).not.toBe(before[0]?.token_lookup);
+    terminal.now += 3_600_000;
+    await vi.waitFor(async () => expect((await terminal.json('list')).token_keys).toHaveLength(1), {
+      timeout: 15_000,
+      interval: 200,
+    });
+    const after = await rows();
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    const prefixes = new Set(after.map(({ token }) => token.split(':')[0]));
+    expect([...prefixes]).toEqual([((await terminal.json('list')).token_keys as { id: string }[])[0]?.id]);
+    expect((await registerWith(here, key, 'token B')).body.device_id).toBe(second.body.device_id);
+    expect(await rows()).toHaveLength(2);
+  });
+});
