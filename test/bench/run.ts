@@ -12,6 +12,7 @@ const benches: readonly Bench[] = [
   { names: ['open-native', 'open-wasm'], load: () => import('./open.js') },
   { names: ['seal-native', 'seal-wasm'], load: () => import('./seal.js') },
   { names: ['relay-register'], load: () => import('./relay-register.js') },
+  { names: ['register-keys'], load: () => import('./register-keys.js') },
   { names: ['apns-session'], load: () => import('./apns-session.js') },
   { names: ['fcm-session'], load: () => import('./fcm-session.js') },
   { names: ['notify-endpoint'], load: () => import('./notify-endpoint.js') },

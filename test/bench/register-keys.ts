@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodePushRegistration } from '@waxwing/protocol';
+import { createLogger, Secret, systemClock, writePrivateFile } from '@waxwing/service';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { generateX25519Identity } from 'age-encryption';
+import type { KeyRingConfiguration } from '../../apps/relay/src/keyring/key-ring-configuration.js';
+import { importKeys } from '../../apps/relay/src/keyring/key-ring-transitions.js';
+import type { LiveKeyRing } from '../../apps/relay/src/keyring/live-key-ring.js';
+import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
+import { createKeyRingKeeper, openKeyRing } from '../../apps/relay/src/keyring/open-key-ring.js';
+import { defaultRotationPolicy } from '../../apps/relay/src/keyring/rotation-policy.js';
+import {
+  decodeSealedRegistration,
+  openRegistration,
+} from '../../apps/relay/src/registrations/open-registration.js';
+import { type BenchResult, medianRates, rateOf } from './bench-result.js';
+
+const manyKeys = 1000;
+// Short turns, so that a machine that is busy with something else for a moment hurts both alike.
+const rounds = 61;
+const roundMilliseconds = 60;
+
+const { sodium } = await loadFastestSodium();
+
+/** `register-keys`: finding the key of a registration and opening it, with 1,000 keys in the ring against one. */
+export async function run(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
+  const many = await openRing(join(folder, 'many'), manyKeys);
+  const one = await openRing(join(folder, 'one'), 1);
+  try {
+    const openWithMany = opening(many);
+    const openWithOne = opening(one);
+    const rates = await medianRates(
+      rounds,
+      async () => rateOf(openWithMany, roundMilliseconds),
+      async () => rateOf(openWithOne, roundMilliseconds),
+    );
+    return [{ name: 'register-keys', unit: 'openings/s', ...rates, goal: 0.9, better: 'higher' }];
+  } finally {
+    await many.close();
+    await one.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface BenchRing {
+  readonly keyRing: LiveKeyRing;
+  readonly publicKeys: readonly string[];
+  close(): Promise<void>;
+}
+
+/** A live ring in a file, as a relay has it. */
+async function openRing(folder: string, keys: number): Promise<BenchRing> {
+  const configuration: KeyRingConfiguration = {
+    place: { kind: 'file', path: join(folder, 'ring.age') },
+    unlock: { kind: 'identity', path: join(folder, 'identity') },
+    policy: defaultRotationPolicy,
+    auditLog: join(folder, 'audit.jsonl'),
+    adminSocket: join(folder, 'ring.sock'),
+  };
+  await writePrivateFile(configuration.unlock.path, `${await generateX25519Identity()}\n`);
+  // Opening registrations asks the database for nothing.
+  const database = { db: {}, write: () => Promise.reject(new Error('nothing is written here')) };
+  const options = { sodium, clock: systemClock, database };
+  const now = systemClock();
+  const imported = Array.from({ length: keys - 1 }, () => {
+    const { publicKey, privateKey } = sodium.generateKeyPair();
+    const facts = { createdAt: undefined, acceptedUntil: undefined };
+    return { publicKey: toBase64(publicKey), privateKey: new Secret(privateKey), ...facts };
+  });
+  const ring = importKeys(newKeyRing(sodium, now), imported, { now, policy: defaultRotationPolicy });
+  await createKeyRingKeeper(configuration, options).create(ring, 'bench');
+  const log = createLogger('bench', 'silent');
+  const open = await openKeyRing(configuration, { ...options, log });
+  return { ...open, publicKeys: ring.bouncerKeys.map(({ publicKey }) => publicKey) };
+}
+
+/** Opens one registration at each call, each sealed to another key of the ring. */
+function opening({ keyRing, publicKeys }: BenchRing): () => void {
+  const registration = encodePushRegistration({
+    tokenKind: 'fcm',
+    token: 'f'.repeat(100),
+    timestamp: Math.floor(systemClock() / 1000),
+  });
+  const requests = publicKeys.map((publicKey) => ({
+    publicKey,
+    sealed: toBase64(sodium.seal(registration, new Uint8Array(Buffer.from(publicKey, 'base64')))),
+  }));
+  let next = 0;
+  return () => {
+    const request = requests[next++ % requests.length];
+    const keyPair = request && keyRing.find(request.publicKey);
+    const opened = keyPair && openRegistration(sodium, decodeSealedRegistration(request.sealed), keyPair);
+    if (opened?.tokenKind !== 'fcm') throw new Error('not opened');
+  };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
