@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, type OpenDatabaseOptions, openDatabase } from '@waxwing/storage';
 import pg from 'pg';
 import { afterAll, afterEach, describe } from 'vitest';
+import { createTemporaryPostgres, type TemporaryPostgres } from './temporary-postgres.js';
 
 export interface TestBackend {
   readonly name: 'sqlite' | 'postgres';
@@ -57,24 +57,32 @@ export function sqliteBackend(): TestBackend {
 
 interface DatabaseSource {
   make(): Promise<string>;
+  /** Takes back, emptied, what nobody will open again: making and removing databases is what these tests wait for. */
+  recycle(url: string): Promise<void>;
   removeAll(): Promise<void>;
 }
 
+const removalTimeoutMilliseconds = 120_000;
+
 function withDatabases(name: TestBackend['name'], source: DatabaseSource): TestBackend {
   const open: Database<unknown>[] = [];
+  const recyclable: string[] = [];
   const jobErrors: unknown[] = [];
   afterEach(async () => {
     await Promise.all(open.splice(0).map((database) => database.close()));
+    await Promise.all(recyclable.splice(0).map((url) => source.recycle(url)));
     const errors = jobErrors.splice(0);
     if (errors.length > 0) throw new AggregateError(errors, 'a job handler failed');
   });
-  afterAll(() => source.removeAll());
+  afterAll(() => source.removeAll(), removalTimeoutMilliseconds);
   return {
     name,
     freshUrl: () => source.make(),
     async open<Tables>(options: TestDatabaseOptions): Promise<Database<Tables>> {
+      const url = options.url ?? (await source.make());
+      if (options.url === undefined) recyclable.push(url);
       const database = await openDatabase<Tables>({
-        url: options.url ?? (await source.make()),
+        url,
         role: 'serving',
         now: Date.now,
         onJobError: (error) => void jobErrors.push(error),
@@ -94,6 +102,7 @@ function sqliteDatabases(): DatabaseSource {
       folders.push(folder);
       return `sqlite:${join(folder, 'database.sqlite')}`;
     },
+    async recycle() {},
     async removeAll() {
       for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
     },
@@ -101,28 +110,22 @@ function sqliteDatabases(): DatabaseSource {
 }
 
 function postgresDatabases(serverUrl: string): DatabaseSource {
-  const names: string[] = [];
+  const made: TemporaryPostgres[] = [];
+  const emptied: TemporaryPostgres[] = [];
   return {
     async make() {
-      const name = `waxwing_test_${randomUUID().replaceAll('-', '')}`;
-      names.push(name);
-      await onServer(serverUrl, (client) => client.query(`create database ${name}`));
-      return Object.assign(new URL(serverUrl), { pathname: `/${name}` }).href;
+      const database = emptied.pop() ?? (await createTemporaryPostgres(serverUrl));
+      if (!made.includes(database)) made.push(database);
+      return database.url;
+    },
+    async recycle(url) {
+      const used = made.find((database) => database.url === url);
+      if (used === undefined) return;
+      await used.empty();
+      emptied.push(used);
     },
     async removeAll() {
-      for (const name of names.splice(0)) {
-        await onServer(serverUrl, (client) => client.query(`drop database if exists ${name} with (force)`));
-      }
+      for (const database of made.splice(0)) await database.drop();
     },
   };
-}
-
-async function onServer(url: string, action: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await action(client);
-  } finally {
-    await client.end();
-  }
 }
