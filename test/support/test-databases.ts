@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, type OpenDatabaseOptions, openDatabase } from '@waxwing/storage';
-import pg from 'pg';
 import { afterAll, afterEach, describe } from 'vitest';
 import { createTemporaryPostgres, type TemporaryPostgres } from './temporary-postgres.js';
 
