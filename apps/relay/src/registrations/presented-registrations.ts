@@ -9,6 +9,7 @@ export interface PresentedRegistration extends SealedRegistrationMark {
 
 // Few shapes of statement, so that each stays prepared.
 const rowsPerStatement = [64, 16, 4, 1] as const;
+const forgottenPerTransaction = 1000;
 
 /**
  * Remembers for which realm each sealed registration was presented first, so that no server can present what it was
@@ -36,7 +37,7 @@ export class PresentedRegistrations {
       for (; rows.length - offset >= size; offset += size) {
         const parameters = rows
           .slice(offset, offset + size)
-          .flatMap(({ hash, realmId, forgetAt }) => [hash, realmId, forgetAt]);
+          .flatMap(({ forgetAt, hash, realmId }) => [forgetAt, hash, realmId]);
         const claimed = await db.executeQuery<{ hash: string; realm_id: number }>(
           CompiledQuery.raw(sql, parameters),
         );
@@ -47,21 +48,36 @@ export class PresentedRegistrations {
   }
 }
 
-/** Forgets what nobody could present any more at `now` (Unix milliseconds). */
+/** Forgets what nobody could present any more at `now` (Unix milliseconds), a small number at a time. */
 export async function forgetPresentedRegistrations(database: RelayDatabase, now: number): Promise<void> {
-  await database.write(async ({ db }) => {
-    await db.deleteFrom('presented_registrations').where('forget_at', '<=', now).execute();
-  });
+  let through: number | undefined;
+  do {
+    const last = await database.db
+      .selectFrom('presented_registrations')
+      .select('forget_at')
+      .where('forget_at', '<=', now)
+      .orderBy('forget_at')
+      .offset(forgottenPerTransaction)
+      .limit(1)
+      .executeTakeFirst();
+    through = last?.forget_at;
+    const until = through ?? now;
+    await database.write(({ db }) =>
+      db.deleteFrom('presented_registrations').where('forget_at', '<=', until).execute(),
+    );
+  } while (through !== undefined);
 }
 
 function buildStatement(db: Kysely<RelayTables>, rows: number): string {
   return db
     .insertInto('presented_registrations')
-    .columns(['hash', 'realm_id', 'forget_at'])
-    .values(Array.from({ length: rows }, () => ({ hash: '', realm_id: 0, forget_at: 0 })))
+    .columns(['forget_at', 'hash', 'realm_id'])
+    .values(Array.from({ length: rows }, () => ({ forget_at: 0, hash: '', realm_id: 0 })))
     .onConflict((conflict) =>
       // The first realm stays; the update only makes the statement return it.
-      conflict.column('hash').doUpdateSet(({ ref }) => ({ forget_at: ref('excluded.forget_at') })),
+      conflict
+        .columns(['forget_at', 'hash'])
+        .doUpdateSet(({ ref }) => ({ realm_id: ref('presented_registrations.realm_id') })),
     )
     .returning(['hash', 'realm_id'])
     .compile().sql;
