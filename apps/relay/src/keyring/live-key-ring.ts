@@ -13,7 +13,7 @@ import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { applySchedule, destroyTokenKeysBefore } from './key-ring-transitions.js';
 import { countKeyUse } from './key-uses.js';
-import { renewalDue } from './publish-key-list.js';
+import { renewalDue, withListToRenew } from './publish-key-list.js';
 import type { RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
 import { KeyRingTokenVault } from './token-vault.js';
@@ -158,7 +158,7 @@ export class LiveKeyRing {
       const stored = await keeper.readStored();
       if (stored === undefined)
         throw new ConfigurationError(['The key ring is gone: restore it from a backup.']);
-      if (stored !== this.#current.stored) this.#adopt({ ring: await keeper.open(stored), stored });
+      if (stored !== this.#current.stored) await this.#follow({ ring: await keeper.open(stored), stored });
       if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#doWhatIsDue();
       this.#noteClock();
     } catch (error) {
@@ -173,6 +173,17 @@ export class LiveKeyRing {
     const before = this.primaryPublicKey();
     this.#adopt(await keeper.change((ring) => applySchedule(ring, context), scheduled));
     if (this.primaryPublicKey() !== before) log.info({ key: this.describe().primaryKeyId }, 'key rotated');
+  }
+
+  async #follow(next: StoredKeyRing): Promise<void> {
+    const { keeper, log } = this.#options;
+    const lastSequence = this.publishedKeyList().sequence;
+    this.#adopt(next);
+    if ((next.ring.published?.sequence ?? 0) >= lastSequence) return;
+    // Phones have seen a newer list, and would refuse this one.
+    log.warn('an older key ring was restored: its key list is signed anew');
+    const change = { actor: 'schedule', action: 'sign after a restore' };
+    this.#adopt(await keeper.change(withListToRenew, change));
   }
 
   #adopt(next: StoredKeyRing): void {

@@ -13,6 +13,7 @@ import type { KeyRingStore } from './key-ring-store.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { readKeyUses } from './key-uses.js';
 import { LiveKeyRing } from './live-key-ring.js';
+import { withListToRenew } from './publish-key-list.js';
 import { SteadyClock } from './steady-clock.js';
 
 /** The relay's database, whatever else is in it; the key ring's tables are among its migrations. */
@@ -54,17 +55,16 @@ export async function openKeyRing(
   const { sodium, log, random = Math.random, monotonic = () => performance.now() } = options;
   const steadyClock = new SteadyClock(options.clock, monotonic);
   const keeper = createKeyRingKeeper(configuration, { ...options, clock: () => steadyClock.now() });
-  const keyRing = new LiveKeyRing(
-    await keeper.change((ring) => ring, { actor: 'schedule', action: 'start' }),
-    {
-      keeper,
-      steadyClock,
-      monotonic,
-      sodium,
-      log,
-      random,
-    },
-  );
+  // The ring may have been restored from a backup: phones refuse a list with an older sequence than they have seen.
+  const started = await keeper.change(withListToRenew, { actor: 'schedule', action: 'start' });
+  const keyRing = new LiveKeyRing(started, {
+    keeper,
+    steadyClock,
+    monotonic,
+    sodium,
+    log,
+    random,
+  });
   await keyRing.refresh();
   const desk = createKeyDesk(keeper, { ...options, takeOver: () => keyRing.refresh() });
   const admin = await openAdminSocket(configuration.adminSocket, { desk, log });

@@ -47,6 +47,12 @@ export function publishKeyList(ring: KeyRing, { sodium, policy, now }: PublishCo
   };
 }
 
+/** Has the next {@link publishKeyList} sign, whatever is published. */
+export function withListToRenew(ring: KeyRing): KeyRing {
+  const { published } = ring;
+  return published === undefined ? ring : { ...ring, published: { ...published, issuedAt: 0 } };
+}
+
 /** When the published list is to be signed anew, in Unix milliseconds. */
 export function renewalDue(issuedAt: number, policy: RotationPolicy): number {
   return issuedAt + policy.listValidMilliseconds / 2;

@@ -204,6 +204,24 @@ describe('a ring that is spoilt while the relay runs', () => {
     expect(live.keyRing.describe().problem).toBeUndefined();
   });
 
+  it('signs its list anew when an older ring is restored, running or not, so that phones still follow it', async () => {
+    const { here, path, live } = await running();
+    const backup = readFileSync(path);
+    here.time.now += 1000;
+    await keeperOf(here).change(rotateOnce(here), change);
+    await live.keyRing.refresh();
+    const seen = live.keyRing.publishedKeyList().sequence;
+    here.time.now += 1000;
+    await writePrivateFile(path, backup);
+    await live.keyRing.refresh();
+    expect(live.keyRing.publishedKeyList().sequence).toBeGreaterThan(seen);
+    await live.close();
+    here.time.now += 1000;
+    await writePrivateFile(path, backup);
+    const restarted = await open(here);
+    expect(restarted.keyRing.publishedKeyList().sequence).toBeGreaterThan(seen);
+  });
+
   it('refuses a retired key at once, and two changes at the same moment both happen', async () => {
     const { here, live } = await running();
     const old = live.keyRing.primaryPublicKey();
