@@ -1,0 +1,152 @@
+import type { Job } from '@waxwing/storage';
+import { describe, expect, it } from 'vitest';
+import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
+import { eachBackend } from '../support/test-databases.js';
+
+describe('the operators of the job queue', () => {
+  eachBackend((backend) => {
+    it('see how many jobs are due, waiting, running and dead', async () => {
+      const database = await open(backend, { now: start });
+      const running = new Promise<void>((resolve) => {
+        database.jobs.handle(
+          'k',
+          handler(async ({ payload }) => {
+            if (payload === 'dead') return { kind: 'dead', reason: 'no' };
+            resolve();
+            return new Promise(() => undefined);
+          }, 1),
+        );
+      });
+      await add(database, 'dead');
+      await add(database, 'running');
+      await add(database, 'due');
+      await add(database, 'waiting', { runAt: start + 500 });
+      await add(database, 'elsewhere', { kind: 'other' });
+      await database.jobs.start();
+      await running;
+      expect(await countsOf(database)).toEqual({ kind: 'k', due: 1, waiting: 1, running: 1, dead: 1 });
+      expect(await countsOf(database, 'other')).toEqual({
+        kind: 'other',
+        due: 1,
+        waiting: 0,
+        running: 0,
+        dead: 0,
+      });
+      const states = await database.jobs.list({ kind: 'k' });
+      expect(states.map(({ state }) => state).sort()).toEqual(['dead', 'due', 'running', 'waiting']);
+      const [waiting] = await database.jobs.list({ state: 'waiting', limit: 1 });
+      expect(await database.jobs.show(waiting?.id ?? '')).toMatchObject({
+        kind: 'k',
+        payload: 'waiting',
+        at: start + 500,
+        attempts: 0,
+        reason: undefined,
+      });
+    });
+
+    it('see the oldest jobs first, and no more than they ask for', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      for (const payload of ['a', 'b', 'c']) {
+        await add(database, payload);
+        clock.now++;
+      }
+      const listed = await database.jobs.list({ limit: 2 });
+      expect(listed.map(({ createdAt }) => createdAt)).toEqual([start, start + 1]);
+    });
+
+    it('make a waiting job due at once', async () => {
+      const database = await open(backend, { now: start });
+      const done: string[] = [];
+      database.jobs.handle('k', recorder(done));
+      await database.jobs.start();
+      await add(database, 'a', { runAt: start + 5000 });
+      expect(await database.jobs.retry((await onlyJob(database)).id)).toBe(true);
+      await database.jobs.idle();
+      expect(done).toEqual(['a']);
+    });
+
+    it('bring a dead job back, with as much time as it had at first', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      let broken = true;
+      const done: Job[] = [];
+      database.jobs.handle(
+        'k',
+        handler(async (job) => {
+          if (broken) return { kind: 'dead', reason: 'broken' };
+          done.push(job);
+          return { kind: 'done' };
+        }),
+      );
+      await database.jobs.start();
+      await add(database, 'a', { giveUpAt: start + 700 });
+      await database.jobs.idle();
+      const dead = await onlyJob(database);
+      clock.now = start + 10_000;
+      broken = false;
+      expect(await database.jobs.retry(dead.id)).toBe(true);
+      await database.jobs.idle();
+      expect(done).toMatchObject([{ payload: 'a', attempt: 1, giveUpAt: start + 10_700 }]);
+      expect(await database.jobs.retry(dead.id)).toBe(false);
+    });
+
+    it('remove a waiting or dead job, but not one that runs or does not exist', async () => {
+      const database = await open(backend, { now: start });
+      const running = new Promise<void>((resolve) => {
+        database.jobs.handle(
+          'k',
+          handler(async ({ payload }) => {
+            if (payload === 'dead') return { kind: 'dead', reason: 'no' };
+            resolve();
+            return new Promise(() => undefined);
+          }),
+        );
+      });
+      await add(database, 'dead');
+      await add(database, 'running');
+      await database.jobs.start();
+      await running;
+      await add(database, 'waiting', { runAt: start + 500 });
+      while ((await countsOf(database))?.dead !== 1) await new Promise((resolve) => setImmediate(resolve));
+      const dropped: string[] = [];
+      for (const { id, state } of await database.jobs.list({ kind: 'k' })) {
+        if (await database.jobs.drop(id)) dropped.push(state);
+        else expect([state, await database.jobs.retry(id)]).toEqual(['running', false]);
+      }
+      expect(dropped.sort()).toEqual(['dead', 'waiting']);
+      for (const id of ['12345', 'no-such-job', '00000000-0000-4000-8000-000000000000']) {
+        expect(await database.jobs.drop(id)).toBe(false);
+        expect(await database.jobs.retry(id)).toBe(false);
+        expect(await database.jobs.show(id)).toBeUndefined();
+      }
+    });
+
+    it('find dead letters for 14 days, and not longer', async () => {
+      const clock = { now: start };
+      let removed = 0;
+      const database = await backend.open<unknown>({
+        migrations: [],
+        now: () => clock.now,
+        onDeadJobsRemoved: (count) => {
+          removed += count;
+        },
+      });
+      database.jobs.handle(
+        'k',
+        handler(async () => ({ kind: 'dead', reason: 'no' }), 100),
+      );
+      await database.jobs.start();
+      const old = Array.from({ length: 600 }, (_, index) => String(index));
+      await Promise.all(old.map((payload) => add(database, payload)));
+      await database.jobs.idle();
+      clock.now = start + 14 * 24 * 60 * 60_000;
+      await add(database, 'young', { giveUpAt: clock.now + 1000 });
+      await database.jobs.idle();
+      expect([removed, (await countsOf(database))?.dead]).toEqual([0, 601]);
+      clock.now += 60 * 60_000;
+      await database.jobs.idle();
+      expect([removed, (await countsOf(database))?.dead]).toEqual([600, 1]);
+    });
+  });
+});

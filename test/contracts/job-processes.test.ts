@@ -1,0 +1,221 @@
+import { copyFileSync } from 'node:fs';
+import type { JobOutcome } from '@waxwing/storage';
+import { describe, expect, it } from 'vitest';
+import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
+import { eachBackend } from '../support/test-databases.js';
+
+/** What a process finds that starts on the disk of one that was cut off this moment. */
+function afterPowerCut(url: string): string {
+  if (!url.startsWith('sqlite:')) return url;
+  const path = url.slice('sqlite:'.length);
+  for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, `${path}.copy${suffix}`);
+  return `${url}.copy`;
+}
+
+describe('a process of the job queue', () => {
+  eachBackend((backend) => {
+    it('takes over what a process that died was doing, and ignores what that one says later', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      const dying = await open(backend, clock, url);
+      let answer: (outcome: JobOutcome) => void = () => undefined;
+      const claimed = new Promise<void>((resolve) => {
+        dying.jobs.handle(
+          'k',
+          handler(() => {
+            resolve();
+            return new Promise((late) => {
+              answer = late;
+            });
+          }),
+        );
+      });
+      await dying.jobs.start();
+      await add(dying, 'a');
+      await claimed;
+      expect(await countsOf(dying)).toMatchObject({ running: 1 });
+      const survivor = await open(backend, clock, afterPowerCut(url));
+      const attempts: number[] = [];
+      survivor.jobs.handle(
+        'k',
+        handler(async ({ attempt }) => {
+          attempts.push(attempt);
+          return { kind: 'retry', at: start + 100_000, reason: 'taken over' };
+        }),
+      );
+      await survivor.jobs.start();
+      await survivor.jobs.idle();
+      // On SQLite only one process serves, so what another one leased is free at once.
+      expect(attempts).toEqual(backend.name === 'sqlite' ? [2] : []);
+      clock.now = start + 20_001;
+      await survivor.jobs.idle();
+      expect(attempts).toEqual([2]);
+      answer({ kind: 'done' });
+      await dying.jobs.idle();
+      expect(await onlyJob(survivor)).toMatchObject({ state: 'waiting', attempts: 2, reason: 'taken over' });
+    });
+
+    it('goes on with a job whose lease ran out here, and does not begin it a second time', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      const database = await open(backend, clock, url);
+      const begun: string[] = [];
+      let finish: () => void = () => undefined;
+      let tellBegun: () => void = () => undefined;
+      database.jobs.handle(
+        'k',
+        handler(async ({ payload }) => {
+          begun.push(payload);
+          tellBegun();
+          if (payload === 'a') {
+            await new Promise<void>((done) => {
+              finish = done;
+            });
+          }
+          return { kind: 'done' };
+        }),
+      );
+      const addAndBegin = async (payload: string) => {
+        const beginning = new Promise<void>((resolve) => {
+          tellBegun = resolve;
+        });
+        await add(database, payload, { giveUpAt: start + 9_000_000 });
+        await beginning;
+      };
+      await database.jobs.start();
+      await addAndBegin('a');
+      clock.now = start + 3_600_000;
+      // Another process finds the lease ended, and this one the job to be had again.
+      if (backend.name === 'postgres') await (await open(backend, clock, url)).jobs.start();
+      await addAndBegin('b');
+      finish();
+      await database.jobs.idle();
+      expect(begun).toEqual(['a', 'b']);
+      expect(await countsOf(database)).toBeUndefined();
+    });
+
+    it('starts a delayed job of one kind while another kind is busy without end', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      let busy = 0;
+      const stop = new AbortController();
+      const delayed = new Promise<void>((resolve) => {
+        database.jobs.handle(
+          'delayed',
+          handler(async () => {
+            resolve();
+            return { kind: 'done' };
+          }),
+        );
+      });
+      database.jobs.handle(
+        'k',
+        handler(async () => {
+          busy++;
+          if (busy === 5) clock.now = start + 100;
+          if (stop.signal.aborted) return { kind: 'done' };
+          return { kind: 'retry', at: clock.now, reason: 'again' };
+        }, 1),
+      );
+      await add(database, 'later', { kind: 'delayed', runAt: start + 100 });
+      await add(database, 'a');
+      await add(database, 'b');
+      await database.jobs.start();
+      await delayed;
+      stop.abort();
+      await database.jobs.idle();
+      expect(busy).toBeGreaterThan(5);
+    });
+
+    it('hands back what does not end before the deadline, so that the next process does it at once', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      const first = await open(backend, clock, url);
+      const claimed = new Promise<void>((resolve) => {
+        first.jobs.handle(
+          'deaf',
+          handler(() => new Promise(() => resolve())),
+        );
+      });
+      first.jobs.handle(
+        'k',
+        handler(
+          (_job, signal) =>
+            new Promise((_resolve, reject) => {
+              signal.addEventListener('abort', () => reject(signal.reason));
+            }),
+        ),
+      );
+      await first.jobs.start();
+      await add(first, 'a');
+      await add(first, 'b', { kind: 'deaf' });
+      await claimed;
+      await first.jobs.stop(0);
+      await first.close();
+      const second = await open(backend, clock, url);
+      const done: string[] = [];
+      second.jobs.handle('k', recorder(done));
+      second.jobs.handle('deaf', recorder(done));
+      await second.jobs.start();
+      await second.jobs.idle();
+      expect(done.sort()).toEqual(['a', 'b']);
+    });
+
+    it('waits for what ends before the deadline', async () => {
+      const database = await open(backend, { now: start });
+      let finish: () => void = () => undefined;
+      const claimed = new Promise<void>((resolve) => {
+        database.jobs.handle(
+          'k',
+          handler(async () => {
+            resolve();
+            await new Promise<void>((done) => {
+              finish = done;
+            });
+            return { kind: 'done' };
+          }),
+        );
+      });
+      await database.jobs.start();
+      await add(database, 'a');
+      await claimed;
+      const stopped = database.jobs.stop(10_000);
+      finish();
+      await stopped;
+      expect(await countsOf(database)).toBeUndefined();
+    });
+
+    it('keeps jobs through a restart', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      const first = await open(backend, clock, url);
+      await add(first, 'a');
+      await first.close();
+      const second = await open(backend, clock, url);
+      const done: string[] = [];
+      second.jobs.handle('k', recorder(done));
+      await second.jobs.start();
+      await second.jobs.idle();
+      expect(done).toEqual(['a']);
+    });
+
+    it('is not worked by a command beside the serving process, which may add to it', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      const serving = await open(backend, clock, url);
+      const command = await backend.open<unknown>({
+        migrations: [],
+        url,
+        role: 'visiting',
+        now: () => clock.now,
+      });
+      await expect(command.jobs.start()).rejects.toThrow('serving');
+      await add(command, 'a');
+      const done: string[] = [];
+      serving.jobs.handle('k', recorder(done));
+      await serving.jobs.start();
+      await serving.jobs.idle();
+      expect(done).toEqual(['a']);
+    });
+  });
+});

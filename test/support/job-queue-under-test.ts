@@ -1,0 +1,43 @@
+import type { Database, Job, JobHandler, JobOutcome, NewJob } from '@waxwing/storage';
+import type { TestBackend } from './test-databases.js';
+
+export interface Clock {
+  now: number;
+}
+
+export const start = 1_800_000_000_000;
+
+export function open(backend: TestBackend, clock: Clock, url?: string): Promise<Database<unknown>> {
+  return backend.open({ migrations: [], now: () => clock.now, ...(url === undefined ? {} : { url }) });
+}
+
+export function handler(
+  run: (job: Job, signal: AbortSignal) => Promise<JobOutcome>,
+  concurrency = 2,
+): JobHandler {
+  return { concurrency, run, giveUp: () => async () => {} };
+}
+
+/** Does nothing but remember what it was given. */
+export function recorder(done: string[]): JobHandler {
+  return handler(async ({ payload }) => {
+    done.push(payload);
+    return { kind: 'done' };
+  });
+}
+
+export function add(database: Database<unknown>, payload: string, more: Partial<NewJob> = {}): Promise<void> {
+  return database.write((transaction) =>
+    database.jobs.enqueue(transaction, { kind: 'k', payload, giveUpAt: start + 1_000_000, ...more }),
+  );
+}
+
+export async function countsOf(database: Database<unknown>, kind = 'k') {
+  return (await database.jobs.counts()).find((counts) => counts.kind === kind);
+}
+
+export async function onlyJob(database: Database<unknown>) {
+  const [job] = await database.jobs.list({ kind: 'k' });
+  if (job === undefined) throw new Error('there is no job');
+  return job;
+}
