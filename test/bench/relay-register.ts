@@ -56,14 +56,18 @@ async function listening(relay: ChildProcess): Promise<RelayBenchTarget> {
   return target as RelayBenchTarget;
 }
 
-/** Registrations sealed beforehand, each sent for a push account that has none yet. */
+/** Registrations sealed beforehand, as our client seals them, each sent for a push account that has none yet. */
 async function requestMaker(target: RelayBenchTarget): Promise<() => Buffer> {
   const { sodium } = await loadFastestSodium();
   const publicKey = new Uint8Array(Buffer.from(target.bouncerPublicKey, 'base64'));
   const timestamp = Math.floor(Date.now() / 1000);
   const bodies = Array.from({ length: sealedRegistrations }, (_, index) => {
     const token = `fcm-token-${String(index).padStart(8, '0')}:${'f'.repeat(80)}`;
-    const sealed = sodium.seal(encodePushRegistration({ tokenKind: 'fcm', token, timestamp }), publicKey);
+    const registration = { tokenKind: 'fcm', token, timestamp, audience: target.realmUuid } as const;
+    const sealed = sodium.seal(
+      encodePushRegistration(registration, { nonce: String(index), padded: true }),
+      publicKey,
+    );
     return new URLSearchParams({
       realm_uuid: target.realmUuid,
       encrypted_push_registration: Buffer.from(sealed).toString('base64'),

@@ -38,16 +38,15 @@ export class DurableRegistrations implements RegistrationStore {
   ): Promise<readonly (number | undefined)[]> {
     const { database, tokenVault } = this.#options;
     const toSave = registrations.map((each) => ({ ...each, ...toRow(each.device, tokenVault) }));
-    const presented = registrations.map(({ device, mark }) => ({ ...mark, realmId: device.realmId }));
+    const presented = registrations.flatMap(({ device: { realmId }, mark }) =>
+      mark === undefined ? [] : [{ ...mark, realmId }],
+    );
     return database.write(async (transaction) => {
-      const isOwn = await this.#presented.claim(transaction.db, presented);
-      const ids = await this.#keep(
-        transaction,
-        toSave.filter((_, index) => isOwn[index]),
-        now,
-      );
-      const remaining = ids.values();
-      return isOwn.map((own) => (own ? remaining.next().value : undefined));
+      const owners = await this.#presented.claim(transaction.db, presented);
+      const isOwn = ({ device, mark }: OpenedRegistration) =>
+        mark === undefined || owners.get(mark.hash) === device.realmId;
+      const ids = (await this.#keep(transaction, toSave.filter(isOwn), now)).values();
+      return toSave.map((each) => (isOwn(each) ? ids.next().value : undefined));
     });
   }
 

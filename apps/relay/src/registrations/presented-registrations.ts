@@ -22,11 +22,11 @@ export class PresentedRegistrations {
     this.#statements = rowsPerStatement.map((rows) => ({ rows, sql: buildStatement(db, rows) }));
   }
 
-  /** For each registration whether it is the realm's own: presented by it first, or a repeat by it. */
+  /** The realm that each registration belongs to, by its hash: the one that presented it first. */
   async claim(
     db: Transaction<RelayTables>,
     presented: readonly PresentedRegistration[],
-  ): Promise<readonly boolean[]> {
+  ): Promise<ReadonlyMap<string, number>> {
     const first = new Map<string, PresentedRegistration>();
     for (const each of presented) if (!first.has(each.hash)) first.set(each.hash, each);
     // In one order everywhere, so that two transactions never wait for each other.
@@ -44,7 +44,7 @@ export class PresentedRegistrations {
         for (const { hash, realm_id } of claimed.rows) owners.set(hash, realm_id);
       }
     }
-    return presented.map(({ hash, realmId }) => owners.get(hash) === realmId);
+    return owners;
   }
 }
 

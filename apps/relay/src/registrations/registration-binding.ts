@@ -31,11 +31,15 @@ export interface SealedRegistrationMark {
   readonly forgetAt: number;
 }
 
-/** What to remember of a registration that was opened. */
+/**
+ * What to remember of a registration that was opened; `undefined` for one that names its audience, which keeps it from
+ * counting for another realm without anybody's memory.
+ */
 export function markSealedRegistration(
   sealed: Uint8Array,
-  { timestamp }: Pick<PushRegistration, 'timestamp'>,
-): SealedRegistrationMark {
+  { audience, timestamp }: Pick<PushRegistration, 'audience' | 'timestamp'>,
+): SealedRegistrationMark | undefined {
+  if (audience !== undefined) return undefined;
   const hash = createHash('sha256').update(sealed).digest('base64');
   // In its last second it still passes.
   return { hash, forgetAt: (timestamp + livenessTimeoutSeconds + 1) * 1000 };

@@ -5,7 +5,8 @@ import type { NewRelayDevice } from './relay-device.js';
 export interface OpenedRegistration {
   readonly device: NewRelayDevice;
   readonly bouncerPublicKey: string;
-  readonly mark: SealedRegistrationMark;
+  /** `undefined` for one that names its audience: it could count for no other realm. */
+  readonly mark: SealedRegistrationMark | undefined;
 }
 
 /** Where registrations are kept. */

@@ -53,6 +53,15 @@ eachBackend((backend) => {
       expect(await relay.devices()).toEqual([]);
     });
 
+    it('makes it needless to remember what was presented', async () => {
+      const form = goodForm(sealed({ audience: realmUuid }));
+      await relay.register(form);
+      const remembered = relay.database.db.selectFrom('presented_registrations').selectAll();
+      expect(await remembered.execute()).toEqual([]);
+      await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
+      expect(await relay.register({ ...form, realm_uuid: secondRealmUuid })).toMatchObject(refused);
+    });
+
     it('may be missing, as stock clients leave it out', async () => {
       expect(await relay.register(goodForm(sealed()))).toMatchObject({ status: 200 });
       expect(await relay.register(goodForm(sealed({ audience: null })))).toMatchObject({ status: 200 });
