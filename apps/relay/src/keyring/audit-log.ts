@@ -1,4 +1,4 @@
-import { mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** One thing that was done to the key ring. It names keys by id and holds no key material. */
@@ -23,13 +23,22 @@ export function auditFile(path: string): AuditLog {
   return {
     async append({ at, ...entry }) {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      const file = await open(path, 'a', 0o600);
+      const file = await open(path, 'a+', 0o600);
       try {
-        await file.appendFile(`${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`);
+        // A process that died while it wrote leaves half a line, which must not spoil the next one.
+        const start = (await endsInLine(file)) ? '' : '\n';
+        await file.appendFile(`${start}${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`);
         await file.sync();
       } finally {
         await file.close();
       }
     },
   };
+}
+
+async function endsInLine(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  if (size === 0) return true;
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return buffer.toString('latin1') === '\n';
 }

@@ -139,12 +139,18 @@ export class LiveKeyRing {
     return this.#refreshing;
   }
 
-  /** Like {@link refresh}, once a second at most: for a key that is not known, which may have been made elsewhere just now. */
+  /** Takes over what is stored now, not what a look that is under way may have read before. Like {@link refresh} otherwise. */
+  async takeOver(): Promise<void> {
+    await this.idle();
+    await this.refresh();
+  }
+
+  /** Takes over, once a second at most: for a key that is not known, which may have been made elsewhere just now. */
   async catchUp(): Promise<void> {
     const now = this.#options.monotonic();
-    if (now - this.#caughtUpAt < catchUpMilliseconds) return this.#refreshing;
+    if (now - this.#caughtUpAt < catchUpMilliseconds) return this.idle();
     this.#caughtUpAt = now;
-    await this.refresh();
+    await this.takeOver();
   }
 
   /** Resolves when nothing is being refreshed. */

@@ -66,7 +66,7 @@ export async function openKeyRing(
     random,
   });
   await keyRing.refresh();
-  const desk = createKeyDesk(keeper, { ...options, takeOver: () => keyRing.refresh() });
+  const desk = createKeyDesk(keeper, { ...options, takeOver: () => keyRing.takeOver() });
   const admin = await openAdminSocket(configuration.adminSocket, { desk, log });
   const period = configuration.place.kind === 'file' ? filePollMilliseconds : rowPollMilliseconds;
   const timer = setInterval(() => void keyRing.refresh(), period);

@@ -1,38 +1,16 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { verifyKeyList } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
-import { createKeyRingKeeper } from '../../../../apps/relay/src/keyring/open-key-ring.js';
-import { type KeyTerminal, keyTerminal, withDatabase } from './key-terminal.js';
-import { day, privateTexts, sodium } from './ring-material.js';
-
-interface ListedKey {
-  readonly id: string;
-  readonly public_key: string;
-  readonly state: string;
-  readonly safe_to_retire_since: string | null;
-  readonly last_used_at: string | null;
-  readonly registrations_per_day: readonly number[];
-}
-
-async function keysOf(terminal: KeyTerminal): Promise<readonly ListedKey[]> {
-  return (await terminal.json('list')).keys as readonly ListedKey[];
-}
-
-async function ringOf(terminal: KeyTerminal): Promise<KeyRing> {
-  const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  const database = { db: {}, write: () => Promise.reject(new Error('no database is needed here')) };
-  const keeper = createKeyRingKeeper(configuration, { sodium, clock: () => terminal.now, database });
-  return (await keeper.read()).ring;
-}
-
-async function terminalWithRing(): Promise<KeyTerminal> {
-  const terminal = keyTerminal();
-  expect((await terminal.run('init')).error).toBeUndefined();
-  return terminal;
-}
+import {
+  type KeyTerminal,
+  keysOf,
+  keyTerminal,
+  ringOf,
+  terminalWithRing,
+  withDatabase,
+} from './key-terminal.js';
+import { day, privateTexts } from './ring-material.js';
 
 /** Has registrations opened with a key, as the relay counts them. */
 async function use(terminal: KeyTerminal, publicKey: string, registrations: number): Promise<void> {
@@ -175,188 +153,6 @@ describe('keys revoke', () => {
     );
     expect(list.revoked).toEqual([stolen?.public_key]);
     expect(list.keys).toHaveLength(1);
-  });
-});
-
-describe('keys import and export-stock', () => {
-  const exampleFile = join(import.meta.dirname, '../../../../keys.example');
-
-  function plainFile(terminal: KeyTerminal, count: number): { file: string; pairs: Record<string, string> } {
-    const pairs = Array.from({ length: count }, () => {
-      const { publicKey, privateKey } = sodium.generateKeyPair();
-      return [Buffer.from(publicKey).toString('base64'), Buffer.from(privateKey).toString('base64')];
-    });
-    const file = join(terminal.folder, 'stock.json');
-    writeFileSync(file, JSON.stringify(Object.fromEntries(pairs)), { mode: 0o600 });
-    return { file, pairs: Object.fromEntries(pairs) as Record<string, string> };
-  }
-
-  it('takes over the map of a stock relay and gives it back', async () => {
-    const terminal = await terminalWithRing();
-    const { file, pairs } = plainFile(terminal, 3);
-    expect(await terminal.json('import', file)).toMatchObject({ changed: true });
-    expect((await keysOf(terminal)).filter(({ state }) => state === 'accepted')).toHaveLength(3);
-    const to = join(terminal.folder, 'out.json');
-    expect((await terminal.run('export-stock', '--to', to)).error).toContain('add --yes');
-    await terminal.json('export-stock', '--to', to, '--yes');
-    expect(statSync(to).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(to, 'utf8'))).toMatchObject(pairs);
-    expect((await terminal.run('export-stock', '--to', to, '--yes')).error).toContain('exists already');
-  });
-
-  it('makes a ring of a file where there is none, if it can tell which key is primary', async () => {
-    const terminal = keyTerminal();
-    const { file, pairs } = plainFile(terminal, 2);
-    const [, newest = ''] = Object.keys(pairs);
-    expect((await terminal.run('import', file)).error).toContain('--primary <public-key>');
-    expect((await terminal.run('import', file, '--primary', newest)).error).toBeUndefined();
-    const primary = (await keysOf(terminal)).find(({ state }) => state === 'primary');
-    expect(primary?.public_key).toBe(newest);
-  });
-
-  it('reads the form of keys.example, states and dates included, when the keys are your own', async () => {
-    const terminal = keyTerminal();
-    const example = JSON.parse(readFileSync(exampleFile, 'utf8'));
-    for (const key of example.keys) {
-      const pair = sodium.generateKeyPair();
-      key.public_key = Buffer.from(pair.publicKey).toString('base64');
-      key.private_key = Buffer.from(pair.privateKey).toString('base64');
-    }
-    const file = join(terminal.folder, 'plain.json');
-    writeFileSync(file, JSON.stringify(example), { mode: 0o600 });
-    expect((await terminal.run('import', file)).error).toBeUndefined();
-    expect(await keysOf(terminal)).toMatchObject(
-      example.keys.map((key: { public_key: string; state: string }) => ({
-        public_key: key.public_key,
-        state: key.state,
-      })),
-    );
-    expect((await keysOf(terminal))[0]).toMatchObject({
-      created_at: '2025-06-01T00:00:00.000Z',
-      accepted_until: '2026-10-06T00:00:00.000Z',
-    });
-  });
-
-  it('refuses the example keys themselves', async () => {
-    const terminal = keyTerminal();
-    expect((await terminal.run('import', exampleFile)).error).toContain(
-      'is from keys.example, so everybody has its private half',
-    );
-    expect((await terminal.run('list')).error).toContain('There is no key ring');
-  });
-
-  it.each([
-    ['rubbish', 'The file is not JSON'],
-    ['[]', 'not a JSON object'],
-    ['{}', 'The file holds no key'],
-    ['{"keys":[],"version":1}', 'at least one key'],
-    [`{"${'A'.repeat(43)}=":"secret-looking"}`, 'must be 32 bytes'],
-  ])('refuses %s without quoting it', async (text, sentence) => {
-    const terminal = await terminalWithRing();
-    const file = join(terminal.folder, 'plain.json');
-    writeFileSync(file, text, { mode: 0o600 });
-    const { error } = await terminal.run('import', file);
-    expect(error).toContain(sentence);
-    expect(error).not.toContain('secret-looking');
-  });
-
-  it('refuses a pair that does not belong together, and a key that is retired here', async () => {
-    const terminal = await terminalWithRing();
-    const { file, pairs } = plainFile(terminal, 2);
-    const [one = '', two = ''] = Object.keys(pairs);
-    writeFileSync(file, JSON.stringify({ [one]: pairs[two] }));
-    expect((await terminal.run('import', file)).error).toContain('does not belong to its private key');
-    writeFileSync(file, JSON.stringify(pairs));
-    await terminal.run('import', file);
-    await terminal.run('retire', one, '--yes');
-    expect((await terminal.run('import', file)).error).toContain(
-      'is retired in this ring and cannot come back',
-    );
-  });
-});
-
-describe('the signing key', () => {
-  const trust = (terminal: KeyTerminal) => ({
-    verify: (signature: Uint8Array, message: Uint8Array, key: Uint8Array) =>
-      sodium.verifyDetached(signature, message, key),
-    lastSequence: 0,
-    nowSeconds: Math.floor(terminal.now / 1000),
-    revokedKeys: new Set<string>(),
-  });
-
-  async function answerOf(terminal: KeyTerminal) {
-    const { key_list } = await terminal.json('export-public');
-    return { result: 'success', ...(key_list as object) } as Parameters<typeof verifyKeyList>[0];
-  }
-
-  it('is followed by a phone through any number of rotations', async () => {
-    const terminal = await terminalWithRing();
-    const pinned = (await terminal.json('export-public')).signing_public_key as string;
-    for (let rotation = 0; rotation < 3; rotation += 1) await terminal.run('rotate-signing-key', '--yes');
-    const verdict = verifyKeyList(await answerOf(terminal), {
-      ...trust(terminal),
-      signingPublicKey: pinned,
-      recoveryPublicKey: undefined,
-    });
-    expect(verdict.kind).toBe('verified');
-    expect((await ringOf(terminal)).signingKeys.filter(({ privateKey }) => privateKey)).toHaveLength(1);
-  });
-
-  it('is replaced after a theft by one that the recovery key endorses, and the stolen one is revoked', async () => {
-    const terminal = keyTerminal();
-    const recovery = join(terminal.folder, 'recovery');
-    const made = await terminal.json('init', '--recovery-key', recovery);
-    const stolen = made.signing_public_key as string;
-    await terminal.run('rotate-signing-key', '--recovery-key', recovery, '--yes');
-    const follow =
-      (recoveryPublicKey: string | undefined, signingPublicKey = stolen) =>
-      async () =>
-        verifyKeyList(await answerOf(terminal), { ...trust(terminal), signingPublicKey, recoveryPublicKey });
-    const verdict = await follow(made.recovery_public_key as string)();
-    expect(verdict).toMatchObject({ kind: 'verified', list: { revoked: [stolen] } });
-    expect(await follow(undefined)()).toEqual({ kind: 'refused', reason: 'unknown-signing-key' });
-  });
-
-  it('takes no other file for the recovery key', async () => {
-    const terminal = keyTerminal();
-    await terminal.run('init', '--recovery-key', join(terminal.folder, 'recovery'));
-    const other = keyTerminal();
-    await other.run('init', '--recovery-key', join(other.folder, 'recovery'));
-    for (const text of [readFileSync(join(other.folder, 'recovery'), 'utf8'), 'rubbish']) {
-      const file = join(terminal.folder, 'other');
-      writeFileSync(file, text, { mode: 0o600 });
-      expect((await terminal.run('rotate-signing-key', '--recovery-key', file, '--yes')).error).toContain(
-        'does not hold the recovery key of this ring',
-      );
-    }
-  });
-});
-
-describe('keys rewrap', () => {
-  it('changes the identity while the old one still opens, and then no more', async () => {
-    const terminal = await terminalWithRing();
-    const identity = join(terminal.folder, 'identity');
-    const old = readFileSync(identity, 'utf8');
-    const other = await terminalWithRing();
-    const fresh = readFileSync(join(other.folder, 'identity'), 'utf8');
-    writeFileSync(identity, fresh + old);
-    expect((await terminal.run('rewrap')).error).toContain('add --yes');
-    expect((await terminal.run('rewrap', '--yes')).error).toBeUndefined();
-    writeFileSync(identity, fresh);
-    expect((await terminal.run('verify')).error).toBeUndefined();
-    writeFileSync(identity, old);
-    expect((await terminal.run('verify')).error).toContain('cannot be decrypted');
-  });
-
-  it('moves from an identity to a passphrase and says what to set', async () => {
-    const terminal = await terminalWithRing();
-    const file = join(terminal.folder, 'passphrase');
-    writeFileSync(file, 'long enough to be a passphrase\n', { mode: 0o600 });
-    const { printed } = await terminal.run('rewrap', '--to-passphrase-file', file, '--yes');
-    expect(printed).toContain(`RELAY_KEY_RING_PASSPHRASE_FILE=${file}`);
-    delete terminal.environment.RELAY_KEY_RING_IDENTITY_FILE;
-    terminal.environment.RELAY_KEY_RING_PASSPHRASE_FILE = file;
-    expect(await terminal.json('verify')).toMatchObject({ sound: true });
   });
 });
 

@@ -3,9 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@waxwing/service';
 import { runCommandLine } from '../../../../apps/relay/src/command-line.js';
+import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
+import { createKeyRingKeeper } from '../../../../apps/relay/src/keyring/open-key-ring.js';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
 import type { Terminal } from '../../../../apps/relay/src/terminal.js';
+import { sodium } from './ring-material.js';
 
 export interface Ran {
   readonly printed: string;
@@ -84,4 +88,33 @@ export async function withDatabase<T>(
   } finally {
     await database.close();
   }
+}
+
+export interface ListedKey {
+  readonly id: string;
+  readonly public_key: string;
+  readonly state: string;
+  readonly safe_to_retire_since: string | null;
+  readonly last_used_at: string | null;
+  readonly registrations_per_day: readonly number[];
+}
+
+/** What `keys list` shows. */
+export async function keysOf(terminal: KeyTerminal): Promise<readonly ListedKey[]> {
+  return (await terminal.json('list')).keys as readonly ListedKey[];
+}
+
+/** The ring itself, read past the commands. */
+export async function ringOf(terminal: KeyTerminal): Promise<KeyRing> {
+  const configuration = readKeyRingEnvironmentAlone(terminal.environment);
+  const database = { db: {}, write: () => Promise.reject(new Error('no database is needed here')) };
+  const keeper = createKeyRingKeeper(configuration, { sodium, clock: () => terminal.now, database });
+  return (await keeper.read()).ring;
+}
+
+/** A terminal on a machine where `keys init` was typed. */
+export async function terminalWithRing(): Promise<KeyTerminal> {
+  const terminal = keyTerminal();
+  await terminal.json('init');
+  return terminal;
 }
