@@ -102,15 +102,34 @@ export class Constellation {
   }
 
   async startRelay(env: Record<string, string> = {}): Promise<SpawnedProcess> {
-    const relay = new SpawnedProcess('waxwing-relay', ['serve'], { env: { ...this.relayEnv, ...env } });
-    this.#processes.add(relay);
-    return relay.readyAt(`${this.relayUrl}/health/ready`);
+    const relay = this.spawnRelay(env);
+    return relay.readyAt(`http://127.0.0.1:${env.RELAY_PORT ?? this.relayEnv.RELAY_PORT}/health/ready`);
   }
 
   async startServer(env: Record<string, string> = {}): Promise<SpawnedProcess> {
-    const server = new SpawnedProcess('waxwing-server', ['serve'], { env: { ...this.serverEnv, ...env } });
-    this.#processes.add(server);
-    return server.readyAt(`${this.serverUrl}/health/ready`);
+    const server = this.spawnServer(env);
+    return server.readyAt(`http://127.0.0.1:${env.SERVER_PORT ?? this.serverEnv.SERVER_PORT}/health/ready`);
+  }
+
+  /** What all relays and servers printed so far. */
+  get output(): string {
+    return [...this.#processes].map(({ output }) => output).join('');
+  }
+
+  /** Begins to start a relay; it is not ready yet. */
+  spawnRelay(env: Record<string, string> = {}): SpawnedProcess {
+    return this.#spawn('waxwing-relay', { ...this.relayEnv, ...env });
+  }
+
+  /** Begins to start a server; it is not ready yet. */
+  spawnServer(env: Record<string, string> = {}): SpawnedProcess {
+    return this.#spawn('waxwing-server', { ...this.serverEnv, ...env });
+  }
+
+  #spawn(command: 'waxwing-relay' | 'waxwing-server', env: Record<string, string>): SpawnedProcess {
+    const spawned = new SpawnedProcess(command, ['serve'], { env });
+    this.#processes.add(spawned);
+    return spawned;
   }
 
   async addUser(name: string, flags: readonly string[] = []): Promise<ConstellationUser> {

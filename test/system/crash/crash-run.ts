@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import type { Constellation } from '../../support/constellation.js';
+import { basicAuthorization } from './ask.js';
+import { createCrashWorld } from './crash-world.js';
+import { hastenJobs } from './hasten-jobs.js';
+import { type CrashCounts, Ledger } from './ledger.js';
+import { liveAndDie } from './lives.js';
+import { pause } from './pause.js';
+import { RelayLoad } from './relay-load.js';
+import { seededRandom } from './seeded-random.js';
+import { ServerLoad } from './server-load.js';
+import { readDeliveries } from './vendor-deliveries.js';
+
+export interface CrashOptions {
+  /** How often each of relay and server is killed. */
+  readonly rounds: number;
+  /** `undefined` for SQLite. */
+  readonly postgresUrl: string | undefined;
+  readonly seed: number;
+  /** Told in one sentence of what happens. */
+  readonly tell: (sentence: string) => void;
+}
+
+const users = 30;
+const relayWorkers = 6;
+const serverWorkers = 4;
+const workMilliseconds = 90_000;
+/** Twice as long as it takes until what a dead process was doing is taken over. */
+const settleMilliseconds = 60_000;
+const lookMilliseconds = 1000;
+
+/**
+ * Kills relay and server at random moments under load, and counts from outside what became of what they answered with
+ * success.
+ * @throws Error when a process does not start again, ends by itself, or answers what it must not.
+ */
+export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
+  const { postgresUrl, tell } = options;
+  const world = await createCrashWorld({ postgresUrl, users });
+  const { constellation } = world;
+  const ledger = new Ledger();
+  const loads = await createLoads(constellation, world.users, ledger, options.seed);
+  try {
+    await setFaults(constellation, stormyVendors);
+    const working = Promise.all([loads.relay.run(relayWorkers), loads.server.run(serverWorkers)]);
+    const dying = killBoth(constellation, options);
+    await within(
+      Promise.race([dying, working.then(() => dying)]),
+      options.rounds * workMilliseconds,
+      'the rounds',
+    );
+    loads.relay.stop();
+    loads.server.stop();
+    await setFaults(constellation, []);
+    await within(working, workMilliseconds, 'what the clients had begun');
+    return await countOutcome(constellation, loads, ledger, tell);
+  } catch (error) {
+    tell(constellation.output);
+    throw error;
+  } finally {
+    await world.close();
+  }
+}
+
+interface Loads {
+  readonly relay: RelayLoad;
+  readonly server: ServerLoad;
+}
+
+async function createLoads(
+  constellation: Constellation,
+  owners: ConstructorParameters<typeof ServerLoad>[0]['users'],
+  ledger: Ledger,
+  seed: number,
+): Promise<Loads> {
+  const { sodium } = await loadFastestSodium();
+  const { bouncerPublicKey, realmUuid, relayUrl, serverEnv, serverUrl } = constellation;
+  const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: keyFile = '' } = serverEnv;
+  const phone = { sodium, bouncerPublicKey };
+  return {
+    relay: new RelayLoad({
+      ...{ ledger, realmUuid, phone },
+      relayUrl: () => relayUrl,
+      authorization: basicAuthorization(id, readFileSync(keyFile, 'utf8').trim()),
+      random: seededRandom(seed + 1),
+    }),
+    server: new ServerLoad({
+      ...{ ledger, phone, users: owners },
+      serverUrl: () => serverUrl,
+      random: seededRandom(seed + 2),
+    }),
+  };
+}
+
+async function killBoth(constellation: Constellation, { rounds, seed, tell }: CrashOptions): Promise<void> {
+  // What the vendors refuse now is stored, and tried again while the rest of the rounds go on.
+  const calm = (deaths: number) =>
+    deaths === Math.ceil(rounds / 2) ? setFaults(constellation, []) : undefined;
+  const told = (name: string) => (deaths: number) => tell(`${name} killed ${deaths} of ${rounds} times`);
+  const tellRelay = told('relay');
+  await Promise.all([
+    liveAndDie({
+      rounds,
+      random: seededRandom(seed + 3),
+      start: () => constellation.spawnRelay(),
+      readyUrl: `${constellation.relayUrl}/health/ready`,
+      died: async (deaths) => {
+        tellRelay(deaths);
+        await calm(deaths);
+      },
+    }),
+    liveAndDie({
+      rounds,
+      random: seededRandom(seed + 4),
+      start: () => constellation.spawnServer(),
+      readyUrl: `${constellation.serverUrl}/health/ready`,
+      died: async (deaths) => told('server')(deaths),
+    }),
+  ]);
+}
+
+/** One in four is refused for ten seconds at least, streams are refused and connections go away. */
+const stormyVendors = [
+  { vendor: 'fcm', status: 503, rate: 0.25 },
+  { vendor: 'apns', reset: 'before', rate: 0.1 },
+  { vendor: 'apns', goaway_every: 50 },
+];
+
+async function setFaults({ vendors }: Constellation, rules: readonly object[]): Promise<void> {
+  const response = await fetch(`${vendors.urls.http}/faults`, {
+    method: 'PUT',
+    body: JSON.stringify({ rules }),
+  });
+  if (response.status !== 200) throw new Error(`the stand-ins refused the faults: ${await response.text()}`);
+}
+
+async function countOutcome(
+  { relayEnv, serverEnv, vendors }: Constellation,
+  loads: Loads,
+  ledger: Ledger,
+  tell: CrashOptions['tell'],
+): Promise<CrashCounts> {
+  const until = performance.now() + settleMilliseconds;
+  const isOver = (): boolean => performance.now() >= until;
+  tell('all clients are answered: waiting for what is stored');
+  const hasten = () => hastenJobs([relayEnv.RELAY_DATABASE ?? '', serverEnv.SERVER_DATABASE ?? '']);
+  await hasten();
+  await loads.server.settle(isOver);
+  await loads.relay.notifyAll();
+  await loads.server.notifyAll(isOver);
+  for (;;) {
+    const deliveries = await readDeliveries(vendors.urls.http);
+    const missing = ledger.missing(deliveries);
+    if (missing.length === 0 || isOver()) {
+      for (const what of missing) tell(`lost: ${what}`);
+      return ledger.count(deliveries);
+    }
+    tell(`${missing.length} are still to come`);
+    await hasten();
+    await pause(lookMilliseconds);
+  }
+}
+
+async function within(work: Promise<unknown>, milliseconds: number, what: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`${what} took longer than ${milliseconds / 1000} s`)),
+      milliseconds,
+    );
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

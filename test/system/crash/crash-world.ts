@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase } from '@waxwing/storage';
+import { type ServerTables, serverMigrations } from '../../../apps/server/src/server-tables.js';
+import { addUser } from '../../../apps/server/src/users/manage-users.js';
+import { roles } from '../../../apps/server/src/users/roles.js';
+import { Constellation, type ConstellationUser } from '../../support/constellation.js';
+import { createTemporaryPostgres, type TemporaryPostgres } from '../../support/temporary-postgres.js';
+
+export interface CrashWorldOptions {
+  /** Databases of its own are made on this PostgreSQL server; SQLite files where there is none. */
+  readonly postgresUrl: string | undefined;
+  readonly users: number;
+}
+
+export interface CrashWorld {
+  readonly constellation: Constellation;
+  readonly users: readonly ConstellationUser[];
+  close(): Promise<void>;
+}
+
+/** Relay, server and vendors as their operators set them up, and many users; no process serves yet. */
+export async function createCrashWorld({ postgresUrl, users }: CrashWorldOptions): Promise<CrashWorld> {
+  const databases: TemporaryPostgres[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-crash-'));
+  let constellation: Constellation | undefined;
+  const close = async (): Promise<void> => {
+    await constellation?.close();
+    for (const database of databases) await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const shared: { relay: Record<string, string>; server: Record<string, string> } = {
+      relay: {},
+      server: {},
+    };
+    if (postgresUrl !== undefined) {
+      for (let count = 0; count < 2; count++) databases.push(await createTemporaryPostgres(postgresUrl));
+      shared.relay = relayOnPostgres(databases[0]?.url ?? '', folder);
+      shared.server = { SERVER_DATABASE: databases[1]?.url ?? '' };
+    }
+    constellation = await Constellation.create({
+      relay: { RELAY_LOG_LEVEL: 'warn', ...shared.relay },
+      server: { SERVER_LOG_LEVEL: 'warn', ...shared.server },
+    });
+    return { constellation, users: await addUsers(constellation, users), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Several relays share their key ring through the database. */
+function relayOnPostgres(url: string, folder: string): Record<string, string> {
+  return {
+    RELAY_DATABASE: url,
+    RELAY_KEY_RING: 'database',
+    RELAY_KEY_AUDIT_LOG: join(folder, 'audit.jsonl'),
+    RELAY_KEY_ADMIN_SOCKET: join(folder, 'relay.sock'),
+  };
+}
+
+/** As the command does it, without a process for each. */
+async function addUsers({ serverEnv }: Constellation, count: number): Promise<ConstellationUser[]> {
+  const database = await openDatabase<ServerTables>({
+    url: serverEnv.SERVER_DATABASE ?? '',
+    migrations: serverMigrations,
+    role: 'visiting',
+    now: Date.now,
+    onJobError: (error) => {
+      throw error;
+    },
+  });
+  try {
+    const adding = Array.from({ length: count }, async (_, index) => {
+      const email = `user-${index}@system.example`;
+      const { user, apiKey } = await addUser(database, Date.now, {
+        email,
+        fullName: `User ${index}`,
+        role: roles.member,
+        isBot: false,
+        ownerEmail: undefined,
+      });
+      return { user_id: user.id, email, api_key: apiKey.reveal() };
+    });
+    return await Promise.all(adding);
+  } finally {
+    await database.close();
+  }
+}

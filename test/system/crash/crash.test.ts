@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
+import { runCrash } from './crash-run.js';
+
+const rounds = 20;
+// It takes a minute; a machine that is shared may take a few.
+const timeoutMilliseconds = 360_000;
+
+describe('relay and server that are killed at random moments under load', () => {
+  eachBackend(({ name }) => {
+    it(
+      'lose nothing that they answered with success, and repeat a handful at most',
+      async () => {
+        const told: string[] = [];
+        const counts = await runCrash({
+          rounds,
+          seed: 20_260_311,
+          postgresUrl: name === 'postgres' ? testPostgresUrl : undefined,
+          tell: (sentence) => void told.push(sentence),
+        });
+        expect(counts, told.join('\n')).toMatchObject({ lost: 0, unopenable: 0 });
+        // Enough for kills to hit something.
+        expect(counts.acknowledged).toBeGreaterThan(20 * rounds);
+        // What is under way when the relay dies, and no more, is asked for again.
+        expect(counts.repeated).toBeLessThan(10 * rounds);
+      },
+      timeoutMilliseconds,
+    );
+  });
+});

@@ -1,0 +1,101 @@
+import type { CrashPhone } from './crash-phone.js';
+import type { VendorDelivery } from './vendor-deliveries.js';
+
+/** A notification that somebody was told would be delivered. */
+export interface AcknowledgedNotification {
+  readonly phone: CrashPhone;
+  /** Whether what the phone opened is this notification. */
+  matches(ciphertext: string, opened: Record<string, unknown>): boolean;
+}
+
+export interface CrashCounts {
+  /** Registrations and notifications that were answered with success. */
+  readonly acknowledged: number;
+  /** Those of them that are not there in the end. */
+  readonly lost: number;
+  /** Deliveries of a notification beyond its first. */
+  readonly repeated: number;
+  /** Deliveries that the phone's key does not open. */
+  readonly unopenable: number;
+}
+
+interface PhoneDeliveries {
+  readonly byCiphertext: Map<string, { count: number; readonly opened: Record<string, unknown> | undefined }>;
+}
+
+/** What clients were promised, kept outside the processes that promised it. */
+export class Ledger {
+  readonly phones = new Map<string, CrashPhone>();
+  readonly #registered = new Set<CrashPhone>();
+  readonly #lostRegistrations = new Map<CrashPhone, string>();
+  readonly #notifications: AcknowledgedNotification[] = [];
+
+  get registered(): ReadonlySet<CrashPhone> {
+    return this.#registered;
+  }
+
+  /** A phone that may get something. */
+  know(phone: CrashPhone): void {
+    this.phones.set(phone.token, phone);
+  }
+
+  registrationAcknowledged(phone: CrashPhone): void {
+    this.#registered.add(phone);
+  }
+
+  registrationLost(phone: CrashPhone, how: string): void {
+    this.#lostRegistrations.set(phone, how);
+  }
+
+  notificationAcknowledged(notification: AcknowledgedNotification): void {
+    this.#notifications.push(notification);
+  }
+
+  /** What of all that has not arrived, in words. */
+  missing(deliveries: readonly VendorDelivery[]): string[] {
+    const arrived = this.#sort(deliveries).byPhone;
+    const missing = [...this.#lostRegistrations.values()];
+    for (const notification of this.#notifications) {
+      const { byCiphertext } = arrived.get(notification.phone) ?? { byCiphertext: new Map() };
+      const found = [...byCiphertext].some(
+        ([ciphertext, { opened }]) => opened !== undefined && notification.matches(ciphertext, opened),
+      );
+      const { tokenKind, pushAccountId } = notification.phone;
+      if (!found) missing.push(`a notification to the ${tokenKind} phone of account ${pushAccountId}`);
+    }
+    return missing;
+  }
+
+  count(deliveries: readonly VendorDelivery[]): CrashCounts {
+    const { byPhone, unopenable } = this.#sort(deliveries);
+    let repeated = 0;
+    for (const { byCiphertext } of byPhone.values()) {
+      for (const { count } of byCiphertext.values()) repeated += count - 1;
+    }
+    return {
+      acknowledged: this.#registered.size + this.#notifications.length,
+      lost: this.missing(deliveries).length,
+      repeated,
+      unopenable,
+    };
+  }
+
+  #sort(deliveries: readonly VendorDelivery[]) {
+    const byPhone = new Map<CrashPhone, PhoneDeliveries>();
+    let unopenable = 0;
+    for (const { token, pushAccountId, encrypted } of deliveries) {
+      const phone = this.phones.get(token);
+      if (phone === undefined || phone.pushAccountId !== pushAccountId) {
+        unopenable += 1;
+        continue;
+      }
+      const { byCiphertext } = byPhone.get(phone) ?? { byCiphertext: new Map() };
+      byPhone.set(phone, { byCiphertext });
+      const before = byCiphertext.get(encrypted);
+      const opened = before?.opened ?? (phone.open(encrypted) as Record<string, unknown> | undefined);
+      if (opened === undefined) unopenable += 1;
+      byCiphertext.set(encrypted, { count: (before?.count ?? 0) + 1, opened });
+    }
+    return { byPhone, unopenable };
+  }
+}

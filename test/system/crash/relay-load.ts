@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { type JsonObject, relayNotifyPath, relayRegisterPath, stringifyJson } from '@waxwing/protocol';
+import { type Asked, ask } from './ask.js';
+import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
+import type { Ledger } from './ledger.js';
+import { pause } from './pause.js';
+
+export interface RelayLoadOptions {
+  readonly ledger: Ledger;
+  /** Where a relay is, which may be another one each time. */
+  relayUrl(): string;
+  readonly authorization: string;
+  readonly realmUuid: string;
+  readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey'>;
+  readonly random: () => number;
+}
+
+interface RegisteredPhone {
+  readonly phone: CrashPhone;
+  readonly deviceId: number;
+}
+
+const pauseMilliseconds = 60;
+const againMilliseconds = 50;
+const mostPerRequest = 3;
+
+/** A chat server, as far as a relay sees one: registers phones and notifies them, and asks again until it is answered. */
+export class RelayLoad {
+  readonly #options: RelayLoadOptions;
+  readonly #devices: RegisteredPhone[] = [];
+  #isStopping = false;
+  #count = 0;
+
+  constructor(options: RelayLoadOptions) {
+    this.#options = options;
+  }
+
+  /** Works until {@link stop}; then ends what it has begun. */
+  async run(workers: number): Promise<void> {
+    await Promise.all(Array.from({ length: workers }, () => this.#work()));
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** One last notification to every phone: what was registered must be reachable. */
+  async notifyAll(): Promise<void> {
+    for (let start = 0; start < this.#devices.length; start += 100) {
+      await this.#notify(this.#devices.slice(start, start + 100));
+    }
+  }
+
+  async #work(): Promise<void> {
+    const { random } = this.#options;
+    while (!this.#isStopping) {
+      if (this.#devices.length === 0 || random() < 0.4) await this.#register();
+      else await this.#notify(this.#pick(1 + Math.floor(random() * mostPerRequest)));
+      await pause(pauseMilliseconds * random());
+    }
+  }
+
+  #pick(count: number): RegisteredPhone[] {
+    const picked = new Set<RegisteredPhone>();
+    while (picked.size < Math.min(count, this.#devices.length)) {
+      const one = this.#devices[Math.floor(this.#options.random() * this.#devices.length)];
+      if (one !== undefined) picked.add(one);
+    }
+    return [...picked];
+  }
+
+  async #register(): Promise<void> {
+    const { ledger, phone: phoneOptions, random, realmUuid } = this.#options;
+    const phone = new CrashPhone({ ...phoneOptions, tokenKind: random() < 0.5 ? 'fcm' : 'apns' });
+    ledger.know(phone);
+    const form = new URLSearchParams({
+      realm_uuid: realmUuid,
+      push_account_id: phone.pushAccountId,
+      encrypted_push_registration: phone.sealedRegistration,
+      bouncer_public_key: phone.bouncerPublicKey,
+    });
+    const { body } = await this.#askUntilSuccess(relayRegisterPath, form);
+    ledger.registrationAcknowledged(phone);
+    this.#devices.push({ phone, deviceId: Number(body.device_id) });
+  }
+
+  async #notify(devices: readonly RegisteredPhone[]): Promise<void> {
+    const { ledger, realmUuid } = this.#options;
+    const sent = devices.map((device) => {
+      this.#count += 1;
+      const encrypted = device.phone.seal(JSON.stringify({ type: 'test', number: this.#count }));
+      return { device, encrypted };
+    });
+    const requests = sent.map(({ device, encrypted }) => pushRequest(device, encrypted));
+    const content = stringifyJson({ realm_uuid: realmUuid, push_requests: requests });
+    const { body } = await this.#askUntilSuccess(relayNotifyPath, content);
+    const results = body.results as readonly { readonly status: string; readonly reason?: string }[];
+    for (const [index, { device, encrypted }] of sent.entries()) {
+      const { status = 'nothing', reason = '' } = results[index] ?? {};
+      const { phone, deviceId } = device;
+      if (status === 'sent' || status === 'queued') {
+        ledger.notificationAcknowledged({ phone, matches: (ciphertext) => ciphertext === encrypted });
+      } else {
+        ledger.registrationLost(phone, `the relay's device ${deviceId}: ${status} ${reason}`);
+      }
+    }
+  }
+
+  /** @throws Error for an answer that a relay in good order would not give. */
+  async #askUntilSuccess(path: string, content: URLSearchParams | string): Promise<Asked> {
+    for (;;) {
+      const asked = await ask(this.#options.relayUrl() + path, this.#options.authorization, content);
+      if (asked?.status === 200) return asked;
+      if (asked !== undefined && asked.status !== 503) {
+        throw new Error(`the relay answered ${path} with ${asked.status}: ${stringifyJson(asked.body)}`);
+      }
+      await pause(againMilliseconds);
+    }
+  }
+}
+
+function pushRequest({ phone, deviceId }: RegisteredPhone, encrypted: string): JsonObject {
+  const payload = { push_account_id: BigInt(phone.pushAccountId), encrypted_data: encrypted };
+  const shared = { device_id: deviceId, notification_id: randomUUID() };
+  if (phone.tokenKind === 'fcm') return { ...shared, fcm_priority: 'high', payload };
+  const aps = { 'mutable-content': 1, alert: { title: 'New notification' } };
+  return {
+    ...shared,
+    http_headers: { apns_priority: 10, apns_push_type: 'alert' },
+    payload: { ...payload, aps },
+  };
+}

@@ -1,0 +1,31 @@
+import { type JsonObject, parseJson } from '@waxwing/protocol';
+
+/** What a vendor's stand-in was handed for a token. */
+export interface VendorDelivery {
+  readonly token: string;
+  readonly pushAccountId: string;
+  readonly encrypted: string;
+}
+
+/** Everything that the stand-ins were handed. @throws Error when they could not keep all of it. */
+export async function readDeliveries(vendorsUrl: string): Promise<VendorDelivery[]> {
+  const statistics = await readJson(`${vendorsUrl}/stats`);
+  const { forgotten } = statistics.deliveries as { readonly forgotten: number };
+  if (forgotten > 0) throw new Error(`the stand-ins forgot ${forgotten} deliveries: run fewer rounds`);
+  const { deliveries } = await readJson(`${vendorsUrl}/deliveries`);
+  return (deliveries as readonly JsonObject[]).map((delivery) => {
+    const body = delivery.body as JsonObject;
+    const message = body.message as JsonObject | undefined;
+    const payload = message === undefined ? body : (message.data as JsonObject);
+    return {
+      token: String(delivery.token),
+      pushAccountId: String(payload.push_account_id),
+      encrypted: String(payload.encrypted_data),
+    };
+  });
+}
+
+async function readJson(url: string): Promise<JsonObject> {
+  const response = await fetch(url);
+  return parseJson(await response.text()) as JsonObject;
+}
