@@ -99,6 +99,19 @@ describe('parameters', () => {
   });
 
   it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'text/plain',
+  ])('come from parts of type %s as they were written', async (type) => {
+    const part = (name: string, value: string) =>
+      `--x\r\ncontent-disposition: form-data; name="${name}"\r\ncontent-type: ${type}\r\n\r\n${value}\r\n`;
+    const headers = { authorization, 'content-type': 'multipart/form-data; boundary=x' };
+    const payload = `${part('name', '"é"')}${part('count', '9223372036854775807')}--x--\r\n`;
+    expect((await post(payload, headers)).status).toBe(200);
+    expect(seen).toEqual([{ name: '"é"', count: '9223372036854775807' }]);
+  });
+
+  it.each([
     ['missing', 'count=1', 'REQUEST_VARIABLE_MISSING', "Missing 'name' argument"],
     ['mistyped', 'name=a&count=x', 'BAD_REQUEST', 'Invalid count: must be digits'],
     ['repeated', 'name=a&name=b', 'BAD_REQUEST', "Argument 'name' was sent more than once"],
@@ -122,6 +135,11 @@ describe('bodies', () => {
       { authorization, 'content-type': 'multipart/form-data; boundary=x' },
       `--x\r\ncontent-disposition: form-data; name="name"\r\n\r\n${'a'.repeat(1000)}\r\n--x--\r\n`,
     ],
+    [
+      'a multipart form of JSON',
+      { authorization, 'content-type': 'multipart/form-data; boundary=x' },
+      `--x\r\ncontent-disposition: form-data; name="name"\r\ncontent-type: application/json\r\n\r\n${'1'.repeat(1000)}\r\n--x--\r\n`,
+    ],
   ])('that are too large are refused (%s)', async (_kind, headers, payload) => {
     const answer = await post(payload, headers);
     expect([answer.status, answer.json().code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
@@ -141,7 +159,10 @@ describe('bodies', () => {
   it('with files or without an end are refused', async () => {
     const headers = { authorization, 'content-type': 'multipart/form-data; boundary=x' };
     const file = `--x\r\ncontent-disposition: form-data; name="name"; filename="a.txt"\r\n\r\nmulti\r\n--x--\r\n`;
-    expect((await post(file, headers)).json().code).toBe('BAD_REQUEST');
+    expect((await post(file, headers)).json()).toMatchObject({
+      code: 'BAD_REQUEST',
+      msg: 'Files are not accepted',
+    });
     expect((await post('--x\r\nnonsense', headers)).json().code).toBe('BAD_REQUEST');
     expect(seen).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import fastifyFormbody from '@fastify/formbody';
-import fastifyMultipart from '@fastify/multipart';
+import fastifyMultipart, { type Multipart } from '@fastify/multipart';
 import { type JsonValue, ProtocolError, parseJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { collectParameters } from './request-parameters.js';
@@ -52,15 +52,14 @@ export function parseJsonBody(text: string): JsonValue {
 async function receiveMultipart(request: FastifyRequest, bodyLimitBytes: number): Promise<ReceivedBody> {
   const entries = new Map<string, string[]>();
   let receivedBytes = 0;
-  const limits = { fieldSize: bodyLimitBytes, fields: maximumMultipartFields, files: 0 };
+  const sizes = { fieldSize: bodyLimitBytes, fileSize: bodyLimitBytes };
+  const limits = { ...sizes, fields: maximumMultipartFields, files: maximumMultipartFields };
   try {
     if (Number(request.headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge();
-    for await (const part of request.parts({ limits })) {
-      if (part.type !== 'field')
-        throw new ProtocolError('BAD_REQUEST', { message: 'Files are not accepted' });
-      const value = String(part.value);
+    for await (const part of request.parts({ limits, isPartAFile: isReadAsFile })) {
+      const value = await readPart(part);
       receivedBytes += Buffer.byteLength(part.fieldname) + Buffer.byteLength(value);
-      if (part.fieldnameTruncated || part.valueTruncated || receivedBytes > bodyLimitBytes) throw tooLarge();
+      if (receivedBytes > bodyLimitBytes) throw tooLarge();
       collectParameters(entries, [[part.fieldname, value]]);
     }
   } catch (cause) {
@@ -71,6 +70,22 @@ async function receiveMultipart(request: FastifyRequest, bodyLimitBytes: number)
     return { kind: 'refused', error };
   }
   return { kind: 'form', entries };
+}
+
+// As a field, a part of type application/json would be parsed, and its 64-bit integers rounded.
+function isReadAsFile(_name?: string, contentType?: string, fileName?: string): boolean {
+  return fileName !== undefined || contentType?.startsWith('application/json') === true;
+}
+
+async function readPart(part: Multipart): Promise<string> {
+  if (part.type === 'field') {
+    if (part.fieldnameTruncated || part.valueTruncated) throw tooLarge();
+    return String(part.value);
+  }
+  if (part.filename !== undefined) {
+    throw new ProtocolError('BAD_REQUEST', { message: 'Files are not accepted' });
+  }
+  return (await part.toBuffer()).toString('utf8');
 }
 
 function tooLarge(): ProtocolError {
