@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface HttpLoadOptions {
   readonly port: number;
-  /** Each has one request under way at any time. */
+  /** Each has one request under way at any time of a run. */
   readonly connections: number;
   /** The bytes of a request, headers included. */
   nextRequest(): Buffer;
@@ -13,51 +14,66 @@ const success = Buffer.from('HTTP/1.1 200 ');
 
 /** Saturates an HTTP server on loopback at little cost of its own: answers are counted, not parsed. */
 export class HttpLoad {
+  readonly #sockets: readonly Socket[];
   readonly #options: HttpLoadOptions;
 
-  constructor(options: HttpLoadOptions) {
+  private constructor(sockets: readonly Socket[], options: HttpLoadOptions) {
+    this.#sockets = sockets;
     this.#options = options;
+  }
+
+  /** Opens the connections, which then serve every run. */
+  static async open(options: HttpLoadOptions): Promise<HttpLoad> {
+    const sockets = await Promise.all(
+      Array.from({ length: options.connections }, async () => {
+        const socket = connect({ port: options.port, host: '127.0.0.1', noDelay: true });
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    return new HttpLoad(sockets, options);
   }
 
   /** Successful answers per second over `milliseconds`. @throws Error for an answer other than 200. */
   async run(milliseconds: number): Promise<number> {
-    const { connections } = this.#options;
-    let answers = 0;
-    const until = performance.now() + milliseconds;
     const start = performance.now();
-    const isOver = (): boolean => performance.now() >= until;
-    await Promise.all(
-      Array.from({ length: connections }, () =>
-        this.#drive(isOver, () => {
-          answers += 1;
-        }),
-      ),
-    );
+    const isOver = (): boolean => performance.now() - start >= milliseconds;
+    const counts = await Promise.all(this.#sockets.map((socket) => this.#drive(socket, isOver)));
+    const answers = counts.reduce((sum, count) => sum + count, 0);
     return (answers * 1000) / (performance.now() - start);
   }
 
-  #drive(isOver: () => boolean, answered: () => void): Promise<void> {
-    const { port, nextRequest } = this.#options;
+  close(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Sends one request after the other; the answers that came before it was over. */
+  #drive(socket: Socket, isOver: () => boolean): Promise<number> {
+    const { nextRequest } = this.#options;
     return new Promise((resolve, reject) => {
-      const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      let answers = 0;
       let received: Buffer = Buffer.alloc(0);
-      socket.on('connect', () => socket.write(nextRequest()));
-      socket.on('error', reject);
-      socket.on('close', () => resolve());
+      const stop = (): void => void socket.removeAllListeners('data').removeAllListeners('close');
+      socket.on('close', () => reject(new Error('the server closed a connection')));
       socket.on('data', (chunk: Buffer) => {
         received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
         const length = answerLength(received);
         if (length === undefined || received.length < length) return;
         if (!received.subarray(0, success.length).equals(success)) {
+          stop();
           reject(new Error(`the server refused: ${received.toString('utf8')}`));
-          socket.destroy();
           return;
         }
         received = received.subarray(length);
-        answered();
-        if (isOver()) socket.end();
-        else socket.write(nextRequest());
+        answers += 1;
+        if (!isOver()) {
+          socket.write(nextRequest());
+          return;
+        }
+        stop();
+        resolve(answers);
       });
+      socket.write(nextRequest());
     });
   }
 }

@@ -32,8 +32,8 @@ export async function run(): Promise<BenchResult[]> {
   try {
     const target = await listening(relay);
     const nextRequest = await requestMaker(target);
-    const durable = new HttpLoad({ port: target.durablePort, connections, nextRequest });
-    const memory = new HttpLoad({ port: target.memoryPort, connections, nextRequest });
+    const durable = await HttpLoad.open({ port: target.durablePort, connections, nextRequest });
+    const memory = await HttpLoad.open({ port: target.memoryPort, connections, nextRequest });
     await durable.run(roundMilliseconds);
     await memory.run(roundMilliseconds);
     const rates = await medianRates(
@@ -41,6 +41,8 @@ export async function run(): Promise<BenchResult[]> {
       () => durable.run(roundMilliseconds),
       () => memory.run(roundMilliseconds),
     );
+    durable.close();
+    memory.close();
     return [{ name: 'relay-register', unit: 'registrations/s', ...rates, goal: 0.9, better: 'higher' }];
   } finally {
     relay.kill('SIGTERM');
