@@ -98,18 +98,17 @@ describe('parameters', () => {
     expect(seen).toEqual([{ name: 'multi', count: '7' }]);
   });
 
-  it.each([
-    'application/json',
-    'application/json; charset=utf-8',
-    'text/plain',
-  ])('come from parts of type %s as they were written', async (type) => {
-    const part = (name: string, value: string) =>
-      `--x\r\ncontent-disposition: form-data; name="${name}"\r\ncontent-type: ${type}\r\n\r\n${value}\r\n`;
-    const headers = { authorization, 'content-type': 'multipart/form-data; boundary=x' };
-    const payload = `${part('name', '"é"')}${part('count', '9223372036854775807')}--x--\r\n`;
-    expect((await post(payload, headers)).status).toBe(200);
-    expect(seen).toEqual([{ name: '"é"', count: '9223372036854775807' }]);
-  });
+  it.each(['application/json', 'application/json; charset=utf-8', 'text/plain'])(
+    'come from parts of type %s as they were written',
+    async (type) => {
+      const part = (name: string, value: string) =>
+        `--x\r\ncontent-disposition: form-data; name="${name}"\r\ncontent-type: ${type}\r\n\r\n${value}\r\n`;
+      const headers = { authorization, 'content-type': 'multipart/form-data; boundary=x' };
+      const payload = `${part('name', '"é"')}${part('count', '9223372036854775807')}--x--\r\n`;
+      expect((await post(payload, headers)).status).toBe(200);
+      expect(seen).toEqual([{ name: '"é"', count: '9223372036854775807' }]);
+    },
+  );
 
   it.each([
     ['missing', 'count=1', 'REQUEST_VARIABLE_MISSING', "Missing 'name' argument"],
