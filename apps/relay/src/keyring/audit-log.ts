@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** One thing that was done to the key ring. It names keys by id and holds no key material. */
-export interface AuditEntry {
+interface AuditEntry {
   /** Unix milliseconds. */
   readonly at: number;
   /** Who: the operating system's name of a person at a terminal, or `schedule`. */

@@ -19,7 +19,7 @@ export interface KeyRingConfiguration {
   readonly adminSocket: string;
 }
 
-export const defaultKeyRingFile = 'key-ring.age';
+const defaultKeyRingFile = 'key-ring.age';
 const databasePlace = 'database';
 
 const days = { minimum: 1, maximum: 3650 } as const;

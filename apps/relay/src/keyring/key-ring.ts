@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Secret } from '@waxwing/service';
 
-export type BouncerKeyState = BouncerKey['state'];
-
 interface BouncerKeyFacts {
   /** Short fingerprint of the public key; see {@link keyId}. */
   readonly id: string;
@@ -30,13 +28,13 @@ export interface AcceptedKey extends BouncerKeyFacts {
 }
 
 /** Refused; its private half is destroyed. */
-export interface RetiredKey extends BouncerKeyFacts {
+interface RetiredKey extends BouncerKeyFacts {
   readonly state: 'retired';
   readonly retiredAt: number;
 }
 
 /** Refused and listed as revoked, since somebody else may have the private half. */
-export interface CompromisedKey extends BouncerKeyFacts {
+interface CompromisedKey extends BouncerKeyFacts {
   readonly state: 'compromised';
   readonly revokedAt: number;
 }

@@ -3,7 +3,7 @@ import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { TokenVault } from './token-vault.js';
 
 /** The key that tokens are written with now. */
-export interface CurrentTokenKey {
+interface CurrentTokenKey {
   readonly id: string;
   /** What every text that was sealed with it begins with. */
   readonly prefix: string;

@@ -11,7 +11,7 @@ import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
 import type { Terminal } from '../../../../apps/relay/src/terminal.js';
 import { sodium } from './ring-material.js';
 
-export interface Ran {
+interface Ran {
   readonly printed: string;
   readonly said: string;
   /** What was said with a failure; `undefined` when the command did what it was told. */

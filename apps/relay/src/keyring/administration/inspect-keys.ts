@@ -54,7 +54,7 @@ export const verifyRing = deskCommand({
 });
 
 /** The three fields of the published list as they stand on the wire. */
-export function keyListFields({ keyList, signature, signingPublicKey }: PublishedKeyList): {
+function keyListFields({ keyList, signature, signingPublicKey }: PublishedKeyList): {
   key_list: string;
   signature: string;
   signing_public_key: string;
