@@ -1,0 +1,88 @@
+import type { PushAccountId } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
+import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
+import type { TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
+import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
+import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
+import { createNodeTokenVault } from '../../../support/node-token-vault.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { realmUuid } from '../relay-under-test.js';
+
+const realmId = 1;
+
+/** A vault whose texts begin with the name of its key. */
+function namedVault(name: string): TokenVault {
+  const vault = createNodeTokenVault();
+  return {
+    lookups: vault.lookups,
+    seal: (token) => `${name}:${vault.seal(token)}`,
+    open: (sealed) => vault.open(sealed.slice(name.length + 1)),
+  };
+}
+
+eachBackend((backend) => {
+  const before = namedVault('old');
+  const after = namedVault('new');
+  /** While the key is being replaced: writes with the new one, finds and opens what the old one wrote. */
+  const both: TokenVault = {
+    lookups: (token) => [...after.lookups(token), ...before.lookups(token)],
+    seal: after.seal,
+    open: (sealed) => (sealed.startsWith('new:') ? after : before).open(sealed),
+  };
+
+  let database: RelayDatabase;
+  beforeEach(async () => {
+    const url = new Secret(await backend.freshUrl());
+    database = await openRelayDatabase({ url, clock: Date.now, role: 'serving', onJobError: expect.fail });
+    await addServer(database, { name: '', realmUuids: [realmUuid] }, 0);
+  });
+  afterEach(() => database.close());
+
+  async function register(tokenVault: TokenVault, tokens: readonly string[]) {
+    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapBouncerKeys() });
+    const registrations = tokens.map((token) => {
+      const target = { tokenKind: 'fcm', token } as const;
+      const device = { realmId, pushAccountId: 7n as PushAccountId, target, registeredAt: 1 };
+      return { device, bouncerPublicKey: 'key', mark: undefined };
+    });
+    return store.saveAll(registrations, 1);
+  }
+
+  const stored = () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute();
+
+  async function reencrypt(isSettled: boolean): Promise<readonly string[]> {
+    const destroyed: string[] = [];
+    const keyToMoveTo = () => ({ id: 'new', prefix: 'new:', isSettled });
+    const keyRing = {
+      tokenVault: { ...both, keyToMoveTo },
+      destroyTokenKeysBefore: async (id: string) => void destroyed.push(id),
+    };
+    await reencryptTokens(database, keyRing, new AbortController().signal);
+    return destroyed;
+  }
+
+  it('recognises a device that registered before the key was replaced', async () => {
+    const [id] = await register(before, ['one']);
+    expect(await register(both, ['one', 'two'])).toEqual([id, expect.any(Number)]);
+    const rows = await stored();
+    expect(rows.map(({ token }) => both.open(token))).toEqual(['one', 'two']);
+    expect(rows.every(({ token }) => token.startsWith('new:'))).toBe(true);
+    expect(rows.map((row) => row.token_lookup)).toEqual(
+      ['one', 'two'].map((token) => after.lookups(token)[0]),
+    );
+  });
+
+  it('writes what nobody registers again anew, keeping ids, and has the old key destroyed only then', async () => {
+    const tokens = Array.from({ length: 450 }, (_, index) => `token ${index}`);
+    const ids = await register(before, tokens);
+    expect(await reencrypt(false)).toEqual([]);
+    expect(await reencrypt(true)).toEqual(['new']);
+    const rows = new Map((await stored()).map((row) => [row.id, row]));
+    expect(ids.map((id) => after.open(rows.get(id as number)?.token ?? ''))).toEqual(tokens);
+    expect(await register(after, tokens)).toEqual(ids);
+  });
+});
