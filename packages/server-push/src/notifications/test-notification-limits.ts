@@ -23,16 +23,19 @@ export async function takeTestNotification(
     .set((is) => ({ last_test_at: is.ref('last_test_at') }))
     .where('user_id', '=', userId)
     .execute();
+  // What lies further in the future than a limit reaches was written before the clock was set back: it locks nobody out.
   const { lastTestAt } = await db
     .selectFrom('push_devices')
     .select((is) => is.fn.max('last_test_at').as('lastTestAt'))
     .where('id', 'in', ids)
+    .where('last_test_at', '<=', now + deviceIntervalMilliseconds)
     .executeTakeFirstOrThrow();
   const sent = await db
     .selectFrom('test_notifications')
     .select('sent_at')
     .where('user_id', '=', userId)
     .where('sent_at', '>', now - userWindowMilliseconds)
+    .where('sent_at', '<=', now + userWindowMilliseconds)
     .orderBy('sent_at')
     .execute();
   const first = sent.at(-maximumPerUserWindow);
@@ -40,8 +43,7 @@ export async function takeTestNotification(
     lastTestAt === null ? 0 : Number(lastTestAt) + deviceIntervalMilliseconds,
     first === undefined ? 0 : first.sent_at + userWindowMilliseconds,
   );
-  // A clock that was set back must not lock anybody out for longer than the limits themselves.
-  const waitMilliseconds = Math.min(allowedAt - now, userWindowMilliseconds);
+  const waitMilliseconds = allowedAt - now;
   if (waitMilliseconds > 0) return Math.ceil(waitMilliseconds / 1000);
   await db.updateTable('push_devices').set({ last_test_at: now }).where('id', 'in', ids).execute();
   await db
@@ -51,4 +53,20 @@ export async function takeTestNotification(
     .execute();
   await db.insertInto('test_notifications').values({ user_id: userId, sent_at: now }).execute();
   return undefined;
+}
+
+/** Deletes up to `limit` notes that limit nobody any more; how many they were. */
+export async function deleteOldTestNotifications(
+  transaction: AnyTransaction,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const db = pushTables(transaction);
+  const old = db
+    .selectFrom('test_notifications')
+    .select('id')
+    .where('sent_at', '<=', now - userWindowMilliseconds)
+    .limit(limit);
+  const deleted = await db.deleteFrom('test_notifications').where('id', 'in', old).returning('id').execute();
+  return deleted.length;
 }
