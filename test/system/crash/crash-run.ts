@@ -23,7 +23,7 @@ export interface CrashOptions {
 }
 
 const users = 30;
-const relayWorkers = 6;
+const relayWorkers = 4;
 const serverWorkers = 4;
 const workMilliseconds = 90_000;
 /** Twice as long as it takes until what a dead process was doing is taken over. */

@@ -25,18 +25,19 @@ interface PhoneDeliveries {
 
 /** What clients were promised, kept outside the processes that promised it. */
 export class Ledger {
-  readonly phones = new Map<string, CrashPhone>();
+  readonly #phones = new Map<string, CrashPhone>();
   readonly #registered = new Set<CrashPhone>();
   readonly #lostRegistrations = new Map<CrashPhone, string>();
   readonly #notifications: AcknowledgedNotification[] = [];
 
-  get registered(): ReadonlySet<CrashPhone> {
-    return this.#registered;
+  /** Registrations and notifications that were answered with success so far. */
+  get acknowledged(): number {
+    return this.#registered.size + this.#notifications.length;
   }
 
   /** A phone that may get something. */
   know(phone: CrashPhone): void {
-    this.phones.set(phone.token, phone);
+    this.#phones.set(phone.token, phone);
   }
 
   registrationAcknowledged(phone: CrashPhone): void {
@@ -73,7 +74,7 @@ export class Ledger {
       for (const { count } of byCiphertext.values()) repeated += count - 1;
     }
     return {
-      acknowledged: this.#registered.size + this.#notifications.length,
+      acknowledged: this.acknowledged,
       lost: this.missing(deliveries).length,
       repeated,
       unopenable,
@@ -84,7 +85,7 @@ export class Ledger {
     const byPhone = new Map<CrashPhone, PhoneDeliveries>();
     let unopenable = 0;
     for (const { token, pushAccountId, encrypted } of deliveries) {
-      const phone = this.phones.get(token);
+      const phone = this.#phones.get(token);
       if (phone === undefined || phone.pushAccountId !== pushAccountId) {
         unopenable += 1;
         continue;

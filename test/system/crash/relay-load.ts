@@ -20,9 +20,9 @@ interface RegisteredPhone {
   readonly deviceId: number;
 }
 
-const pauseMilliseconds = 60;
+const pauseMilliseconds = 80;
 const againMilliseconds = 50;
-const mostPerRequest = 3;
+const mostPerRequest = 2;
 
 /** A chat server, as far as a relay sees one: registers phones and notifies them, and asks again until it is answered. */
 export class RelayLoad {

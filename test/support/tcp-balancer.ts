@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** One address for several processes, as a load balancer gives it: in turn, and never to one that refuses. */
+export class TcpBalancer {
+  readonly #ports: readonly number[];
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #turn = 0;
+
+  private constructor(ports: readonly number[]) {
+    this.#ports = ports;
+    this.#server = createServer((near) => this.#join(near, this.#ports.length));
+  }
+
+  /** Listens on loopback, where the processes are as well. */
+  static async start(ports: readonly number[]): Promise<TcpBalancer> {
+    const balancer = new TcpBalancer(ports);
+    balancer.#server.listen(0, '127.0.0.1');
+    await once(balancer.#server, 'listening');
+    return balancer;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  #join(near: Socket, tries: number): void {
+    const port = this.#ports[this.#turn++ % this.#ports.length] ?? 0;
+    const far = connect(port, '127.0.0.1');
+    let isConnected = false;
+    far.once('connect', () => {
+      isConnected = true;
+      this.#pair(near, far);
+    });
+    far.on('error', () => {
+      if (isConnected || tries <= 1) near.destroy();
+      else this.#join(near, tries - 1);
+    });
+  }
+
+  #pair(near: Socket, far: Socket): void {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#sockets.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        this.#sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  }
+}

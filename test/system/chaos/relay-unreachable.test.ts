@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { enqueueNotification } from '../../../packages/server-push/src/notifications/deliver-notification.js';
+import { type Account, ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
+import { notified, registered } from '../../support/relay-stand-in.js';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+let test: ServerUnderTest;
+let ada: Account;
+
+beforeEach(async () => {
+  test = await ServerUnderTest.start();
+  ada = await test.addAccount('ada@example.com');
+});
+
+afterEach(() => test.close());
+
+/** Lets time pass as a server sees it: jobs are done as they fall due. */
+async function pass(milliseconds: number): Promise<void> {
+  const until = test.now + milliseconds;
+  while (test.now < until) {
+    test.now = Math.min(until, test.now + minute);
+    await test.settle();
+  }
+}
+
+describe('a relay that cannot be reached for an hour', () => {
+  it('costs no registration: all are active within an hour after it is back', async () => {
+    test.relay.otherwise('cut');
+    const ids = ['1', '-2', '9223372036854775807'];
+    for (const id of ids) expect((await test.register(ada, testPhone(id).fields)).status).toBe(200);
+    await pass(hour);
+    const pending = { status: 'pending', error_code: null };
+    expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, pending])));
+    // Ever more rarely, so that a relay that comes back is not run over.
+    expect(test.relay.requests.length).toBeGreaterThan(3 * ids.length);
+    expect(test.relay.requests.length).toBeLessThan(20 * ids.length);
+
+    test.relay.otherwise(registered(7));
+    await pass(hour);
+    const active = { status: 'active', error_code: null };
+    expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, active])));
+  });
+
+  it('costs no notification that is still worth it', async () => {
+    test.relay.otherwise(registered(7));
+    await test.register(ada, testPhone('1').fields);
+    await test.settle();
+    test.relay.otherwise('cut');
+    const content = { type: 'test', time: 1_773_230_400 } as const;
+    const { database } = test.server;
+    const giveUpAt = test.now + day;
+    await database.write((transaction) =>
+      enqueueNotification(database as never, transaction, { userId: ada.userId, content, giveUpAt }),
+    );
+    await pass(hour);
+    test.relay.otherwise(notified());
+    const before = test.relay.requests.length;
+    await pass(hour);
+    expect(test.relay.requests.slice(before).map(({ path }) => path)).toEqual([
+      '/api/v1/remotes/push/e2ee/notify',
+    ]);
+  });
+});

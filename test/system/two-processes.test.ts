@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { type JsonObject, parseJson } from '@waxwing/protocol';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ConstellationUser, freePort } from '../support/constellation.js';
+import type { SpawnedProcess } from '../support/spawned-process.js';
+import { TcpBalancer } from '../support/tcp-balancer.js';
+import { eachPostgres, testPostgresUrl } from '../support/test-databases.js';
+import { ask, basicAuthorization } from './crash/ask.js';
+import { CrashPhone } from './crash/crash-phone.js';
+import { type CrashWorld, createCrashWorld } from './crash/crash-world.js';
+import { hastenJobs } from './crash/hasten-jobs.js';
+import { Ledger } from './crash/ledger.js';
+import { RelayLoad } from './crash/relay-load.js';
+import { seededRandom } from './crash/seeded-random.js';
+import { ServerLoad } from './crash/server-load.js';
+import { readDeliveries } from './crash/vendor-deliveries.js';
+
+const startMilliseconds = 120_000;
+const testMilliseconds = 240_000;
+const settleMilliseconds = 90_000;
+const enoughAcknowledged = 150;
+
+interface Twin {
+  readonly process: SpawnedProcess;
+  readonly url: string;
+}
+
+let world: CrashWorld;
+let relays: readonly [Twin, Twin];
+let servers: readonly [Twin, Twin];
+let balancer: TcpBalancer;
+let sodium: Awaited<ReturnType<typeof loadFastestSodium>>['sodium'];
+
+describe('two relays and two servers on one PostgreSQL', () => {
+  eachPostgres(() => {
+    beforeEach(async () => {
+      ({ sodium } = await loadFastestSodium());
+      world = await createCrashWorld({ postgresUrl: testPostgresUrl, users: 12 });
+      const { constellation } = world;
+      const ports = await Promise.all(Array.from({ length: 4 }, () => freePort()));
+      const [firstRelay, secondRelay, firstServer, secondServer] = ports.map(String) as [
+        string,
+        string,
+        string,
+        string,
+      ];
+      balancer = await TcpBalancer.start(ports.slice(0, 2));
+      const relay = async (port: string): Promise<Twin> => ({
+        process: await constellation.startRelay({ RELAY_PORT: port }),
+        url: `http://127.0.0.1:${port}`,
+      });
+      const server = async (port: string): Promise<Twin> => ({
+        process: await constellation.startServer({ SERVER_PORT: port, SERVER_RELAY_URL: balancer.url }),
+        url: `http://127.0.0.1:${port}`,
+      });
+      relays = [await relay(firstRelay), await relay(secondRelay)];
+      servers = [await server(firstServer), await server(secondServer)];
+    }, startMilliseconds);
+
+    afterEach(async () => {
+      await balancer.close();
+      await world.close();
+    }, startMilliseconds);
+
+    it(
+      'lose nothing when one of each is killed under load, and the others carry on',
+      async () => {
+        const ledger = new Ledger();
+        const loads = createLoads(ledger);
+        const working = Promise.all([loads.relay.run(6), loads.server.run(4)]);
+        await untilAcknowledged(ledger, enoughAcknowledged);
+        await Promise.all([relays[0].process.end('SIGKILL'), servers[0].process.end('SIGKILL')]);
+        await untilAcknowledged(ledger, ledger.acknowledged + enoughAcknowledged);
+        loads.relay.stop();
+        loads.server.stop();
+        await working;
+
+        const until = performance.now() + settleMilliseconds;
+        const isOver = () => performance.now() >= until;
+        const { relayEnv, serverEnv, vendors } = world.constellation;
+        const hasten = () => hastenJobs([relayEnv.RELAY_DATABASE ?? '', serverEnv.SERVER_DATABASE ?? '']);
+        await hasten();
+        await loads.server.settle(isOver);
+        await loads.relay.notifyAll();
+        await loads.server.notifyAll(isOver);
+        const missing = async () => ledger.missing(await readDeliveries(vendors.urls.http));
+        await expect.poll(missing, { timeout: settleMilliseconds, interval: 1000 }).toEqual([]);
+        expect(ledger.count(await readDeliveries(vendors.urls.http))).toMatchObject({
+          lost: 0,
+          unopenable: 0,
+        });
+        expect([relays[1].process.hasExited, servers[1].process.hasExited]).toEqual([false, false]);
+      },
+      testMilliseconds,
+    );
+
+    it('tell a client at one server at once what happened at the other', async () => {
+      const [user] = world.users as [ConstellationUser];
+      for (const [here, there] of [
+        [servers[0].url, servers[1].url],
+        [servers[1].url, servers[0].url],
+      ] as const) {
+        const authorization = basicAuthorization(user.email, user.api_key);
+        const queue = await ask(
+          `${here}/api/v1/register`,
+          authorization,
+          new URLSearchParams({ event_types: '["push_device"]' }),
+        );
+        const queueId = String(queue?.body.queue_id);
+        const waiting = nextEvents(there, authorization, queueId);
+        const phone = newPhone();
+        const form = new URLSearchParams(phone.registration);
+        const startedAt = performance.now();
+        expect(await ask(`${here}/api/v1/mobile_push/register`, authorization, form)).toMatchObject({
+          status: 200,
+        });
+        const [event] = await waiting;
+        expect(String(event?.push_account_id)).toBe(phone.pushAccountId);
+        expect(event).toMatchObject({ type: 'push_device', status: 'active' });
+        // A heartbeat would have come after ninety seconds.
+        expect(performance.now() - startedAt).toBeLessThan(10_000);
+      }
+    });
+  });
+});
+
+function newPhone(): CrashPhone {
+  const { bouncerPublicKey } = world.constellation;
+  return new CrashPhone({ sodium, bouncerPublicKey, tokenKind: 'fcm' });
+}
+
+async function nextEvents(url: string, authorization: string, queueId: string): Promise<JsonObject[]> {
+  const query = new URLSearchParams({ queue_id: queueId, last_event_id: '-1' });
+  const response = await fetch(`${url}/api/v1/events?${query}`, { headers: { authorization } });
+  return (parseJson(await response.text()) as { events: JsonObject[] } & JsonObject).events;
+}
+
+/** Clients of both, which go to the other one when they are not answered. */
+function createLoads(ledger: Ledger) {
+  const { bouncerPublicKey, realmUuid, serverEnv } = world.constellation;
+  const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: keyFile = '' } = serverEnv;
+  const phone = { sodium, bouncerPublicKey };
+  const random = seededRandom(7);
+  const oneOf = (twins: readonly [Twin, Twin]) => (random() < 0.5 ? twins[0] : twins[1]).url;
+  return {
+    relay: new RelayLoad({
+      ...{ ledger, realmUuid, phone, random },
+      relayUrl: () => oneOf(relays),
+      authorization: basicAuthorization(id, readFileSync(keyFile, 'utf8').trim()),
+    }),
+    server: new ServerLoad({
+      ...{ ledger, phone, random, users: world.users },
+      serverUrl: () => oneOf(servers),
+    }),
+  };
+}
+
+async function untilAcknowledged(ledger: Ledger, count: number): Promise<void> {
+  await expect.poll(() => ledger.acknowledged, { timeout: startMilliseconds }).toBeGreaterThanOrEqual(count);
+}
