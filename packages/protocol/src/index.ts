@@ -11,5 +11,6 @@ export * from './push-device.js';
 export * from './push-registration.js';
 export * from './relay-notification.js';
 export * from './relay-registration.js';
+export * from './relay-removal.js';
 export * from './verify-key-list.js';
 export * from './wire-fields.js';

@@ -1,4 +1,5 @@
 import { parse, stringify } from 'lossless-json';
+import { canHideLongIntegers, parseLongIntegers } from './long-integers.js';
 
 /** A JSON value as we hold it: integers beyond 2^53 are `bigint`, so that no 64-bit id is ever rounded. */
 export type JsonValue = null | boolean | number | bigint | string | readonly JsonValue[] | JsonObject;
@@ -26,6 +27,7 @@ export function parseJson(text: string): JsonValue {
   try {
     // Only a digit run this long can be an integer that a double would round; the platform's parser is much faster.
     if (!/\d{16}/.test(text)) return JSON.parse(text) as JsonValue;
+    if (canHideLongIntegers(text)) return parseLongIntegers(text, parseNumber) as JsonValue;
     return parse(text, null, parseNumber) as JsonValue;
   } catch (cause) {
     throw new SyntaxError('the text is not valid JSON', { cause });

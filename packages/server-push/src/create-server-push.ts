@@ -15,8 +15,10 @@ import { testNotification } from './notifications/test-notification.js';
 import { forwardRegistrationHandler, forwardRegistrationJob } from './push-devices/forward-registration.js';
 import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { registerPushDevice } from './push-devices/register-push-device.js';
+import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
+import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
 import type { ServerPushOptions } from './server-push-options.js';
 
 /** The server's half of encrypted push, to be mounted in a chat server. */
@@ -47,6 +49,8 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
     deliverNotificationJob,
     deliverNotificationHandler({ database, sender, clock, random }),
   );
+  database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
+  scheduleRemovalOfOldRows(options);
   return {
     operations: [
       registerPushDevice(options),

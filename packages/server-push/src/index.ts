@@ -2,7 +2,7 @@ export * from './create-server-push.js';
 export { encodeNotification, maximumRealmUrlBytes } from './notifications/encode-notification.js';
 export type * from './notifications/notification-content.js';
 export { sealNotification } from './notifications/seal-notification.js';
-export { removePushDevicesOf } from './push-devices/push-device-store.js';
+export { removePushDevicesOf } from './push-devices/remove-relay-devices.js';
 export { type RelayLinkStatus, readRelayLinkStatus } from './relay-link/link-monitor.js';
 export type * from './server-push-options.js';
 export { type ServerPushTables, serverPushMigrations } from './tables.js';

@@ -1,5 +1,5 @@
 import { addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
-import type { Generated, Kysely } from 'kysely';
+import { type Generated, type Kysely, sql } from 'kysely';
 
 /** The tables of the server's half of encrypted push. Instants in Unix milliseconds. */
 export interface ServerPushTables {
@@ -85,6 +85,29 @@ export const serverPushMigrations: MigrationSet = {
           .addColumn('failing_since', integer)
           .addColumn('last_error_at', integer)
           .addColumn('last_error', text)
+          .execute();
+      },
+    },
+    '0002-removals-and-clean-up': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        const { schema } = db;
+        await schema
+          .createIndex('push_devices_relay_device')
+          .on('push_devices')
+          .column('relay_device_id')
+          .execute();
+        await schema
+          .createIndex('push_devices_account')
+          .on('push_devices')
+          .column('push_account_id')
+          .execute();
+        await sql`create index push_devices_failed on push_devices (changed_at) where error_code is not null`.execute(
+          db,
+        );
+        await schema
+          .createIndex('test_notifications_sent')
+          .on('test_notifications')
+          .column('sent_at')
           .execute();
       },
     },

@@ -6,6 +6,7 @@ export * from './jobs/job-queue.js';
 export type { MigrationSet, MigrationStatus } from './migrate.js';
 export { type Database, migrationStatus, type OpenDatabaseOptions, openDatabase } from './open-database.js';
 export * from './portable-columns.js';
+export * from './remove-in-batches.js';
 export type { SignalListener, Signals } from './signals/signals.js';
 export * from './transaction.js';
 export { type ExportOptions, exportDatabase } from './transfer/export-database.js';

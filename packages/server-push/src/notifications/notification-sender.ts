@@ -1,9 +1,10 @@
 import type { RelayNotifyAnswer } from '@waxwing/protocol';
-import type { Log } from '@waxwing/service';
+import type { Clock, Log } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
 import type { Database } from '@waxwing/storage';
 import { pushDeviceEvent } from '../push-devices/push-device-state.js';
 import { type ActivePushDevice, dropDeadRegistration } from '../push-devices/push-device-store.js';
+import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import type { PublishEvent, PushRealm } from '../server-push-options.js';
@@ -18,6 +19,7 @@ export interface NotificationSenderOptions {
   readonly publish: PublishEvent;
   readonly realm: PushRealm;
   readonly sodium: Sodium;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -29,6 +31,7 @@ export type SendOutcome =
 
 // Sealed and encoded, the largest notification takes about 4 KB; the relay reads at most 1 MiB.
 const maximumDevicesPerRequest = 200;
+const removalDelayMilliseconds = 10 * 60_000;
 /** What a phone is told whose registration died: to register again. */
 const deadRegistrationCode = 'NO_ACTIVE_PUSH_DEVICE';
 
@@ -64,8 +67,15 @@ export class NotificationSender {
     const deadIds = new Set<number>(answer.delete_device_ids);
     const dead = devices.filter(({ relayDeviceId }) => deadIds.has(relayDeviceId));
     if (dead.length === 0) return 0;
-    const { database, log, publish } = this.#options;
+    const { clock, database, log, publish } = this.#options;
+    const now = clock();
     await database.write(async (transaction) => {
+      // Later, as a phone that is told registers again at once, and would be given the same device.
+      await enqueueRemoval(database, transaction, {
+        freed: dead,
+        now,
+        runAt: now + removalDelayMilliseconds,
+      });
       for (const device of dead) {
         const gone = await dropDeadRegistration(transaction, device);
         if (gone === undefined) continue;

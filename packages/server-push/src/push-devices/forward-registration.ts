@@ -8,10 +8,12 @@ import { pushDeviceEvent } from './push-device-state.js';
 import {
   activateRegistration,
   type ChangedPushDevice,
+  type FreedRelayDevice,
   failRegistration,
   pendingRegistration,
   type RegistrationKey,
 } from './push-device-store.js';
+import { enqueueRemoval } from './remove-relay-devices.js';
 
 /** Kind of the job that takes an accepted registration to the relay. */
 export const forwardRegistrationJob = 'push-devices/forward-registration';
@@ -60,6 +62,18 @@ export function forwardRegistrationHandler(options: ForwardRegistrationOptions):
     await publish(transaction, pushDeviceEvent(device.pushAccountId, errorCode), [device.userId]);
   }
 
+  async function activate(
+    transaction: AnyTransaction,
+    key: RegistrationKey,
+    accepted: FreedRelayDevice,
+  ): Promise<void> {
+    const now = clock();
+    const device = await activateRegistration(transaction, key, accepted.relayDeviceId, now);
+    await announce(transaction, device);
+    // Where nothing waited for the answer any more, nobody will use what the relay has just made.
+    await enqueueRemoval(database, transaction, { freed: device?.freed ?? [accepted], now });
+  }
+
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome> {
     const key = readKey(job);
     const row = await pendingRegistration(database.db, key);
@@ -72,8 +86,8 @@ export function forwardRegistrationHandler(options: ForwardRegistrationOptions):
     };
     const outcome = await link.register(registration, signal);
     if (outcome.kind === 'accepted') {
-      const apply = async (transaction: AnyTransaction) =>
-        announce(transaction, await activateRegistration(transaction, key, outcome.answer, clock()));
+      const apply = (transaction: AnyTransaction) =>
+        activate(transaction, key, { relayDeviceId: outcome.answer, pushAccountId: row.push_account_id });
       return { kind: 'done', apply };
     }
     if (outcome.kind === 'refused-for-good') {

@@ -14,7 +14,7 @@ export interface RegistrationKey {
 }
 
 export type Acceptance =
-  | { readonly kind: 'accepted'; readonly key: RegistrationKey }
+  | { readonly kind: 'accepted'; readonly key: RegistrationKey; readonly freed: readonly FreedRelayDevice[] }
   /** The same registration is there already and has not failed. */
   | { readonly kind: 'unchanged' }
   /** The user has as many devices as allowed, and none of them has failed. */
@@ -37,6 +37,17 @@ export interface ChangedPushDevice {
   readonly pushAccountId: string;
 }
 
+/** A device of the relay that a PushDevice had and has no more. */
+export interface FreedRelayDevice {
+  readonly relayDeviceId: number;
+  readonly pushAccountId: string;
+}
+
+/** A registration that is in force now, and the device of the relay that the former one had. */
+export interface ActivatedPushDevice extends ChangedPushDevice {
+  readonly freed: readonly FreedRelayDevice[];
+}
+
 const nothingPending = {
   pending_token_kind: null,
   pending_push_public_key: null,
@@ -52,7 +63,8 @@ export async function acceptRegistration(
   now: number,
 ): Promise<Acceptance> {
   const db = pushTables(transaction);
-  if (!(await makeRoom(db, userId, registration.pushAccountId))) return { kind: 'full' };
+  const freed = await makeRoom(db, userId, registration.pushAccountId);
+  if (freed === 'full') return { kind: 'full' };
   const newest = {
     registration_hash: registration.hash,
     error_code: null,
@@ -78,16 +90,20 @@ export async function acceptRegistration(
     )
     .returning(['id', 'generation'])
     .executeTakeFirst();
-  return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key };
+  return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key, freed };
 }
 
 // Requests that arrive at the same instant on several servers may each find room: the limit bounds, it does not count.
-async function makeRoom(db: Reader, userId: number, pushAccountId: string): Promise<boolean> {
+async function makeRoom(
+  db: Reader,
+  userId: number,
+  pushAccountId: string,
+): Promise<readonly FreedRelayDevice[] | 'full'> {
   const own = db.selectFrom('push_devices').where('user_id', '=', userId);
   const known = await own.select('id').where('push_account_id', '=', pushAccountId).executeTakeFirst();
-  if (known !== undefined) return true;
+  if (known !== undefined) return [];
   const { count } = await own.select((is) => is.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
-  if (Number(count) < maximumPushDevicesPerUser) return true;
+  if (Number(count) < maximumPushDevicesPerUser) return [];
   const oldestFailed = await own
     .select('id')
     .where('error_code', 'is not', null)
@@ -97,9 +113,21 @@ async function makeRoom(db: Reader, userId: number, pushAccountId: string): Prom
     .orderBy('id')
     .limit(1)
     .executeTakeFirst();
-  if (oldestFailed === undefined) return false;
-  await db.deleteFrom('push_devices').where('id', '=', oldestFailed.id).execute();
-  return true;
+  if (oldestFailed === undefined) return 'full';
+  const removed = await db
+    .deleteFrom('push_devices')
+    .where('id', '=', oldestFailed.id)
+    .returning(['relay_device_id', 'push_account_id'])
+    .execute();
+  return freedBy(removed);
+}
+
+function freedBy(
+  rows: readonly Pick<PushDeviceRow, 'relay_device_id' | 'push_account_id'>[],
+): FreedRelayDevice[] {
+  return rows.flatMap(({ relay_device_id: relayDeviceId, push_account_id: pushAccountId }) =>
+    relayDeviceId === null ? [] : [{ relayDeviceId, pushAccountId }],
+  );
 }
 
 /** The registration that waits for the relay; `undefined` when it was replaced, settled or removed. */
@@ -122,14 +150,24 @@ export async function activateRegistration(
   key: RegistrationKey,
   relayDeviceId: number,
   now: number,
-): Promise<ChangedPushDevice | undefined> {
-  return settle(transaction, key, {
+): Promise<ActivatedPushDevice | undefined> {
+  // Changes nothing: it holds the row where others could else change it before the next statement.
+  const former = await pushTables(transaction)
+    .updateTable('push_devices')
+    .set((is) => ({ generation: is.ref('generation') }))
+    .where('id', '=', key.id)
+    .where('generation', '=', key.generation)
+    .returning(['relay_device_id', 'push_account_id'])
+    .execute();
+  const changed = await settle(transaction, key, {
     token_kind: sql<TokenKind>`pending_token_kind`,
     push_public_key: sql<string>`pending_push_public_key`,
     relay_device_id: relayDeviceId,
     active_generation: key.generation,
     changed_at: now,
   });
+  const freed = freedBy(former).filter((device) => device.relayDeviceId !== relayDeviceId);
+  return changed && { ...changed, freed };
 }
 
 /** Marks the pending registration as failed; `undefined` when it is not pending any more. */
@@ -221,9 +259,76 @@ export async function dropDeadRegistration(
   return undefined;
 }
 
-/** Removes all devices of a user; registrations that still wait for the relay end without effect. */
-export async function removePushDevicesOf(transaction: AnyTransaction, userId: number): Promise<void> {
-  await pushTables(transaction).deleteFrom('push_devices').where('user_id', '=', userId).execute();
+/** Deletes all devices of a user; what they had at the relay. */
+export async function deletePushDevicesOf(
+  transaction: AnyTransaction,
+  userId: number,
+): Promise<FreedRelayDevice[]> {
+  const removed = await pushTables(transaction)
+    .deleteFrom('push_devices')
+    .where('user_id', '=', userId)
+    .returning(['relay_device_id', 'push_account_id'])
+    .execute();
+  return freedBy(removed);
+}
+
+/**
+ * Which of the relay's devices a registration in force uses, and for which that is undecided: the relay may give the
+ * same device to a registration of the same push account that waits for it.
+ */
+export async function relayDevicesInUse(
+  db: Reader,
+  freed: readonly FreedRelayDevice[],
+): Promise<{ readonly used: ReadonlySet<number>; readonly undecided: ReadonlySet<number> }> {
+  const rows = await db
+    .selectFrom('push_devices')
+    .select(['relay_device_id', 'push_account_id', 'pending_token_kind'])
+    .where((is) =>
+      is.or([
+        is(
+          'relay_device_id',
+          'in',
+          freed.map(({ relayDeviceId }) => relayDeviceId),
+        ),
+        is(
+          'push_account_id',
+          'in',
+          freed.map(({ pushAccountId }) => pushAccountId),
+        ),
+      ]),
+    )
+    .execute();
+  const used = new Set(rows.flatMap(({ relay_device_id: id }) => (id === null ? [] : [id])));
+  const pending = rows.filter((row) => row.pending_token_kind !== null).map((row) => row.push_account_id);
+  const undecided = freed
+    .filter(({ relayDeviceId, pushAccountId }) => !used.has(relayDeviceId) && pending.includes(pushAccountId))
+    .map(({ relayDeviceId }) => relayDeviceId);
+  return { used, undecided: new Set(undecided) };
+}
+
+/** Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds); how many they were. */
+export async function deleteLongFailed(
+  transaction: AnyTransaction,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const db = pushTables(transaction);
+  const failed = db
+    .selectFrom('push_devices')
+    .select('id')
+    .where('error_code', 'is not', null)
+    .where('changed_at', '<', before)
+    .where('relay_device_id', 'is', null)
+    .limit(limit);
+  const deleted = await db
+    .deleteFrom('push_devices')
+    .where('id', 'in', failed)
+    // Said again because a registration may take the row's place between the two.
+    .where('error_code', 'is not', null)
+    .where('changed_at', '<', before)
+    .returning('id')
+    .execute();
+  return deleted.length;
 }
 
 /** A transaction of whichever tables, seen as one of ours. */

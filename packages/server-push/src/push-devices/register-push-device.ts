@@ -11,6 +11,7 @@ import type { ServerPushOptions } from '../server-push-options.js';
 import { checkRegistration } from './check-registration.js';
 import { enqueueForwarding } from './forward-registration.js';
 import { acceptRegistration } from './push-device-store.js';
+import { enqueueRemoval } from './remove-relay-devices.js';
 
 /**
  * `POST /api/v1/mobile_push/register` (chat API section 8): accepts a sealed registration and answers at once; the
@@ -34,7 +35,9 @@ export function registerPushDevice(
       const now = clock();
       const acceptance = await database.write(async (transaction) => {
         const accepted = await acceptRegistration(transaction, userId, registration, now);
-        if (accepted.kind === 'accepted') await enqueueForwarding(database, transaction, accepted.key, now);
+        if (accepted.kind !== 'accepted') return accepted;
+        await enqueueForwarding(database, transaction, accepted.key, now);
+        await enqueueRemoval(database, transaction, { freed: accepted.freed, now });
         return accepted;
       });
       if (acceptance.kind === 'full') {

@@ -1,5 +1,6 @@
 import {
   encodeRelayNotifyRequest,
+  encodeRelayRemoval,
   type KeyListAnswer,
   keyListAnswer,
   keyListPath,
@@ -9,6 +10,8 @@ import {
   relayNotifyPath,
   relayRegisterAnswer,
   relayRegisterPath,
+  relayRemoveAnswer,
+  relayRemovePath,
   stringifyJson,
 } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service';
@@ -39,6 +42,8 @@ interface Exchange {
   /** What is posted, with our credentials; a GET for anybody where there is nothing. */
   readonly content?: { readonly type: string; readonly body: string };
   readonly signal?: AbortSignal | undefined;
+  /** Answers that are final whatever they say, and tell nothing about the link: the relay may not know the operation. */
+  readonly finalStatuses?: readonly number[];
 }
 
 const maximumAnswerBytes = 256 * 1024;
@@ -82,6 +87,17 @@ export class RelayLink {
     return this.#askAsServer({ path: relayNotifyPath, content, signal }, relayNotifyAnswer);
   }
 
+  /**
+   * Has the relay forget devices. A relay that does not know the request (stock ones do not) refuses it for good, which
+   * says nothing about the link.
+   */
+  async remove(relayDeviceIds: readonly number[], signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
+    const form = new URLSearchParams(encodeRelayRemoval(this.#options.realmUuid, relayDeviceIds));
+    const content = { type: 'application/x-www-form-urlencoded', body: form.toString() };
+    const exchange = { path: relayRemovePath, content, signal, finalStatuses: [400, 404, 405] };
+    return this.#askAsServer(exchange, relayRemoveAnswer);
+  }
+
   /** The relay's signed key list, which it gives to anybody. */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
     return this.#ask({ path: keyListPath }, keyListAnswer);
@@ -92,8 +108,9 @@ export class RelayLink {
     schema: Schema,
   ): Promise<RelayOutcome<z.infer<Schema>>> {
     const outcome = await this.#ask(exchange, schema);
+    const isTelling = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
     // Our own closing says nothing about the relay.
-    if (exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
+    if (isTelling && exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
     return outcome;
   }
 
@@ -106,6 +123,9 @@ export class RelayLink {
       received = await this.#exchange(exchange);
     } catch (error) {
       return this.#unreachable(error);
+    }
+    if (exchange.finalStatuses?.includes(received.status) === true) {
+      return { kind: 'refused-for-good', code: 'NOT_FOUND', message: 'the relay does not know the request' };
     }
     return interpretAnswer(received, schema, this.#options.clock());
   }

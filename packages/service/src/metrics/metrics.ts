@@ -4,6 +4,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 export class Metrics {
   readonly #registry = new Registry();
   readonly requestSeconds: Histogram<'operation' | 'status'>;
+  /** Counts what clean-up removes; `kind` is the schedule's word for it. */
+  readonly rowsRemoved: Counter<'kind'>;
 
   constructor() {
     this.requestSeconds = new Histogram({
@@ -13,6 +15,11 @@ export class Metrics {
       buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60],
       registers: [this.#registry],
     });
+    this.rowsRemoved = this.counter(
+      'waxwing_rows_removed_total',
+      'Rows that clean-up removed because they were old, by what they were',
+      ['kind'],
+    );
   }
 
   /** Adds memory, event loop and garbage collection figures of this process. */

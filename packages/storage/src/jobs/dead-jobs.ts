@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../group-commit.js';
+import { removeInBatches } from '../remove-in-batches.js';
 import type { AnyTransaction } from '../transaction.js';
 import type { JobDetails } from './job-listing.js';
 import type { Job } from './job-queue.js';
@@ -7,8 +8,6 @@ import { type JobTables, jobTables } from './job-tables.js';
 
 /** How long a dead letter is kept. */
 export const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
-
-const removalBatch = 500;
 
 /** The dead letters: jobs that were given up, with the reason; the same table on every backend. */
 export class DeadJobs {
@@ -70,23 +69,21 @@ export class DeadJobs {
   /** Removes what died longer ago than it is kept, a few at a time so that nobody waits; answers how many. */
   async removeOld(signal: AbortSignal): Promise<number> {
     const before = this.#now() - deadJobRetentionMilliseconds;
-    let removed = 0;
-    while (!signal.aborted) {
+    const removeSome = async (limit: number): Promise<number> => {
       const rows = await this.#commits.run(({ db }) =>
         db
           .deleteFrom('dead_jobs')
           .where(
             'id',
             'in',
-            sql<string>`(select id from dead_jobs where died_at < ${before} order by died_at limit ${sql.lit(removalBatch)})`,
+            sql<string>`(select id from dead_jobs where died_at < ${before} order by died_at limit ${sql.lit(limit)})`,
           )
           .returning('id')
           .execute(),
       );
-      removed += rows.length;
-      if (rows.length < removalBatch) break;
-    }
-    return removed;
+      return rows.length;
+    };
+    return await removeInBatches(removeSome, signal);
   }
 }
 
