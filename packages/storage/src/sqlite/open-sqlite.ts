@@ -17,6 +17,8 @@ export interface SqliteFile {
 const busyTimeoutMilliseconds = 50;
 // Turning on the write-ahead log and the first recovery take a lock that only the start may wait for.
 const openingTimeoutMilliseconds = 10_000;
+// 32 MiB of log: random pages, such as those of an index, are copied back once for many commits that touched them.
+const checkpointPages = 8192;
 
 /** Opens (or makes, mode 0600) a database file with the settings that make a commit survive a crash. */
 export function openSqlite(path: string): SqliteFile {
@@ -27,6 +29,7 @@ export function openSqlite(path: string): SqliteFile {
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
     writer.exec('pragma foreign_keys = on');
+    writer.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
     writer.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`);
     return { writer, openReader: () => openReader(path) };
   } catch (cause) {
