@@ -123,7 +123,11 @@ describe('JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         const text = JSON.stringify(value);
-        expect(parseJson(text)).toEqual(JSON.parse(text));
+        // What JSON writes without an exponent and a double cannot be trusted to hold comes back as a bigint.
+        const isLong = (found: unknown) =>
+          Number.isInteger(found) && !Number.isSafeInteger(found) && Math.abs(found as number) < 1e21;
+        const expected = JSON.parse(text, (_name, found) => (isLong(found) ? BigInt(found) : found));
+        expect(parseJson(text)).toEqual(expected);
       }),
     );
   });

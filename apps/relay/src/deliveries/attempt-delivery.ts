@@ -71,16 +71,37 @@ export class DeliveryAttempts {
     if (admission.kind === 'held') {
       return { kind: 'retry', reason: admission.reason, at: admission.until, isTry: false };
     }
-    if (admission.kind === 'probe') await this.#options.credentials.prepareProbe();
-    // The credential may have been replaced just now.
-    const current =
-      admission.kind === 'probe' ? (this.#options.apps.find(delivery, environment) ?? route) : route;
-    const answered = await this.#ask({ delivery, route: current, environment, notAfter: options.notAfter });
-    return this.#conclude(delivery, answered, options.triesBefore + 1, admission.kind === 'probe');
+    const question: Question = { delivery, route, environment, notAfter: options.notAfter };
+    const tries = options.triesBefore + 1;
+    if (admission.kind === 'probe') return this.#probe(question, tries);
+    const answer = await route.sender.send(delivery, question);
+    if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
+    return this.#conclude(
+      delivery,
+      await this.#giveFirstAid(question, { route, environment, answer }),
+      tries,
+    );
   }
 
-  async #ask(question: Question): Promise<Answered> {
-    const first = await this.#send(question);
+  /** Tries with whatever credential the operator has put in place of the one that was refused. */
+  async #probe(question: Question, tries: number): Promise<Attempt> {
+    const { credentials, apps } = this.#options;
+    const { delivery, environment } = question;
+    const { appId } = question.route;
+    try {
+      await credentials.prepareProbe();
+      const route = apps.find(delivery, environment) ?? question.route;
+      const first = await this.#send({ ...question, route });
+      const answered = await this.#giveFirstAid({ ...question, route }, first);
+      if (answered.answer.kind === 'unanswered') credentials.inconclusive(appId);
+      return await this.#conclude(delivery, answered, tries);
+    } catch (error) {
+      credentials.inconclusive(appId);
+      throw error;
+    }
+  }
+
+  async #giveFirstAid(question: Question, first: Answered): Promise<Answered> {
     if (first.answer.kind === 'accepted') return first;
     const { firstAid } = findPolicy(question.route.vendor, first.answer);
     if (firstAid === undefined) return first;
@@ -106,29 +127,25 @@ export class DeliveryAttempts {
     return { route, environment, answer: await route.sender.send(delivery, { environment, notAfter }) };
   }
 
-  #conclude(
-    delivery: Delivery,
-    answered: Answered,
-    tries: number,
-    isProbe: boolean,
+  #concludeSent(
+    { device: { target } }: Delivery,
+    { appId, vendor }: AppRoute,
+    environment: ApnsEnvironment,
   ): Attempt | Promise<Attempt> {
-    const { route, answer, environment } = answered;
-    const { target } = delivery.device;
-    const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
     const { credentials, deletions, metrics } = this.#options;
-    if (answer.kind !== 'accepted') return this.#concludeUnsent(delivery, answered, tries, isProbe);
-    deletions.noteSent(route.appId);
-    metrics.count(route.vendor, 'sent', answer);
+    deletions.noteSent(appId);
+    metrics.countSent(vendor);
+    const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
     const attempt: Attempt = isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;
-    return credentials.isOpen(route.appId) ? credentials.worked(route.appId).then(() => attempt) : attempt;
+    return credentials.isOpen(appId) ? credentials.worked(appId).then(() => attempt) : attempt;
   }
 
-  async #concludeUnsent(
+  async #conclude(
     delivery: Delivery,
-    { route, answer, isInDoubt }: Answered,
+    { route, environment, answer, isInDoubt }: Answered,
     tries: number,
-    isProbe: boolean,
   ): Promise<Attempt> {
+    if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
     const { clock, random, delayDivisor, credentials, metrics } = this.#options;
     const { vendor, appId } = route;
     const judged = judgeAnswer({ vendor, delivery, answer, tries }, { now: clock(), random, delayDivisor });
@@ -139,7 +156,6 @@ export class DeliveryAttempts {
       return { kind: 'retry', reason: judged.reason, at, isTry: false };
     }
     if (answer.kind === 'refused') await credentials.worked(appId);
-    else if (isProbe) credentials.inconclusive(appId);
     const outcome: Exclude<Outcome, { kind: 'credential-trouble' }> =
       isInDoubt && judged.kind === 'gone'
         ? { kind: 'rejected', reason: judged.reason, fault: 'registration' }
@@ -179,7 +195,8 @@ interface Question {
 }
 
 function payloadBytes({ notification }: Delivery): number {
+  // Both are ASCII throughout, so that characters are bytes.
   return notification.urgency.vendor === 'fcm'
     ? fcmDataBytes(notification)
-    : Buffer.byteLength(buildApnsBody(notification));
+    : buildApnsBody(notification).length;
 }

@@ -14,6 +14,7 @@ import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { type DeliveryTimings, productionTimings } from './delivery-timings.js';
 import { LoadLimit } from './load-limit.js';
+import { rememberOpenedTokens } from './opened-tokens.js';
 import type { NotifyRequester } from './read-push-request.js';
 import { ReceiptStore } from './receipt-store.js';
 import { RecordAttempts } from './record-attempts.js';
@@ -51,7 +52,8 @@ const probeMilliseconds = 60_000;
  * @throws ConfigurationError naming everything that is wrong with the apps file and what it names.
  */
 export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
-  const { configuration, clock, random, log, database, tokenVault, timings = productionTimings } = options;
+  const { configuration, clock, random, log, database, timings = productionTimings } = options;
+  const tokenVault = rememberOpenedTokens(options.tokenVault);
   const metrics = new DeliveryMetrics(options.metrics);
   const store = new BreakerStore(database);
   const providerTokens = new ProviderTokenStore(database, tokenVault);
@@ -101,8 +103,8 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     load,
     timings,
   });
-  database.jobs.schedule('delivery-receipts', sweepMilliseconds, async () => {
-    await receipts.forgetOld(clock());
+  database.jobs.schedule('delivery-receipts', sweepMilliseconds, async (signal) => {
+    options.metrics.rowsRemoved.inc({ kind: 'receipt' }, await receipts.forgetOld(clock(), signal));
     load.setQueued(await receipts.countQueued());
   });
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');

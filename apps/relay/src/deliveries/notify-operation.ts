@@ -72,11 +72,9 @@ function formatAnswer(requests: readonly PushRequest[], results: readonly Delive
 }
 
 function formatResult({ attempt, notification, isRemembered }: DeliveryResult): JsonObject {
-  const status = attempt.kind === 'retry' ? 'queued' : attempt.kind;
-  return {
-    status,
-    ...(attempt.kind !== 'sent' && { reason: attempt.reason }),
-    ...(attempt.kind === 'rejected' && { fault: attempt.fault }),
-    ...(isRemembered && { notification_id: notification.notificationId }),
-  };
+  const result: Record<string, string> = { status: attempt.kind === 'retry' ? 'queued' : attempt.kind };
+  if (attempt.kind !== 'sent') result.reason = attempt.reason;
+  if (attempt.kind === 'rejected') result.fault = attempt.fault;
+  if (isRemembered) result.notification_id = notification.notificationId;
+  return result;
 }

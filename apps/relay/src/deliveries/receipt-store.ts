@@ -1,4 +1,5 @@
 import { type DeliveryFault, type DeliveryStatus, deliveryFaults, deliveryStatuses } from '@waxwing/protocol';
+import { removeInBatches } from '@waxwing/storage';
 import type { Selectable, Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 
@@ -21,6 +22,8 @@ export interface Receipt extends ReceiptKey {
 
 const rowsPerStatement = 500;
 const rememberedMilliseconds = 24 * 60 * 60_000;
+/** A queued notification is given up after a day, and its receipt says so; one that still waits lost its job. */
+const longestQueuedMilliseconds = 3 * rememberedMilliseconds;
 
 /** Reading what became of notifications. Only what has an id, or was queued, is remembered, and for a day. */
 export class ReceiptStore {
@@ -66,15 +69,40 @@ export class ReceiptStore {
     return Number(count);
   }
 
-  /** Forgets what has been settled for a day. */
-  async forgetOld(now: number): Promise<void> {
-    await this.#database.write(({ db }) =>
-      db
-        .deleteFrom('delivery_receipts')
-        .where('status', 'in', ['sent', 'gone', 'rejected'])
-        .where('updated_at', '<', now - rememberedMilliseconds)
-        .execute(),
-    );
+  /**
+   * Forgets what has been settled for a day, and what was queued for so long that its job is gone; how many they were.
+   */
+  async forgetOld(now: number, signal: AbortSignal): Promise<number> {
+    const settled = ['sent', 'gone', 'rejected'];
+    const forgotten = await this.#forget(settled, now - rememberedMilliseconds, signal);
+    return forgotten + (await this.#forget(['queued'], now - longestQueuedMilliseconds, signal));
+  }
+
+  #forget(statuses: readonly string[], before: number, signal: AbortSignal): Promise<number> {
+    const forgetSome = async (limit: number): Promise<number> => {
+      const { numDeletedRows } = await this.#database.write(({ db }) =>
+        db
+          .deleteFrom('delivery_receipts')
+          .where(({ eb, refTuple, selectFrom }) =>
+            eb(
+              refTuple('server_id', 'notification_id', 'relay_device_id'),
+              'in',
+              selectFrom('delivery_receipts')
+                .select(['server_id', 'notification_id', 'relay_device_id'])
+                .where('status', 'in', statuses)
+                .where('updated_at', '<', before)
+                .limit(limit)
+                .$asTuple('server_id', 'notification_id', 'relay_device_id'),
+            ),
+          )
+          // Said again because another process may queue the same notification anew between the two.
+          .where('status', 'in', statuses)
+          .where('updated_at', '<', before)
+          .executeTakeFirstOrThrow(),
+      );
+      return Number(numDeletedRows);
+    };
+    return removeInBatches(forgetSome, signal);
   }
 }
 

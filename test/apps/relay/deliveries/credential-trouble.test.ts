@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Vendors } from '@waxwing/vendors';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   apnsRequest,
@@ -9,6 +8,7 @@ import {
   appsFor,
   type DeliveriesUnderTest,
   fcmRequest,
+  type RunningVendors,
   startDeliveriesUnderTest,
   until,
 } from './deliveries-under-test.js';
@@ -125,7 +125,7 @@ describe('an apps file spoilt while the relay runs', () => {
   });
 });
 
-function writeServiceAccount(vendors: Vendors, changes: object): string {
+function writeServiceAccount(vendors: RunningVendors, changes: object): string {
   const file = join(vendors.credentials.serviceAccountFile, '..', 'wrong-account.json');
   const account = JSON.parse(readFileSync(vendors.credentials.serviceAccountFile, 'utf8')) as object;
   writeFileSync(file, JSON.stringify({ ...account, ...changes }), { mode: 0o600 });

@@ -56,13 +56,18 @@ export interface VendorDelivery {
   /** The delivery's exact text: 64-bit numbers are not rounded here. */
   readonly text: string;
 }
+/** Stand-ins that may run in another process. */
+export type RunningVendors = Pick<Vendors, 'urls' | 'credentials'>;
+
 export interface UnderTestOptions {
   readonly timings?: Partial<DeliveryTimings>;
   readonly clock?: Clock;
   /** More RELAY_ variables, or fewer by `undefined`. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Replaces the apps file's content. */
-  readonly apps?: (vendors: Vendors) => object;
+  readonly apps?: (vendors: RunningVendors) => object;
+  /** Stand-ins that run already, elsewhere; the relay's own where nothing is said. */
+  readonly vendors?: RunningVendors;
   /** What an earlier one left, to start again on the same data. */
   readonly dir?: string;
   readonly tokenVault?: ReturnType<typeof createNodeTokenVault>;
@@ -72,7 +77,7 @@ export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnder
 /** Delays a thousandth of production's, everything else as in production. */
 export const quickTimings: DeliveryTimings = { ...productionTimings, delayDivisor: 1000 };
 
-export function appsFor({ credentials }: Vendors): { fcm: object[]; apns: object[] } {
+export function appsFor({ credentials }: RunningVendors): { fcm: object[]; apns: object[] } {
   const { serviceAccountFile, apnsTeamId, apnsKeyId, apnsKeyFile } = credentials;
   return {
     fcm: [{ service_account_file: serviceAccountFile }],
@@ -84,7 +89,8 @@ export function appsFor({ credentials }: Vendors): { fcm: object[]; apns: object
 export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'waxwing-deliveries-'));
   const clock = options.clock ?? (() => Date.now());
-  const vendors = await startVendors({ dataDir: join(dir, 'vendors'), clock });
+  const own = options.vendors ? undefined : await startVendors({ dataDir: join(dir, 'vendors'), clock });
+  const vendors = (options.vendors ?? own) as RunningVendors;
   const appsFile = join(dir, 'apps.json');
   const writeApps = (apps: object) => writeFileSync(appsFile, JSON.stringify(apps), { mode: 0o600 });
   writeApps((options.apps ?? appsFor)(vendors));
@@ -265,7 +271,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       await database.jobs.stop(0);
       await deliveries.close(0);
       await database.close();
-      await vendors.close();
+      await own?.close();
       if (!keepData) rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -76,7 +76,9 @@ export class ApnsPool {
         return;
       }
       const waiting: Waiting = {
-        ...request,
+        notification: request.notification,
+        authorization: request.authorization,
+        notAfter: request.notAfter,
         resends: { 'connection-ended': 0, refused: 0 },
         resolve,
         end: (ending, connection) => this.#end(waiting, ending, connection),

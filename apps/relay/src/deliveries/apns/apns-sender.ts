@@ -5,7 +5,7 @@ import type { VendorAnswer } from '../vendor-answer.js';
 import type { SendOptions, VendorSender } from '../vendor-sender.js';
 import type { ApnsTimings } from './apns-connection.js';
 import { buildApnsNotification } from './apns-notification.js';
-import { ApnsPool } from './apns-pool.js';
+import { ApnsPool, type ApnsResult } from './apns-pool.js';
 import type { ProviderToken } from './provider-token.js';
 import { readApnsRefusal } from './read-apns-refusal.js';
 
@@ -33,13 +33,11 @@ export class ApnsSender implements VendorSender {
     this.#pools = { production: pool(urls.production), sandbox: pool(urls.sandbox) };
   }
 
-  async send(delivery: Delivery, { environment, notAfter }: SendOptions): Promise<VendorAnswer> {
-    const { providerToken } = this.#options;
-    const authorization = providerToken.peek() ?? (await providerToken.get());
-    const notification = buildApnsNotification(delivery);
-    const result = await this.#pools[environment].send({ notification, authorization, notAfter });
-    if (result.kind === 'unanswered') return result;
-    return result.httpStatus === 200 ? { kind: 'accepted' } : readApnsRefusal(result);
+  send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer> {
+    const authorization = this.#options.providerToken.peek();
+    return authorization === undefined
+      ? this.#sendWithNewToken(delivery, options)
+      : this.#send(delivery, options, authorization);
   }
 
   refreshCredential(): Promise<void> {
@@ -56,4 +54,24 @@ export class ApnsSender implements VendorSender {
       this.#pools.sandbox.close(deadlineMilliseconds),
     ]);
   }
+
+  async #sendWithNewToken(delivery: Delivery, options: SendOptions): Promise<VendorAnswer> {
+    return this.#send(delivery, options, await this.#options.providerToken.get());
+  }
+
+  #send(
+    delivery: Delivery,
+    { environment, notAfter }: SendOptions,
+    authorization: string,
+  ): Promise<VendorAnswer> {
+    const notification = buildApnsNotification(delivery);
+    return this.#pools[environment].send({ notification, authorization, notAfter }).then(toAnswer);
+  }
+}
+
+const accepted: VendorAnswer = { kind: 'accepted' };
+
+function toAnswer(result: ApnsResult): VendorAnswer {
+  if (result.kind === 'unanswered') return result;
+  return result.httpStatus === 200 ? accepted : readApnsRefusal(result);
 }

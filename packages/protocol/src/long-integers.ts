@@ -1,0 +1,70 @@
+/** Stands before the digits of a hidden integer; no text that holds it, or could spell it by an escape, is treated here. */
+const mark = '\uE000';
+const firstDigits = 16;
+const longInteger = /(^|[\s:,[])(-?[1-9]\d{15,})(?=\s*(?:[,}\]]|$))/g;
+
+/** Parses JSON with the platform's parser, and each integer of 16 digits and more with `parseInteger`. */
+export function parseLongIntegers(text: string, parseInteger: (digits: string) => number | bigint): unknown {
+  return reveal(JSON.parse(hideLongIntegers(text)), parseInteger);
+}
+
+/** Whether {@link parseLongIntegers} may be used: no string of the text can look like a hidden integer. */
+export function canHideLongIntegers(text: string): boolean {
+  return !text.includes(mark) && !text.includes('\\u');
+}
+
+/** The same JSON with its long integers as marked strings. What is not valid JSON stays invalid. */
+function hideLongIntegers(text: string): string {
+  let result = '';
+  let copiedTo = 0;
+  let from = 0;
+  while (from < text.length) {
+    const quote = text.indexOf('"', from);
+    const until = quote < 0 ? text.length : quote;
+    if (until - from >= firstDigits) {
+      const outside = text.slice(from, until);
+      const hidden = outside.replace(longInteger, `$1"${mark}$2"`);
+      if (hidden !== outside) {
+        result += text.slice(copiedTo, from) + hidden;
+        copiedTo = until;
+      }
+    }
+    from = quote < 0 ? text.length : endOfString(text, quote);
+  }
+  return result + text.slice(copiedTo);
+}
+
+/** The position after the string that begins at `start`; the text's end when it is not closed. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end + 1;
+}
+
+function isEscaped(text: string, position: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(position - 1 - backslashes) === 0x5c) backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+function reveal(value: unknown, parseInteger: (digits: string) => number | bigint): unknown {
+  if (typeof value === 'string') return value.startsWith(mark) ? parseInteger(value.slice(1)) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) value[index] = reveal(value[index], parseInteger);
+    return value;
+  }
+  for (const name of Object.keys(value)) {
+    const inner = (value as Record<string, unknown>)[name];
+    const revealed = reveal(inner, parseInteger);
+    // A plain assignment to `__proto__` would not reach the object's own property.
+    if (revealed !== inner)
+      Object.defineProperty(value, name, {
+        value: revealed,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+  }
+  return value;
+}
