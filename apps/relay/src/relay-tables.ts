@@ -1,6 +1,6 @@
 import type { Database, MigrationSet } from '@waxwing/storage';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
-import type { Generated, Kysely } from 'kysely';
+import { type Generated, type Kysely, sql } from 'kysely';
 import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
 import { type KeyRingTables, keyRingMigrations } from './keyring/key-ring-tables.js';
 
@@ -60,6 +60,13 @@ export const relayMigrations: MigrationSet = {
       },
     },
     '0002-presented-registrations': { up: createPresentedRegistrations },
+    '0003-expired-devices': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await sql`create index relay_devices_expired on relay_devices (expired_at) where expired_at is not null`.execute(
+          db,
+        );
+      },
+    },
   },
 };
 

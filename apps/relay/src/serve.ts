@@ -18,9 +18,9 @@ import { type DeliveryTimings, productionTimings } from './deliveries/delivery-t
 import { type DatabaseWithKeyRing, type OpenKeyRing, openKeyRing } from './keyring/open-key-ring.js';
 import { openRelayDatabase } from './open-relay-database.js';
 import { relayOperations } from './operations.js';
-import { forgetPresentedRegistrations } from './registrations/presented-registrations.js';
 import { reencryptTokens } from './registrations/reencrypt-tokens.js';
 import type { RelayDatabase } from './relay-tables.js';
+import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
 import { ServerDirectory } from './servers/server-directory.js';
 
 export interface StartRelayOptions {
@@ -42,7 +42,6 @@ export interface RunningRelay extends RunningService {
 
 const jobsDeadlineMilliseconds = 5000;
 const tokenSweepMilliseconds = 60_000;
-const forgettingMilliseconds = 3_600_000;
 const deliveriesDeadlineMilliseconds = 2000;
 
 /**
@@ -69,7 +68,7 @@ export async function startRelay(
     const metrics = new Metrics();
     metrics.collectProcessMetrics();
     const sodium = await loadSodium(log);
-    const database = await openDatabase(configuration, { log, clock });
+    const database = await openDatabase(configuration, { log, clock, metrics });
     closers.push(() => database.close());
     const ring = await openKeyRing(configuration.keyRing, {
       ...{ sodium, clock, monotonic, log, random },
@@ -92,9 +91,7 @@ export async function startRelay(
     database.jobs.schedule('registrations/reencrypt-tokens', tokenSweepMilliseconds, (signal) =>
       reencryptTokens(database, ring.keyRing, signal),
     );
-    database.jobs.schedule('registrations/forget-presented', forgettingMilliseconds, () =>
-      forgetPresentedRegistrations(database, clock()),
-    );
+    scheduleRemovalOfOldRows({ ...foundation, keyRing: ring.keyRing });
     await database.jobs.start();
     log.info({ url, metricsUrl: listener?.url }, 'ready');
     return { url, metricsUrl: listener?.url, close };
@@ -113,11 +110,12 @@ async function loadSodium(log: Log): Promise<Sodium> {
 
 function openDatabase(
   { databaseUrl: url }: RelayConfiguration,
-  { log, clock }: { readonly log: Log; readonly clock: Clock },
+  { log, clock, metrics }: Pick<RelayContext, 'log' | 'clock' | 'metrics'>,
 ): Promise<RelayDatabase> {
   const onJobError = (error: unknown, job: { readonly id: string; readonly kind: string }) =>
     log.error({ err: error, job: job.id, kind: job.kind }, 'a job failed unexpectedly');
-  return openRelayDatabase({ url, role: 'serving', clock, onJobError });
+  const onDeadJobsRemoved = (count: number) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count);
+  return openRelayDatabase({ url, role: 'serving', clock, onJobError, onDeadJobsRemoved });
 }
 
 type Foundation = Omit<RelayContext, 'servers' | 'keyRing' | 'tokenVault'>;

@@ -49,15 +49,17 @@ const removeIdleQueuesEveryMilliseconds = 5 * 60_000;
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { configuration, log, clock } = options;
   const relay = await readRelayKey(configuration.relay);
+  const metrics = new Metrics();
   const database = await openDatabase<ServerTables>({
     url: configuration.databaseUrl,
     migrations: serverMigrations,
     role: 'serving',
     now: clock,
     onJobError: (err, { id, kind }) => log.error({ err, job: id, kind }, 'a job failed unexpectedly'),
+    onDeadJobsRemoved: (count) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count),
   });
   try {
-    return await assemble(options, database, relay);
+    return await assemble(options, { database, relay, metrics });
   } catch (error) {
     await database.close();
     throw error;
@@ -66,13 +68,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 
 async function assemble(
   options: ServerOptions,
-  database: ServerDatabase,
-  relay: RelayConfiguration,
+  { database, relay, metrics }: Pick<Mounting, 'database' | 'relay' | 'metrics'>,
 ): Promise<Server> {
   const { clock, configuration, log } = options;
-  const metrics = new Metrics();
   const { bell, takeDown } = await EventBell.hang(database.signals);
-  const realm = await readRealm(database, configuration.realm);
+  const realm = await readRealm(database, configuration.realm, clock());
   const serverPush = await mountServerPush(options, { database, relay, metrics, bell, realm });
   const longPollTimeoutSeconds = options.longPollTimeoutSeconds ?? defaultLongPollTimeoutSeconds;
   const context = { clock, log, database, realm, bell, serverPush, longPollTimeoutSeconds };
@@ -82,9 +82,9 @@ async function assemble(
     operations: serverOperations(context),
     readiness: { database: () => database.check() },
   });
-  database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, (signal) =>
-    removeIdleQueues(context, signal),
-  );
+  database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, async (signal) => {
+    metrics.rowsRemoved.inc({ kind: 'event-queue' }, await removeIdleQueues(context, signal));
+  });
   await database.jobs.start();
   return {
     app,

@@ -68,6 +68,23 @@ export async function readKeyUses(db: Kysely<KeyRingTables>): Promise<KeyUses> {
   return uses;
 }
 
+/**
+ * Deletes the counts of days that began before `before` (Unix milliseconds); how many they were. Each key keeps those of
+ * the last day on which it was used, however long ago.
+ */
+export async function deleteOldKeyUses(db: Transaction<KeyRingTables>, before: number): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('bouncer_key_uses')
+    .where('day', '<', dayOf(before))
+    .where('day', '<', ({ selectFrom }) =>
+      selectFrom('bouncer_key_uses as newer')
+        .select(({ fn }) => fn.max('newer.day').as('day'))
+        .whereRef('newer.public_key', '=', 'bouncer_key_uses.public_key'),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
 /** Registrations opened from `since` (Unix milliseconds, rounded down to its day) on. */
 export function usesSince({ perDay }: KeyUse, since: number): number {
   let total = 0;

@@ -12,9 +12,9 @@ import {
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { applySchedule, destroyTokenKeysBefore } from './key-ring-transitions.js';
-import { countKeyUse } from './key-uses.js';
+import { countKeyUse, deleteOldKeyUses } from './key-uses.js';
 import { renewalDue, withListToRenew } from './publish-key-list.js';
-import type { RotationPolicy } from './rotation-policy.js';
+import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
 import { KeyRingTokenVault } from './token-vault.js';
 
@@ -44,6 +44,8 @@ export interface KeyRingDescription {
 }
 
 const useSlots = 8;
+/** More than the commands show. */
+const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const catchUpMilliseconds = 1000;
 const problemRepeatMilliseconds = 60_000;
@@ -106,6 +108,13 @@ export class LiveKeyRing {
     const slot = Math.floor(this.#options.random() * useSlots);
     const db = transaction.db as Transaction<KeyRingTables>;
     await countKeyUse(db, { publicKey: bouncerPublicKey, registrations: count, now, slot });
+  }
+
+  /** Deletes the daily counts that neither a command shows nor the policy asks for any more; how many they were. */
+  forgetOldUses(transaction: AnyTransaction): Promise<number> {
+    const kept = this.#policy.unusedForMilliseconds + shownUseMilliseconds;
+    const db = transaction.db as Transaction<KeyRingTables>;
+    return deleteOldKeyUses(db, this.#options.steadyClock.now() - kept);
   }
 
   /** Destroys the token keys that are older than this one, now that no row needs them. */

@@ -48,8 +48,13 @@ export class PresentedRegistrations {
   }
 }
 
-/** Forgets what nobody could present any more at `now` (Unix milliseconds), a small number at a time. */
-export async function forgetPresentedRegistrations(database: RelayDatabase, now: number): Promise<void> {
+/** Forgets what nobody could present any more at `now` (Unix milliseconds), a small number at a time; how many they were. */
+export async function forgetPresentedRegistrations(
+  database: RelayDatabase,
+  now: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let forgotten = 0;
   let through: number | undefined;
   do {
     const last = await database.db
@@ -62,10 +67,12 @@ export async function forgetPresentedRegistrations(database: RelayDatabase, now:
       .executeTakeFirst();
     through = last?.forget_at;
     const until = through ?? now;
-    await database.write(({ db }) =>
-      db.deleteFrom('presented_registrations').where('forget_at', '<=', until).execute(),
+    const { numDeletedRows } = await database.write(({ db }) =>
+      db.deleteFrom('presented_registrations').where('forget_at', '<=', until).executeTakeFirstOrThrow(),
     );
-  } while (through !== undefined);
+    forgotten += Number(numDeletedRows);
+  } while (through !== undefined && !signal.aborted);
+  return forgotten;
 }
 
 function buildStatement(db: Kysely<RelayTables>, rows: number): string {

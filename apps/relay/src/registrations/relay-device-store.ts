@@ -53,6 +53,37 @@ export async function markExpired(
   return numUpdatedRows > 0n;
 }
 
+/** Deletes devices of a realm with their tokens; ids that are not its own change nothing. */
+export async function deleteRelayDevices(
+  db: Transaction<RelayTables>,
+  realmId: number,
+  ids: readonly number[],
+): Promise<void> {
+  await db.deleteFrom('relay_devices').where('realm_id', '=', realmId).where('id', 'in', ids).execute();
+}
+
+/** Deletes up to `limit` devices that expired before `before` (Unix milliseconds), oldest first; how many they were. */
+export async function deleteLongExpired(
+  db: Transaction<RelayTables>,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const expired = db
+    .selectFrom('relay_devices')
+    .select('id')
+    .where('expired_at', '<', before)
+    .orderBy('expired_at')
+    .limit(limit);
+  const deleted = await db
+    .deleteFrom('relay_devices')
+    .where('id', 'in', expired)
+    // Said again because a registration may revive a row between the two.
+    .where('expired_at', '<', before)
+    .returning('id')
+    .execute();
+  return deleted.length;
+}
+
 /** Remembers which of Apple's two systems knows the token. Whether that happened: only for an APNs device. */
 export async function setApnsEnvironment(
   db: Transaction<RelayTables>,

@@ -1,16 +1,11 @@
+import { removeInBatches } from '@waxwing/storage';
 import type { ServerContext } from '../context.js';
 import { deleteIdleQueues } from './event-queue-store.js';
 
-const queuesAtOnce = 500;
-
-/** Deletes the event queues that nobody uses any more, some in each transaction so that nobody waits for long. */
-export async function removeIdleQueues(
-  { clock, database, log }: ServerContext,
+/** Deletes the event queues that nobody uses any more; how many they were. */
+export function removeIdleQueues(
+  { clock, database }: Pick<ServerContext, 'clock' | 'database'>,
   signal: AbortSignal,
-): Promise<void> {
-  let removed = 0;
-  for (let found = queuesAtOnce; found === queuesAtOnce && !signal.aborted; removed += found) {
-    found = await database.write(({ db }) => deleteIdleQueues(db, clock(), queuesAtOnce));
-  }
-  if (removed > 0) log.info({ removed }, 'removed idle event queues');
+): Promise<number> {
+  return removeInBatches((limit) => database.write(({ db }) => deleteIdleQueues(db, clock(), limit)), signal);
 }

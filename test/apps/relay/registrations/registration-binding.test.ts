@@ -115,10 +115,10 @@ eachBackend((backend) => {
       const form = goodForm(sealed());
       await relay.register(form);
       relay.time.now = (now + 86_400) * 1000 + 999;
-      await forgetPresentedRegistrations(relay.database, relay.time.now);
+      await forgetPresentedRegistrations(relay.database, relay.time.now, new AbortController().signal);
       expect(await relay.register({ ...form, realm_uuid: secondRealmUuid })).toMatchObject(refused);
       relay.time.now += 1;
-      await forgetPresentedRegistrations(relay.database, relay.time.now);
+      await forgetPresentedRegistrations(relay.database, relay.time.now, new AbortController().signal);
       const remembered = relay.database.db.selectFrom('presented_registrations').selectAll();
       expect(await remembered.execute()).toEqual([]);
       expect((await relay.register({ ...form, realm_uuid: secondRealmUuid })).body.code).toBe(

@@ -1,0 +1,34 @@
+import type { Clock, Metrics } from '@waxwing/service';
+import { type AnyTransaction, removeInBatches } from '@waxwing/storage';
+import { forgetPresentedRegistrations } from './registrations/presented-registrations.js';
+import { deleteLongExpired } from './registrations/relay-device-store.js';
+import type { RelayDatabase } from './relay-tables.js';
+
+export interface RemoveOldRowsOptions {
+  readonly database: RelayDatabase;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly keyRing: { forgetOldUses(transaction: AnyTransaction): Promise<number> };
+}
+
+const hourMilliseconds = 60 * 60_000;
+/** Until then a registration gives an expired device back its id. */
+export const expiredRetentionMilliseconds = 30 * 24 * hourMilliseconds;
+
+/** Has the database's jobs remove what nobody needs any more. Call it before they are started. */
+export function scheduleRemovalOfOldRows({ database, clock, metrics, keyRing }: RemoveOldRowsOptions): void {
+  const { jobs } = database;
+  jobs.schedule('registrations/forget-presented', hourMilliseconds, async (signal) => {
+    const forgotten = await forgetPresentedRegistrations(database, clock(), signal);
+    metrics.rowsRemoved.inc({ kind: 'presented-registration' }, forgotten);
+  });
+  jobs.schedule('registrations/remove-expired', hourMilliseconds, async (signal) => {
+    const before = clock() - expiredRetentionMilliseconds;
+    const removeSome = (limit: number) => database.write(({ db }) => deleteLongExpired(db, before, limit));
+    metrics.rowsRemoved.inc({ kind: 'expired-relay-device' }, await removeInBatches(removeSome, signal));
+  });
+  jobs.schedule('keyring/forget-old-uses', 24 * hourMilliseconds, async () => {
+    const forgotten = await database.write((transaction) => keyRing.forgetOldUses(transaction));
+    metrics.rowsRemoved.inc({ kind: 'bouncer-key-use' }, forgotten);
+  });
+}

@@ -1,0 +1,31 @@
+import type { Clock, Metrics } from '@waxwing/service';
+import { type Database, removeInBatches } from '@waxwing/storage';
+import { deleteOldTestNotifications } from './notifications/test-notification-limits.js';
+import { deleteLongFailed } from './push-devices/push-device-store.js';
+import type { ServerPushTables } from './tables.js';
+
+export interface RemoveOldRowsOptions {
+  readonly database: Database<ServerPushTables>;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+const hourMilliseconds = 60 * 60_000;
+/** A phone that has not registered anew for so long after a refusal does not wait for an answer. */
+const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
+
+/** Has the database's jobs remove what nobody needs any more. Call it before they are started. */
+export function scheduleRemovalOfOldRows({ database, clock, metrics }: RemoveOldRowsOptions): void {
+  database.jobs.schedule('push-devices/remove-failed', hourMilliseconds, async (signal) => {
+    const before = clock() - failedRetentionMilliseconds;
+    const removeSome = (limit: number) =>
+      database.write((transaction) => deleteLongFailed(transaction, before, limit));
+    metrics.rowsRemoved.inc({ kind: 'failed-push-device' }, await removeInBatches(removeSome, signal));
+  });
+  database.jobs.schedule('notifications/remove-old-tests', hourMilliseconds, async (signal) => {
+    const now = clock();
+    const removeSome = (limit: number) =>
+      database.write((transaction) => deleteOldTestNotifications(transaction, now, limit));
+    metrics.rowsRemoved.inc({ kind: 'test-notification' }, await removeInBatches(removeSome, signal));
+  });
+}
