@@ -6,12 +6,14 @@ import { keyListOperation } from './keyring/key-list-operation.js';
 import { DurableRegistrations } from './registrations/durable-registrations.js';
 import { registerDevice } from './registrations/register-device.js';
 import { RegistrationBatches } from './registrations/registration-batches.js';
+import { removeDevices } from './registrations/remove-devices.js';
 
 /** Every operation of the relay. */
 export function relayOperations(context: RelayContext): Operation[] {
   const registrations = new RegistrationBatches({ ...context, store: new DurableRegistrations(context) });
   return [
     registerDevice({ servers: context.servers, registrations }),
+    removeDevices(context),
     notifyOperation(context),
     receiptsOperation(context),
     keyListOperation(context),

@@ -85,7 +85,7 @@ eachBackend((backend) => {
         database.write((transaction) => failRegistration(transaction, key, 'BAD_REQUEST', now));
       expect(await fail(first.key)).toBeUndefined();
       expect(await settle(first.key)).toBeUndefined();
-      expect(await settle(second.key)).toEqual({ userId, pushAccountId: '9223372036854775807' });
+      expect(await settle(second.key)).toMatchObject({ userId, pushAccountId: '9223372036854775807' });
       expect(await settle(second.key)).toBeUndefined();
       expect(await fail(second.key)).toBeUndefined();
     });
@@ -107,7 +107,7 @@ eachBackend((backend) => {
     it('go all at once', async () => {
       await accept('a');
       await accept('a', userId + 1);
-      await database.write((transaction) => removePushDevicesOf(transaction, userId));
+      await database.write((transaction) => removePushDevicesOf(database, transaction, userId, now));
       const left = await database.db.selectFrom('push_devices').select('user_id').execute();
       expect(left).toEqual([{ user_id: userId + 1 }]);
     });

@@ -58,13 +58,18 @@ export async function allUsers(database: ServerDatabase): Promise<User[]> {
 }
 
 /** Replaces a user's API key and removes its push devices. @throws CommandError for an unknown address. */
-export async function rotateApiKey(database: ServerDatabase, email: string): Promise<ProvisionedUser> {
+export async function rotateApiKey(
+  database: ServerDatabase,
+  clock: Clock,
+  email: string,
+): Promise<ProvisionedUser> {
   const user = await requireUser(database, email);
   const apiKey = generateCredential();
   const hash = hashCredential(apiKey.reveal());
+  const now = clock();
   await database.write(async (transaction) => {
     await storeApiKeyHash(transaction.db, user.id, hash);
-    await removePushDevicesOf(transaction, user.id);
+    await removePushDevicesOf(database, transaction, user.id, now);
   });
   return { user, apiKey };
 }
@@ -73,12 +78,17 @@ export async function rotateApiKey(database: ServerDatabase, email: string): Pro
  * Removes a user and the bots that belong to it, with their push devices and event queues; the ids of all of them.
  * @throws CommandError for an unknown address.
  */
-export async function removeUser(database: ServerDatabase, email: string): Promise<readonly number[]> {
+export async function removeUser(
+  database: ServerDatabase,
+  clock: Clock,
+  email: string,
+): Promise<readonly number[]> {
   const user = await requireUser(database, email);
+  const now = clock();
   return database.write(async (transaction) => {
     const ids = await deactivateUser(transaction.db, user.id);
     for (const id of ids) {
-      await removePushDevicesOf(transaction, id);
+      await removePushDevicesOf(database, transaction, id, now);
       await deleteQueuesOf(transaction.db, id);
     }
     return ids;

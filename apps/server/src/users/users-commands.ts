@@ -89,7 +89,7 @@ function addRotateCommand(users: Command, { terminal, withDatabase }: CommandCon
         await requireUser(database, email);
         const question = `Replace the API key of ${email}? All its devices must log in again.`;
         await requireConsent(terminal, question, flags.yes);
-        return rotateApiKey(database, email);
+        return rotateApiKey(database, terminal.clock, email);
       });
       terminal.print(flags.json ? provisionedJson(rotated) : provisionedText('Rotated the key of', rotated));
     });
@@ -103,7 +103,7 @@ function addRemoveCommand(users: Command, { terminal, withDatabase }: CommandCon
       const ids = await withDatabase(async (database) => {
         await requireUser(database, email);
         await requireConsent(terminal, `Remove ${email}, its devices and its bots?`, flags.yes);
-        return removeUser(database, email);
+        return removeUser(database, terminal.clock, email);
       });
       const bots = ids.length > 1 ? ` and ${ids.length - 1} of its bots` : '';
       terminal.print(flags.json ? jsonLine({ removed_user_ids: [...ids] }) : `Removed ${email}${bots}.`);

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { uuid } from './wire-fields.js';
+
+/** Path of the relay's operation that forgets devices; a stock relay has none and answers 404, 405 or 400. */
+export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
+
+/** Most devices in one removal. */
+export const maximumRemovedDevices = 200;
+
+const deviceIds = z.array(z.number().int().nonnegative()).max(maximumRemovedDevices);
+
+/** Form parameters of `POST /remotes/push/e2ee/remove`; `device_ids` is a JSON array, empty allowed. */
+export const relayRemoveParameters = z.object({
+  realm_uuid: uuid,
+  device_ids: z.string().transform((text, context): readonly number[] => {
+    const ids = deviceIds.safeParse(parseOrUndefined(text));
+    if (ids.success) return ids.data;
+    const message = `must be a JSON array of at most ${maximumRemovedDevices} device ids`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  }),
+});
+
+/** What the relay answers, also where it knew none of the devices. */
+export const relayRemoveAnswer = z.object({ result: z.literal('success') });
+
+/** The form as a server writes it. */
+export function encodeRelayRemoval(realmUuid: string, deviceIds: readonly number[]): Record<string, string> {
+  return { realm_uuid: realmUuid, device_ids: JSON.stringify(deviceIds) };
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // What is not JSON is no array of ids either, which the caller says.
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+import { maximumRemovedDevices } from '@waxwing/protocol';
+import { type Clock, retryDelayMilliseconds } from '@waxwing/service';
+import type { AnyTransaction, Database, Job, JobHandler, JobOutcome } from '@waxwing/storage';
+import type { RelayLink } from '../relay-link/relay-link.js';
+import type { ServerPushTables } from '../tables.js';
+import { deletePushDevicesOf, type FreedRelayDevice, relayDevicesInUse } from './push-device-store.js';
+
+/** Kind of the job that tells the relay which devices it should forget. */
+export const removeRelayDevicesJob = 'push-devices/remove-relay-devices';
+
+// A relay that nobody can ask for so long forgets by itself what the vendors call dead.
+const tellingDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
+const firstRetryMilliseconds = 1000;
+const retryCapMilliseconds = 60 * 60_000;
+const whilePendingMilliseconds = 60_000;
+const concurrency = 4;
+
+/** What has to be told to the relay. */
+export interface RelayDeviceRemoval {
+  readonly freed: readonly FreedRelayDevice[];
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** Not before that instant; at once where nothing is said. */
+  readonly runAt?: number;
+}
+
+/** Adds the job, within the transaction that removes the PushDevices. */
+export async function enqueueRemoval(
+  { jobs }: Pick<Database<ServerPushTables>, 'jobs'>,
+  transaction: AnyTransaction,
+  { freed, now, runAt = now }: RelayDeviceRemoval,
+): Promise<void> {
+  const giveUpAt = now + tellingDeadlineMilliseconds;
+  for (let start = 0; start < freed.length; start += maximumRemovedDevices) {
+    const some = freed.slice(start, start + maximumRemovedDevices);
+    const payload = JSON.stringify({
+      freed: some.map(({ relayDeviceId, pushAccountId }) => ({ relayDeviceId, pushAccountId })),
+    });
+    await jobs.enqueue(transaction, { kind: removeRelayDevicesJob, payload, runAt, giveUpAt });
+  }
+}
+
+/**
+ * Removes all PushDevices of a user; registrations that still wait for the relay end without effect, and the relay is
+ * told, as soon as it can be asked, to forget what it held for them.
+ */
+export async function removePushDevicesOf(
+  database: Pick<Database<ServerPushTables>, 'jobs'>,
+  transaction: AnyTransaction,
+  userId: number,
+  now: number,
+): Promise<void> {
+  const freed = await deletePushDevicesOf(transaction, userId);
+  await enqueueRemoval(database, transaction, { freed, now });
+}
+
+export interface RemoveRelayDevicesOptions {
+  readonly database: Database<ServerPushTables>;
+  /** `undefined` while the organisation has no relay. */
+  readonly link: RelayLink | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/**
+ * Asks the relay until it has forgotten the devices, says that it knows no such request (as stock relays do), or a
+ * week has passed. A device that a PushDevice uses, again or still, is left alone; one that a registration which waits
+ * for the relay may turn out to be is looked at again when that is settled.
+ */
+export function removeRelayDevicesHandler(options: RemoveRelayDevicesOptions): JobHandler {
+  const { database, link, clock, random } = options;
+
+  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome> {
+    const { freed } = JSON.parse(job.payload) as Pick<RelayDeviceRemoval, 'freed'>;
+    const { used, undecided } = await relayDevicesInUse(database.db, freed);
+    const ids = freed.map(({ relayDeviceId }) => relayDeviceId);
+    const free = ids.filter((id) => !used.has(id) && !undecided.has(id));
+    if (free.length > 0) {
+      if (link === undefined) return retryLater(job, 'no relay is configured', 0);
+      const outcome = await link.remove(free, signal);
+      if (outcome.kind === 'retry') {
+        if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
+        return retryLater(job, outcome.reason, outcome.retryAfterSeconds ?? 0);
+      }
+    }
+    if (undecided.size === 0) return { kind: 'done' };
+    const reason = 'a registration of the same device is pending';
+    return { kind: 'retry', at: clock() + whilePendingMilliseconds, reason };
+  }
+
+  function retryLater(job: Job, reason: string, atLeastSeconds: number): JobOutcome {
+    const delay = retryDelayMilliseconds({
+      attempt: job.attempt,
+      firstMilliseconds: firstRetryMilliseconds,
+      capMilliseconds: retryCapMilliseconds,
+      random,
+    });
+    return { kind: 'retry', at: clock() + Math.max(delay, atLeastSeconds * 1000), reason };
+  }
+
+  return { concurrency, run, giveUp: () => async () => undefined };
+}
