@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import { addIdColumn, columnTypes, type Database, type MigrationSet } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
@@ -52,7 +51,7 @@ const ownMigrations: MigrationSet = {
   migrations: {
     '0001-realm-users-event-queues': {
       async up(db: Kysely<unknown>): Promise<void> {
-        await createRealm(db as Kysely<Pick<ServerTables, 'realm'>>);
+        await createRealm(db);
         await createUsers(db);
         await createEventQueues(db);
       },
@@ -63,14 +62,13 @@ const ownMigrations: MigrationSet = {
 /** Everything that the server keeps. */
 export const serverMigrations: readonly MigrationSet[] = [serverPushMigrations, ownMigrations];
 
-async function createRealm(db: Kysely<Pick<ServerTables, 'realm'>>): Promise<void> {
+async function createRealm(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('realm')
     .addColumn('id', integer, (column) => column.primaryKey())
     .addColumn('uuid', text, (column) => column.notNull())
     .addColumn('created_at', integer, (column) => column.notNull())
     .execute();
-  await db.insertInto('realm').values({ id: 1, uuid: randomUUID(), created_at: Date.now() }).execute();
 }
 
 async function createUsers(db: Kysely<unknown>): Promise<void> {

@@ -11,7 +11,9 @@ export function addRealmCommands(program: Command, { terminal, withDatabase }: C
     .description('print the UUID, by which the relay knows the organisation, its name and its address')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const { uuid, name, url } = await withDatabase((database, { realm }) => readRealm(database, realm));
+      const { uuid, name, url } = await withDatabase((database, { realm }) =>
+        readRealm(database, realm, terminal.clock()),
+      );
       const text = `${name} at ${url}\nrealm UUID: ${uuid}`;
       const shown = JSON.stringify({ realm_uuid: uuid, realm_name: name, realm_url: url });
       terminal.print(json ? shown : text);
