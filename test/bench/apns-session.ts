@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { importPKCS8, SignJWT } from 'jose';
+import { buildApnsNotification } from '../../apps/relay/src/deliveries/apns/apns-notification.js';
+import { ApnsPool } from '../../apps/relay/src/deliveries/apns/apns-pool.js';
+import { productionTimings } from '../../apps/relay/src/deliveries/delivery-timings.js';
+import { type BenchResult, medianRates } from './bench-result.js';
+import { apnsToken, encryptedData, sampleDelivery, topic } from './delivery-samples.js';
+import { keepBusy } from './keep-busy.js';
+import { VendorsProcess } from './vendors-process.js';
+
+const rounds = 4;
+const roundMilliseconds = 1500;
+const latencyMilliseconds = 20;
+const streams = 1000;
+
+/**
+ * `apns-session`: notifications per second over one connection to the stand-in, 1,000 under way, through the relay's
+ * session (waiting line, stream count, timeouts, resending) against a bare `node:http2` loop without any of these.
+ */
+export async function run(): Promise<BenchResult[]> {
+  const stand = await VendorsProcess.start(latencyMilliseconds);
+  try {
+    const { urls, credentials } = stand.vendors;
+    const ca = readFileSync(credentials.caFile, 'utf8');
+    const authorization = await providerToken(credentials);
+    const pool = new ApnsPool({
+      url: urls.apnsProduction,
+      ca,
+      clock: Date.now,
+      timings: productionTimings.apns,
+      maximumConnections: 1,
+      maximumWaiting: 2 * streams,
+    });
+    const bare = await BareSession.open(urls.apnsProduction, ca, authorization);
+    let index = 0;
+    const ours = async (): Promise<number> => {
+      index += 1;
+      const notification = buildApnsNotification(sampleDelivery('apns', index));
+      const result = await pool.send({ notification, authorization, notAfter: Number.POSITIVE_INFINITY });
+      if (result.kind !== 'answered' || result.httpStatus !== 200) throw new Error(JSON.stringify(result));
+      return 1;
+    };
+    const theirs = async (): Promise<number> => {
+      index += 1;
+      await bare.send(index);
+      return 1;
+    };
+    await keepBusy(streams, 1000, ours);
+    await keepBusy(streams, 1000, theirs);
+    const round = async (work: () => Promise<number>): Promise<number> => {
+      await stand.forget();
+      return keepBusy(streams, roundMilliseconds, work);
+    };
+    const figures = await medianRates(
+      rounds,
+      () => round(ours),
+      () => round(theirs),
+    );
+    await pool.close(0);
+    bare.close();
+    return [{ name: 'apns-session', unit: 'notifications/s', goal: 0.9, better: 'higher', ...figures }];
+  } finally {
+    stand.stop();
+  }
+}
+
+/** As little as can be done with `node:http2`. */
+class BareSession {
+  readonly #session: ClientHttp2Session;
+  readonly #authorization: string;
+
+  private constructor(session: ClientHttp2Session, authorization: string) {
+    this.#session = session;
+    this.#authorization = authorization;
+  }
+
+  static async open(url: string, ca: string, authorization: string): Promise<BareSession> {
+    const session = connect(url, { ca });
+    await new Promise((found, failed) => {
+      session.once('remoteSettings', found);
+      session.once('error', failed);
+    });
+    const bare = new BareSession(session, authorization);
+    const settled = new Promise((found) => session.once('remoteSettings', found));
+    await bare.send(0);
+    await settled;
+    return bare;
+  }
+
+  send(index: number): Promise<void> {
+    const delivery = sampleDelivery('apns', index);
+    const stream = this.#session.request({
+      ':method': 'POST',
+      ':path': `/3/device/${apnsToken(index)}`,
+      'apns-topic': topic,
+      'apns-push-type': 'alert',
+      'apns-priority': '10',
+      'apns-id': delivery.notification.notificationId,
+      'apns-expiration': String(Math.floor(Date.now() / 1000) + 86_400),
+      authorization: this.#authorization,
+    });
+    const body = `{"aps":{"alert":{"title":"New notification"},"mutable-content":1,"sound":"default"},"push_account_id":4611686018427387904,"encrypted_data":"${encryptedData}"}`;
+    return new Promise((done, failed) => {
+      stream.on('response', ({ ':status': status }) => {
+        if (status !== 200) failed(new Error(`the stand-in answered ${status}`));
+        stream.resume();
+      });
+      stream.on('error', failed);
+      stream.on('close', done);
+      stream.end(body);
+    });
+  }
+
+  close(): void {
+    this.#session.destroy();
+  }
+}
+
+interface ApnsCredentials {
+  readonly apnsKeyFile: string;
+  readonly apnsKeyId: string;
+  readonly apnsTeamId: string;
+}
+
+async function providerToken({ apnsKeyFile, apnsKeyId, apnsTeamId }: ApnsCredentials): Promise<string> {
+  const key = await importPKCS8(readFileSync(apnsKeyFile, 'utf8'), 'ES256');
+  const token = await new SignJWT({})
+    .setProtectedHeader({ alg: 'ES256', kid: apnsKeyId })
+    .setIssuer(apnsTeamId)
+    .setIssuedAt()
+    .sign(key);
+  return `bearer ${token}`;
+}

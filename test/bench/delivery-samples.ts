@@ -1,0 +1,47 @@
+import type { Delivery } from '../../apps/relay/src/deliveries/delivery.js';
+
+export const topic = 'org.example.App';
+export const encryptedData = Buffer.alloc(748, 7).toString('base64');
+
+/** A token of its own for each index, as Apple would issue it. */
+export function apnsToken(index: number): string {
+  return index.toString(16).padStart(64, '0');
+}
+
+/** A notification of usual size for one phone, as it stands before a sender. */
+export function sampleDelivery(vendor: 'fcm' | 'apns', index: number): Delivery {
+  const now = Date.now();
+  return {
+    notification: {
+      serverId: '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe',
+      realmId: 1,
+      realmUuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+      relayDeviceId: index,
+      notificationId: `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`,
+      pushAccountId: '4611686018427387904',
+      encryptedData,
+      urgency:
+        vendor === 'fcm'
+          ? { vendor, priority: 'high' }
+          : {
+              vendor,
+              priority: 10,
+              pushType: 'alert',
+              aps: { alert: { title: 'New notification' }, 'mutable-content': 1, sound: 'default' },
+            },
+      receivedAt: now,
+      timeToLiveSeconds: 86_400,
+      collapseId: undefined,
+    },
+    device: {
+      id: index,
+      realmId: 1,
+      registeredAt: now - 1000,
+      expiredAt: undefined,
+      target:
+        vendor === 'fcm'
+          ? { tokenKind: 'fcm', token: `fcm-${index}` }
+          : { tokenKind: 'apns', token: apnsToken(index), iosAppId: topic, apnsEnvironment: 'production' },
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Pool } from 'undici';
+import { readAppsFile } from '../../apps/relay/src/deliveries/apps/read-apps-file.js';
+import { AccessToken } from '../../apps/relay/src/deliveries/fcm/access-token.js';
+import { FcmSender } from '../../apps/relay/src/deliveries/fcm/fcm-sender.js';
+import { type BenchResult, medianRates } from './bench-result.js';
+import { encryptedData, sampleDelivery } from './delivery-samples.js';
+import { keepBusy } from './keep-busy.js';
+import { VendorsProcess } from './vendors-process.js';
+
+const rounds = 4;
+const roundMilliseconds = 1500;
+const latencyMilliseconds = 20;
+const connections = 256;
+
+/**
+ * `fcm-session`: notifications per second to the stand-in over 256 kept connections, through the relay's sender against
+ * a bare undici loop with an access token in hand.
+ */
+export async function run(): Promise<BenchResult[]> {
+  const stand = await VendorsProcess.start(latencyMilliseconds);
+  try {
+    const { urls, credentials } = stand.vendors;
+    const appsFile = join(credentials.serviceAccountFile, '..', 'apps.json');
+    writeFileSync(
+      appsFile,
+      JSON.stringify({ fcm: [{ service_account_file: credentials.serviceAccountFile }] }),
+      {
+        mode: 0o600,
+      },
+    );
+    const [app] = (await readAppsFile(appsFile)).fcm;
+    if (app === undefined) throw new Error('the apps file lists no project');
+    const sender = new FcmSender({ app, baseUrl: urls.fcm, clock: Date.now, timeoutMilliseconds: 10_000 });
+    const bare = new Pool(urls.fcm, { connections });
+    const token = await new AccessToken({ app, clock: Date.now, dispatcher: bare }).get();
+    if (token.kind !== 'token') throw new Error('the stand-in gave no access token');
+    const headers = { authorization: `Bearer ${token.accessToken}`, 'content-type': 'application/json' };
+    const path = `/v1/projects/${app.projectId}/messages:send`;
+    let index = 0;
+    const ours = async (): Promise<number> => {
+      index += 1;
+      const options = { environment: 'production', notAfter: Number.POSITIVE_INFINITY } as const;
+      const answer = await sender.send(sampleDelivery('fcm', index), options);
+      if (answer.kind !== 'accepted') throw new Error(JSON.stringify(answer));
+      return 1;
+    };
+    const theirs = async (): Promise<number> => {
+      index += 1;
+      const { notification, device } = sampleDelivery('fcm', index);
+      const data = { push_account_id: notification.pushAccountId, encrypted_data: encryptedData };
+      const android = { priority: 'HIGH', ttl: '86400s' };
+      const body = JSON.stringify({ message: { token: device.target.token, data, android } });
+      const response = await bare.request({ method: 'POST', path, headers, body });
+      if (response.statusCode !== 200) throw new Error(`the stand-in answered ${response.statusCode}`);
+      await response.body.dump();
+      return 1;
+    };
+    await keepBusy(connections, 1000, ours);
+    await keepBusy(connections, 1000, theirs);
+    const round = async (work: () => Promise<number>): Promise<number> => {
+      await stand.forget();
+      return keepBusy(connections, roundMilliseconds, work);
+    };
+    const figures = await medianRates(
+      rounds,
+      () => round(ours),
+      () => round(theirs),
+    );
+    await sender.close(0);
+    await bare.destroy();
+    return [{ name: 'fcm-session', unit: 'notifications/s', goal: 0.9, better: 'higher', ...figures }];
+  } finally {
+    stand.stop();
+  }
+}

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { Notification, Provider } from '@parse/node-apn';
+import { parseJson, relayNotifyPath, stringifyJson } from '@waxwing/protocol';
+import { Pool } from 'undici';
+import {
+  apnsRequest,
+  type DeliveriesUnderTest,
+  apnsToken as phoneToken,
+  realmUuid,
+  startDeliveriesUnderTest,
+} from '../apps/relay/deliveries/deliveries-under-test.js';
+import { type BenchResult, medianRates } from './bench-result.js';
+import { apnsToken, encryptedData, topic } from './delivery-samples.js';
+import { keepBusy } from './keep-busy.js';
+import { VendorsProcess } from './vendors-process.js';
+
+const rounds = 4;
+const roundMilliseconds = 1500;
+const latencyMilliseconds = 20;
+const underWay = 1000;
+const phonesPerRequest = 100;
+const phones = 1000;
+
+/**
+ * `notify-endpoint`: notifications per second to the stand-in for APNs through the relay's whole notify endpoint (HTTP,
+ * authentication, look-up and decryption of tokens, delivery, results), against `@parse/node-apn` called directly. Both
+ * keep 1,000 notifications under way.
+ */
+export async function run(): Promise<BenchResult[]> {
+  const stand = await VendorsProcess.start(latencyMilliseconds);
+  const relay = await startDeliveriesUnderTest({ vendors: stand.vendors });
+  const provider = openNodeApn(stand);
+  try {
+    const ours = await notifyLoop(relay);
+    let index = 0;
+    const theirs = async (): Promise<number> => {
+      index += 1;
+      const { sent, failed } = await provider.send(nodeApnNotification(), apnsToken(index));
+      if (sent.length !== 1) throw new Error(`node-apn did not send: ${JSON.stringify(failed)}`);
+      return 1;
+    };
+    const ourRound = () => keepBusy(underWay / phonesPerRequest, roundMilliseconds, ours);
+    const theirRound = () => keepBusy(underWay, roundMilliseconds, theirs);
+    await ourRound();
+    // Alone, because it sends more than the one stream that a new connection is allowed, and fails for it.
+    await theirs();
+    await theirRound();
+    const fresh = async (round: () => Promise<number>): Promise<number> => {
+      await stand.forget();
+      return round();
+    };
+    const figures = await medianRates(
+      rounds,
+      () => fresh(ourRound),
+      () => fresh(theirRound),
+    );
+    return [{ name: 'notify-endpoint', unit: 'notifications/s', goal: 1, better: 'higher', ...figures }];
+  } finally {
+    provider.shutdown();
+    await relay.close();
+    stand.stop();
+  }
+}
+
+/** Requests of 100 phones each; what one call gives is how many notifications were sent. */
+async function notifyLoop(relay: DeliveriesUnderTest): Promise<() => Promise<number>> {
+  const ids: number[] = [];
+  for (let index = 0; index < phones; index += 1) ids.push(await relay.addApns(phoneToken(index)));
+  await relay.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = relay.app.server.address() as AddressInfo;
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: underWay / phonesPerRequest });
+  const { authorization } = relay;
+  const headers = { authorization, 'content-type': 'application/json' };
+  const bodies = Array.from({ length: phones / phonesPerRequest }, (_, index) => {
+    const chosen = ids.slice(index * phonesPerRequest, (index + 1) * phonesPerRequest);
+    const requests = chosen.map((id) => apnsRequest(id)) as never;
+    return stringifyJson({ realm_uuid: realmUuid, push_requests: requests });
+  });
+  let next = 0;
+  return async () => {
+    next += 1;
+    const body = bodies[next % bodies.length] ?? '';
+    const response = await pool.request({ method: 'POST', path: relayNotifyPath, headers, body });
+    const answer = parseJson(await response.body.text()) as { apple_successfully_sent_count?: number };
+    if (answer.apple_successfully_sent_count !== phonesPerRequest) throw new Error(JSON.stringify(answer));
+    return phonesPerRequest;
+  };
+}
+
+function openNodeApn({ vendors: { urls, credentials } }: VendorsProcess): Provider {
+  const { hostname, port } = new URL(urls.apnsProduction);
+  const { apnsKeyFile: key, apnsKeyId: keyId, apnsTeamId: teamId, caFile } = credentials;
+  const ca = [readFileSync(caFile, 'utf8')];
+  return new Provider({ token: { key, keyId, teamId }, address: hostname, port: Number(port), ca });
+}
+
+function nodeApnNotification(): Notification {
+  const notification = new Notification();
+  notification.topic = topic;
+  notification.pushType = 'alert';
+  notification.priority = 10;
+  notification.expiry = Math.floor(Date.now() / 1000) + 86_400;
+  notification.rawPayload = {
+    aps: { alert: { title: 'New notification' }, 'mutable-content': 1, sound: 'default' },
+    push_account_id: 4611686018427387,
+    encrypted_data: encryptedData,
+  };
+  return notification;
+}

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Vendors } from '@waxwing/vendors';
+
+const program = resolve(import.meta.dirname, '../../apps/vendors/bin/waxwing-vendors.js');
+
+/** The vendors' stand-ins in a process of their own, so that they take none of the measured process's time. */
+export class VendorsProcess {
+  readonly vendors: Pick<Vendors, 'urls' | 'credentials'>;
+  readonly #child: ChildProcess;
+  readonly #dir: string;
+
+  private constructor(vendors: Pick<Vendors, 'urls' | 'credentials'>, child: ChildProcess, dir: string) {
+    this.vendors = vendors;
+    this.#child = child;
+    this.#dir = dir;
+  }
+
+  /** @param latencyMilliseconds before each answer of FCM and APNs. */
+  static async start(latencyMilliseconds: number): Promise<VendorsProcess> {
+    const dir = mkdtempSync(join(tmpdir(), 'waxwing-bench-vendors-'));
+    const argv = [program, '--json', '--port-base', '0', '--data-dir', dir];
+    const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = await new Promise<string[]>((found, failed) => {
+      createInterface({ input: child.stdout as NodeJS.ReadableStream }).once('line', (text) => found([text]));
+      child.once('exit', (code) =>
+        failed(new Error(`the stand-ins ended with ${code} before they were ready`)),
+      );
+    });
+    const started = new VendorsProcess(JSON.parse(line ?? '{}'), child, dir);
+    const rules = ['fcm', 'apns'].map((vendor) => ({ vendor, latency_ms: latencyMilliseconds }));
+    await started.#ask('PUT', '/faults', JSON.stringify({ rules }));
+    return started;
+  }
+
+  /** Forgets what arrived, so that no round is slowed by what the one before left. */
+  async forget(): Promise<void> {
+    await this.#ask('DELETE', '/deliveries');
+  }
+
+  stop(): void {
+    this.#child.kill('SIGTERM');
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  async #ask(method: string, path: string, body?: string): Promise<void> {
+    const answer = await fetch(`${this.vendors.urls.http}${path}`, {
+      method,
+      ...(body !== undefined && { body }),
+    });
+    if (answer.status !== 200)
+      throw new Error(`the stand-ins refused ${method} ${path}: ${await answer.text()}`);
+  }
+}
