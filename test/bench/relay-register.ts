@@ -59,7 +59,9 @@ async function listening(relay: ChildProcess): Promise<RelayBenchTarget> {
 }
 
 /** Registrations sealed beforehand, as our client seals them, each sent for a push account that has none yet. */
-async function requestMaker(target: RelayBenchTarget): Promise<() => Buffer> {
+export async function requestMaker(
+  target: Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'>,
+): Promise<() => Buffer> {
   const { sodium } = await loadFastestSodium();
   const publicKey = new Uint8Array(Buffer.from(target.bouncerPublicKey, 'base64'));
   const timestamp = Math.floor(Date.now() / 1000);

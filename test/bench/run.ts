@@ -18,6 +18,8 @@ const benches: readonly Bench[] = [
   { names: ['notify-endpoint'], load: () => import('./notify-endpoint.js') },
   { names: ['jobs-sqlite'], load: () => import('./jobs-sqlite.js') },
   { names: ['jobs-postgres'], load: () => import('./jobs-postgres.js') },
+  { names: ['two-processes'], load: () => import('./two-processes.js') },
+  { names: ['register-rows'], isLong: true, load: () => import('./register-rows.js') },
 ];
 
 const { values } = parseArgs({

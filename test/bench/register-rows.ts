@@ -1,0 +1,55 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import { createBenchWorld, openRegistrationLoad } from './bench-relay.js';
+import { type BenchResult, medianRates } from './bench-result.js';
+import type { HttpLoad } from './http-load.js';
+
+const manyRows = 1_000_000;
+const fewRows = 10_000;
+const rounds = 9;
+const roundMilliseconds = 1000;
+const connections = 256;
+
+/** `register-rows`: registrations a second, durably on SQLite, beside a million RelayDevices against ten thousand. */
+export async function run(): Promise<BenchResult[]> {
+  const many = await openRelay(manyRows);
+  const few = await openRelay(fewRows);
+  try {
+    for (const { load } of [many, few]) await load.run(roundMilliseconds);
+    const rates = await medianRates(
+      rounds,
+      () => many.load.run(roundMilliseconds),
+      () => few.load.run(roundMilliseconds),
+    );
+    return [{ name: 'register-rows', unit: 'registrations/s', ...rates, goal: 0.9, better: 'higher' }];
+  } finally {
+    await many.close();
+    await few.close();
+  }
+}
+
+async function openRelay(rows: number): Promise<{ load: HttpLoad; close(): Promise<void> }> {
+  const world = await createBenchWorld(undefined);
+  const { RELAY_DATABASE: url = '', RELAY_PORT: port } = world.constellation.relayEnv;
+  fill(url.slice('sqlite:'.length), rows);
+  await world.constellation.startRelay();
+  const load = await openRegistrationLoad(world, Number(port), connections);
+  return {
+    load,
+    async close() {
+      load.close();
+      await world.close();
+    },
+  };
+}
+
+/** Devices as random as real ones: each lies somewhere else in the index. */
+function fill(path: string, rows: number): void {
+  const database = new DatabaseSync(path);
+  database.exec('pragma synchronous = off');
+  database.exec(`
+    insert into relay_devices (realm_id, push_account_id, token_kind, token_lookup, token, registered_at)
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${rows})
+    select (select min(id) from realms), cast(random() as text), 'fcm', hex(randomblob(16)),
+      hex(randomblob(100)), ${Date.now()} from numbers`);
+  database.close();
+}
