@@ -28,7 +28,8 @@ export function mountScarceDisk(): ScarceDisk {
     useUp: () => fill(filler),
     giveBack: () => rmSync(filler),
     close() {
-      spawnSync('umount', [folder]);
+      // Lazily: a reader of this process may hold a file until it is collected.
+      spawnSync('umount', ['--lazy', folder]);
       rmSync(folder, { recursive: true, force: true });
     },
   };
