@@ -295,7 +295,7 @@ export function apnsRequest(deviceId: number | bigint, more: object = {}, aps: o
 }
 
 export function apnsToken(index = 0): string {
-  return index.toString(16).padStart(64, 'c0ffee00');
+  return `c0ffee${index.toString(16).padStart(58, '0')}`;
 }
 
 /** Asks until the answer is yes; each question waits for real work, so nothing sleeps longer than the work takes. */
