@@ -1,9 +1,11 @@
-import { createLogger, describeBootError, runProcess } from '@waxwing/service';
+import { createLogger, describeBootError, requireConsent, runProcess } from '@waxwing/service';
+import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/storage';
 import { Command, CommanderError } from 'commander';
 import { CommandError } from './command-error.js';
-import { readRelayEnvironment } from './configuration.js';
+import { readDatabaseEnvironment, readRelayEnvironment } from './configuration.js';
 import { addAppCommands } from './deliveries/apps/app-commands.js';
 import { addKeyCommands } from './keyring/key-ring-commands.js';
+import { relayMigrationSets } from './relay-tables.js';
 import { startRelay } from './serve.js';
 import { addServerCommands } from './servers/server-commands.js';
 import type { Terminal } from './terminal.js';
@@ -43,5 +45,31 @@ function relayProgram(terminal: Terminal): Command {
   addServerCommands(program, terminal);
   addAppCommands(program, terminal);
   addKeyCommands(program, terminal);
+  addDatabaseCommands(program, administration(terminal));
+  addQueueCommands(program, administration(terminal));
   return program;
+}
+
+function administration(terminal: Terminal): AdministrationOptions {
+  return {
+    databaseUrl: () => readDatabaseEnvironment(terminal.environment).reveal(),
+    migrations: relayMigrationSets,
+    clock: terminal.clock,
+    print: (text) => terminal.print(text),
+    say: (text) => terminal.say(text),
+    requireConsent: (question, yes) => requireConsent(terminal, question, yes),
+    refusal: (sentence) => new CommandError(sentence),
+    shownPayloadFields: [
+      'serverId',
+      'realmId',
+      'realmUuid',
+      'relayDeviceId',
+      'notificationId',
+      'vendor',
+      'priority',
+      'pushType',
+      'receivedAt',
+      'timeToLiveSeconds',
+    ],
+  };
 }

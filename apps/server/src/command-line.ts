@@ -3,11 +3,17 @@ import {
   createLogger,
   describeBootError,
   type Environment,
+  requireConsent,
   runProcess,
   systemClock,
   type Terminal,
 } from '@waxwing/service';
-import { openDatabase } from '@waxwing/storage';
+import {
+  type AdministrationOptions,
+  addDatabaseCommands,
+  addQueueCommands,
+  openDatabase,
+} from '@waxwing/storage';
 import { Command } from 'commander';
 import { addPushCommands } from './push/push-commands.js';
 import { addRealmCommands } from './realm/realm-commands.js';
@@ -48,6 +54,8 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
   addUsersCommands(program, context);
   addRealmCommands(program, context);
   addPushCommands(program, context);
+  addDatabaseCommands(program, administration(terminal));
+  addQueueCommands(program, administration(terminal));
   try {
     await program.parseAsync(argv, { from: 'user' });
     return 0;
@@ -58,6 +66,19 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     terminal.say(`waxwing-server: ${message}`);
     return 1;
   }
+}
+
+function administration(terminal: Terminal): AdministrationOptions {
+  return {
+    databaseUrl: () => readServerEnvironment(terminal.environment).databaseUrl,
+    migrations: serverMigrations,
+    clock: terminal.clock,
+    print: (text) => terminal.print(text),
+    say: (text) => terminal.say(text),
+    requireConsent: (question, yes) => requireConsent(terminal, question, yes),
+    refusal: (sentence) => new CommandError(sentence),
+    shownPayloadFields: ['userId', 'type', 'push_device_id', 'generation', 'relayDeviceId'],
+  };
 }
 
 async function serve(environment: Environment): Promise<void> {

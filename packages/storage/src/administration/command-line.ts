@@ -1,0 +1,51 @@
+import type { MigrationSet } from '../migrate.js';
+import type { OpenDatabaseOptions } from '../open-database.js';
+
+/** As much of a command-line parser as the commands need; Commander's `Command` is one. */
+export interface CommandLine {
+  /** `name` may end with the names of arguments, such as `show <id>`. */
+  command(name: string): CommandLine;
+  description(text: string): CommandLine;
+  option(flags: string, description: string): CommandLine;
+  action<Args extends unknown[]>(run: (...args: Args) => Promise<void>): CommandLine;
+}
+
+/** What a program that keeps its data here gives to have commands about it. */
+export interface AdministrationOptions {
+  /** Read when a command runs, so that a wrong setting is a failure of the command. */
+  databaseUrl(): string;
+  readonly migrations: readonly MigrationSet[];
+  readonly clock: OpenDatabaseOptions['now'];
+  /** Prints the command's result. */
+  print(text: string): void;
+  /** Says something beside the result. */
+  say(text: string): void;
+  /** Throws unless the person agrees; `yes` is the answer given in advance. */
+  requireConsent(question: string, yes?: boolean): Promise<void>;
+  /** What is thrown when a command cannot be carried out. */
+  refusal(sentence: string): Error;
+  /** Names of the fields of job payloads that hold nothing secret; what other fields hold is not shown. */
+  readonly shownPayloadFields: readonly string[];
+}
+
+export interface OutputFlags {
+  readonly json?: true;
+}
+
+/** Every command prints for people, or with --json for machines. */
+export function withJson(command: CommandLine): CommandLine {
+  return command.option('--json', 'print JSON');
+}
+
+/** Lines of aligned columns. */
+export function formatColumns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,142 @@
+import { type JobDetails, type JobState, type JobSummary, jobStates } from '../jobs/job-listing.js';
+import type { JobQueue } from '../jobs/job-queue.js';
+import {
+  type AdministrationOptions,
+  type CommandLine,
+  formatColumns,
+  type OutputFlags,
+  withJson,
+} from './command-line.js';
+import { withDatabase } from './database-commands.js';
+import { showPayload } from './show-payload.js';
+
+interface ListFlags extends OutputFlags {
+  readonly state?: string;
+  readonly kind?: string;
+  readonly limit?: string;
+}
+interface ConsentFlags extends OutputFlags {
+  readonly yes?: true;
+}
+
+const maximumListed = 10_000;
+
+/** Adds `queue list|show|retry|drop`: the jobs that wait, and those that were given up. */
+export function addQueueCommands(program: CommandLine, options: AdministrationOptions): void {
+  const queue = program
+    .command('queue')
+    .description('jobs that wait, and those that were given up, which are kept for 14 days');
+  withJson(queue.command('list'))
+    .description('list jobs, the oldest first')
+    .option('--state <state>', `only those that are ${jobStates.join(', ')}`)
+    .option('--kind <kind>', 'only those of this kind')
+    .option('--limit <count>', 'at most so many; 100 where nothing is said')
+    .action(async (flags: ListFlags) => {
+      const filter = readFilter(flags, options);
+      const jobs = await withJobs(options, (queue) => queue.list(filter));
+      const people = jobs.length === 0 ? 'There are no such jobs.' : formatJobs(jobs);
+      options.print(flags.json ? JSON.stringify({ jobs: jobs.map(forMachines) }) : people);
+    });
+  withJson(queue.command('show <id>'))
+    .description('show one job; what its payload holds of messages and keys is not shown')
+    .action(async (id: string, { json }: OutputFlags) => {
+      const job = await withJobs(options, (queue) => queue.show(id));
+      if (job === undefined) throw noSuchJob(id, options);
+      options.print(formatJob(job, options.shownPayloadFields, json));
+    });
+  addChanging(queue, options);
+}
+
+function addChanging(queue: CommandLine, options: AdministrationOptions): void {
+  withJson(queue.command('retry <id>'))
+    .description('make a waiting job due now, or bring a dead one back with as much time as it had at first')
+    .action(async (id: string, { json }: OutputFlags) => {
+      if (!(await withJobs(options, (queue) => queue.retry(id)))) throw notChangeable(id, options);
+      options.print(json ? JSON.stringify({ id, retried: true }) : `The job ${id} is due now.`);
+    });
+  withJson(queue.command('drop <id>'))
+    .description('remove a waiting or dead job: it is never done')
+    .option('--yes', 'do not ask')
+    .action(async (id: string, { json, yes }: ConsentFlags) => {
+      await withJobs(options, async (queue) => {
+        const job = await queue.show(id);
+        if (job === undefined) throw noSuchJob(id, options);
+        await options.requireConsent(
+          `The job ${id} (${job.kind}, ${job.state}) will never be done. Go on?`,
+          yes,
+        );
+        if (!(await queue.drop(id))) throw notChangeable(id, options);
+      });
+      options.print(json ? JSON.stringify({ id, dropped: true }) : `The job ${id} is gone.`);
+    });
+}
+
+function withJobs<Result>(options: AdministrationOptions, work: (jobs: JobQueue) => Promise<Result>) {
+  return withDatabase(options, 'visiting', ({ jobs }) => work(jobs));
+}
+
+function readFilter({ state, kind, limit = '100' }: ListFlags, { refusal }: AdministrationOptions) {
+  const known = jobStates.find((candidate): candidate is JobState => candidate === state);
+  if (state !== undefined && known === undefined) {
+    throw refusal(`There is no state "${state}": it is one of ${jobStates.join(', ')}.`);
+  }
+  const count = Number(limit);
+  if (!/^[1-9]\d*$/.test(limit) || count > maximumListed) {
+    throw refusal(`The limit "${limit}" must be a whole number from 1 to ${maximumListed}.`);
+  }
+  return {
+    limit: count,
+    ...(known === undefined ? {} : { state: known }),
+    ...(kind === undefined ? {} : { kind }),
+  };
+}
+
+function noSuchJob(id: string, { refusal }: AdministrationOptions): Error {
+  return refusal(`There is no job ${id}: it may be done; "queue list" shows those that there are.`);
+}
+
+function notChangeable(id: string, { refusal }: AdministrationOptions): Error {
+  return refusal(
+    `There is no job ${id} that waits or is dead: it is running or done; look with "queue show".`,
+  );
+}
+
+function forMachines({ id, kind, state, attempts, createdAt, at, giveUpAt, reason }: JobSummary) {
+  return {
+    id,
+    kind,
+    state,
+    attempts,
+    created_at: instant(createdAt),
+    at: instant(at),
+    give_up_at: instant(giveUpAt),
+    reason: reason ?? null,
+  };
+}
+
+function formatJobs(jobs: readonly JobSummary[]): string {
+  const rows = jobs.map((job) => [
+    job.id,
+    job.kind,
+    job.state,
+    String(job.attempts),
+    instant(job.at),
+    job.reason ?? '',
+  ]);
+  return formatColumns([['id', 'kind', 'state', 'attempts', 'at', 'last reason'], ...rows]);
+}
+
+function formatJob(job: JobDetails, shownFields: readonly string[], json: true | undefined): string {
+  const shown = { ...forMachines(job), payload: showPayload(job.payload, shownFields) };
+  if (json) return JSON.stringify(shown);
+  return formatColumns(
+    Object.entries(shown).map(([name, value]) => [
+      name.replaceAll('_', ' '),
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  );
+}
+
+function instant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
