@@ -1,0 +1,208 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/storage';
+import { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eachBackend, type TestBackend } from '../../support/test-databases.js';
+
+const now = 1_800_000_000_000;
+const giveUpAt = now + 60_000;
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'waxwing-administration-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Types a command about the database at `url`; `agrees` is what a person says to a question. */
+async function run(url: string, argv: readonly string[], agrees = true) {
+  const printed: string[] = [];
+  const said: string[] = [];
+  const asked: string[] = [];
+  const options: AdministrationOptions = {
+    databaseUrl: () => url,
+    migrations: [],
+    clock: () => now,
+    print: (text) => void printed.push(text),
+    say: (text) => void said.push(text),
+    async requireConsent(question, yes) {
+      if (yes) return;
+      asked.push(question);
+      if (!agrees) throw new Error('Nothing was changed.');
+    },
+    refusal: (sentence) => new Error(sentence),
+    shownPayloadFields: ['id', 'flags'],
+  };
+  const program = new Command();
+  addDatabaseCommands(program, options);
+  addQueueCommands(program, options);
+  await program.parseAsync(argv, { from: 'user' });
+  return { printed: printed.join('\n'), said: said.join('\n'), asked };
+}
+
+async function runJson(url: string, ...argv: string[]): Promise<Record<string, unknown>> {
+  return JSON.parse((await run(url, [...argv, '--json'])).printed) as Record<string, unknown>;
+}
+
+/** A database with a job that waits and one that died, and nobody who serves from it. */
+async function withTwoJobs(backend: TestBackend): Promise<string> {
+  const url = await backend.freshUrl();
+  const database = await backend.open({ url, migrations: [], now: () => now });
+  database.jobs.handle('dies', {
+    concurrency: 1,
+    run: async () => ({ kind: 'dead', reason: 'the relay refused it' }),
+    giveUp: () => async () => {},
+  });
+  await database.write(async (transaction) => {
+    const payload = JSON.stringify({
+      id: 7,
+      flags: ['a', true],
+      content: { id: 8, text: 'a secret' },
+      key: null,
+    });
+    await database.jobs.enqueue(transaction, { kind: 'dies', payload, giveUpAt });
+    await database.jobs.enqueue(transaction, {
+      kind: 'waits',
+      payload: 'not JSON',
+      runAt: now + 9,
+      giveUpAt,
+    });
+  });
+  await database.jobs.start();
+  await database.jobs.idle();
+  await database.close();
+  return url;
+}
+
+interface Listed {
+  readonly id: string;
+  readonly kind: string;
+}
+
+async function list(url: string, ...flags: string[]): Promise<Listed[]> {
+  const { jobs } = await runJson(url, 'queue', 'list', ...flags);
+  return (jobs as Listed[]).filter(({ kind }) => !kind.startsWith('schedule/'));
+}
+
+async function idOf(url: string, wanted: string): Promise<string> {
+  return (await list(url)).find(({ kind }) => kind === wanted)?.id ?? '';
+}
+
+describe('the commands about the database', () => {
+  eachBackend((backend) => {
+    it('say what there is to do, do it, and find nothing more', async () => {
+      const url = await backend.freshUrl();
+      expect(await runJson(url, 'db', 'status')).toMatchObject({
+        backend: backend.name,
+        pending: ['jobs/0001-jobs'],
+      });
+      expect((await run(url, ['db', 'status'])).printed).toContain('Still to be done: jobs/0001-jobs.');
+      expect(await runJson(url, 'db', 'migrate')).toEqual({ applied: ['jobs/0001-jobs'] });
+      expect(await runJson(url, 'db', 'migrate')).toEqual({ applied: [] });
+      expect(await runJson(url, 'db', 'status')).toMatchObject({
+        units: [{ unit: 'jobs', done: ['0001-jobs'], pending: [] }],
+        pending: [],
+      });
+    });
+
+    it('move rows and jobs through a file that only its owner may read', async () => {
+      const [from, to] = [await withTwoJobs(backend), await backend.freshUrl()];
+      const file = join(folder, 'export.jsonl');
+      const counts = await runJson(from, 'db', 'export', '--file', file);
+      expect(counts).toEqual({ rows: expect.any(Number), jobs: 1 });
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(await runJson(to, 'db', 'import', '--file', file)).toEqual(counts);
+      const jobs = await list(to);
+      expect(jobs.map(({ kind }) => kind)).toEqual(['dies', 'waits']);
+    });
+
+    it('refuse a file that is there already, one that is not, and a database that is not empty', async () => {
+      const url = await withTwoJobs(backend);
+      const file = join(folder, 'export.jsonl');
+      await run(url, ['db', 'export', '--file', file]);
+      const before = readFileSync(file, 'utf8');
+      await expect(run(url, ['db', 'export', '--file', file])).rejects.toThrow('does not exist yet');
+      expect(readFileSync(file, 'utf8')).toBe(before);
+      await expect(run(url, ['db', 'import', '--file', `${file}.none`])).rejects.toThrow('cannot be read');
+      await expect(run(url, ['db', 'import', '--file', file])).rejects.toThrow('is not empty');
+      expect((await list(url)).map(({ kind }) => kind)).toEqual(['dies', 'waits']);
+    });
+  });
+});
+
+describe('the commands about the queue', () => {
+  eachBackend((backend) => {
+    it('list jobs by state and kind, and never more than asked', async () => {
+      const url = await withTwoJobs(backend);
+      expect(await list(url, '--state', 'dead')).toEqual([
+        expect.objectContaining({
+          kind: 'dies',
+          state: 'dead',
+          reason: 'the relay refused it',
+          created_at: new Date(now).toISOString(),
+        }),
+      ]);
+      expect((await list(url, '--kind', 'waits')).map(({ kind }) => kind)).toEqual(['waits']);
+      expect(await list(url, '--limit', '1')).toHaveLength(1);
+      expect((await run(url, ['queue', 'list', '--kind', 'none'])).printed).toBe('There are no such jobs.');
+      const { printed } = await run(url, ['queue', 'list']);
+      expect(printed).toMatch(/^id +kind +state +attempts +at +last reason$/m);
+      expect(printed).toMatch(/ dies +dead +1 +2027-01-15T08:00:00.000Z +the relay refused it$/m);
+      for (const flags of [
+        ['--state', 'lost'],
+        ['--limit', '0'],
+        ['--limit', '1e2'],
+      ]) {
+        await expect(run(url, ['queue', 'list', ...flags])).rejects.toThrow(`"${flags[1]}"`);
+      }
+    });
+
+    it('show of a payload only what is known to hold no secret', async () => {
+      const url = await withTwoJobs(backend);
+      expect(await runJson(url, 'queue', 'show', await idOf(url, 'dies'))).toMatchObject({
+        state: 'dead',
+        attempts: 1,
+        payload: {
+          id: 7,
+          flags: ['a', true],
+          content: { id: 8, text: 'not shown (10 characters)' },
+          key: null,
+        },
+      });
+      const { printed } = await run(url, ['queue', 'show', await idOf(url, 'waits')]);
+      expect(printed).toContain('not shown (8 characters)');
+      expect(printed).not.toContain('not JSON');
+    });
+
+    it('bring a dead job back', async () => {
+      const url = await withTwoJobs(backend);
+      const id = await idOf(url, 'dies');
+      expect(await runJson(url, 'queue', 'retry', id)).toEqual({ id, retried: true });
+      expect(await list(url, '--state', 'dead')).toEqual([]);
+      expect((await list(url)).map(({ kind }) => kind).sort()).toEqual(['dies', 'waits']);
+    });
+
+    it('drop a job only after asking', async () => {
+      const url = await withTwoJobs(backend);
+      const id = await idOf(url, 'waits');
+      await expect(run(url, ['queue', 'drop', id], false)).rejects.toThrow('Nothing was changed.');
+      expect(await list(url)).toHaveLength(2);
+      const { asked, printed } = await run(url, ['queue', 'drop', id]);
+      expect(asked).toEqual([`The job ${id} (waits, waiting) will never be done. Go on?`]);
+      expect(printed).toBe(`The job ${id} is gone.`);
+      const dead = await idOf(url, 'dies');
+      expect(await runJson(url, 'queue', 'drop', dead, '--yes')).toEqual({ id: dead, dropped: true });
+      expect(await list(url)).toEqual([]);
+    });
+
+    it.each(['5', 'nonsense', '5f7f3c9e-8a52-4b35-8d51-0d9a6b1d2c3e'])(
+      'say that there is no job %s',
+      async (id) => {
+        const url = await withTwoJobs(backend);
+        for (const action of ['show', 'retry', 'drop']) {
+          await expect(run(url, ['queue', action, id])).rejects.toThrow(`There is no job ${id}`);
+        }
+      },
+    );
+  });
+});
