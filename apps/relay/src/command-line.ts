@@ -1,14 +1,19 @@
-import { createLogger, describeBootError, requireConsent, runProcess } from '@waxwing/service';
+import {
+  CommandError,
+  createLogger,
+  describeBootError,
+  requireConsent,
+  runProcess,
+  type Terminal,
+} from '@waxwing/service';
 import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/storage';
 import { Command, CommanderError } from 'commander';
-import { CommandError } from './command-error.js';
 import { readDatabaseEnvironment, readRelayEnvironment } from './configuration.js';
 import { addAppCommands } from './deliveries/apps/app-commands.js';
 import { addKeyCommands } from './keyring/key-ring-commands.js';
 import { relayMigrationSets } from './relay-tables.js';
 import { startRelay } from './serve.js';
 import { addServerCommands } from './servers/server-commands.js';
-import type { Terminal } from './terminal.js';
 
 const name = 'waxwing-relay';
 const usageErrorStatus = 2;

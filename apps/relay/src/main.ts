@@ -1,4 +1,4 @@
+import { processTerminal } from '@waxwing/service';
 import { runCommandLine } from './command-line.js';
-import { processTerminal } from './terminal.js';
 
 process.exitCode = await runCommandLine(process.argv.slice(2), processTerminal(process.env));

@@ -1,5 +1,5 @@
+import type { Terminal } from '@waxwing/service';
 import { runCommandLine } from '../../../apps/relay/src/command-line.js';
-import type { Terminal } from '../../../apps/relay/src/terminal.js';
 
 export interface CommandRun {
   readonly status: number;

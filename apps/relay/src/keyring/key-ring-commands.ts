@@ -1,5 +1,5 @@
+import type { Terminal } from '@waxwing/service';
 import type { Command } from 'commander';
-import type { Terminal } from '../terminal.js';
 import { addBringingKeys } from './commands/bring-keys.js';
 import { addChangingKeys } from './commands/change-keys.js';
 import { addExportingStockKeys } from './commands/export-stock-keys.js';

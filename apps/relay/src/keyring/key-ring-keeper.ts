@@ -1,6 +1,5 @@
-import { type Clock, ConfigurationError } from '@waxwing/service';
+import { type Clock, CommandError, ConfigurationError } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
-import { CommandError } from '../command-error.js';
 import type { AuditLog } from './audit-log.js';
 import { checkKeyRing } from './check-key-ring.js';
 import type { KeyRing } from './key-ring.js';

@@ -1,7 +1,6 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { CommandError, Secret } from '@waxwing/service';
 import type { KeyPair } from '@waxwing/sodium';
-import { CommandError } from '../command-error.js';
 import {
   type AcceptedKey,
   type BouncerKey,

@@ -1,7 +1,6 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { CommandError, Secret } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
-import { CommandError } from '../command-error.js';
 import type { KeyRing, SigningKey, TokenKey } from './key-ring.js';
 import { importKeys, newPrimaryKey, promote, type TransitionContext } from './key-ring-transitions.js';
 import type { PlainKeys } from './plain-keys.js';

@@ -1,8 +1,7 @@
 import { decodeBase64 } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { CommandError, Secret } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
 import { z } from 'zod';
-import { CommandError } from '../command-error.js';
 import { checkKeyPair } from './check-key-ring.js';
 import type { ImportedKey } from './key-ring-transitions.js';
 

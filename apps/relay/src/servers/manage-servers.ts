@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { generateCredential, hashCredential, type Secret } from '@waxwing/service';
+import { CommandError, generateCredential, hashCredential, type Secret } from '@waxwing/service';
 import type { Transaction } from 'kysely';
-import { CommandError } from '../command-error.js';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 
 /** A server as its operator sees it. Instants in Unix milliseconds. */

@@ -1,9 +1,9 @@
+import { requireConsent, type Terminal } from '@waxwing/service';
 import CliTable from 'cli-table3';
 import { type Command, InvalidArgumentError } from 'commander';
 import { readDatabaseEnvironment } from '../configuration.js';
 import { openRelayDatabase } from '../open-relay-database.js';
 import type { RelayDatabase } from '../relay-tables.js';
-import { requireConsent, type Terminal } from '../terminal.js';
 import {
   addRealms,
   addServer,

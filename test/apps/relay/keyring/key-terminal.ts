@@ -1,14 +1,13 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Secret } from '@waxwing/service';
+import { Secret, type Terminal } from '@waxwing/service';
 import { runCommandLine } from '../../../../apps/relay/src/command-line.js';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { createKeyRingKeeper } from '../../../../apps/relay/src/keyring/open-key-ring.js';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
-import type { Terminal } from '../../../../apps/relay/src/terminal.js';
 import { sodium } from './ring-material.js';
 
 interface Ran {

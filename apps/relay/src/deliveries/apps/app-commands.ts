@@ -1,8 +1,7 @@
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
 import CliTable from 'cli-table3';
 import type { Command } from 'commander';
-import { CommandError } from '../../command-error.js';
 import { printResult, withDatabase, withJson } from '../../servers/server-commands.js';
-import { requireConsent, type Terminal } from '../../terminal.js';
 import { BreakerStore, type StoredBreaker } from './breaker-store.js';
 
 interface OutputFlags {

@@ -1,9 +1,8 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
-import { ConfigurationError, type Log } from '@waxwing/service';
+import { CommandError, ConfigurationError, type Log } from '@waxwing/service';
 import { z } from 'zod';
-import { CommandError } from '../../command-error.js';
 import { type DeskCommandName, deskCommands } from './desk-commands.js';
 import type { DeskCommand, KeyDesk } from './key-desk.js';
 

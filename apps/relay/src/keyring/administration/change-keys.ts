@@ -1,5 +1,5 @@
+import { CommandError } from '@waxwing/service';
 import { z } from 'zod';
-import { CommandError } from '../../command-error.js';
 import { importKeys, namedKey, promote, retire, revoke, rotate } from '../key-ring-transitions.js';
 import { usesSince } from '../key-uses.js';
 import { parsePlainKeys } from '../plain-keys.js';

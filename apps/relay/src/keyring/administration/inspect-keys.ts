@@ -1,7 +1,6 @@
 import { type JsonObject, verifyKeyList } from '@waxwing/protocol';
-import { unixSeconds } from '@waxwing/service';
+import { CommandError, unixSeconds } from '@waxwing/service';
 import { z } from 'zod';
-import { CommandError } from '../../command-error.js';
 import { currentSigningKey, openingKeys, type PublishedKeyList, primaryKey } from '../key-ring.js';
 import { deskCommand } from './key-desk.js';
 

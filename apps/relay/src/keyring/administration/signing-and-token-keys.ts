@@ -1,5 +1,5 @@
+import { CommandError } from '@waxwing/service';
 import { z } from 'zod';
-import { CommandError } from '../../command-error.js';
 import { newSigningKey, newTokenKey } from '../new-key-ring.js';
 import { recoverSigningKey, rotateSigningKey } from '../publish-key-list.js';
 import { changeRing, deskCommand } from './key-desk.js';

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { CommandError, type Terminal } from '@waxwing/service';
 import type { Command } from 'commander';
-import { CommandError } from '../../command-error.js';
-import type { Terminal } from '../../terminal.js';
 import { type KeyDesk, transitionContext } from '../administration/key-desk.js';
 import type { KeyRing } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';

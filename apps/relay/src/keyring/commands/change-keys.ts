@@ -1,6 +1,5 @@
+import { CommandError, type Terminal } from '@waxwing/service';
 import type { Command } from 'commander';
-import { CommandError } from '../../command-error.js';
-import type { Terminal } from '../../terminal.js';
 import { type ChangeFlags, type ConsentFlags, makeChange, withConsent, withDryRun } from './output.js';
 
 interface RetireFlags extends ConsentFlags {

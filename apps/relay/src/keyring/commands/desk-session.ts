@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
 import type { JsonObject } from '@waxwing/protocol';
+import type { Terminal } from '@waxwing/service';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { readDatabaseEnvironment } from '../../configuration.js';
 import { openRelayDatabase } from '../../open-relay-database.js';
 import type { RelayDatabase } from '../../relay-tables.js';
-import type { Terminal } from '../../terminal.js';
 import { callAdminSocket, callDesk } from '../administration/admin-socket.js';
 import type { DeskCommandName } from '../administration/desk-commands.js';
 import type { KeyDesk } from '../administration/key-desk.js';

@@ -1,8 +1,6 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { writePrivateFile } from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal, writePrivateFile } from '@waxwing/service';
 import type { Command } from 'commander';
-import { CommandError } from '../../command-error.js';
-import { requireConsent, type Terminal } from '../../terminal.js';
 import { openingKeys } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { fileExists } from '../key-ring-file.js';

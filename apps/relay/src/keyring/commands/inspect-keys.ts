@@ -1,7 +1,7 @@
+import type { Terminal } from '@waxwing/service';
 import CliTable from 'cli-table3';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Terminal } from '../../terminal.js';
 import { askDesk } from './desk-session.js';
 import { type OutputFlags, printResult, withJson } from './output.js';
 import { formatSparkline } from './sparkline.js';

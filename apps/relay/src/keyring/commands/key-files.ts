@@ -1,8 +1,7 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { readPrivateFile, writePrivateFile } from '@waxwing/service';
+import { CommandError, readPrivateFile, writePrivateFile } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
-import { CommandError } from '../../command-error.js';
 import type { UnlockFile } from '../key-ring-cipher.js';
 import { fileExists } from '../key-ring-file.js';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@waxwing/protocol';
+import { requireConsent, type Terminal } from '@waxwing/service';
 import type { Command } from 'commander';
-import { requireConsent, type Terminal } from '../../terminal.js';
 import type { DeskCommandName } from '../administration/desk-commands.js';
 import { askDesk } from './desk-session.js';
 

@@ -1,6 +1,5 @@
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
 import type { Command } from 'commander';
-import { CommandError } from '../../command-error.js';
-import { requireConsent, type Terminal } from '../../terminal.js';
 import type { UnlockFile } from '../key-ring-cipher.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { actorName, withDesk } from './desk-session.js';

@@ -1,1 +1,0 @@
-export { CommandError } from '@waxwing/service';

@@ -1,1 +1,0 @@
-export { processTerminal, requireConsent, type Terminal } from '@waxwing/service';
