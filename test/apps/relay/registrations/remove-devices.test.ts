@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import {
+  type Answer,
+  goodForm,
+  otherRealmUuid,
+  type RelayUnderTest,
+  realmUuid,
+  startRelayUnderTest,
+} from '../relay-under-test.js';
+
+eachBackend((backend) => {
+  let relay: RelayUnderTest;
+  beforeEach(async () => {
+    relay = await startRelayUnderTest(await backend.freshUrl());
+  });
+  afterEach(() => relay.close());
+
+  async function register(pushAccountId: string): Promise<number> {
+    const { body } = await relay.register(goodForm({ push_account_id: pushAccountId }));
+    return body.device_id as number;
+  }
+
+  async function remove(form: Record<string, string>, authorization = relay.authorization): Promise<Answer> {
+    const answer = await relay.app.inject({
+      method: 'POST',
+      url: '/api/v1/remotes/push/e2ee/remove',
+      headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+      payload: new URLSearchParams(form).toString(),
+    });
+    return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+  }
+
+  const success = { status: 200, body: { result: 'success', msg: '' } };
+  const ids = async () => (await relay.devices()).map(({ id }) => id);
+
+  it('deletes the devices that a server names, their tokens with them, and no others', async () => {
+    const [first, second, third] = [await register('1'), await register('2'), await register('3')];
+    const form = { realm_uuid: realmUuid.toUpperCase(), device_ids: JSON.stringify([first, third]) };
+    expect(await remove(form)).toMatchObject(success);
+    expect(await ids()).toEqual([second]);
+  });
+
+  it('answers a repeat, an unknown device, none at all, and another server’s alike, and leaves that one', async () => {
+    const id = await register('1');
+    const form = { realm_uuid: realmUuid, device_ids: JSON.stringify([id]) };
+    const stranger = { ...form, realm_uuid: otherRealmUuid };
+    const answers = [
+      await remove(stranger, relay.otherAuthorization),
+      await remove({ ...form, device_ids: '[9007199254740991]' }),
+      await remove({ ...form, device_ids: '[]' }),
+    ];
+    expect(await ids()).toEqual([id]);
+    answers.push(await remove(form), await remove(form));
+    for (const { status, body } of answers) expect({ status, body }).toEqual(success);
+    expect(await ids()).toEqual([]);
+  });
+
+  it('gives a phone that registers again afterwards a new device', async () => {
+    const id = await register('1');
+    await remove({ realm_uuid: realmUuid, device_ids: `[${id}]` });
+    expect(await register('1')).not.toBe(id);
+  });
+
+  it('refuses who may not ask, and what it cannot read, and changes nothing', async () => {
+    const id = await register('1');
+    const form = { realm_uuid: realmUuid, device_ids: `[${id}]` };
+    expect(await remove(form, 'Basic AAAA')).toMatchObject({ status: 401 });
+    expect(await remove(form, relay.otherAuthorization)).toMatchObject({
+      status: 403,
+      body: { code: 'REMOTE_REALM_SERVER_MISMATCH_ERROR' },
+    });
+    expect(await remove({ ...form, realm_uuid: '00000000-0000-4000-8000-000000000000' })).toMatchObject({
+      status: 403,
+      body: { code: 'MISSING_REMOTE_REALM' },
+    });
+    expect(await remove({ realm_uuid: realmUuid })).toMatchObject({
+      body: { code: 'REQUEST_VARIABLE_MISSING', var_name: 'device_ids' },
+    });
+    const tooMany = JSON.stringify(Array.from({ length: 201 }, (_, index) => index));
+    for (const device_ids of ['', `${id}`, `["${id}"]`, '[1.5]', '[-1]', '{}', tooMany]) {
+      expect(await remove({ ...form, device_ids })).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg: expect.stringContaining('device_ids') },
+      });
+    }
+    expect(await ids()).toEqual([id]);
+  });
+});
