@@ -100,6 +100,23 @@ describe('a test notification', () => {
     expect(open(phone, sent).plaintext).toMatchObject({ type: 'test' });
   });
 
+  it("never goes to another user's devices, not even to one with the same push_account_id", async () => {
+    await activate(testPhone('1'), 101);
+    const bob = await test.addAccount('bob@example.com');
+    const before = test.relay.requests.length;
+    for (const fields of [{}, { push_account_id: '1' }]) {
+      const answer = await test.ask(bob, 'POST', 'mobile_push/e2ee/test_notification', fields);
+      expect([answer.status, answer.body.code]).toEqual([400, 'NO_ACTIVE_PUSH_DEVICE']);
+    }
+    expect(test.relay.requests).toHaveLength(before);
+    test.relay.next(registered(102));
+    await test.register(bob, testPhone('1').fields);
+    await test.settle();
+    test.relay.otherwise(notified());
+    await test.ask(bob, 'POST', 'mobile_push/e2ee/test_notification');
+    expect(lastSent().push_requests.map(({ device_id: id }) => id)).toEqual([102]);
+  });
+
   it('goes to all active devices, or to the one that is named', async () => {
     for (const id of ['1', '2', '3']) await activate(testPhone(id), Number(id) + 100);
     test.relay.otherwise(notified());
