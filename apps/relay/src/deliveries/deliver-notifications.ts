@@ -5,6 +5,7 @@ import { findRelayDevices } from '../registrations/relay-device-store.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { RelayDatabase } from '../relay-tables.js';
 import type { Attempt, DeliveryAttempts } from './attempt-delivery.js';
+import { Claims, keyOf } from './claims.js';
 import { type Delivery, expiresAt, type Notification } from './delivery.js';
 import type { DeliveryTimings } from './delivery-timings.js';
 import type { LoadLimit } from './load-limit.js';
@@ -37,17 +38,21 @@ interface Item {
   readonly notification: Notification;
   readonly hasOwnId: boolean;
   attempt: Attempt | undefined;
-  /** Whether the attempt came from memory, so that nothing is to be recorded. */
+  /** Whether another request or an earlier item has it, so that nothing is to be recorded. */
   isRepeat: boolean;
+  /** What another request will have made of it. */
+  follows: Promise<Attempt> | undefined;
+  /** The earlier item of this request that it repeats. */
+  sameAs: Item | undefined;
 }
 
+const internalRetryMilliseconds = 5000;
 const deadAttempt: Attempt = { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
 
 /** The first try of every notification of a request, within its budget; what is left over is stored before it returns. */
 export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
-  /** Notifications with an id that are on their way: a repeat waits for the first. */
-  readonly #underWay = new Map<string, Promise<Attempt>>();
+  readonly #claims = new Claims();
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
@@ -62,22 +67,53 @@ export class DeliverNotifications {
     const now = clock();
     const items = requests.map((request): Item => {
       const notification = readPushRequest(request, requester, now);
-      return { notification, hasOwnId: request.notification_id != null, attempt: undefined, isRepeat: false };
+      const hasOwnId = request.notification_id != null;
+      return {
+        notification,
+        hasOwnId,
+        attempt: undefined,
+        isRepeat: false,
+        follows: undefined,
+        sameAs: undefined,
+      };
     });
     load.enter(items.length);
+    const claimed = this.#claimAll(items);
     let late: readonly Item[] = [];
     try {
       late = await this.#attemptAll(items, now);
       const settled = items.map((item) => this.#settle(item, now));
       const attempts = await records.record(settled);
-      return settled.map(({ notification, hasOwnId }, index) => {
-        const attempt = attempts[index] ?? deadAttempt;
+      items.forEach((item, index) => {
+        item.attempt = attempts[index] ?? deadAttempt;
+      });
+      for (const { notification, attempt = deadAttempt } of claimed)
+        this.#claims.settle(notification, attempt);
+      return items.map(({ notification, hasOwnId, sameAs, attempt: own = deadAttempt }) => {
+        const attempt = sameAs?.attempt ?? own;
         return { notification, attempt, isRemembered: hasOwnId || attempt.kind === 'retry' };
       });
+    } catch (error) {
+      for (const { notification } of claimed) this.#claims.abandon(notification, error);
+      throw error;
     } finally {
       // What is late leaves when its vendor has answered.
       load.leave(items.length - late.length);
     }
+  }
+
+  /** The items that are this request's to deliver; the other ones with an id follow those that have them. */
+  #claimAll(items: readonly Item[]): Item[] {
+    const own = new Map<string, Item>();
+    for (const item of items) {
+      if (!item.hasOwnId) continue;
+      const key = keyOf(item.notification);
+      item.sameAs = own.get(key);
+      item.follows = item.sameAs === undefined ? this.#claims.claim(item.notification) : undefined;
+      item.isRepeat = item.sameAs !== undefined || item.follows !== undefined;
+      if (!item.isRepeat) own.set(key, item);
+    }
+    return [...own.values()];
   }
 
   /** Resolves when every item has its attempt or the budget is spent; then with the items that are still under way. */
@@ -100,7 +136,7 @@ export class DeliverNotifications {
         open += 1;
         void started.then((attempt) => {
           if (isOver) {
-            void this.#endLate(item.notification, attempt);
+            void this.#endLate(item, attempt);
             return;
           }
           item.attempt = attempt;
@@ -126,6 +162,10 @@ export class DeliverNotifications {
     { remembered, notAfter }: { remembered: ReadonlyMap<string, Receipt>; notAfter: number },
   ): Promise<Attempt> | undefined {
     const { notification, hasOwnId } = item;
+    if (item.sameAs !== undefined) {
+      item.attempt = deadAttempt;
+      return undefined;
+    }
     if (device === undefined || device.expiredAt !== undefined) {
       item.attempt = deadAttempt;
       item.isRepeat = true;
@@ -135,22 +175,33 @@ export class DeliverNotifications {
       item.attempt = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
       return undefined;
     }
-    const key = keyOf(notification);
-    const receipt = hasOwnId ? remembered.get(key) : undefined;
+    if (item.follows !== undefined) return this.#follow(item, item.follows);
+    const receipt = hasOwnId ? remembered.get(keyOf(notification)) : undefined;
     // A token that was dead and was registered again since deserves another try.
-    if (receipt !== undefined && receipt.status !== 'gone') {
-      item.attempt = attemptOf(receipt);
-      item.isRepeat = true;
-      return undefined;
+    if (receipt === undefined || receipt.status === 'gone')
+      return this.#attempt({ notification, device }, notAfter);
+    item.attempt = attemptOf(receipt);
+    item.isRepeat = true;
+    return undefined;
+  }
+
+  async #follow(item: Item, end: Promise<Attempt>): Promise<Attempt> {
+    try {
+      return await end;
+    } catch (err) {
+      // The request that had it could not store what came of it: it may have been sent, so it is tried again.
+      this.#options.log.warn(
+        { err, device: item.notification.relayDeviceId },
+        'a repeat takes the place of the first',
+      );
+      item.isRepeat = false;
+      return {
+        kind: 'retry',
+        reason: 'INTERNAL',
+        at: this.#options.clock() + internalRetryMilliseconds,
+        isTry: false,
+      };
     }
-    if (!hasOwnId) return this.#attempt({ notification, device }, notAfter);
-    const first = this.#underWay.get(key);
-    if (first !== undefined) return first;
-    const attempt = this.#attempt({ notification, device }, notAfter).finally(() =>
-      this.#underWay.delete(key),
-    );
-    this.#underWay.set(key, attempt);
-    return attempt;
   }
 
   async #attempt(delivery: Delivery, notAfter: number): Promise<Attempt> {
@@ -159,7 +210,7 @@ export class DeliverNotifications {
       return await attempts.attempt(delivery, { triesBefore: 0, notAfter });
     } catch (err) {
       log.error({ err, device: delivery.device.id }, 'a delivery could not be tried');
-      return { kind: 'retry', reason: 'INTERNAL', at: clock() + 5000, isTry: false };
+      return { kind: 'retry', reason: 'INTERNAL', at: clock() + internalRetryMilliseconds, isTry: false };
     }
   }
 
@@ -182,10 +233,10 @@ export class DeliverNotifications {
     return { notification, hasOwnId, isRepeat, attempt: settled };
   }
 
-  async #endLate(notification: Notification, attempt: Attempt): Promise<void> {
+  async #endLate({ notification, isRepeat }: Item, attempt: Attempt): Promise<void> {
     const { load, records, log } = this.#options;
     load.leave(1);
-    if (attempt.kind === 'retry') return;
+    if (attempt.kind === 'retry' || isRepeat) return;
     try {
       await records.recordLate(notification, attempt);
     } catch (err) {
@@ -221,14 +272,6 @@ export interface SettledItem {
   readonly attempt: Attempt;
   readonly hasOwnId: boolean;
   readonly isRepeat: boolean;
-}
-
-function keyOf({
-  serverId,
-  notificationId,
-  relayDeviceId,
-}: Pick<Notification, 'serverId' | 'notificationId' | 'relayDeviceId'>) {
-  return `${serverId} ${notificationId} ${relayDeviceId}`;
 }
 
 function attemptOf({ status, reason = '', fault = 'vendor' }: Receipt): Attempt {

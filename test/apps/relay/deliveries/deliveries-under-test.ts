@@ -68,6 +68,8 @@ export interface UnderTestOptions {
   readonly apps?: (vendors: RunningVendors) => object;
   /** Stand-ins that run already, elsewhere; the relay's own where nothing is said. */
   readonly vendors?: RunningVendors;
+  /** A SQLite file of its own where nothing is said. */
+  readonly databaseUrl?: string;
   /** What an earlier one left, to start again on the same data. */
   readonly dir?: string;
   readonly tokenVault?: ReturnType<typeof createNodeTokenVault>;
@@ -107,7 +109,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   reader.finish();
   const { log, text, lines } = createMemoryLog();
   const database = await openRelayDatabase({
-    url: new Secret(`sqlite:${join(dir, 'relay.sqlite')}`),
+    url: new Secret(options.databaseUrl ?? `sqlite:${join(dir, 'relay.sqlite')}`),
     role: 'serving',
     clock,
     onJobError: (error) => log.error({ err: error }, 'job error'),

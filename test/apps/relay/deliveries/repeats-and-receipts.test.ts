@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { relayReceiptsPath } from '@waxwing/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { eachBackend } from '../../../support/test-databases.js';
 import {
   apnsRequest,
   apnsToken,
@@ -12,191 +13,217 @@ import {
 
 const day = 24 * 60 * 60_000;
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-let relay: DeliveriesUnderTest;
-beforeAll(async () => {
-  relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
-});
-afterEach(() => relay.faults([]));
-afterAll(() => relay.close());
+eachBackend((backend) => {
+  let relay: DeliveriesUnderTest;
+  beforeAll(async () => {
+    const databaseUrl = await backend.freshUrl();
+    relay = await startDeliveriesUnderTest({
+      databaseUrl,
+      clock: () => time.now,
+      timings: { delayDivisor: 1 },
+    });
+  });
+  afterEach(() => relay.faults([]));
+  afterAll(() => relay.close());
 
-describe('a repeated notification_id', () => {
-  it('is answered as the first was and sends nothing again', async () => {
-    const token = 'fcm-repeat';
-    const id = await relay.addFcm(token);
-    const request = fcmRequest(id, { notification_id: randomUUID().toUpperCase() });
-    const first = await relay.notify([request]);
-    const second = await relay.notify([request]);
-    expect(second.body).toEqual(first.body);
-    expect(await relay.arrived(token)).toHaveLength(1);
+  describe('a repeated notification_id', () => {
+    it('is answered as the first was and sends nothing again', async () => {
+      const token = 'fcm-repeat';
+      const id = await relay.addFcm(token);
+      const request = fcmRequest(id, { notification_id: randomUUID().toUpperCase() });
+      const first = await relay.notify([request]);
+      const second = await relay.notify([request]);
+      expect(second.body).toEqual(first.body);
+      expect(await relay.arrived(token)).toHaveLength(1);
+    });
+
+    it('within one request, or while the first is under way, sends once', async () => {
+      const token = apnsToken(1);
+      const id = await relay.addApns(token);
+      await relay.faults([{ vendor: 'apns', latency_ms: 50 }]);
+      const request = apnsRequest(id, { notification_id: randomUUID() });
+      const answers = await Promise.all([relay.notify([request, request]), relay.notify([request])]);
+      for (const { body } of answers) for (const { status } of body.results) expect(status).toBe('sent');
+      expect(await relay.arrived(token)).toHaveLength(1);
+    });
+
+    it('is queued once when it is repeated within one request that has to wait', async () => {
+      const id = await relay.addFcm('fcm-repeat-queued');
+      await relay.faults([{ vendor: 'fcm', token: 'fcm-repeat-queued', status: 503 }]);
+      const request = fcmRequest(id, { notification_id: randomUUID() });
+      const answers = await Promise.all([relay.notify([request, request]), relay.notify([request])]);
+      const results = answers.flatMap(({ body }) => body.results);
+      expect(results.map(({ status, reason }) => [status, reason])).toEqual(
+        Array(3).fill(['queued', 'UNAVAILABLE']),
+      );
+      const jobs = await relay.database.jobs.list({ kind: 'deliver-notification' });
+      expect(jobs).toHaveLength(1);
+      await relay.database.jobs.drop(jobs[0]?.id ?? '');
+    });
+
+    it('reaches each device once when one id is used for all devices of a message', async () => {
+      const ids = [await relay.addFcm('fcm-shared-a'), await relay.addFcm('fcm-shared-b')];
+      const notification_id = randomUUID();
+      const requests = ids.map((id) => fcmRequest(id, { notification_id }));
+      await relay.notify(requests);
+      await relay.notify(requests);
+      expect(await relay.arrived('fcm-shared-a')).toHaveLength(1);
+      expect(await relay.arrived('fcm-shared-b')).toHaveLength(1);
+      expect(await relay.receipts([notification_id])).toMatchObject([
+        { device_id: ids[0], status: 'sent', attempts: 1 },
+        { device_id: ids[1], status: 'sent', attempts: 1 },
+      ]);
+    });
+
+    it('still names the dead device to forget, in case the first answer was lost', async () => {
+      const id = await relay.addFcm('fcm-dead');
+      await relay.faults([{ vendor: 'fcm', token: 'fcm-dead', reason: 'UNREGISTERED' }]);
+      const request = fcmRequest(id, { notification_id: randomUUID() });
+      expect((await relay.notify([request])).body.delete_device_ids).toEqual([id]);
+      expect((await relay.notify([request])).body.delete_device_ids).toEqual([id]);
+    });
+
+    it('is forgotten a day after the last change', async () => {
+      const token = 'fcm-forgotten';
+      const id = await relay.addFcm(token);
+      const notification_id = randomUUID();
+      await relay.notify([fcmRequest(id, { notification_id })]);
+      time.now += day - 1000;
+      await relay.deliveries.receipts.forgetOld(time.now, new AbortController().signal);
+      expect(await relay.receipts([notification_id])).toHaveLength(1);
+      time.now += 2000;
+      await relay.deliveries.receipts.forgetOld(time.now, new AbortController().signal);
+      expect(await relay.receipts([notification_id])).toEqual([]);
+      await relay.notify([fcmRequest(id, { notification_id })]);
+      expect(await relay.arrived(token)).toHaveLength(2);
+    });
   });
 
-  it('within one request, or while the first is under way, sends once', async () => {
-    const token = apnsToken(1);
-    const id = await relay.addApns(token);
-    await relay.faults([{ vendor: 'apns', latency_ms: 50 }]);
-    const request = apnsRequest(id, { notification_id: randomUUID() });
-    const answers = await Promise.all([relay.notify([request, request]), relay.notify([request])]);
-    for (const { body } of answers) for (const { status } of body.results) expect(status).toBe('sent');
-    expect(await relay.arrived(token)).toHaveLength(1);
-  });
-
-  it('reaches each device once when one id is used for all devices of a message', async () => {
-    const ids = [await relay.addFcm('fcm-shared-a'), await relay.addFcm('fcm-shared-b')];
-    const notification_id = randomUUID();
-    const requests = ids.map((id) => fcmRequest(id, { notification_id }));
-    await relay.notify(requests);
-    await relay.notify(requests);
-    expect(await relay.arrived('fcm-shared-a')).toHaveLength(1);
-    expect(await relay.arrived('fcm-shared-b')).toHaveLength(1);
-    expect(await relay.receipts([notification_id])).toMatchObject([
-      { device_id: ids[0], status: 'sent', attempts: 1 },
-      { device_id: ids[1], status: 'sent', attempts: 1 },
-    ]);
-  });
-
-  it('still names the dead device to forget, in case the first answer was lost', async () => {
-    const id = await relay.addFcm('fcm-dead');
-    await relay.faults([{ vendor: 'fcm', token: 'fcm-dead', reason: 'UNREGISTERED' }]);
-    const request = fcmRequest(id, { notification_id: randomUUID() });
-    expect((await relay.notify([request])).body.delete_device_ids).toEqual([id]);
-    expect((await relay.notify([request])).body.delete_device_ids).toEqual([id]);
-  });
-
-  it('is forgotten a day after the last change', async () => {
-    const token = 'fcm-forgotten';
-    const id = await relay.addFcm(token);
-    const notification_id = randomUUID();
-    await relay.notify([fcmRequest(id, { notification_id })]);
-    time.now += day - 1000;
-    await relay.deliveries.receipts.forgetOld(time.now, new AbortController().signal);
-    expect(await relay.receipts([notification_id])).toHaveLength(1);
-    time.now += 2000;
-    await relay.deliveries.receipts.forgetOld(time.now, new AbortController().signal);
-    expect(await relay.receipts([notification_id])).toEqual([]);
-    await relay.notify([fcmRequest(id, { notification_id })]);
-    expect(await relay.arrived(token)).toHaveLength(2);
-  });
-});
-
-describe('a queued notification', () => {
-  it('is sent when its time has come, and its receipt tells so', async () => {
-    const token = 'fcm-later';
-    const id = await relay.addFcm(token);
-    await relay.faults([{ vendor: 'fcm', token, status: 503, retry_after: 120, times: 1 }]);
-    const { body } = await relay.notify([fcmRequest(id)]);
-    const notificationId = body.results[0]?.notification_id;
-    expect(body.results).toEqual([
-      { status: 'queued', reason: 'UNAVAILABLE', notification_id: notificationId },
-    ]);
-    expect(await relay.receipts([notificationId])).toEqual([
-      {
-        notification_id: notificationId,
-        device_id: id,
-        status: 'queued',
-        reason: 'UNAVAILABLE',
-        attempts: 1,
-        updated_at: Math.floor(time.now / 1000),
-      },
-    ]);
-    time.now += 119_000;
-    await relay.database.jobs.idle();
-    expect(await relay.arrived(token)).toEqual([]);
-    time.now += 32_000;
-    await relay.database.jobs.idle();
-    expect(await relay.arrived(token)).toHaveLength(1);
-    expect(await relay.receipts([notificationId])).toMatchObject([{ status: 'sent', attempts: 2 }]);
-  });
-
-  it('that finds its token dead expires the device, and says gone in its receipt', async () => {
-    const token = 'fcm-dies-later';
-    const id = await relay.addFcm(token);
-    await relay.faults([
-      { vendor: 'fcm', token, status: 503, times: 1 },
-      { vendor: 'fcm', token, reason: 'UNREGISTERED' },
-    ]);
-    const { body } = await relay.notify([fcmRequest(id)]);
-    time.now += 13_000;
-    await relay.database.jobs.idle();
-    expect(await relay.receipts([body.results[0]?.notification_id])).toMatchObject([
-      { status: 'gone', reason: 'UNREGISTERED', attempts: 2 },
-    ]);
-    expect((await relay.device(id)).expired_at).toBe(time.now);
-  });
-
-  it('is given up when its time to live is over, and not tried after', async () => {
-    const token = 'fcm-short-lived';
-    const id = await relay.addFcm(token);
-    await relay.faults([{ vendor: 'fcm', token, status: 503 }]);
-    const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 30 })]);
-    expect(body.results[0]?.status).toBe('queued');
-    for (let second = 0; second < 40; second += 5) {
-      time.now += 5000;
+  describe('a queued notification', () => {
+    it('is sent when its time has come, and its receipt tells so', async () => {
+      const token = 'fcm-later';
+      const id = await relay.addFcm(token);
+      await relay.faults([{ vendor: 'fcm', token, status: 503, retry_after: 120, times: 1 }]);
+      const { body } = await relay.notify([fcmRequest(id)]);
+      const notificationId = body.results[0]?.notification_id;
+      expect(body.results).toEqual([
+        { status: 'queued', reason: 'UNAVAILABLE', notification_id: notificationId },
+      ]);
+      expect(await relay.receipts([notificationId])).toEqual([
+        {
+          notification_id: notificationId,
+          device_id: id,
+          status: 'queued',
+          reason: 'UNAVAILABLE',
+          attempts: 1,
+          updated_at: Math.floor(time.now / 1000),
+        },
+      ]);
+      time.now += 119_000;
       await relay.database.jobs.idle();
-    }
-    await relay.faults([]);
-    const [receipt] = await relay.receipts([body.results[0]?.notification_id]);
-    expect(receipt).toMatchObject({ status: 'rejected', fault: 'vendor' });
-    expect(receipt?.reason).toMatch(/^(EXPIRED_)?UNAVAILABLE$/);
-    expect(await relay.arrived(token)).toEqual([]);
-  });
-
-  it('with a time to live of zero is never queued: now or never', async () => {
-    const id = await relay.addFcm('fcm-now');
-    await relay.faults([{ vendor: 'fcm', token: 'fcm-now', status: 503 }]);
-    const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 0 })]);
-    expect(body.results).toEqual([{ status: 'rejected', reason: 'UNAVAILABLE', fault: 'vendor' }]);
-  });
-
-  it('outlives the process: another one delivers it', async () => {
-    const first = await startDeliveriesUnderTest();
-    const token = apnsToken(7);
-    const id = await first.addApns(token);
-    await first.faults([{ vendor: 'apns', token, status: 503 }]);
-    const { body } = await first.notify([apnsRequest(id)]);
-    expect(body.results[0]?.status).toBe('queued');
-    const [payload] = await first.database.db.selectFrom('delivery_receipts').selectAll().execute();
-    expect(payload?.status).toBe('queued');
-    await first.close({ keepData: true });
-    const second = await startDeliveriesUnderTest({ dir: first.dir, tokenVault: first.tokenVault });
-    try {
-      await expect.poll(async () => (await second.arrived(token)).length, { timeout: 10_000 }).toBe(1);
-    } finally {
-      await second.close();
-    }
-  });
-});
-
-describe('receipts', () => {
-  it('are shown to the server that sent the notification and to no other', async () => {
-    const id = await relay.addFcm('fcm-private');
-    const notification_id = randomUUID();
-    await relay.notify([fcmRequest(id, { notification_id })]);
-    const other = await addServer(relay.database, { name: 'other', realmUuids: [randomUUID()] }, time.now);
-    const credentials = `${other.serverId}:${other.serverKey.reveal()}`;
-    const answer = await relay.app.inject({
-      method: 'GET',
-      url: `${relayReceiptsPath}?ids=${notification_id}`,
-      headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+      expect(await relay.arrived(token)).toEqual([]);
+      time.now += 32_000;
+      await relay.database.jobs.idle();
+      expect(await relay.arrived(token)).toHaveLength(1);
+      expect(await relay.receipts([notificationId])).toMatchObject([{ status: 'sent', attempts: 2 }]);
     });
-    expect(answer.json()).toEqual({ result: 'success', msg: '', receipts: [] });
+
+    it('that finds its token dead expires the device, and says gone in its receipt', async () => {
+      const token = 'fcm-dies-later';
+      const id = await relay.addFcm(token);
+      await relay.faults([
+        { vendor: 'fcm', token, status: 503, times: 1 },
+        { vendor: 'fcm', token, reason: 'UNREGISTERED' },
+      ]);
+      const { body } = await relay.notify([fcmRequest(id)]);
+      time.now += 13_000;
+      await relay.database.jobs.idle();
+      expect(await relay.receipts([body.results[0]?.notification_id])).toMatchObject([
+        { status: 'gone', reason: 'UNREGISTERED', attempts: 2 },
+      ]);
+      expect((await relay.device(id)).expired_at).toBe(time.now);
+    });
+
+    it('is given up when its time to live is over, and not tried after', async () => {
+      const token = 'fcm-short-lived';
+      const id = await relay.addFcm(token);
+      await relay.faults([{ vendor: 'fcm', token, status: 503 }]);
+      const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 30 })]);
+      expect(body.results[0]?.status).toBe('queued');
+      for (let second = 0; second < 40; second += 5) {
+        time.now += 5000;
+        await relay.database.jobs.idle();
+      }
+      await relay.faults([]);
+      const [receipt] = await relay.receipts([body.results[0]?.notification_id]);
+      expect(receipt).toMatchObject({ status: 'rejected', fault: 'vendor' });
+      expect(receipt?.reason).toMatch(/^(EXPIRED_)?UNAVAILABLE$/);
+      expect(await relay.arrived(token)).toEqual([]);
+    });
+
+    it('with a time to live of zero is never queued: now or never', async () => {
+      const id = await relay.addFcm('fcm-now');
+      await relay.faults([{ vendor: 'fcm', token: 'fcm-now', status: 503 }]);
+      const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 0 })]);
+      expect(body.results).toEqual([{ status: 'rejected', reason: 'UNAVAILABLE', fault: 'vendor' }]);
+    });
+
+    it('outlives the process: another one delivers it', async () => {
+      const databaseUrl = await backend.freshUrl();
+      const first = await startDeliveriesUnderTest({ databaseUrl });
+      const token = apnsToken(7);
+      const id = await first.addApns(token);
+      await first.faults([{ vendor: 'apns', token, status: 503 }]);
+      const { body } = await first.notify([apnsRequest(id)]);
+      expect(body.results[0]?.status).toBe('queued');
+      const [payload] = await first.database.db.selectFrom('delivery_receipts').selectAll().execute();
+      expect(payload?.status).toBe('queued');
+      await first.close({ keepData: true });
+      const second = await startDeliveriesUnderTest({
+        databaseUrl,
+        dir: first.dir,
+        tokenVault: first.tokenVault,
+      });
+      try {
+        await expect.poll(async () => (await second.arrived(token)).length, { timeout: 10_000 }).toBe(1);
+      } finally {
+        await second.close();
+      }
+    });
   });
 
-  it.each([
-    ['', 'REQUEST_VARIABLE_MISSING'],
-    ['?ids=', 'BAD_REQUEST'],
-    ['?ids=7', 'BAD_REQUEST'],
-    [
-      `?ids=${Array.from({ length: 201 }, () => '9aa61d0b-8ce5-488d-8e9e-fedc346e6836').join(',')}`,
-      'BAD_REQUEST',
-    ],
-  ])('asked for with "%s" are refused with %s', async (query, code) => {
-    const { authorization } = relay;
-    const answer = await relay.app.inject({
-      method: 'GET',
-      url: `${relayReceiptsPath}${query}`,
-      headers: { authorization },
+  describe('receipts', () => {
+    it('are shown to the server that sent the notification and to no other', async () => {
+      const id = await relay.addFcm('fcm-private');
+      const notification_id = randomUUID();
+      await relay.notify([fcmRequest(id, { notification_id })]);
+      const other = await addServer(relay.database, { name: 'other', realmUuids: [randomUUID()] }, time.now);
+      const credentials = `${other.serverId}:${other.serverKey.reveal()}`;
+      const answer = await relay.app.inject({
+        method: 'GET',
+        url: `${relayReceiptsPath}?ids=${notification_id}`,
+        headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+      });
+      expect(answer.json()).toEqual({ result: 'success', msg: '', receipts: [] });
     });
-    expect(answer.json().code).toBe(code);
-    expect(answer.statusCode).toBe(400);
+
+    it.each([
+      ['', 'REQUEST_VARIABLE_MISSING'],
+      ['?ids=', 'BAD_REQUEST'],
+      ['?ids=7', 'BAD_REQUEST'],
+      [
+        `?ids=${Array.from({ length: 201 }, () => '9aa61d0b-8ce5-488d-8e9e-fedc346e6836').join(',')}`,
+        'BAD_REQUEST',
+      ],
+    ])('asked for with "%.40s" are refused with %s', async (query, code) => {
+      const { authorization } = relay;
+      const answer = await relay.app.inject({
+        method: 'GET',
+        url: `${relayReceiptsPath}${query}`,
+        headers: { authorization },
+      });
+      expect(answer.json().code).toBe(code);
+      expect(answer.statusCode).toBe(400);
+    });
   });
 });
