@@ -1,0 +1,283 @@
+import {
+  createServerPush,
+  readRelayLinkStatus,
+  removePushDevicesOf,
+  type ServerPush,
+  type ServerPushTables,
+  serverPushMigrations,
+} from '@waxwing/server-push';
+import { Metrics, Secret } from '@waxwing/service';
+import { loadWasmSodium } from '@waxwing/sodium';
+import type { Database } from '@waxwing/storage';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { enqueueForwarding } from '../../../packages/server-push/src/push-devices/forward-registration.js';
+import {
+  acceptRegistration,
+  failRegistration,
+} from '../../../packages/server-push/src/push-devices/push-device-store.js';
+import { createMemoryLog } from '../../support/memory-log.js';
+import { notified, RelayStandIn, refused, registered } from '../../support/relay-stand-in.js';
+import { eachBackend } from '../../support/test-databases.js';
+
+const sodium = await loadWasmSodium();
+const pushPublicKey = Buffer.from(sodium.generateKeyPair().publicKey).toString('base64');
+const realm = {
+  uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+  url: 'https://chat.example.com',
+  name: 'Example',
+};
+const removePath = '/api/v1/remotes/push/e2ee/remove';
+const dayMilliseconds = 86_400_000;
+const [ada, bob] = [7, 8];
+
+eachBackend((backend) => {
+  describe('devices that a server takes back from its relay', () => {
+    let now: number;
+    let database: Database<ServerPushTables>;
+    let relay: RelayStandIn;
+    let push: ServerPush;
+    let metrics: Metrics;
+    let log: ReturnType<typeof createMemoryLog>;
+
+    beforeEach(async () => {
+      now = 1_773_000_000_000;
+      database = await backend.open<ServerPushTables>({ migrations: [serverPushMigrations], now: () => now });
+      relay = await RelayStandIn.start();
+      metrics = new Metrics();
+      log = createMemoryLog();
+      push = createServerPush({
+        database,
+        authenticate: async () => ({ userId: ada, isBot: false }),
+        publish: async () => undefined,
+        relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
+        realm,
+        sodium,
+        clock: () => now,
+        random: () => 0,
+        log: log.log,
+        metrics,
+      });
+      await database.jobs.start();
+    });
+    afterEach(async () => {
+      await database.jobs.stop(0);
+      await push.close();
+      await relay.close();
+    });
+
+    const accept = (userId: number, pushAccountId: string, hash: string) =>
+      database.write(async (transaction) => {
+        const accepted = await acceptRegistration(
+          transaction,
+          userId,
+          {
+            ...{ pushAccountId, tokenKind: 'fcm', pushPublicKey, hash },
+            ...{ bouncerPublicKey: 'a bouncer key', encryptedRegistration: `sealed ${hash}` },
+          },
+          now,
+        );
+        if (accepted.kind !== 'accepted') throw new Error('not accepted');
+        await enqueueForwarding(database, transaction, accepted.key, now);
+        return accepted.key;
+      });
+
+    /** Registers; the relay gives this device id. */
+    async function register(userId: number, pushAccountId: string, relayDeviceId: number, hash = 'a') {
+      relay.next(registered(relayDeviceId));
+      await accept(userId, pushAccountId, `${pushAccountId} ${hash}`);
+      await database.jobs.idle();
+    }
+
+    const removeUser = (userId: number) =>
+      database.write((transaction) => removePushDevicesOf(database, transaction, userId, now));
+
+    async function pass(milliseconds: number): Promise<void> {
+      now += milliseconds;
+      await database.jobs.idle();
+    }
+
+    /** The ids of each removal that the relay was asked for. */
+    const removals = () =>
+      relay.requests
+        .filter(({ path }) => path === removePath)
+        .map(({ body }) => JSON.parse(new URLSearchParams(body).get('device_ids') ?? '') as number[]);
+
+    it('are all those of a removed user, named in one request with the server’s credentials', async () => {
+      await register(ada, '1', 11);
+      await register(ada, '2', 12);
+      relay.otherwise({ status: 200, body: { result: 'success', msg: '' } });
+      await removeUser(ada);
+      await database.jobs.idle();
+      expect(removals()).toEqual([[11, 12]]);
+      const { headers, body, method } = relay.requests.at(-1) ?? {};
+      expect(method).toBe('POST');
+      expect(headers?.authorization).toBe(`Basic ${btoa('id:key')}`);
+      expect(new URLSearchParams(body).get('realm_uuid')).toBe(realm.uuid);
+      await pass(dayMilliseconds);
+      expect(removals()).toHaveLength(1);
+    });
+
+    it('are told again until the relay can be asked, and are dead letters after a week', async () => {
+      await register(ada, '1', 11);
+      await removeUser(ada);
+      await database.jobs.idle();
+      expect((await readRelayLinkStatus(database.db)).state).toBe('failing');
+      relay.next(refused(401, 'UNAUTHORIZED'), 'cut');
+      await pass(3_600_000);
+      await pass(3_600_000);
+      relay.otherwise({ status: 200, body: { result: 'success', msg: '' } });
+      await pass(3_600_000);
+      expect(removals()).toEqual([[11], [11], [11], [11]]);
+
+      await register(bob, '1', 21);
+      relay.otherwise({ status: 503 });
+      await removeUser(bob);
+      await database.jobs.idle();
+      await pass(7 * dayMilliseconds);
+      expect(await database.jobs.list({ state: 'dead' })).toMatchObject([
+        { kind: 'push-devices/remove-relay-devices', reason: expect.stringContaining('503') },
+      ]);
+    });
+
+    it.each([
+      [404, 'not JSON'],
+      [404, { result: 'error', msg: 'no', code: 'NOT_FOUND' }],
+      [405, { result: 'error', msg: 'Method not allowed' }],
+      [400, { result: 'error', msg: 'Invalid endpoint', code: 'BAD_REQUEST' }],
+    ])('are told a stock relay once, whose answer %i changes and says nothing', async (status, body) => {
+      await register(ada, '1', 11);
+      const before = log.text();
+      relay.otherwise({ status, body });
+      await removeUser(ada);
+      await database.jobs.idle();
+      await pass(dayMilliseconds);
+      expect(removals()).toEqual([[11]]);
+      expect((await database.jobs.list({ kind: 'push-devices/remove-relay-devices' })).length).toBe(0);
+      expect((await readRelayLinkStatus(database.db)).state).toBe('working');
+      expect(log.text()).toBe(before);
+    });
+
+    it('are not those that another user of the same phone still uses', async () => {
+      await register(ada, '1', 11);
+      await register(bob, '1', 11);
+      await register(ada, '2', 12);
+      relay.otherwise({ status: 200, body: { result: 'success', msg: '' } });
+      await removeUser(ada);
+      await database.jobs.idle();
+      expect(removals()).toEqual([[12]]);
+      await removeUser(bob);
+      await database.jobs.idle();
+      expect(removals()).toEqual([[12], [11]]);
+    });
+
+    it('wait for a registration that may be given the same device, and are left alone if it is', async () => {
+      await register(ada, '1', 11);
+      relay.otherwise({ status: 503 });
+      await accept(bob, '1', 'b');
+      await database.jobs.idle();
+      await removeUser(ada);
+      await database.jobs.idle();
+      expect(removals()).toEqual([]);
+      relay.otherwise(registered(11));
+      await pass(60_000);
+      await pass(60_000);
+      await pass(60_000);
+      expect(removals()).toEqual([]);
+      expect(await database.jobs.list({ kind: 'push-devices/remove-relay-devices' })).toEqual([]);
+    });
+
+    it('are the one that a newer registration has replaced by another, and not one that stays the same', async () => {
+      await register(ada, '1', 11);
+      await register(ada, '1', 11, 'another push key');
+      expect(removals()).toEqual([]);
+      relay.next(registered(12), { status: 200, body: { result: 'success', msg: '' } });
+      await accept(ada, '1', 'another token');
+      await database.jobs.idle();
+      expect(removals()).toEqual([[11]]);
+    });
+
+    it('are one whose registration nobody waited for any more when the relay took it', async () => {
+      await accept(ada, '1', 'a');
+      await database.jobs.idle();
+      // The user goes while the relay is being asked.
+      const gone = new Promise<void>((resolve) => {
+        relay.otherwise(({ path }) => {
+          if (path === removePath) return { status: 404 };
+          void removeUser(ada).then(resolve);
+          return { status: 200, body: { result: 'success', msg: '', device_id: 11 } };
+        });
+      });
+      await pass(1000);
+      await gone;
+      await pass(1000);
+      const isKnown = await database.db.selectFrom('push_devices').select('id').execute();
+      expect(isKnown).toEqual([]);
+      expect(removals()).toEqual([[11]]);
+    });
+
+    it('are those that the relay called dead, unless the phone has come back by then', async () => {
+      await register(ada, '1', 11);
+      await register(ada, '2', 12);
+      relay.next(notified([11, 12]));
+      relay.otherwise({ status: 404 });
+      const content = { type: 'test', time: 1 } as const;
+      await database.write((transaction) =>
+        push.notify(transaction, { userId: ada, content, giveUpAt: now + 60_000 }),
+      );
+      await database.jobs.idle();
+      expect(removals()).toEqual([]);
+      await register(ada, '2', 12, 'again');
+      await pass(10 * 60_000);
+      expect(removals()).toEqual([[11]]);
+    });
+
+    it('are told in requests of at most 200', async () => {
+      await database.write(async ({ db }) => {
+        for (let id = 1; id <= 250; id += 1) {
+          const row = { user_id: ada, push_account_id: String(id), generation: 1, registration_hash: 'a' };
+          await db
+            .insertInto('push_devices')
+            .values({ ...row, changed_at: now, relay_device_id: id })
+            .execute();
+        }
+      });
+      relay.otherwise({ status: 404 });
+      await removeUser(ada);
+      await database.jobs.idle();
+      expect(
+        removals()
+          .map(({ length }) => length)
+          .sort(),
+      ).toEqual([200, 50]);
+    });
+
+    it('outlive a clean-up that removes registrations which failed a month ago, and old test notifications', async () => {
+      await register(ada, '1', 11);
+      relay.otherwise({ status: 503 });
+      const failed = await accept(ada, '2', 'x');
+      const later = await accept(ada, '3', 'y');
+      const replaced = await accept(ada, '1', 'z');
+      await database.write(async (transaction) => {
+        await failRegistration(transaction, failed, 'REQUEST_EXPIRED', now);
+        await failRegistration(transaction, replaced, 'REQUEST_EXPIRED', now);
+        await failRegistration(transaction, later, 'REQUEST_EXPIRED', now + 2 * dayMilliseconds);
+        for (const sent_at of [now, now + 30 * dayMilliseconds]) {
+          await transaction.db.insertInto('test_notifications').values({ user_id: ada, sent_at }).execute();
+        }
+      });
+      await pass(30 * dayMilliseconds + 1);
+      const accounts = await database.db
+        .selectFrom('push_devices')
+        .select('push_account_id')
+        .orderBy('id')
+        .execute();
+      expect(accounts.map((row) => row.push_account_id)).toEqual(['1', '3']);
+      expect(await database.db.selectFrom('test_notifications').select('sent_at').execute()).toEqual([
+        { sent_at: now - 1 },
+      ]);
+      const text = await metrics.text();
+      expect(text).toContain('waxwing_rows_removed_total{kind="failed-push-device"} 1');
+      expect(text).toContain('waxwing_rows_removed_total{kind="test-notification"} 1');
+    });
+  });
+});
