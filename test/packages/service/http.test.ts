@@ -114,6 +114,7 @@ describe('parameters', () => {
     ['missing', 'count=1', 'REQUEST_VARIABLE_MISSING', "Missing 'name' argument"],
     ['mistyped', 'name=a&count=x', 'BAD_REQUEST', 'Invalid count: must be digits'],
     ['repeated', 'name=a&name=b', 'BAD_REQUEST', "Argument 'name' was sent more than once"],
+    ['zero', 'name=a%00b', 'BAD_REQUEST', 'Invalid name: must not contain the character U+0000'],
   ])('that are %s are refused by name', async (_what, payload, code, msg) => {
     const answer = await post(payload);
     expect([answer.status, answer.json().code, answer.json().msg]).toEqual([400, code, msg]);
@@ -183,6 +184,8 @@ describe('credentials', () => {
     ['no base64', 'Basic ?', 401, 'Invalid authorization header for basic auth'],
     ['no colon', `Basic ${btoa('ab')}`, 401, 'Invalid authorization header for basic auth'],
     ['two colons', `Basic ${btoa('a:b:c')}`, 401, 'Invalid authorization header for basic auth'],
+    ['a zero', `Basic ${btoa('a\0b:c')}`, 401, 'Invalid authorization header for basic auth'],
+    ['a line break', `Basic ${btoa('a:b\n')}`, 401, 'Invalid authorization header for basic auth'],
     ['no name', `Basic ${btoa(':b')}`, 401, 'Invalid authorization header for basic auth'],
     ['endless', `Basic ${'QUJD'.repeat(2000)}`, 401, 'Invalid authorization header for basic auth'],
   ])('are refused when malformed (%s)', async (_what, value, status, msg) => {

@@ -25,7 +25,10 @@ export function parseBasicCredentials(header: string | undefined): BasicCredenti
 
 function decodePair(encoded: string): [string, string] | undefined {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined;
-  const parts = Buffer.from(encoded, 'base64').toString('utf8').split(':');
+  const pair = Buffer.from(encoded, 'base64').toString('utf8');
+  // RFC 7617 section 2 forbids them, and PostgreSQL takes no text with a zero in it.
+  if (/\p{Control}/u.test(pair)) return undefined;
+  const parts = pair.split(':');
   const [username, password] = parts;
   return parts.length === 2 && username && password ? [username, password] : undefined;
 }

@@ -27,7 +27,14 @@ export function parseParameters<S extends z.ZodObject>(schema: S, raw: RawParame
     if (values.length > 1) {
       throw new ProtocolError('BAD_REQUEST', { message: `Argument '${name}' was sent more than once` });
     }
-    single[name] = values[0] ?? '';
+    const value = values[0] ?? '';
+    // PostgreSQL takes no text with it, and no parameter needs it.
+    if (value.includes('\0')) {
+      throw new ProtocolError('BAD_REQUEST', {
+        message: `Invalid ${name}: must not contain the character U+0000`,
+      });
+    }
+    single[name] = value;
   }
   const parsed = schema.safeParse(single);
   if (parsed.success) return parsed.data;
