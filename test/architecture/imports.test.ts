@@ -27,7 +27,7 @@ const units: readonly Unit[] = [
       'react-native-libsodium': ['react-native.ts'],
     },
   },
-  { folder: 'packages/client', mayImport: [...ownPackages('protocol', 'sodium'), '@noble/hashes', 'zod'] },
+  { folder: 'packages/client', mayImport: [...ownPackages('protocol', 'sodium'), '@noble/hashes'] },
   {
     folder: 'packages/service',
     mayImport: [
