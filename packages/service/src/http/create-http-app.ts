@@ -41,6 +41,10 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   });
   const closing = new AbortController();
   app.addHook('preClose', async () => closing.abort());
+  // A connection that is kept alive after its last answer would hold up closing for as long.
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing.signal.aborted) reply.header('connection', 'close');
+  });
   await acceptBodies(app);
   const facts = new WeakMap<FastifyRequest, RequestFacts>();
   const answerError = (request: FastifyRequest, reply: FastifyReply, thrown: unknown): FastifyReply => {

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Constellation, type ConstellationUser } from '../support/constellation.js';
+import { publicKeyOf } from '../support/noble-oracle.js';
+import { RelayStandIn, registered } from '../support/relay-stand-in.js';
+import type { SpawnedProcess } from '../support/spawned-process.js';
+
+/** What the processes promise, with room for a busy machine before it. */
+const deadlineMilliseconds = 10_000;
+
+let world: Constellation;
+let user: ConstellationUser;
+
+beforeEach(async () => {
+  world = await Constellation.create();
+  user = await world.addUser('ada');
+}, 120_000);
+
+afterEach(() => world.close());
+
+/** Sends SIGTERM; how it ended, and after how long. */
+async function terminate(process: SpawnedProcess) {
+  const begun = performance.now();
+  const status = await process.end('SIGTERM');
+  return { status, isInTime: performance.now() - begun < deadlineMilliseconds };
+}
+
+async function openQueue() {
+  const { text } = await world.request(user, 'POST', 'register', { event_types: '["push_device"]' });
+  const { queue_id, last_event_id } = JSON.parse(text) as { queue_id: string; last_event_id: number };
+  return { queue_id, last_event_id: String(last_event_id) };
+}
+
+/** Whether a process takes a request; one that stops refuses the connection or answers 503. */
+async function takesRequests(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/api/v1/events`, { headers: { connection: 'close' } });
+    return response.status !== 503;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+describe('a server that is told to stop', () => {
+  let relay: RelayStandIn;
+  beforeEach(async () => {
+    relay = await RelayStandIn.start();
+  });
+  afterEach(() => relay.close());
+
+  it('answers who waits for events, hands back what runs, and ends in time', async () => {
+    const env = { SERVER_RELAY_URL: relay.url };
+    const server = await world.startServer(env);
+    const queue = await openQueue();
+    const poll = world.request(user, 'GET', 'events', queue);
+    relay.otherwise('silence');
+    const registration = {
+      token_kind: 'fcm',
+      push_account_id: '1',
+      push_public_key: Buffer.from(publicKeyOf(randomBytes(32))).toString('base64'),
+      bouncer_public_key: world.bouncerPublicKey,
+      encrypted_push_registration: Buffer.alloc(120, 7).toString('base64'),
+    };
+    expect((await world.request(user, 'POST', 'mobile_push/register', registration)).status).toBe(200);
+    while (relay.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+
+    const ended = terminate(server);
+    const answer = await poll;
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, { events: [] }]);
+    expect(await takesRequests(world.serverUrl)).toBe(false);
+    expect(await ended).toEqual({ status: 0, isInTime: true });
+    expect(server.output).toContain('"msg":"closed"');
+
+    relay.otherwise(registered(11));
+    await world.startServer(env);
+    const { text } = await world.request(user, 'GET', 'events', queue);
+    expect(JSON.parse(text)).toMatchObject({
+      events: [{ type: 'push_device', push_account_id: '1', status: 'active' }],
+    });
+    expect(relay.requests).toHaveLength(2);
+  }, 120_000);
+});
+
+describe('a relay that is told to stop', () => {
+  it('finishes the delivery that is under way, and ends in time', async () => {
+    const [relay] = await Promise.all([world.startRelay(), world.startServer()]);
+    const token = 'fcm-slow-token';
+    const phone = await world.phone(user, { tokenKind: 'fcm', token });
+    expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
+    const rules = [{ vendor: 'fcm', token, latency_ms: 1500 }];
+    await fetch(`${world.vendors.urls.http}/faults`, { method: 'PUT', body: JSON.stringify({ rules }) });
+    const sent = world.request(user, 'POST', 'mobile_push/e2ee/test_notification');
+    await world.deliveriesTo(token);
+    const ended = terminate(relay);
+    expect((await sent).status).toBe(200);
+    expect(await ended).toEqual({ status: 0, isInTime: true });
+    expect(await takesRequests(world.relayUrl)).toBe(false);
+  }, 120_000);
+});
+
+describe('a relay that starts', () => {
+  it('takes no request before its database is migrated', async () => {
+    const database = new DatabaseSync((world.relayEnv.RELAY_DATABASE ?? '').slice('sqlite:'.length));
+    database.exec('begin immediate');
+    const relay = world.spawnRelay();
+    try {
+      while (!relay.output.includes('encryption loaded')) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      expect(await takesRequests(world.relayUrl)).toBe(false);
+      expect(relay.output).not.toContain('"msg":"ready"');
+    } finally {
+      database.exec('rollback');
+      database.close();
+    }
+    await relay.readyAt(`${world.relayUrl}/health/ready`);
+    expect(await terminate(relay)).toEqual({ status: 0, isInTime: true });
+  }, 120_000);
+});
