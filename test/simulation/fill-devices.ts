@@ -55,6 +55,8 @@ export async function partitionDevices(client: pg.Client, partitions: number): P
   }
   await client.query('drop table relay_devices_whole');
   await client.query('alter table relay_devices add primary key (realm_id, id)');
+  // A dead token is marked by its device's id alone.
+  await client.query('create index on relay_devices (id)');
 }
 
 export async function withClient<Result>(
