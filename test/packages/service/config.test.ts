@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -90,13 +90,17 @@ describe('private files', () => {
     expect(readdirSync(join(folder, 'deep'))).toEqual(['key']);
   });
 
-  it('are refused when others may read them, with the command that mends it', async () => {
-    const path = join(folder, 'loose');
-    writeFileSync(path, 'x', { mode: 0o644 });
-    await expect(readPrivateFile(path, 'a key')).rejects.toThrow(
-      `has mode 0644, which lets others use it: run chmod 600 ${path}.`,
-    );
-  });
+  it.each(['0644', '0640', '0620', '0604', '0602'])(
+    'are refused with mode %s, which is more than their owner, with the command that mends it',
+    async (mode) => {
+      const path = join(folder, 'loose');
+      writeFileSync(path, 'x');
+      chmodSync(path, Number.parseInt(mode, 8));
+      await expect(readPrivateFile(path, 'a key')).rejects.toThrow(
+        `has mode ${mode}, which lets others use it: run chmod 600 ${path}.`,
+      );
+    },
+  );
 
   it('that are missing are named', async () => {
     await expect(readPrivateFile(join(folder, 'none'), 'the server key')).rejects.toThrow(
