@@ -18,6 +18,7 @@ import type { RegistrationStore } from '../../apps/relay/src/registrations/regis
 import type { TokenVault } from '../../apps/relay/src/registrations/token-vault.js';
 import { addServer } from '../../apps/relay/src/servers/manage-servers.js';
 import { ServerDirectory } from '../../apps/relay/src/servers/server-directory.js';
+import { ServerQuotas } from '../../apps/relay/src/servers/server-quotas.js';
 import type { RelayBenchTarget } from './relay-register.js';
 
 /** The process that `relay-register` measures: the same operation on two ports, one that commits and one that does not. */
@@ -67,7 +68,9 @@ async function listen(store: RegistrationStore) {
   // The line of each request is made, as in production, and dropped.
   const log = createLogger('bench', 'info', { write: () => undefined });
   const registrations = new RegistrationBatches({ clock, sodium, keyRing, store });
-  const operations = [registerDevice({ servers, registrations })];
+  const operations = [
+    registerDevice({ servers, registrations, quotas: new ServerQuotas(100_000_000, clock) }),
+  ];
   const app = await createHttpApp({ log, metrics: new Metrics(), operations, readiness: {} });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };

@@ -19,6 +19,7 @@ const benches: readonly Bench[] = [
   { names: ['jobs-sqlite'], load: () => import('./jobs-sqlite.js') },
   { names: ['jobs-postgres'], load: () => import('./jobs-postgres.js') },
   { names: ['two-processes'], load: () => import('./two-processes.js') },
+  { names: ['memory'], isLong: true, load: () => import('./memory.js') },
   { names: ['register-rows'], isLong: true, load: () => import('./register-rows.js') },
 ];
 

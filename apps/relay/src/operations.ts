@@ -12,7 +12,7 @@ import { removeDevices } from './registrations/remove-devices.js';
 export function relayOperations(context: RelayContext): Operation[] {
   const registrations = new RegistrationBatches({ ...context, store: new DurableRegistrations(context) });
   return [
-    registerDevice({ servers: context.servers, registrations }),
+    registerDevice({ servers: context.servers, registrations, quotas: context.deliveries.quotas }),
     removeDevices(context),
     notifyOperation(context),
     receiptsOperation(context),

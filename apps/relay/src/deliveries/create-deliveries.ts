@@ -2,6 +2,7 @@ import type { PushRequest } from '@waxwing/protocol';
 import type { Clock, Log, Metrics } from '@waxwing/service';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { RelayDatabase } from '../relay-tables.js';
+import { ServerQuotas } from '../servers/server-quotas.js';
 import { ProviderTokenStore } from './apns/provider-token-store.js';
 import { AppRegistry } from './apps/app-registry.js';
 import { BreakerStore } from './apps/breaker-store.js';
@@ -18,7 +19,6 @@ import { rememberOpenedTokens } from './opened-tokens.js';
 import type { NotifyRequester } from './read-push-request.js';
 import { ReceiptStore } from './receipt-store.js';
 import { RecordAttempts } from './record-attempts.js';
-import { ServerQuotas } from './server-quotas.js';
 
 export interface DeliveriesOptions {
   readonly configuration: DeliveriesConfiguration;

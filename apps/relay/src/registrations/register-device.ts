@@ -3,11 +3,13 @@ import type { Operation } from '@waxwing/service';
 import { authenticateServer } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
+import type { ServerQuotas } from '../servers/server-quotas.js';
 import type { RegistrationBatches } from './registration-batches.js';
 
 export interface RegisterDeviceOptions {
   readonly servers: ServerDirectory;
   readonly registrations: RegistrationBatches;
+  readonly quotas: Pick<ServerQuotas, 'take'>;
 }
 
 /**
@@ -15,18 +17,19 @@ export interface RegisterDeviceOptions {
  * same realm, push account and token. Durable before it answers (push registration protocol, "POST
  * remotes/push/e2ee/register").
  *
- * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
+ * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
  * MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for what does not
  * open, whatever the reason; REQUEST_EXPIRED; BAD_REQUEST for one that is bound to another realm, by its audience or
  * because it was presented there first, or comes from further in the future than the liveness timeout.
  */
-export function registerDevice({ servers, registrations }: RegisterDeviceOptions): Operation {
+export function registerDevice({ servers, registrations, quotas }: RegisterDeviceOptions): Operation {
   return {
     method: 'POST',
     path: relayRegisterPath,
     bodyLimitBytes: registerBodyLimitBytes,
     async handle(request) {
       const { serverId } = await authenticateServer(request, servers);
+      quotas.take(serverId, 1);
       const parameters = request.parameters(relayRegisterParameters);
       const { realmId } = await findRealm(servers, serverId, parameters.realm_uuid);
       const deviceId = await registrations.register({

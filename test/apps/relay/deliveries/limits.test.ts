@@ -1,4 +1,11 @@
+import { relayRegisterPath } from '@waxwing/protocol';
+import { createHttpApp, Metrics } from '@waxwing/service';
 import { afterEach, describe, expect, it } from 'vitest';
+import { registerDevice } from '../../../../apps/relay/src/registrations/register-device.js';
+import type { RegistrationBatches } from '../../../../apps/relay/src/registrations/registration-batches.js';
+import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
+import { ServerQuotas } from '../../../../apps/relay/src/servers/server-quotas.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
 import {
   apnsRequest,
   apnsToken,
@@ -33,6 +40,32 @@ describe('a server over its quota', () => {
     time.now += 1000;
     expect((await relay.notify(many)).status).toBe(200);
     expect(await relay.arrived('fcm-1')).toHaveLength(100);
+  });
+});
+
+describe('a server that registers too much', () => {
+  it('is answered 503, not 429, which stock servers take for the end of a registration', async () => {
+    relay = await startDeliveriesUnderTest();
+    const clock = () => Date.now();
+    const refusing = registerDevice({
+      servers: new ServerDirectory(relay.database.db, clock),
+      // Nothing gets that far: the parameters are missing.
+      registrations: {} as RegistrationBatches,
+      quotas: new ServerQuotas(1, clock),
+    });
+    const other = await createHttpApp({
+      log: createMemoryLog().log,
+      metrics: new Metrics(),
+      operations: [refusing],
+      readiness: {},
+    });
+    const { authorization } = relay;
+    const ask = () => other.inject({ method: 'POST', url: relayRegisterPath, headers: { authorization } });
+    expect((await ask()).json().code).toBe('REQUEST_VARIABLE_MISSING');
+    const refused = await ask();
+    expect([refused.statusCode, refused.json().code]).toEqual([503, 'RATE_LIMIT_HIT']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    await other.close();
   });
 });
 

@@ -130,7 +130,9 @@ export class AppRegistry {
 }
 
 function identify(app: FcmApp | ApnsApp): string {
-  return app.vendor === 'apns' ? `apns ${app.fingerprint}` : `fcm ${app.projectId} ${app.fingerprint}`;
+  return app.vendor === 'apns'
+    ? `apns ${app.fingerprint}`
+    : `fcm ${app.projectId} ${app.addressBy} ${app.fingerprint}`;
 }
 
 function describeCredential(app: FcmApp | ApnsApp): string {

@@ -11,6 +11,8 @@ export interface FcmApp {
   readonly tokenUri: string;
   /** Tells one credential from another: a digest of account, key id, token endpoint and public key. */
   readonly fingerprint: string;
+  /** Which field of a message names the phone: its registration token, or its Firebase installation id. */
+  readonly addressBy: 'token' | 'fid';
   /** For people: which file to mend. */
   readonly serviceAccountFile: string;
   /** Servers (UUIDs) and realms (UUIDs) whose devices belong to this project; empty for the default project. */

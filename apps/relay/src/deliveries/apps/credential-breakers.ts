@@ -25,8 +25,13 @@ interface OpenBreaker {
   readonly credential: string;
   probeAt: number;
   isProbing: boolean;
+  /** Notifications told to come back after the next probe. */
+  held: number;
 }
 
+// A held queue comes back as a stream, not as a wave: the vendor has just begun to take the credential again.
+const heldApartMilliseconds = 2;
+const maximumSpreadMilliseconds = 10 * 60_000;
 const go: Admission = { kind: 'go' };
 
 /**
@@ -49,8 +54,12 @@ export class CredentialBreakers {
       breaker.isProbing = true;
       return { kind: 'probe' };
     }
-    const until = Math.max(breaker.probeAt, now + this.#options.probeMilliseconds / 10);
-    return { kind: 'held', until: Math.ceil(until), reason: breaker.reason };
+    const probed = breaker.isProbing ? now + this.#options.probeMilliseconds / 10 : breaker.probeAt;
+    const until = Math.ceil(
+      probed + Math.min(breaker.held * heldApartMilliseconds, maximumSpreadMilliseconds),
+    );
+    breaker.held += 1;
+    return { kind: 'held', until, reason: breaker.reason };
   }
 
   isOpen(appId: string): boolean {
@@ -71,9 +80,10 @@ export class CredentialBreakers {
     if (known !== undefined) {
       known.probeAt = Math.max(known.probeAt, probeAt);
       known.isProbing = false;
+      known.held = 0;
       return known.probeAt;
     }
-    this.#open.set(appId, { reason, credential, probeAt, isProbing: false });
+    this.#open.set(appId, { reason, credential, probeAt, isProbing: false, held: 0 });
     this.#options.onChange(appId, true);
     log.error({ app: appId, reason }, `${credential} was refused: its notifications are held until it works`);
     await store.open({
@@ -100,6 +110,7 @@ export class CredentialBreakers {
     if (breaker === undefined) return;
     breaker.isProbing = false;
     breaker.probeAt = this.#options.clock() + this.#options.probeMilliseconds;
+    breaker.held = 0;
   }
 
   /** For readiness: one sentence that names every refused credential; `undefined` when there is none. */

@@ -14,6 +14,7 @@ const tenCharacters = z
 const fcmEntry = z.strictObject({
   project: z.string().min(1).optional(),
   service_account_file: z.string().min(1),
+  address_by: z.enum(['token', 'fid']).default('token'),
   servers: z.array(uuid).default([]),
   realms: z.array(uuid).default([]),
 });
@@ -104,6 +105,7 @@ async function readFcmApp(folder: string, entry: z.infer<typeof fcmEntry>): Prom
     privateKeyId: private_key_id,
     privateKey,
     tokenUri: token_uri,
+    addressBy: entry.address_by,
     fingerprint: fingerprintOf(private_key, [client_email, private_key_id, token_uri]),
     serviceAccountFile: file,
     serverIds: new Set(entry.servers),

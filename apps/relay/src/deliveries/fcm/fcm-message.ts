@@ -1,16 +1,20 @@
+import type { FcmApp } from '../apps/app-set.js';
 import { type Delivery, expiresAt } from '../delivery.js';
 
 /**
  * The body of `messages:send`: a data message, so that the app and not the system decides what is shown. All values of
- * `data` are text. https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
+ * `data` are text. A phone is named by `token` today; Google has announced `fid` in its place. https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
-export function buildFcmMessage({ notification, device }: Delivery, now: number): string {
+export function buildFcmMessage(
+  { notification, device }: Delivery,
+  { now, addressBy }: { readonly now: number; readonly addressBy: FcmApp['addressBy'] },
+): string {
   const { pushAccountId, encryptedData, urgency, collapseId } = notification;
   const secondsLeft = Math.max(0, Math.ceil((expiresAt(notification) - now) / 1000));
   const isHigh = urgency.vendor === 'fcm' && urgency.priority === 'high';
   return JSON.stringify({
     message: {
-      token: device.target.token,
+      [addressBy]: device.target.token,
       data: { push_account_id: pushAccountId, encrypted_data: encryptedData },
       android: {
         priority: isHigh ? 'HIGH' : 'NORMAL',

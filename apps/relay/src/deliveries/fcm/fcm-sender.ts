@@ -88,13 +88,14 @@ export class FcmSender implements VendorSender {
   }
 
   async #send(delivery: Delivery): Promise<VendorAnswer> {
+    const { app, clock } = this.#options;
     let accessToken = this.#accessToken.peek();
     if (accessToken === undefined) {
       const result = await this.#accessToken.get();
       if (result.kind === 'failed') return result.answer;
       accessToken = result.accessToken;
     }
-    const body = buildFcmMessage(delivery, this.#options.clock());
+    const body = buildFcmMessage(delivery, { now: clock(), addressBy: app.addressBy });
     const first = await this.#post(accessToken, body);
     const isUnseen = first.kind === 'unanswered' && first.why === 'NOT_CONNECTED';
     const answer = isUnseen ? await this.#post(accessToken, body) : first;

@@ -1,0 +1,141 @@
+import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  ApnsConnection,
+  type ApnsEnding,
+} from '../../../../apps/relay/src/deliveries/apns/apns-connection.js';
+import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
+import { until } from './deliveries-under-test.js';
+
+const time = { now: 1_000_000 };
+const timings = { ...productionTimings.apns, requestTimeoutMilliseconds: 200, pingTimeoutMilliseconds: 200 };
+const pingAfter = timings.pingAfterIdleMilliseconds;
+let peer: Http2Server;
+let sessions: ServerHttp2Session[] = [];
+let connection: ApnsConnection | undefined;
+let events: string[] = [];
+
+/** What is below Node's documented API: there is no other way to make a peer deaf. */
+interface SocketWithHandle {
+  readonly _handle: { readStop(): void };
+}
+
+/** A peer of a few lines, without TLS: what counts here is what the connection does by itself. */
+beforeEach(async () => {
+  sessions = [];
+  events = [];
+  peer = createServer({ settings: { maxConcurrentStreams: 5 } });
+  peer.on('session', (session) => {
+    sessions.push(session);
+    session.on('ping', () => events.push('pinged'));
+    session.on('error', () => undefined);
+  });
+  peer.on('stream', (stream) => stream.on('error', () => undefined));
+  await new Promise<void>((resolve) => peer.listen(0, '127.0.0.1', resolve));
+});
+afterEach(async () => {
+  connection?.destroy();
+  for (const session of sessions) session.destroy();
+  await new Promise((resolve) => peer.close(resolve));
+});
+
+async function connect(): Promise<ApnsConnection> {
+  const heard = events;
+  connection = new ApnsConnection({
+    url: `http://127.0.0.1:${(peer.address() as AddressInfo).port}`,
+    ca: undefined,
+    timings,
+    clock: () => time.now,
+    onRoom: () => undefined,
+    onRetired: () => heard.push('retired'),
+    onClosed: () => heard.push('closed'),
+  });
+  await until(() => (connection as ApnsConnection).room > 0);
+  return connection;
+}
+
+function send(over: ApnsConnection): Promise<ApnsEnding> {
+  return new Promise((resolve) => {
+    const notification = { path: '/3/device/00', headers: {}, body: '{}' };
+    over.send({ notification, authorization: 'bearer x', end: resolve });
+  });
+}
+
+describe('a connection to APNs', () => {
+  it('takes one request until it has proven itself, then as many as the peer allows', async () => {
+    const answers: (() => void)[] = [];
+    peer.on('stream', (stream) =>
+      answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
+    );
+    const over = await connect();
+    expect(over.room).toBe(1);
+    const first = send(over);
+    expect(over.room).toBe(0);
+    await until(() => answers.length === 1);
+    answers[0]?.();
+    expect(await first).toMatchObject({ kind: 'answered', httpStatus: 200 });
+    await until(() => over.room === 5);
+    const others = [send(over), send(over)];
+    expect(over.room).toBe(3);
+    await until(() => answers.length === 3);
+    for (const answer of answers.slice(1)) answer();
+    await Promise.all(others);
+  });
+
+  it('is pinged when nothing has happened for long, and lives on when the peer echoes', async () => {
+    const over = await connect();
+    expect(events).toEqual([]);
+    time.now += pingAfter + 1;
+    await until(() => events.includes('pinged'));
+    await until(() => over.room === 1);
+    time.now += timings.pingTimeoutMilliseconds + 1;
+    expect(events).toEqual(['pinged']);
+    time.now += pingAfter;
+    await until(() => events.filter((event) => event === 'pinged').length === 2);
+    expect(events).not.toContain('closed');
+  });
+
+  it('that does not echo a ping is dropped', async () => {
+    await connect();
+    // The socket stays open and nobody reads it any more.
+    for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
+    time.now += pingAfter + 1;
+    await new Promise((resolve) => setImmediate(resolve));
+    await until(() => {
+      time.now += timings.pingTimeoutMilliseconds;
+      return events.includes('closed');
+    });
+  });
+
+  it('takes no more requests after one was not answered in time, until the peer echoes a ping', async () => {
+    peer.on('stream', () => undefined);
+    const over = await connect();
+    const ending = send(over);
+    time.now += timings.requestTimeoutMilliseconds;
+    expect(await ending).toEqual({ kind: 'unanswered', why: 'TIMED_OUT' });
+    await until(() => events.includes('pinged'));
+    await until(() => over.room === 1);
+  });
+
+  it('ends what it had under way as broken off when the peer vanishes', async () => {
+    peer.on('stream', () => sessions[0]?.destroy());
+    const over = await connect();
+    expect(await send(over)).toMatchObject({ kind: 'unanswered', why: 'BROKEN_OFF' });
+    await until(() => events.includes('closed'));
+    expect(over.room).toBe(0);
+  });
+
+  it('ends a request above the last stream of a GOAWAY as not processed', async () => {
+    peer.on('stream', (stream) => {
+      if (stream.id === 1) stream.respond({ ':status': 200 }, { endStream: true });
+      else stream.session?.goaway(0, 1);
+    });
+    const over = await connect();
+    await send(over);
+    await until(() => over.room > 0);
+    expect(await send(over)).toMatchObject({ kind: 'not-processed' });
+    expect(events).toContain('retired');
+    expect(over.room).toBe(0);
+  });
+});
