@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readRelayEnvironment } from '@waxwing/relay';
+import { readServerEnvironment } from '@waxwing/server';
+import { ConfigurationError, type Environment } from '@waxwing/service';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Constellation, freePort } from '../support/constellation.js';
+
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+
+/** The cells of the table whose first heading is this one. */
+function table(heading: string): string[][] {
+  const [, rows = ''] =
+    new RegExp(`^\\| ${heading} \\|.*\\n\\|[- |]+\\n((?:\\|.*\\n)+)`, 'm').exec(page) ?? [];
+  return rows
+    .trim()
+    .split('\n')
+    .map((row) =>
+      row
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replace(/^`(.*)`$/, '$1')),
+    );
+}
+
+/** The names that a reader of the environment asks for, and what it makes of an environment with nothing in it. */
+function askedFor(read: (environment: Environment) => unknown): string[] {
+  const names = new Set<string>();
+  const environment = new Proxy<Environment>(
+    {},
+    {
+      get(_target, name) {
+        names.add(String(name));
+        return undefined;
+      },
+    },
+  );
+  try {
+    read(environment);
+  } catch (error) {
+    // The relay needs a way into its key ring.
+    if (!(error instanceof ConfigurationError)) throw error;
+  }
+  return [...names].sort();
+}
+
+describe('the page on operations', () => {
+  let world: Constellation;
+  let dir: string;
+  const exposed: Record<string, string[]> = {};
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'waxwing-operations-'));
+    world = await Constellation.create();
+    const [relayPort, serverPort] = [String(await freePort()), String(await freePort())];
+    await world.startRelay({ RELAY_METRICS_PORT: relayPort });
+    await world.startServer({ SERVER_METRICS_PORT: serverPort });
+    for (const [name, port] of [
+      ['relay', relayPort],
+      ['server', serverPort],
+    ] as const) {
+      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      exposed[name] = [...text.matchAll(/^# TYPE (\w+) /gm)]
+        .map(([, metric]) => metric as string)
+        .filter((metric) => !/^(?:process|nodejs)_/.test(metric))
+        .sort();
+    }
+  }, 120_000);
+  afterAll(async () => {
+    await world.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  it.each([
+    ['relay', readRelayEnvironment],
+    ['server', readServerEnvironment],
+  ])('lists every setting of the %s, and no other', (name, read) => {
+    const listed = table(name).map(([setting]) => setting as string);
+    expect(listed.sort()).toEqual(askedFor(read));
+  });
+
+  it('tells the defaults as they are', () => {
+    const defaults = Object.fromEntries(
+      [...table('relay'), ...table('server')].map(([name, is]) => [name, is]),
+    );
+    const relay = readRelayEnvironment({ RELAY_KEY_RING_IDENTITY_FILE: 'x' });
+    const server = readServerEnvironment({});
+    const dayMilliseconds = 86_400_000;
+    const { deliveries, keyRing } = relay;
+    expect(defaults).toMatchObject({
+      RELAY_HOST: relay.host,
+      RELAY_PORT: String(relay.port),
+      RELAY_DATABASE: relay.databaseUrl.reveal(),
+      RELAY_LOG_LEVEL: relay.logLevel,
+      RELAY_FCM_BASE_URL: deliveries.fcmBaseUrl,
+      RELAY_APNS_PRODUCTION_URL: deliveries.apnsUrls.production,
+      RELAY_APNS_SANDBOX_URL: deliveries.apnsUrls.sandbox,
+      RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: String(deliveries.notificationsPerMinute),
+      RELAY_MAXIMUM_NOTIFICATIONS_IN_FLIGHT: String(deliveries.maximumInFlight),
+      RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: String(deliveries.maximumQueued),
+      RELAY_KEY_RING: keyRing.place.kind === 'file' ? keyRing.place.path : '',
+      RELAY_KEY_ROTATE_DAYS: String(keyRing.policy.rotateAfterMilliseconds / dayMilliseconds),
+      RELAY_KEY_ACCEPT_DAYS: String(keyRing.policy.acceptForMilliseconds / dayMilliseconds),
+      RELAY_KEY_UNUSED_DAYS: String(keyRing.policy.unusedForMilliseconds / dayMilliseconds),
+      RELAY_KEY_LIST_VALID_DAYS: String(keyRing.policy.listValidMilliseconds / dayMilliseconds),
+      SERVER_HOST: server.host,
+      SERVER_PORT: String(server.port),
+      SERVER_DATABASE: server.databaseUrl,
+      SERVER_LOG_LEVEL: server.logLevel,
+      SERVER_REALM_NAME: server.realm.name,
+    });
+  });
+
+  it.each(['relay', 'server'])('lists every metric that a running %s exposes, and no other', (name) => {
+    const listed = table('metric').filter(([, of]) => of === name || of === 'both');
+    expect(listed.map(([metric]) => metric).sort()).toEqual(exposed[name]);
+  });
+
+  it('has commands that work', () => {
+    const code = [...page.matchAll(/<!-- run by a test -->\n```sh\n([\s\S]*?)```/g)].map(([, text]) => text);
+    expect(code).toHaveLength(3);
+    const { PATH = '', HOME = '' } = process.env;
+    const script = ['relay', 'server']
+      .map((name) => `waxwing-${name}() { node ${join(root, `apps/${name}/bin/waxwing-${name}.js`)} "$@"; }`)
+      .concat(code as string[])
+      .join('\n');
+    const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-euc', script], {
+      cwd: dir,
+      env: { PATH, HOME, NEW_DATABASE: 'sqlite:new.sqlite' },
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/Exported (\d+ rows and \d+ jobs)\.\nImported \1\./);
+  }, 120_000);
+
+  it('names what clean-up counts as the code does', () => {
+    const kinds = table('`kind`').map(([kind]) => kind);
+    const files = ['apps/relay/src', 'apps/server/src', 'packages/server-push/src'].map((folder) =>
+      join(root, folder),
+    );
+    const { stdout } = spawnSync('grep', ['-rhoE', "rowsRemoved\\.inc\\(\\{ kind: '[a-z-]+'", ...files], {
+      encoding: 'utf8',
+    });
+    const counted = [...stdout.matchAll(/'([a-z-]+)'/g)].map(([, kind]) => kind);
+    expect([...new Set(counted)].sort()).toEqual([...kinds].sort());
+  });
+});
