@@ -14,13 +14,15 @@ import {
   addQueueCommands,
   openDatabase,
 } from '@waxwing/storage';
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { addPushCommands } from './push/push-commands.js';
 import { addRealmCommands } from './realm/realm-commands.js';
 import { readServerEnvironment, type ServerConfiguration } from './server-configuration.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
 import { startServer } from './start-server.js';
 import { addUsersCommands } from './users/users-commands.js';
+
+const usageErrorStatus = 2;
 
 /** What a command may use. */
 export interface CommandContext {
@@ -31,7 +33,7 @@ export interface CommandContext {
   ): Promise<T>;
 }
 
-/** Runs one command of `waxwing-server`; the exit code. */
+/** Runs one command of `waxwing-server`. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
   const { environment } = terminal;
   const program = new Command('waxwing-server')
@@ -60,8 +62,8 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     await program.parseAsync(argv, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has said already what is wrong with the arguments.
-    if (error instanceof Error && 'exitCode' in error) return Number(error.exitCode);
+    // Commander has said already what is wrong with the arguments, or shown the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageErrorStatus;
     const message = error instanceof CommandError ? error.message : describeBootError(error);
     terminal.say(`waxwing-server: ${message}`);
     return 1;
