@@ -1,0 +1,33 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Constellation } from '../support/constellation.js';
+import { runJsonCommand } from '../support/spawned-process.js';
+
+let world: Constellation;
+beforeEach(async () => {
+  world = await Constellation.create();
+  await Promise.all([world.startRelay(), world.startServer()]);
+}, 120_000);
+afterEach(() => world.close());
+
+function countRelayDevices(): unknown {
+  const path = (world.relayEnv.RELAY_DATABASE ?? '').slice('sqlite:'.length);
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return database.prepare('select count(*) as count from relay_devices').get()?.count;
+  } finally {
+    database.close();
+  }
+}
+
+it('removing a user makes the relay forget its phone, and leaves another user’s', async () => {
+  for (const name of ['ada', 'bob']) {
+    const phone = await world.phone(await world.addUser(name), { tokenKind: 'fcm', token: `fcm-of-${name}` });
+    expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
+  }
+  expect(countRelayDevices()).toBe(2);
+  const env = world.serverEnv;
+  await runJsonCommand('waxwing-server', ['users', 'remove', 'ada@system.example', '--yes'], { env });
+  while (countRelayDevices() === 2) await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(countRelayDevices()).toBe(1);
+}, 120_000);
