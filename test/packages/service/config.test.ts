@@ -15,6 +15,7 @@ import {
 } from '@waxwing/service';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isSystemdCredential } from '../../../packages/service/src/config/private-file.js';
 
 describe('the environment reader', () => {
   it('reports every problem at once, unknown names included', () => {
@@ -101,6 +102,20 @@ describe('private files', () => {
       );
     },
   );
+
+  const root = { uid: 0, gid: 0 };
+  it.each([
+    [true, { ...root, mode: 0o100440 }, { ...root, mode: 0o40550 }, 'is root’s, let in by a list'],
+    [false, { ...root, mode: 0o100640 }, { ...root, mode: 0o40550 }, 'can be written'],
+    [false, { ...root, mode: 0o100444 }, { ...root, mode: 0o40550 }, 'is open to everybody'],
+    [false, { ...root, mode: 0o100440 }, { ...root, mode: 0o40755 }, 'is in a folder that is open'],
+    [false, { ...root, mode: 0o100440 }, { ...root, mode: 0o40770 }, 'is in a folder of a group'],
+    [false, { uid: 0, gid: 4, mode: 0o100440 }, { ...root, mode: 0o40550 }, 'is for a group'],
+    [false, { uid: 7, gid: 0, mode: 0o100440 }, { ...root, mode: 0o40550 }, 'is somebody else’s'],
+    [false, { ...root, mode: 0o100440 }, { uid: 7, gid: 0, mode: 0o40550 }, 'is in somebody else’s folder'],
+  ])('are a credential of systemd (%s) when the file %o in the folder %o %s', (expected, file, folder) => {
+    expect(isSystemdCredential(file, folder)).toBe(expected);
+  });
 
   it('that are missing are named', async () => {
     await expect(readPrivateFile(join(folder, 'none'), 'the server key')).rejects.toThrow(

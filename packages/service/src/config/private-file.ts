@@ -5,12 +5,14 @@ import { ConfigurationError } from './configuration-error.js';
 
 /**
  * Reads a file that holds a secret.
- * @throws ConfigurationError when it cannot be read, or when others than its owner may read or write it.
+ * @throws ConfigurationError when it cannot be read, or when others than its owner may read or write it. A credential
+ * that systemd hands to a service may be read by that service's user as well.
  */
 export async function readPrivateFile(path: string, purpose: string): Promise<string> {
   try {
-    const { mode } = await stat(path);
-    if ((mode & 0o077) !== 0) {
+    const file = await stat(path);
+    const { mode } = file;
+    if ((mode & 0o077) !== 0 && !isSystemdCredential(file, await stat(dirname(path)))) {
       const shown = (mode & 0o777).toString(8).padStart(4, '0');
       throw new ConfigurationError([
         `The file ${path} (${purpose}) has mode ${shown}, which lets others use it: run chmod 600 ${path}.`,
@@ -24,6 +26,23 @@ export async function readPrivateFile(path: string, purpose: string): Promise<st
       { cause: error },
     );
   }
+}
+
+interface Permissions {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Whether a file is what systemd makes of a credential for a service that does not run as root: root's own, in a folder
+ * that is closed to others, with the service's user let in by an access control list. The mode of such a file is 0440,
+ * where the middle digit is the list's mask and not the right of a group
+ * (https://github.com/systemd/systemd/issues/29435).
+ */
+export function isSystemdCredential(file: Permissions, folder: Permissions): boolean {
+  const isRoots = [file, folder].every(({ uid, gid }) => uid === 0 && gid === 0);
+  return isRoots && (file.mode & 0o777) === 0o440 && (folder.mode & 0o027) === 0;
 }
 
 /**
