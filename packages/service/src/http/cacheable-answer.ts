@@ -17,7 +17,7 @@ export interface CacheableAnswer {
 export function cacheableAnswer(request: OperationRequest, answer: CacheableAnswer): RawAnswer {
   const etag = `"${answer.version}"`;
   const headers = { etag, 'cache-control': `public, max-age=${answer.maximumAgeSeconds}` };
-  if (namesEtag(request.header('if-none-match'), etag)) return new RawAnswer(304, headers, '');
+  if (namesEtag(request.header('if-none-match'), etag)) return new RawAnswer(304, headers, undefined);
   const body = `${stringifyJson({ result: 'success', msg: '', ...answer.fields })}\n`;
   return new RawAnswer(200, { ...headers, 'content-type': 'application/json; charset=utf-8' }, body);
 }

@@ -26,9 +26,10 @@ export interface OperationRequest {
 export class RawAnswer {
   readonly httpStatus: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** `undefined` where the status has none. */
+  readonly body: string | undefined;
 
-  constructor(httpStatus: number, headers: Readonly<Record<string, string>>, body: string) {
+  constructor(httpStatus: number, headers: Readonly<Record<string, string>>, body: string | undefined) {
     this.httpStatus = httpStatus;
     this.headers = headers;
     this.body = body;
