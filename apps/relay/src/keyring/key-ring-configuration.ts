@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Environment, EnvironmentReader } from '@waxwing/service';
 import type { UnlockFile } from './key-ring-cipher.js';
 import {
@@ -42,11 +43,20 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
   const base = place === databasePlace ? 'key-ring' : place;
   const inDays = (name: string, fallback: number) =>
     reader.integer(name, fallback / dayMilliseconds, days) * dayMilliseconds;
+  const unlock = readUnlockFile(reader);
+  const auditLog = reader.optional('KEY_AUDIT_LOG') ?? `${base}.audit.jsonl`;
+  const adminSocket = reader.optional('KEY_ADMIN_SOCKET') ?? `${base}.sock`;
+  const paths = [place, unlock.path, auditLog, adminSocket].map((path) => resolve(path));
+  if (new Set(paths).size < paths.length) {
+    reader.problem(
+      'RELAY_KEY_RING, its identity or passphrase file, RELAY_KEY_AUDIT_LOG and RELAY_KEY_ADMIN_SOCKET name one file twice: give each its own, or one would overwrite the other.',
+    );
+  }
   return {
     place: place === databasePlace ? { kind: 'database' } : { kind: 'file', path: place },
-    unlock: readUnlockFile(reader),
-    auditLog: reader.optional('KEY_AUDIT_LOG') ?? `${base}.audit.jsonl`,
-    adminSocket: reader.optional('KEY_ADMIN_SOCKET') ?? `${base}.sock`,
+    unlock,
+    auditLog,
+    adminSocket,
     policy: {
       rotateAfterMilliseconds: inDays('KEY_ROTATE_DAYS', defaults.rotateAfterMilliseconds),
       acceptForMilliseconds: inDays('KEY_ACCEPT_DAYS', defaults.acceptForMilliseconds),

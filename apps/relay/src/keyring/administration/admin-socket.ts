@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 import { CommandError, ConfigurationError, type Log } from '@waxwing/service';
@@ -23,6 +23,8 @@ const reply = z.union([
 
 const maximumLineBytes = 1024 * 1024;
 const idleMilliseconds = 30_000;
+// What every operating system takes; Linux would cut off what is too long, and listen elsewhere.
+const maximumPathBytes = 103;
 
 export interface DeskCall {
   readonly command: DeskCommandName;
@@ -39,11 +41,13 @@ export async function callDesk(desk: KeyDesk, call: DeskCall): Promise<JsonObjec
 /**
  * Lets commands on this machine reach the running relay. `undefined` when another relay of the same ring listens there:
  * it serves them as well.
+ * @throws ConfigurationError when the path is too long for a socket, or something else is there.
  */
 export async function openAdminSocket(
   path: string,
   { desk, log }: { readonly desk: KeyDesk; readonly log: Log },
 ): Promise<{ close(): Promise<void> } | undefined> {
+  requireSocketPath(path);
   const other = await tryConnect(path);
   other?.destroy();
   if (other !== undefined) return undefined;
@@ -90,6 +94,20 @@ async function serve(
     if (!expected) log.error({ err: error }, 'a command about keys failed');
     const refusal = expected ? error.message : 'The relay could not do it: see its log.';
     socket.end(`${JSON.stringify({ refusal })}\n`);
+  }
+}
+
+function requireSocketPath(path: string): void {
+  if (Buffer.byteLength(path) > maximumPathBytes) {
+    throw new ConfigurationError([
+      `The path of the relay's socket, ${path}, is too long: set RELAY_KEY_ADMIN_SOCKET to one of at most ${maximumPathBytes} bytes.`,
+    ]);
+  }
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there !== undefined && !there.isSocket()) {
+    throw new ConfigurationError([
+      `${path} is where the relay's socket should be, but is no socket: name another path in RELAY_KEY_ADMIN_SOCKET.`,
+    ]);
   }
 }
 
