@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type KeyTerminal, keysOf, keyTerminal, terminalWithRing } from './key-terminal.js';
@@ -24,6 +24,8 @@ describe('keys import and export-stock', () => {
     expect((await keysOf(terminal)).filter(({ state }) => state === 'accepted')).toHaveLength(3);
     const to = join(terminal.folder, 'out.json');
     expect((await terminal.run('export-stock', '--to', to)).error).toContain('add --yes');
+    expect(await terminal.json('export-stock', '--to', to, '--dry-run')).toMatchObject({ dry_run: true });
+    expect(existsSync(to)).toBe(false);
     await terminal.json('export-stock', '--to', to, '--yes');
     expect(statSync(to).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(to, 'utf8'))).toMatchObject(pairs);

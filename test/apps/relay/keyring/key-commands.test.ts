@@ -39,6 +39,15 @@ describe('keys init', () => {
     expect(exported.recovery_public_key).toMatch(/^[A-Za-z0-9+/]{43}=$/);
   });
 
+  it('makes nothing with --dry-run', async () => {
+    const terminal = keyTerminal();
+    const recovery = join(terminal.folder, 'recovery');
+    const made = await terminal.json('init', '--dry-run', '--recovery-key', recovery);
+    expect(made).toMatchObject({ changed: false, dry_run: true });
+    const names = readdirSync(terminal.folder).filter((name) => !name.startsWith('relay.sqlite'));
+    expect(names).toEqual([]);
+  });
+
   it('never touches a ring that is there', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(join(terminal.folder, 'ring.age'));

@@ -8,16 +8,9 @@ import { newKeyRing, newKeyRingOf } from '../new-key-ring.js';
 import { parsePlainKeys } from '../plain-keys.js';
 import { actorName, askDesk, withDesk } from './desk-session.js';
 import { makeIdentityFile, makeRecoveryKey } from './key-files.js';
-import {
-  type ChangeFlags,
-  makeChange,
-  type OutputFlags,
-  printResult,
-  withDryRun,
-  withJson,
-} from './output.js';
+import { type ChangeFlags, makeChange, printResult, withDryRun } from './output.js';
 
-interface InitFlags extends OutputFlags {
+interface InitFlags extends ChangeFlags {
   readonly recoveryKey?: string;
 }
 interface ImportFlags extends ChangeFlags {
@@ -26,7 +19,7 @@ interface ImportFlags extends ChangeFlags {
 
 /** Adds `init` and `import`. */
 export function addBringingKeys(keys: Command, terminal: Terminal): void {
-  withJson(keys.command('init'))
+  withDryRun(keys.command('init'))
     .description('make the key ring with fresh keys, and the identity file if it is missing')
     .option('--recovery-key <file>', 'also make a recovery key, and write its private half to this file')
     .action((flags: InitFlags) =>
@@ -70,7 +63,7 @@ async function readPlainFile(file: string): Promise<string> {
 
 async function makeRing(
   terminal: Terminal,
-  flags: InitFlags & ChangeFlags,
+  flags: InitFlags,
   create: (desk: KeyDesk) => KeyRing,
 ): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);

@@ -5,21 +5,19 @@ import { openingKeys } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { fileExists } from '../key-ring-file.js';
 import { actorName, withDesk } from './desk-session.js';
-import { type OutputFlags, printResult, withJson } from './output.js';
+import { type ConsentFlags, printResult, withConsent } from './output.js';
 
-interface ExportFlags extends OutputFlags {
+interface ExportFlags extends ConsentFlags {
   readonly to: string;
-  readonly yes?: true;
 }
 
 /** Adds `export-stock`. It never goes through the running relay, whose socket must carry no private key outwards. */
 export function addExportingStockKeys(keys: Command, terminal: Terminal): void {
-  withJson(keys.command('export-stock'))
+  withConsent(keys.command('export-stock'))
     .description(
       "write the keys that open registrations, in the open, as a stock relay's {public: private} map",
     )
     .requiredOption('--to <file>', 'a new file, made with mode 0600')
-    .option('--yes', 'do not ask')
     .action((flags: ExportFlags) => exportStockKeys(terminal, flags));
 }
 
@@ -31,6 +29,11 @@ async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<
   await withDesk(terminal, configuration, async ({ keeper, clock }) => {
     const { ring } = await keeper.read();
     const keys = openingKeys(ring, clock());
+    const exported = { file: flags.to, keys: keys.map(({ id }) => id) };
+    if (flags.dryRun) {
+      const people = `This would write ${keys.length} private keys in the open to ${flags.to}.`;
+      return printResult(terminal, flags, { machines: { dry_run: true, ...exported }, people });
+    }
     await requireConsent(
       terminal,
       `${flags.to} will hold ${keys.length} private keys in the open. Go on?`,
@@ -43,7 +46,7 @@ async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<
     await writePrivateFile(flags.to, `${JSON.stringify(Object.fromEntries(pairs))}\n`);
     await keeper.options.audit.append({ at: clock(), ...entry, phase: 'done' });
     printResult(terminal, flags, {
-      machines: { file: flags.to, keys: keys.map(({ id }) => id) },
+      machines: { dry_run: false, ...exported },
       people: `${flags.to} holds ${keys.length} private keys: destroy it when the stock relay has them.`,
     });
   });
