@@ -48,6 +48,11 @@ export async function openKeyRingCipher(
       return armor.encode(await encrypter.encrypt(text));
     },
     async decrypt(armoured) {
+      if (armoured.trimStart().startsWith('{')) {
+        throw new ConfigurationError([
+          'The key ring is not encrypted, and is never used like that: name another file in RELAY_KEY_RING, and take these keys over with waxwing-relay keys import.',
+        ]);
+      }
       const decrypter = new Decrypter();
       for (const line of hidden.reveal()) {
         decrypter.addIdentity(kind === 'identity' ? line : passphraseIdentity(line));

@@ -102,7 +102,9 @@ describe('the ring on the disk', () => {
     const ring = newKeyRing(sodium, startedAt);
     const disk = await ringOnDisk(ring);
     await writePrivateFile(disk.path, encodeKeyRing(ring));
-    expect(await refusal(disk.keeper.read())).toContain('cannot be decrypted');
+    expect(await refusal(disk.keeper.read())).toContain(
+      'take these keys over with waxwing-relay keys import',
+    );
   });
 });
 
