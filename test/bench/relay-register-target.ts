@@ -31,7 +31,7 @@ const pair = sodium.generateKeyPair();
 const bouncerPublicKey = Buffer.from(pair.publicKey).toString('base64');
 
 const keyRing: BouncerKeys = {
-  catchUp: async () => undefined,
+  takeOver: async () => undefined,
   find: (key) => (key === bouncerPublicKey ? pair : undefined),
   keyUsed: ({ db }, publicKey, registrations, now) =>
     countKeyUse(db as unknown as Transaction<KeyRingTables>, { publicKey, registrations, now, slot: 0 }),

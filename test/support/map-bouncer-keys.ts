@@ -18,7 +18,7 @@ export function createMapBouncerKeys(): MapBouncerKeys {
     },
     remove: (publicKey) => void pairs.delete(publicKey),
     // Nobody else changes these keys.
-    catchUp: async () => undefined,
+    takeOver: async () => undefined,
     find: (publicKey) => pairs.get(publicKey),
     async keyUsed(transaction, publicKey, count) {
       transaction.afterCommit(() => used.set(publicKey, (used.get(publicKey) ?? 0) + count));

@@ -39,7 +39,7 @@ interface Opener {
 export interface KeyRingDescription {
   readonly primaryKeyId: string;
   readonly openingKeys: number;
-  /** Why the ring that is stored is not the one in use, one sentence; `undefined` when all is well. */
+  /** Why the ring that is stored is not the one in use, or the clock not believed; `undefined` when all is well. */
   readonly problem: string | undefined;
 }
 
@@ -47,7 +47,7 @@ const useSlots = 8;
 /** More than the commands show. */
 const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
-const catchUpMilliseconds = 1000;
+const secondTryMilliseconds = 10_000;
 const problemRepeatMilliseconds = 60_000;
 
 /**
@@ -62,7 +62,7 @@ export class LiveKeyRing {
   #openers: ReadonlyMap<string, Opener>;
   #nextDueAt: number;
   #problem: { readonly sentence: string; readonly saidAt: number } | undefined;
-  #caughtUpAt = Number.NEGATIVE_INFINITY;
+  #unopened: { readonly stored: string; readonly error: unknown; readonly at: number } | undefined;
   #refreshing: Promise<void> | undefined;
 
   constructor(current: StoredKeyRing, options: LiveKeyRingOptions) {
@@ -148,18 +148,13 @@ export class LiveKeyRing {
     return this.#refreshing;
   }
 
-  /** Takes over what is stored now, not what a look that is under way may have read before. Like {@link refresh} otherwise. */
+  /**
+   * Takes over what is stored now, not what a look that is under way may have read before: for a key that is not known,
+   * which may have been made elsewhere a moment ago. Like {@link refresh} otherwise.
+   */
   async takeOver(): Promise<void> {
     await this.idle();
     await this.refresh();
-  }
-
-  /** Takes over, once a second at most: for a key that is not known, which may have been made elsewhere just now. */
-  async catchUp(): Promise<void> {
-    const now = this.#options.monotonic();
-    if (now - this.#caughtUpAt < catchUpMilliseconds) return this.idle();
-    this.#caughtUpAt = now;
-    await this.takeOver();
   }
 
   /** Resolves when nothing is being refreshed. */
@@ -173,11 +168,24 @@ export class LiveKeyRing {
       const stored = await keeper.readStored();
       if (stored === undefined)
         throw new ConfigurationError(['The key ring is gone: restore it from a backup.']);
-      if (stored !== this.#current.stored) await this.#follow({ ring: await keeper.open(stored), stored });
+      if (stored !== this.#current.stored) await this.#follow({ ring: await this.#open(stored), stored });
       if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#doWhatIsDue();
       this.#noteClock();
     } catch (error) {
-      this.#complain((error as Error).message, error);
+      this.#complain(`the key ring in use is not the one that is stored: ${(error as Error).message}`, error);
+    }
+  }
+
+  // A passphrase takes a second of work to try: what did not open is not tried again at every look.
+  async #open(stored: string): Promise<KeyRing> {
+    const now = this.#options.monotonic();
+    const tried = this.#unopened;
+    if (tried?.stored === stored && now - tried.at < secondTryMilliseconds) throw tried.error;
+    try {
+      return await this.#options.keeper.open(stored);
+    } catch (error) {
+      this.#unopened = { stored, error, at: now };
+      throw error;
     }
   }
 
@@ -219,7 +227,7 @@ export class LiveKeyRing {
     const hours = Math.round(steadyClock.doubtedMilliseconds / 3_600_000);
     if (hours === 0) this.#problem = undefined;
     else {
-      const sentence = `The clock jumped forward by ${hours} hours: it is not believed, and no key retired by it, until it has stood for an hour.`;
+      const sentence = `the clock jumped forward by ${hours} hours: it is not believed, and no key retired by it, until it has stood for an hour.`;
       this.#complain(sentence, undefined);
     }
   }
@@ -230,7 +238,7 @@ export class LiveKeyRing {
     if (said?.sentence === sentence && now - said.saidAt < problemRepeatMilliseconds) return;
     this.#problem = { sentence, saidAt: now };
     const err = error instanceof ConfigurationError ? undefined : error;
-    this.#options.log.error({ err }, `the key ring in use is not the one that is stored: ${sentence}`);
+    this.#options.log.error({ err }, sentence);
   }
 }
 

@@ -11,9 +11,9 @@ export interface BouncerKeys {
   find(bouncerPublicKey: string): KeyPair | undefined;
   /**
    * Takes over at once what another relay of the same ring may have changed a moment ago; for a key that
-   * {@link find} does not know, since a phone may have learnt of it already. It does so once a second at most.
+   * {@link find} does not know, since a phone may have learnt of it already. Calls at the same time share one look.
    */
-  catchUp(): Promise<void>;
+  takeOver(): Promise<void>;
   /**
    * Counts `count` registrations opened with a key at `now` (Unix milliseconds), committed with them. It may be run
    * again from the start, so it acts through `transaction` alone.

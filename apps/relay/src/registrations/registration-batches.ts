@@ -25,7 +25,7 @@ export interface SealedRegistration {
 export interface RegistrationBatchesOptions {
   readonly clock: Clock;
   readonly sodium: Sodium;
-  readonly keyRing: Pick<BouncerKeys, 'find' | 'catchUp'>;
+  readonly keyRing: Pick<BouncerKeys, 'find' | 'takeOver'>;
   readonly store: RegistrationStore;
 }
 
@@ -68,7 +68,7 @@ export class RegistrationBatches {
     try {
       const isKnown = ({ registration }: Waiting) =>
         keyRing.find(registration.bouncerPublicKey) !== undefined;
-      if (!batch.every(isKnown)) await keyRing.catchUp();
+      if (!batch.every(isKnown)) await keyRing.takeOver();
       const now = this.#options.clock();
       const opened = this.#open(batch, now);
       if (opened.size === 0) return;
