@@ -16,7 +16,7 @@ export interface TestBackend {
   open<Tables>(options: TestDatabaseOptions): Promise<Database<Tables>>;
 }
 
-export type TestDatabaseOptions = Pick<OpenDatabaseOptions, 'migrations'> & Partial<OpenDatabaseOptions>;
+type TestDatabaseOptions = Pick<OpenDatabaseOptions, 'migrations'> & Partial<OpenDatabaseOptions>;
 
 /** The PostgreSQL that tests may make databases on; `undefined` when none is named. */
 export const testPostgresUrl = process.env.WAXWING_TEST_POSTGRES_URL || undefined;

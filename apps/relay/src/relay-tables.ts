@@ -49,7 +49,7 @@ export interface RelayTables extends KeyRingTables, DeliveryTables {
 
 export type RelayDatabase = Database<RelayTables>;
 
-export const relayMigrations: MigrationSet = {
+const relayMigrations: MigrationSet = {
   unit: 'relay',
   migrations: {
     '0001-servers-realms-devices': {

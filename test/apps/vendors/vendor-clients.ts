@@ -45,7 +45,7 @@ export async function startTestVendors(options: Partial<VendorsOptions> = {}): P
 }
 
 /** A compact JSON Web Token over exactly these parts. */
-export function signToken(header: object, claims: object, privateKey: string): string {
+function signToken(header: object, claims: object, privateKey: string): string {
   const signedText = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.');

@@ -6,7 +6,7 @@ import type { RegistrationVector, RegistrationVectorKey } from '../../support/sh
 export const nowSeconds = 1_773_300_000;
 
 export const fcmToken = 'fcm-token-1:APA91bExample_-';
-export const apnsToken = 'C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00';
+const apnsToken = 'C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00';
 export const iosAppId = 'org.example.App';
 
 /** 32 bytes that depend on the label alone, so that the file comes out the same each time. */

@@ -7,7 +7,7 @@ import type { Job } from './job-queue.js';
 import { type JobTables, jobTables } from './job-tables.js';
 
 /** How long a dead letter is kept. */
-export const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
+const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
 
 /** The dead letters: jobs that were given up, with the reason; the same table on every backend. */
 export class DeadJobs {

@@ -22,7 +22,7 @@ export interface Signals {
 }
 
 // PostgreSQL carries at most 7,999 bytes in a notification; the channel's name travels with the payload.
-export const maximumSignalBytes = 7000;
+const maximumSignalBytes = 7000;
 
 /** Refuses on every backend what one of them could not carry. */
 export function assertSignalFits(channel: string, payload: string): void {

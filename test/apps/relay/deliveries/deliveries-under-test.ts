@@ -31,7 +31,7 @@ export const encryptedData = Buffer.alloc(700, 7).toString('base64');
 /** Beyond 2^53: rounding it would show. */
 export const pushAccountId = 9_007_199_254_740_993n as PushAccountId;
 
-export interface Result {
+interface Result {
   readonly status: string;
   readonly reason?: string;
   readonly fault?: string;
@@ -77,7 +77,7 @@ export interface UnderTestOptions {
 export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnderTest>>;
 
 /** Delays a thousandth of production's, everything else as in production. */
-export const quickTimings: DeliveryTimings = { ...productionTimings, delayDivisor: 1000 };
+const quickTimings: DeliveryTimings = { ...productionTimings, delayDivisor: 1000 };
 
 export function appsFor({ credentials }: RunningVendors): { fcm: object[]; apns: object[] } {
   const { serviceAccountFile, apnsTeamId, apnsKeyId, apnsKeyFile } = credentials;
@@ -284,7 +284,7 @@ export function fcmRequest(deviceId: number | bigint, more: object = {}): object
   return { device_id: deviceId, fcm_priority: 'high', payload, ...more };
 }
 
-export const stockAps = { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' };
+const stockAps = { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' };
 
 export function apnsRequest(deviceId: number | bigint, more: object = {}, aps: object = stockAps): object {
   const payload = { push_account_id: pushAccountId, encrypted_data: encryptedData, aps };

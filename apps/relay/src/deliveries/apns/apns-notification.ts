@@ -2,7 +2,7 @@ import { sensitiveHeaders } from 'node:http2';
 import { compactApnsToken } from '@waxwing/protocol';
 import { type Delivery, expiresAt } from '../delivery.js';
 
-export type ApnsHeaders = Record<string, string> & { readonly [sensitiveHeaders]?: string[] };
+type ApnsHeaders = Record<string, string> & { readonly [sensitiveHeaders]?: string[] };
 
 export interface ApnsNotification {
   readonly path: string;

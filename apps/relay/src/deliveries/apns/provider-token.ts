@@ -12,7 +12,7 @@ export interface ProviderTokenOptions {
 const minute = 60_000;
 // Apple: a new one at least every 60 minutes and at most every 20.
 const renewAfterMilliseconds = 45 * minute;
-export const mintIntervalMilliseconds = 20 * minute;
+const mintIntervalMilliseconds = 20 * minute;
 const usableMilliseconds = 59 * minute;
 
 interface HeldToken {

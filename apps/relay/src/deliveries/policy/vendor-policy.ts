@@ -3,7 +3,7 @@ import type { UnansweredReason } from '../vendor-answer.js';
 import type { RetryScheduleName } from './retry-schedules.js';
 
 /** What to try once, at once, before the rest of the row counts. */
-export type FirstAid =
+type FirstAid =
   /** The token may belong to Apple's other system. */
   | 'other-environment'
   /** The credential may only be too old. */
@@ -107,6 +107,3 @@ export const unansweredPolicy = {
   TIMED_OUT: { outcome: 'retry', schedule: 'ambiguous' },
   BROKEN_OFF: { outcome: 'retry', schedule: 'ambiguous' },
 } as const satisfies Record<UnansweredReason, PolicyRow>;
-
-export type FcmReason = keyof typeof fcmPolicy;
-export type ApnsReason = keyof typeof apnsPolicy;
