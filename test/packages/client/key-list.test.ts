@@ -259,5 +259,5 @@ describe('Whatever lists a relay publishes, and however long the phone is away',
       }),
       { numRuns: 100 },
     );
-  });
+  }, 120_000);
 });
