@@ -9,8 +9,8 @@ import { apnsToken, encryptedData, sampleDelivery, topic } from './delivery-samp
 import { keepBusy } from './keep-busy.js';
 import { VendorsProcess } from './vendors-process.js';
 
-const rounds = 4;
-const roundMilliseconds = 1500;
+const rounds = 9;
+const roundMilliseconds = 700;
 const latencyMilliseconds = 20;
 const streams = 1000;
 

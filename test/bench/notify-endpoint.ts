@@ -15,8 +15,8 @@ import { apnsToken, encryptedData, topic } from './delivery-samples.js';
 import { keepBusy } from './keep-busy.js';
 import { VendorsProcess } from './vendors-process.js';
 
-const rounds = 4;
-const roundMilliseconds = 1500;
+const rounds = 9;
+const roundMilliseconds = 700;
 const latencyMilliseconds = 20;
 const underWay = 1000;
 const phonesPerRequest = 100;

@@ -1,10 +1,8 @@
 import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  ApnsConnection,
-  type ApnsEnding,
-} from '../../../../apps/relay/src/deliveries/apns/apns-connection.js';
+import { ApnsConnection } from '../../../../apps/relay/src/deliveries/apns/apns-connection.js';
+import { type ApnsEnding, ApnsExchange } from '../../../../apps/relay/src/deliveries/apns/apns-exchange.js';
 import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
 import { until } from './deliveries-under-test.js';
 
@@ -47,6 +45,7 @@ async function connect(): Promise<ApnsConnection> {
     ca: undefined,
     timings,
     clock: () => time.now,
+    onEnded: (exchange, ending) => waiting.get(exchange)?.(ending),
     onRoom: () => undefined,
     onRetired: () => heard.push('retired'),
     onClosed: () => heard.push('closed'),
@@ -55,10 +54,15 @@ async function connect(): Promise<ApnsConnection> {
   return connection;
 }
 
+const waiting = new Map<ApnsExchange, (ending: ApnsEnding) => void>();
+
 function send(over: ApnsConnection): Promise<ApnsEnding> {
   return new Promise((resolve) => {
     const notification = { path: '/3/device/00', headers: {}, body: '{}' };
-    over.send({ notification, authorization: 'bearer x', end: resolve });
+    const request = { notification, authorization: 'bearer x', notAfter: Number.POSITIVE_INFINITY };
+    const exchange = new ApnsExchange(request, () => undefined);
+    waiting.set(exchange, resolve);
+    over.send(exchange);
   });
 }
 

@@ -7,7 +7,7 @@ import {
   type IncomingHttpStatusHeader,
 } from 'node:http2';
 import type { Clock } from '@waxwing/service';
-import type { ApnsNotification } from './apns-notification.js';
+import type { ApnsEnding, ApnsExchange } from './apns-exchange.js';
 
 export interface ApnsTimings {
   /** Time for one request, from its first byte to the whole answer. */
@@ -19,30 +19,13 @@ export interface ApnsTimings {
   readonly pingTimeoutMilliseconds: number;
 }
 
-/** How one request ended. */
-export type ApnsEnding =
-  | {
-      readonly kind: 'answered';
-      readonly httpStatus: number;
-      readonly body: string;
-      readonly retryAfter: string | undefined;
-    }
-  /** APNs provably did not process it: it can be sent again without a duplicate. */
-  | { readonly kind: 'not-processed'; readonly because: 'connection-ended' | 'refused' }
-  | { readonly kind: 'unanswered'; readonly why: 'TIMED_OUT' | 'BROKEN_OFF' };
-
-/** A request under way. */
-export interface ApnsExchange {
-  readonly notification: ApnsNotification;
-  readonly authorization: string;
-  end(ending: ApnsEnding, connection: ApnsConnection): void;
-}
-
 export interface ApnsConnectionOptions {
   readonly url: string;
   readonly ca: string | undefined;
   readonly timings: ApnsTimings;
   readonly clock: Clock;
+  /** A request has ended. */
+  onEnded(exchange: ApnsExchange, ending: ApnsEnding, connection: ApnsConnection): void;
   /** Streams may have become free. */
   onRoom(): void;
   /** It takes no new requests any more; what is under way may still end well. */
@@ -51,14 +34,16 @@ export interface ApnsConnectionOptions {
   onClosed(connection: ApnsConnection): void;
 }
 
-type AnswerHeaders = IncomingHttpHeaders & IncomingHttpStatusHeader;
+const connectionOf = Symbol('connection');
+const exchangeOf = Symbol('exchange');
 
-interface Flight {
-  readonly exchange: ApnsExchange;
-  readonly stream: ClientHttp2Stream;
-  readonly startedAt: number;
+/** A stream that knows what it is for, so that all streams share their listeners. */
+interface ExchangeStream extends ClientHttp2Stream {
+  [connectionOf]: ApnsConnection;
+  [exchangeOf]: ApnsExchange;
 }
 
+const success: ApnsEnding = { kind: 'answered', httpStatus: 200, body: '', retryAfter: undefined };
 const maximumStreams = 1000;
 const sweepsPerTimeout = 10;
 
@@ -70,7 +55,7 @@ const sweepsPerTimeout = 10;
 export class ApnsConnection {
   readonly #options: ApnsConnectionOptions;
   readonly #session: ClientHttp2Session;
-  readonly #flights = new Set<Flight>();
+  readonly #flights = new Set<ApnsExchange>();
   readonly #sweep: NodeJS.Timeout;
   readonly #connectDeadline: NodeJS.Timeout;
   #announcedStreams = 0;
@@ -116,35 +101,34 @@ export class ApnsConnection {
 
   /** Sends a request; only while there is {@link room}. */
   send(exchange: ApnsExchange): void {
-    const { path, headers, body } = exchange.notification;
+    const { notification, authorization } = exchange.request;
+    const { path, headers, body } = notification;
     headers[':method'] = 'POST';
     headers[':path'] = path;
-    headers.authorization = exchange.authorization;
-    const stream = this.#session.request(headers);
-    const flight: Flight = { exchange, stream, startedAt: this.#options.clock() };
-    this.#flights.add(flight);
-    let answer: AnswerHeaders | undefined;
-    let text = '';
-    stream.on('response', (received) => {
-      answer = received;
-      this.#lastHeardAt = this.#options.clock();
-      this.#isProven = true;
-      if (received[':status'] === 200) {
-        stream.resume();
-        return;
-      }
-      stream.setEncoding('utf8');
-      stream.on('data', (chunk: string) => {
-        text += chunk;
-      });
-    });
+    headers.authorization = authorization;
+    const stream = this.#session.request(headers) as ExchangeStream;
+    exchange.open(stream, this.#options.clock());
+    stream[connectionOf] = this;
+    stream[exchangeOf] = exchange;
+    this.#flights.add(exchange);
+    stream.on('response', onResponse);
     stream.on('error', expectBreak);
-    stream.on('close', () => {
-      if (!this.#flights.delete(flight)) return;
-      exchange.end(this.#endingOf(stream, answer, text), this);
-      this.#options.onRoom();
-    });
+    stream.on('close', onClose);
     stream.end(body);
+  }
+
+  /** Used by its streams: the peer has begun to answer. */
+  heard(): void {
+    this.#lastHeardAt = this.#options.clock();
+    this.#isProven = true;
+  }
+
+  /** Used by its streams: nothing more comes. */
+  ended(exchange: ApnsExchange): void {
+    // One that took too long has been given up already.
+    if (!this.#flights.delete(exchange)) return;
+    this.#options.onEnded(exchange, this.#endingOf(exchange), this);
+    this.#options.onRoom();
   }
 
   /** Takes no new requests; closes once those under way have ended. */
@@ -178,22 +162,19 @@ export class ApnsConnection {
       clearTimeout(this.#connectDeadline);
       clearInterval(this.#sweep);
       this.#isRetired = true;
-      for (const { exchange, stream } of this.#flights) {
-        exchange.end(this.#endingOf(stream, undefined, ''), this);
-      }
+      for (const exchange of this.#flights) this.#options.onEnded(exchange, this.#endingOf(exchange), this);
       this.#flights.clear();
       this.#options.onClosed(this);
     });
   }
 
   /** RFC 9113 sections 6.8 and 8.7: streams above the last of a GOAWAY, and refused ones, were not processed. */
-  #endingOf(stream: ClientHttp2Stream, answer: AnswerHeaders | undefined, body: string): ApnsEnding {
-    const httpStatus = answer?.[':status'];
-    if (httpStatus !== undefined && (httpStatus === 200 || stream.rstCode === constants.NGHTTP2_NO_ERROR)) {
-      const retryAfter = answer?.['retry-after'];
+  #endingOf({ stream, httpStatus, body, retryAfter }: ApnsExchange): ApnsEnding {
+    if (httpStatus === 200) return success;
+    const { id, rstCode } = stream ?? {};
+    if (httpStatus !== undefined && rstCode === constants.NGHTTP2_NO_ERROR) {
       return { kind: 'answered', httpStatus, body, retryAfter };
     }
-    const { id, rstCode } = stream;
     const wasNeverSent = id === undefined || id === 0 || id > this.#lastStreamId;
     if (wasNeverSent) return { kind: 'not-processed', because: 'connection-ended' };
     if (rstCode === constants.NGHTTP2_REFUSED_STREAM) return { kind: 'not-processed', because: 'refused' };
@@ -202,14 +183,14 @@ export class ApnsConnection {
 
   /** Ends what waits too long for an answer, and asks a silent peer whether it still lives. */
   #look(): void {
-    const { timings, clock } = this.#options;
+    const { timings, clock, onEnded } = this.#options;
     const now = clock();
-    for (const flight of this.#flights) {
-      if (now - flight.startedAt < timings.requestTimeoutMilliseconds) break;
-      this.#flights.delete(flight);
-      flight.exchange.end({ kind: 'unanswered', why: 'TIMED_OUT' }, this);
-      flight.stream.close(constants.NGHTTP2_CANCEL);
+    for (const exchange of this.#flights) {
+      if (now - exchange.startedAt < timings.requestTimeoutMilliseconds) break;
+      this.#flights.delete(exchange);
+      exchange.stream?.close(constants.NGHTTP2_CANCEL);
       this.#isDoubtful = true;
+      onEnded(exchange, { kind: 'unanswered', why: 'TIMED_OUT' }, this);
     }
     if (this.#pingSentAt !== undefined) {
       if (now - this.#pingSentAt >= timings.pingTimeoutMilliseconds) this.#session.destroy();
@@ -229,6 +210,28 @@ export class ApnsConnection {
       this.#options.onRoom();
     });
   }
+}
+
+function onResponse(this: ClientHttp2Stream, headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
+  const { [connectionOf]: connection, [exchangeOf]: exchange } = this as ExchangeStream;
+  connection.heard();
+  exchange.httpStatus = headers[':status'];
+  if (exchange.httpStatus === 200) {
+    this.resume();
+    return;
+  }
+  exchange.retryAfter = headers['retry-after'];
+  this.setEncoding('utf8');
+  this.on('data', onData);
+}
+
+function onData(this: ClientHttp2Stream, chunk: string): void {
+  (this as ExchangeStream)[exchangeOf].body += chunk;
+}
+
+function onClose(this: ClientHttp2Stream): void {
+  const { [connectionOf]: connection, [exchangeOf]: exchange } = this as ExchangeStream;
+  connection.ended(exchange);
 }
 
 /** A break arrives as an error too; `close` comes after it and carries what is needed. */

@@ -1,7 +1,7 @@
 import type { Clock } from '@waxwing/service';
 import type { UnansweredReason } from '../vendor-answer.js';
-import { ApnsConnection, type ApnsEnding, type ApnsTimings } from './apns-connection.js';
-import type { ApnsNotification } from './apns-notification.js';
+import { ApnsConnection, type ApnsTimings } from './apns-connection.js';
+import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './apns-exchange.js';
 
 export interface ApnsPoolOptions {
   readonly url: string;
@@ -12,24 +12,6 @@ export interface ApnsPoolOptions {
   readonly maximumConnections: number;
   /** Requests that may wait for a free stream; one more is answered OVERLOADED. */
   readonly maximumWaiting: number;
-}
-
-/** A request's answer, or why there is none. */
-export type ApnsResult =
-  | Extract<ApnsEnding, { kind: 'answered' }>
-  | { readonly kind: 'unanswered'; readonly why: UnansweredReason };
-
-export interface ApnsRequest {
-  readonly notification: ApnsNotification;
-  readonly authorization: string;
-  /** In Unix milliseconds: what has not got a stream by then is answered OVERLOADED. */
-  readonly notAfter: number;
-}
-
-interface Waiting extends ApnsRequest {
-  resends: Record<'connection-ended' | 'refused', number>;
-  resolve(result: ApnsResult): void;
-  end(ending: ApnsEnding, connection: ApnsConnection): void;
 }
 
 /** A stream refused on a connection that lives may be refused again and again; connections ending take requests along. */
@@ -46,8 +28,8 @@ const leaveConnection = /"(?:Shutdown|IdleTimeout|UnrelatedKeyIdInToken)"/;
 export class ApnsPool {
   readonly #options: ApnsPoolOptions;
   readonly #connections = new Set<ApnsConnection>();
-  readonly #again: Waiting[] = [];
-  #waiting: (Waiting | undefined)[] = [];
+  readonly #again: ApnsExchange[] = [];
+  #waiting: (ApnsExchange | undefined)[] = [];
   #first = 0;
   #underWay = 0;
   #connectFailures = 0;
@@ -75,15 +57,7 @@ export class ApnsPool {
         resolve({ kind: 'unanswered', why: 'OVERLOADED' });
         return;
       }
-      const waiting: Waiting = {
-        notification: request.notification,
-        authorization: request.authorization,
-        notAfter: request.notAfter,
-        resends: { 'connection-ended': 0, refused: 0 },
-        resolve,
-        end: (ending, connection) => this.#end(waiting, ending, connection),
-      };
-      this.#waiting.push(waiting);
+      this.#waiting.push(new ApnsExchange(request, resolve));
       this.#dispatch();
     });
   }
@@ -110,7 +84,7 @@ export class ApnsPool {
       if (connection === undefined) break;
       const next = this.#take();
       if (next === undefined) break;
-      if (this.#options.clock() > next.notAfter) {
+      if (this.#options.clock() > next.request.notAfter) {
         next.resolve({ kind: 'unanswered', why: 'OVERLOADED' });
         continue;
       }
@@ -125,7 +99,7 @@ export class ApnsPool {
     return undefined;
   }
 
-  #take(): Waiting | undefined {
+  #take(): ApnsExchange | undefined {
     const again = this.#again.pop();
     if (again !== undefined) return again;
     const next = this.#waiting[this.#first];
@@ -160,6 +134,7 @@ export class ApnsPool {
       ca,
       timings,
       clock,
+      onEnded: (exchange, ending, ended) => this.#end(exchange, ending, ended),
       onRoom: () => this.#dispatch(),
       onRetired: () => this.#dispatch(),
       onClosed: (closed) => this.#onClosed(closed),
@@ -183,21 +158,21 @@ export class ApnsPool {
     if (!this.#isClosed) this.#dispatch();
   }
 
-  #end(waiting: Waiting, ending: ApnsEnding, connection: ApnsConnection): void {
+  #end(exchange: ApnsExchange, ending: ApnsEnding, connection: ApnsConnection): void {
     this.#underWay -= 1;
     if (ending.kind === 'not-processed') {
       const { because } = ending;
-      if (waiting.resends[because] < maximumResends[because] && !this.#isClosed) {
-        waiting.resends[because] += 1;
-        this.#again.push(waiting);
+      if (exchange.resends[because] < maximumResends[because] && !this.#isClosed) {
+        exchange.resends[because] += 1;
+        this.#again.push(exchange);
         return;
       }
-      waiting.resolve({ kind: 'unanswered', why: 'NOT_PROCESSED' });
+      exchange.resolve({ kind: 'unanswered', why: 'NOT_PROCESSED' });
     } else {
       if (ending.kind === 'answered' && ending.httpStatus !== 200 && leaveConnection.test(ending.body)) {
         connection.retire();
       }
-      waiting.resolve(ending);
+      exchange.resolve(ending);
     }
     if (this.#underWay + this.waiting === 0) this.#drained?.();
   }

@@ -4,8 +4,9 @@ import type { Delivery } from '../delivery.js';
 import type { VendorAnswer } from '../vendor-answer.js';
 import type { SendOptions, VendorSender } from '../vendor-sender.js';
 import type { ApnsTimings } from './apns-connection.js';
+import type { ApnsResult } from './apns-exchange.js';
 import { buildApnsNotification } from './apns-notification.js';
-import { ApnsPool, type ApnsResult } from './apns-pool.js';
+import { ApnsPool } from './apns-pool.js';
 import type { ProviderToken } from './provider-token.js';
 import { readApnsRefusal } from './read-apns-refusal.js';
 
