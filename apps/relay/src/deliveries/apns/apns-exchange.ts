@@ -9,7 +9,7 @@ export type ApnsEnding =
   | { readonly kind: 'not-processed'; readonly because: 'connection-ended' | 'refused' }
   | { readonly kind: 'unanswered'; readonly why: 'TIMED_OUT' | 'BROKEN_OFF' };
 
-export interface ApnsAnswer {
+interface ApnsAnswer {
   readonly kind: 'answered';
   readonly httpStatus: number;
   readonly body: string;
