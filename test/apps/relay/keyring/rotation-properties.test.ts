@@ -40,7 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 interface InFlight {
   readonly publicKey: string;
   readonly box: Uint8Array;
-  readonly goodUntil: number;
+  goodUntil: number;
 }
 
 /** What the world outside saw, to hold the ring to. */
@@ -70,6 +70,7 @@ function attempt(model: Model, transition: (ring: KeyRing) => KeyRing): boolean 
 }
 
 function take(model: Model, taken: Step): void {
+  const primaryBefore = primaryKey(model.ring).publicKey;
   const keys = model.ring.bouncerKeys;
   const key = 'which' in taken ? keys[taken.which % keys.length] : undefined;
   switch (taken.kind) {
@@ -108,6 +109,15 @@ function take(model: Model, taken: Step): void {
   }
   model.ring = applySchedule(model.ring, context(model));
   model.ring = publishKeyList(model.ring, { sodium, policy, now: model.now });
+  if (primaryKey(model.ring).publicKey !== primaryBefore) shortenPromises(model, primaryBefore);
+}
+
+/** The policy counts from the rotation: one by a clock that was set back since the sealing ends the promise earlier. */
+function shortenPromises(model: Model, replaced: string): void {
+  const until = model.now + policy.acceptForMilliseconds;
+  for (const sealed of model.inFlight) {
+    if (sealed.publicKey === replaced) sealed.goodUntil = Math.min(sealed.goodUntil, until);
+  }
 }
 
 function importedPair() {
