@@ -1,7 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { createHttpApp, Metrics, type Operation, RawAnswer } from '@waxwing/service';
 import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createMemoryLog } from '../../support/memory-log.js';
 
@@ -247,6 +247,32 @@ describe('the service', () => {
       { ready: false, checks: { database: 'the database does not answer' } },
     ]);
     expect((await app.inject('/health/live')).statusCode).toBe(200);
+  });
+
+  it('waits three seconds for all checks together, and says which did not answer', async () => {
+    const asked: string[] = [];
+    const silent = (name: string) => () => {
+      asked.push(name);
+      return new Promise<undefined>(() => undefined);
+    };
+    const silentApp = await createHttpApp({
+      log: logged.log,
+      metrics: new Metrics(),
+      operations,
+      readiness: { one: silent('one'), two: silent('two'), three: async () => undefined },
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const answer = silentApp.inject('/health/ready').then((response) => response.json());
+      await expect.poll(() => asked).toEqual(['one', 'two']);
+      await vi.advanceTimersByTimeAsync(3000);
+      const late = 'no answer within 3 seconds';
+      expect(await answer).toEqual({ ready: false, checks: { one: late, two: late, three: 'ok' } });
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+      await silentApp.close();
+    }
   });
 
   it('refuses more requests at once than its limit, with Retry-After, and takes them again later', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { errorCodes, ProtocolError, stringifyJson } from '@waxwing/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { answerWithin } from '../lifecycle/answer-within.js';
 import type { Log } from '../logging/create-logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { errorAnswer, toProtocolError } from './error-answer.js';
@@ -12,13 +13,17 @@ export interface HttpAppOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly operations: readonly Operation[];
-  /** What must be well for `/health/ready`: each check answers `undefined`, or a sentence that says what is wrong. */
+  /**
+   * What must be well for `/health/ready`: each check answers `undefined`, or a sentence that says what is wrong; one
+   * that does not answer within three seconds is not well.
+   */
   readonly readiness: Readonly<Record<string, () => Promise<string | undefined>>>;
   /** Requests handled at once; one more is answered 503 with Retry-After. */
   readonly maximumRequestsInFlight?: number;
 }
 
 const defaultBodyLimitBytes = 64 * 1024;
+const checkTimeoutMilliseconds = 3000;
 const json = 'application/json; charset=utf-8';
 
 interface RequestFacts {
@@ -136,8 +141,17 @@ function logRequests(
 function addHealth(app: FastifyInstance, readiness: HttpAppOptions['readiness'], closing: AbortSignal): void {
   app.get('/health/live', async (_request, reply) => reply.type(json).send('{"live":true}\n'));
   app.get('/health/ready', async (_request, reply) => {
-    const checks: Record<string, string> = closing.aborted ? { process: 'closing' } : {};
-    for (const [name, check] of Object.entries(readiness)) checks[name] = (await check()) ?? 'ok';
+    const late = `no answer within ${checkTimeoutMilliseconds / 1000} seconds`;
+    const states = await Promise.all(
+      Object.entries(readiness).map(async ([name, check]) => {
+        const trouble = await answerWithin(checkTimeoutMilliseconds, check(), late);
+        return [name, trouble ?? 'ok'] as const;
+      }),
+    );
+    const checks: Record<string, string> = {
+      ...(closing.aborted ? { process: 'closing' } : {}),
+      ...Object.fromEntries(states),
+    };
     const ready = Object.values(checks).every((state) => state === 'ok');
     return reply
       .code(ready ? 200 : 503)

@@ -40,7 +40,7 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
 export function describeBootError(error: unknown): string {
   const { code, message, stack } = error as NodeJS.ErrnoException;
   if (error instanceof ConfigurationError) return error.problems.join('\n  ');
-  if (code === 'DATABASE_UNUSABLE') return message;
+  if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE') return message;
   if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') return message;
   return stack ?? String(error);
 }

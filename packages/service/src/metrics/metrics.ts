@@ -1,8 +1,21 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { answerWithin } from '../lifecycle/answer-within.js';
+
+const countTimeoutMilliseconds = 3000;
+
+/** How many jobs of a kind there are in each state. */
+export interface JobCounts {
+  readonly kind: string;
+  readonly due: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly dead: number;
+}
 
 /** The process's metrics: the only module that knows the metrics library. */
 export class Metrics {
   readonly #registry = new Registry();
+  #beforeText: () => Promise<void> = async () => undefined;
   readonly requestSeconds: Histogram<'operation' | 'status'>;
   /** Counts what clean-up removes; `kind` is the schedule's word for it. */
   readonly rowsRemoved: Counter<'kind'>;
@@ -22,6 +35,31 @@ export class Metrics {
     );
   }
 
+  /**
+   * Has the jobs counted whenever somebody asks for the metrics; whoever asks meanwhile gets the same counts. While they
+   * cannot be counted within three seconds there is no such metric; why not is readiness's to tell.
+   */
+  watchJobs(count: () => Promise<readonly JobCounts[]>): void {
+    const gauge = this.gauge(
+      'waxwing_jobs',
+      'Jobs in the database by kind and state, each number up to 10000; all processes on one database tell the same',
+      ['kind', 'state'],
+    );
+    let underWay: Promise<readonly JobCounts[]> | undefined;
+    this.#beforeText = async () => {
+      underWay ??= count()
+        .catch(() => [])
+        .finally(() => {
+          underWay = undefined;
+        });
+      const counts = await answerWithin(countTimeoutMilliseconds, underWay, []);
+      gauge.reset();
+      for (const { kind, ...states } of counts) {
+        for (const [state, value] of Object.entries(states)) gauge.set({ kind, state }, value);
+      }
+    };
+  }
+
   /** Adds memory, event loop and garbage collection figures of this process. */
   collectProcessMetrics(): void {
     collectDefaultMetrics({ register: this.#registry });
@@ -36,7 +74,8 @@ export class Metrics {
   }
 
   /** Everything in the Prometheus text format. */
-  text(): Promise<string> {
+  async text(): Promise<string> {
+    await this.#beforeText();
     return this.#registry.metrics();
   }
 

@@ -1,0 +1,50 @@
+import { Metrics } from '@waxwing/service';
+import { afterEach, expect, it, vi } from 'vitest';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('metrics tell of jobs what is counted when somebody asks, and of all else also when they cannot be counted', async () => {
+  const metrics = new Metrics();
+  let answers = true;
+  metrics.watchJobs(async () => {
+    if (!answers) throw new Error('the database does not answer');
+    return [{ kind: 'k', due: 1, waiting: 2, running: 3, dead: 4 }];
+  });
+  const samples = async () => (await metrics.text()).match(/^waxwing_jobs\{.*$/gm);
+  expect(await samples()).toEqual([
+    'waxwing_jobs{kind="k",state="due"} 1',
+    'waxwing_jobs{kind="k",state="waiting"} 2',
+    'waxwing_jobs{kind="k",state="running"} 3',
+    'waxwing_jobs{kind="k",state="dead"} 4',
+  ]);
+  answers = false;
+  expect(await samples()).toBeNull();
+  expect(await metrics.text()).toContain('waxwing_http_request_seconds');
+});
+
+it('metrics wait three seconds at most for the count of jobs, and have one under way at a time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const metrics = new Metrics();
+  let begun = 0;
+  let answer: () => void = () => undefined;
+  metrics.watchJobs(() => {
+    begun++;
+    return new Promise((resolve) => {
+      answer = () => resolve([{ kind: 'k', due: 1, waiting: 2, running: 3, dead: 4 }]);
+    });
+  });
+  const texts = [metrics.text(), metrics.text()];
+  await vi.advanceTimersByTimeAsync(3000);
+  for (const text of await Promise.all(texts)) expect(text).not.toContain('waxwing_jobs{');
+  const next = metrics.text();
+  expect(begun).toBe(1);
+  answer();
+  expect(await next).toContain('waxwing_jobs{kind="k",state="due"} 1');
+  expect(vi.getTimerCount()).toBe(0);
+  const another = metrics.text();
+  expect(begun).toBe(2);
+  answer();
+  await another;
+});
