@@ -1,5 +1,8 @@
-/** Stands before the digits of a hidden integer; no text that holds it, or could spell it by an escape, is treated here. */
-const mark = '\uE000';
+/**
+ * Stands before the digits of a hidden integer; no text that holds it, or could spell it by an escape, is treated here.
+ * A Latin-1 character, because one beyond would double the memory of the whole text and the time to parse it.
+ */
+const mark = '\u007f';
 const firstDigits = 16;
 const longInteger = /(^|[\s:,[])(-?[1-9]\d{15,})(?=\s*(?:[,}\]]|$))/g;
 
@@ -54,7 +57,8 @@ function reveal(value: unknown, parseInteger: (digits: string) => number | bigin
     for (let index = 0; index < value.length; index += 1) value[index] = reveal(value[index], parseInteger);
     return value;
   }
-  for (const name of Object.keys(value)) {
+  // All that is enumerable in what was just parsed is its own.
+  for (const name in value) {
     const inner = (value as Record<string, unknown>)[name];
     const revealed = reveal(inner, parseInteger);
     // A plain assignment to `__proto__` would not reach the object's own property.

@@ -25,11 +25,21 @@ describe('JSON with integers that a double would round', () => {
     `{"a":"\\"${long}","b\\\\":${long},"c":"\\\\\\",${long},"}`,
     `{"a":"[${long}]","b":": ${long},"}`,
     `[1234567890123456.5,1e20,0.${long},-0.${long},${long}e2,${long}.5,1e-${'0'.repeat(16)}1]`,
-    `{"escaped":"\\ue000${long}","a":${long}}`,
-    `{"raw":"\ue000${long}","a":${long}}`,
+    `{"escaped":"\\u007f${long}","a":${long}}`,
+    `{"raw":"\u007f${long}","a":${long}}`,
+    `{"beyond Latin-1":"\ue000","a":${long}}`,
     `{"${long}":${long}}`,
   ])('%s is read without rounding', (text) => {
     expect(parseJson(text)).toEqual(oracle(text));
+  });
+
+  it('reads integers of more than 40 digits, which no id has, as every parser does', () => {
+    const digits = '9'.repeat(41);
+    expect(parseJson(`[${digits.slice(1)},${digits},-${digits}]`)).toEqual([
+      BigInt(digits.slice(1)),
+      1e41,
+      -1e41,
+    ]);
   });
 
   it('keeps an own property named __proto__, and touches no prototype', () => {
