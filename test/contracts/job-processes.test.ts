@@ -131,25 +131,27 @@ describe('a process of the job queue', () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const first = await open(backend, clock, url);
-      const claimed = new Promise<void>((resolve) => {
+      const deafRuns = new Promise<void>((resolve) => {
         first.jobs.handle(
           'deaf',
           handler(() => new Promise(() => resolve())),
         );
       });
-      first.jobs.handle(
-        'k',
-        handler(
-          (_job, signal) =>
-            new Promise((_resolve, reject) => {
+      const otherRuns = new Promise<void>((resolve) => {
+        first.jobs.handle(
+          'k',
+          handler((_job, signal) => {
+            resolve();
+            return new Promise((_resolve, reject) => {
               signal.addEventListener('abort', () => reject(signal.reason));
-            }),
-        ),
-      );
+            });
+          }),
+        );
+      });
       await first.jobs.start();
       await add(first, 'a');
       await add(first, 'b', { kind: 'deaf' });
-      await claimed;
+      await Promise.all([deafRuns, otherRuns]);
       await first.jobs.stop(0);
       await first.close();
       const second = await open(backend, clock, url);

@@ -95,10 +95,36 @@ describe('the job queue', () => {
       expect(most).toBe(3);
     });
 
+    it('tries a job that asks for it at once again, while others end and begin', async () => {
+      // A clock that stands still: no lease ends, so that nothing but the outcome makes the job claimable again.
+      const database = await open(backend, { now: start });
+      const attempts = new Map<string, number>();
+      const finished = new Promise<void>((resolve) => {
+        let left = 20;
+        database.jobs.handle(
+          'k',
+          handler(async ({ payload, attempt }) => {
+            attempts.set(payload, attempt);
+            if (attempt < 10) return { kind: 'retry', at: start, reason: 'again' };
+            left -= 1;
+            if (left === 0) resolve();
+            return { kind: 'done' };
+          }, 5),
+        );
+      });
+      await Promise.all(Array.from({ length: 20 }, (_, index) => add(database, String(index))));
+      await database.jobs.start();
+      await finished;
+      await database.jobs.idle();
+      expect([...attempts.values()]).toEqual(Array.from({ length: 20 }, () => 10));
+      expect(await countsOf(database)).toBeUndefined();
+    });
+
     it('refuses a kind and a payload that a backend could not store', async () => {
       const database = await open(backend, { now: start });
       await expect(add(database, '', { kind: 'two words' })).rejects.toThrow('two words');
       await expect(add(database, 'a\0b')).rejects.toThrow('NUL');
+      await expect(add(database, 'a\ud83d b')).rejects.toThrow('half a surrogate pair');
       await expect(add(database, 'a\u0001b')).resolves.toBeUndefined();
     });
 
@@ -268,6 +294,37 @@ describe('the job queue', () => {
       expect((await database.jobs.list({ kind: 'k' })).map(({ reason }) => reason)).toEqual([
         'the outcome could not be recorded',
       ]);
+    });
+
+    it('begins no more than it can record, however slowly that goes', async () => {
+      const database = await open(backend, { now: start });
+      let begun = 0;
+      let release: () => void = () => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      database.jobs.handle(
+        'k',
+        handler(async () => {
+          begun++;
+          return { kind: 'done', apply: () => released };
+        }, 2),
+      );
+      await database.write(async (transaction) => {
+        for (let count = 0; count < 20; count++) {
+          const job = { kind: 'k', payload: '', giveUpAt: start + 1000 };
+          await database.jobs.enqueue(transaction, job);
+        }
+      });
+      await database.jobs.start();
+      await expect.poll(() => begun).toBeGreaterThanOrEqual(2);
+      // Time for more: each of these takes as long as a claim.
+      for (let asked = 0; asked < 50; asked++) await countsOf(database);
+      const begunUnrecorded = begun;
+      release();
+      expect(begunUnrecorded).toBeLessThanOrEqual(4);
+      await database.jobs.idle();
+      expect(begun).toBe(20);
     });
   });
 });

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { Heard } from '../support/heard.js';
 import { eachBackend, eachPostgres } from '../support/test-databases.js';
@@ -65,6 +66,20 @@ describe('a signal', () => {
   });
 
   eachPostgres((backend) => {
+    it('leaves commits as durable as they were, though it is itself sent without waiting for the disk', async () => {
+      const database = await backend.open({ migrations: [], connections: 2 });
+      const heard = new Heard();
+      await database.signals.listen('birds', heard.listener);
+      const waits = () => sql<{ setting: string }>`show synchronous_commit`.execute(database.db);
+      const before = await waits();
+      for (const payload of ['a', 'b', 'c']) {
+        await database.write((transaction) => database.signals.notify(transaction, 'birds', payload));
+        await heard.until((all) => all.includes(payload));
+        const both = await Promise.all([waits(), waits()]);
+        expect(both.map(({ rows }) => rows)).toEqual([before.rows, before.rows]);
+      }
+    });
+
     it('reaches listeners in other processes', async () => {
       const url = await backend.freshUrl();
       const [here, there] = [

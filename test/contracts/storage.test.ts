@@ -1,6 +1,6 @@
 import { addIdColumn, columnTypes, type Database, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
 
 interface Tables {
@@ -241,6 +241,33 @@ describe('migrations', () => {
       await expect(open(backend, url)).rejects.toThrow(
         'was made by a newer version of this program (it holds birds step 0002-newer)',
       );
+    });
+  });
+});
+
+describe('a migration of large tables', () => {
+  eachPostgres((backend) => {
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    it('may take longer than any other statement', async () => {
+      const slow: MigrationSet = {
+        unit: 'birds',
+        migrations: {
+          '0001-slow': {
+            async up(db: Kysely<unknown>) {
+              vi.useFakeTimers({ toFake: ['setTimeout'] });
+              const sleeping =
+                sql`select pg_sleep(0.3), current_setting('statement_timeout') as allowed`.execute(db);
+              await vi.advanceTimersByTimeAsync(60 * 60_000);
+              vi.useRealTimers();
+              expect((await sleeping).rows).toMatchObject([{ allowed: '0' }]);
+            },
+          },
+        },
+      };
+      await expect(open(backend, undefined, [slow])).resolves.toBeDefined();
     });
   });
 });

@@ -1,4 +1,4 @@
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, Readable, Transform, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import {
   addIdColumn,
@@ -8,7 +8,7 @@ import {
   importDatabase,
   type MigrationSet,
 } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
 
@@ -123,6 +123,44 @@ describe('moving a database', () => {
       ]);
     });
 
+    it('is as it was at one moment, whatever others write meanwhile', async () => {
+      const source = await filled(backend);
+      const output = new PassThrough();
+      const reading = text(output);
+      let written: Promise<unknown> | undefined;
+      output.once('data', () => {
+        written = source.write(async (transaction) => {
+          const { db } = transaction;
+          await db
+            .insertInto('nests')
+            .values({ note: 'too late', egg: null } as never)
+            .execute();
+          await source.jobs.enqueue(transaction, { kind: 'waits', payload: 'too late', giveUpAt: start + 9 });
+        });
+      });
+      const slowly = new Transform({
+        transform: (chunk, _encoding, done) => void Promise.resolve(written).then(() => done(null, chunk)),
+      });
+      slowly.pipe(output);
+      expect(await exportDatabase(source, { migrations, output: slowly })).toEqual({ rows: 1203, jobs: 2 });
+      slowly.end();
+      await written;
+      expect(await reading).not.toContain('too late');
+    });
+
+    it('ends with the error of what it is written to', async () => {
+      const source = await filled(backend);
+      // On PostgreSQL the error comes while the next rows are read, and nobody waits for room.
+      for (const highWaterMark of [10, backend.name === 'sqlite' ? 60_000 : 1_000_000_000]) {
+        const full = new Writable({
+          highWaterMark,
+          write: (_chunk, _encoding, done) => void setImmediate(() => done(new Error('no space left'))),
+        });
+        full.on('error', () => undefined);
+        await expect(exportDatabase(source, { migrations, output: full })).rejects.toThrow('no space left');
+      }
+    }, 20_000);
+
     it('goes on numbering where the other one was', async () => {
       const source = await filled(backend);
       await source.write(({ db }) => db.deleteFrom('birds').execute());
@@ -160,6 +198,48 @@ describe('moving a database', () => {
   });
 
   eachPostgres((postgres, sqlite) => {
+    it('takes what lies in partitions along once', async () => {
+      const flocks = (up: (db: Kysely<unknown>) => Promise<void>): MigrationSet => ({
+        unit: 'flocks',
+        migrations: { '0001-flocks': { up } },
+      });
+      const parted = flocks(async (db) => {
+        await sql`create table flocks (id bigint generated always as identity, name text, primary key (id))
+          partition by hash (id)`.execute(db);
+        await sql`create table flocks_0 partition of flocks for values with (modulus 2, remainder 0)`.execute(
+          db,
+        );
+        await sql`create table flocks_1 partition of flocks for values with (modulus 2, remainder 1)`.execute(
+          db,
+        );
+      });
+      const whole = flocks((db) =>
+        addIdColumn(db, db.schema.createTable('flocks')).addColumn('name', 'text').execute(),
+      );
+      type Flocks = { flocks: { id: number; name: string } };
+      const source = await postgres.open<Flocks>({ migrations: [parted] });
+      const add = (database: Database<Flocks>, name: string) =>
+        database.write(({ db }) =>
+          db
+            .insertInto('flocks')
+            .values({ name } as never)
+            .execute(),
+        );
+      for (const name of ['a', 'b', 'c', 'd']) await add(source, name);
+      for (const backend of [postgres, sqlite]) {
+        const target = await backend.open<Flocks>({ migrations: [whole] });
+        const output = new PassThrough();
+        const reading = text(output);
+        await exportDatabase(source, { migrations: [parted], output });
+        output.end();
+        const input = Readable.from([await reading]);
+        expect(await importDatabase(target, { migrations: [whole], input })).toMatchObject({ rows: 4 });
+        await add(target, 'e');
+        const names = await target.db.selectFrom('flocks').select('name').orderBy('id').execute();
+        expect(names.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', 'e']);
+      }
+    });
+
     it('brings all of SQLite to PostgreSQL and back', async () => {
       const source = await filled(sqlite);
       const middle = await postgres.open<Tables>({ migrations, now: () => start });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { joinSockets } from './join-sockets.js';
 
 /** A TCP proxy on loopback whose far side can go away and come back, as a database server does that is restarted. */
 export class CuttableProxy {
@@ -18,10 +19,18 @@ export class CuttableProxy {
 
   /** Takes connections, on the same port as before. */
   async open(): Promise<void> {
-    this.#server = createServer((near) => this.#join(near));
+    this.#server = createServer((near) => joinSockets(near, connect(this.#target), this.#sockets));
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Lets nothing more through the connections that there are, without a word to either side; new ones work. */
+  silence(): void {
+    for (const socket of this.#sockets) {
+      socket.unpipe();
+      socket.pause();
+    }
   }
 
   /** Breaks all connections and refuses new ones. */
@@ -32,22 +41,5 @@ export class CuttableProxy {
     server?.close();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
-  }
-
-  #join(near: Socket): void {
-    const far = connect(this.#target);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.#sockets.add(one);
-      // Whatever breaks on one side breaks on the other.
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        this.#sockets.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
   }
 }

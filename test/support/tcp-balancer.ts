@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { joinSockets } from './join-sockets.js';
 
 /** One address for several processes, as a load balancer gives it: in turn, and never to one that refuses. */
 export class TcpBalancer {
@@ -38,26 +39,11 @@ export class TcpBalancer {
     let isConnected = false;
     far.once('connect', () => {
       isConnected = true;
-      this.#pair(near, far);
+      joinSockets(near, far, this.#sockets);
     });
     far.on('error', () => {
       if (isConnected || tries <= 1) near.destroy();
       else this.#join(near, tries - 1);
     });
-  }
-
-  #pair(near: Socket, far: Socket): void {
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      this.#sockets.add(one);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        this.#sockets.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
   }
 }

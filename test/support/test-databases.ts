@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, type OpenDatabaseOptions, openDatabase } from '@waxwing/storage';
-import { afterAll, afterEach, describe } from 'vitest';
+import { afterAll, afterEach, describe, it } from 'vitest';
 import { createTemporaryPostgres, type TemporaryPostgres } from './temporary-postgres.js';
 
 export interface TestBackend {
@@ -34,6 +34,8 @@ export function eachPostgres(define: (postgres: TestBackend, sqlite: TestBackend
   const url = testPostgresUrl;
   if (url === undefined) {
     tellWhatIsLeftOut();
+    // Shown as left out, and a file that has no other test is no mistake.
+    it('on PostgreSQL', ({ skip }) => skip('WAXWING_TEST_POSTGRES_URL is not set'));
     return;
   }
   describe('on PostgreSQL', () => {

@@ -11,11 +11,17 @@ export interface Backend<Tables> {
   /** How many transactions may be in flight at once. */
   readonly lanes: number;
   isConflict(error: unknown): boolean;
-  /** The first thing that a migration does, so that only one process does it. */
-  lockMigrations(transaction: Transaction<Tables>): Promise<void>;
+  /** Has tables changed through a connection that waits for as long as it takes. */
+  migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
   /** Called once the tables are up to date. */
   openJobEngine(commits: GroupCommit<JobTables>, now: () => number): Promise<JobEngine>;
   close(): Promise<void>;
+}
+
+interface Migration<Tables> {
+  readonly db: Kysely<Tables>;
+  /** The first thing that a migration does, so that only one process does it. */
+  lock(transaction: Transaction<Tables>): Promise<void>;
 }
 
 export interface BackendOptions {

@@ -10,10 +10,18 @@ export interface FileLockOptions {
   readonly patienceMilliseconds?: number;
 }
 
+/** Another process, or something else in this one, holds a lock. */
+export class FileLockHeldError extends Error {
+  constructor(path: string) {
+    super(`another process holds the lock ${path}: see what it is waiting for, or stop it`);
+    this.name = 'FileLockHeldError';
+  }
+}
+
 /**
  * Runs `action` while no other process, and nothing else in this one, holds the lock at `path`. It is a lock of the
  * operating system: a process that dies holds nothing, and the file that stays behind is empty and harmless.
- * @throws Error when another holder does not let go within the patience (10 s by default).
+ * @throws FileLockHeldError when another holder does not let go within the patience (10 s by default).
  */
 export async function withFileLock<Result>(
   path: string,
@@ -26,7 +34,7 @@ export async function withFileLock<Result>(
   try {
     for (let waited = 0; !tryLock(lock); waited += retryMilliseconds) {
       if (waited >= patienceMilliseconds) {
-        throw new Error(`another process holds the lock ${path}: see what it is waiting for, or stop it`);
+        throw new FileLockHeldError(path);
       }
       await wait(retryMilliseconds);
     }

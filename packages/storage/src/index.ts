@@ -1,6 +1,7 @@
 export type { AdministrationOptions, CommandLine } from './administration/command-line.js';
 export { addDatabaseCommands } from './administration/database-commands.js';
 export { addQueueCommands } from './administration/queue-commands.js';
+export * from './bulk-statement.js';
 export * from './database-unavailable-error.js';
 export * from './database-unusable-error.js';
 export * from './file-lock.js';

@@ -14,6 +14,8 @@ export interface MigrationStatus {
   readonly unit: string;
   readonly done: readonly string[];
   readonly pending: readonly string[];
+  /** Those of the done ones that this program does not know, because a newer version has run them. */
+  readonly newer: readonly string[];
 }
 
 type MigrationTables = Record<string, { name: string; timestamp: string }>;
@@ -42,10 +44,20 @@ export async function readMigrationStatus<Tables>(
   const statuses: MigrationStatus[] = [];
   for (const { unit, migrations } of sets) {
     const done = await executedMigrations(db as unknown as Kysely<MigrationTables>, unit);
-    const pending = Object.keys(migrations).sort();
-    statuses.push({ unit, done, pending: pending.filter((name) => !done.includes(name)) });
+    statuses.push(statusOf({ unit, migrations }, done));
   }
   return statuses;
+}
+
+/** What is to be said of a unit of which these steps have been run. */
+export function statusOf({ unit, migrations }: MigrationSet, done: readonly string[]): MigrationStatus {
+  const known = Object.keys(migrations).sort();
+  return {
+    unit,
+    done,
+    pending: known.filter((name) => !done.includes(name)),
+    newer: done.filter((name) => !known.includes(name)),
+  };
 }
 
 async function migrateUnit(

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { Backend, BackendOptions } from './backend.js';
@@ -7,7 +8,13 @@ import { DurableJobQueue } from './jobs/durable-job-queue.js';
 import type { JobEngine } from './jobs/job-engine.js';
 import type { Job, JobQueue } from './jobs/job-queue.js';
 import { type JobTables, jobMigrations } from './jobs/job-tables.js';
-import { type MigrationSet, type MigrationStatus, migrate, readMigrationStatus } from './migrate.js';
+import {
+  type MigrationSet,
+  type MigrationStatus,
+  migrate,
+  readMigrationStatus,
+  statusOf,
+} from './migrate.js';
 import type { Signals } from './signals/signals.js';
 import type { Write } from './transaction.js';
 
@@ -48,6 +55,8 @@ export interface Database<Tables> {
 
 const noJob: Job = { id: 'none', kind: 'none', payload: '', attempt: 0, createdAt: 0, giveUpAt: 0 };
 const defaultConnections = 10;
+// Whoever asks whether the process is ready does not wait for long.
+const checkTimeoutMilliseconds = 3000;
 
 /**
  * Opens the database and brings its tables up to date.
@@ -100,6 +109,12 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
   return database;
 }
 
+/** The SQLite file that the URL names, when there is none yet; opening it would make an empty one. */
+export function missingFile(url: string): string | undefined {
+  const path = /^sqlite:(.+)$/s.exec(url)?.[1];
+  return path === undefined || existsSync(path) ? undefined : path;
+}
+
 /**
  * What has been run of each unit's migrations, and what the next start would run; changes nothing.
  * @throws DatabaseUnusableError when the database cannot be opened.
@@ -107,6 +122,8 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
 export async function migrationStatus(
   options: Pick<OpenDatabaseOptions, 'url' | 'migrations'>,
 ): Promise<MigrationStatus[]> {
+  const sets = [jobMigrations, ...options.migrations];
+  if (missingFile(options.url) !== undefined) return sets.map((set) => statusOf(set, []));
   const backend = await openBackend<unknown>({
     url: options.url,
     role: 'visiting',
@@ -114,7 +131,7 @@ export async function migrationStatus(
     onError: () => undefined,
   });
   try {
-    return await readMigrationStatus(backend.db, [jobMigrations, ...options.migrations]);
+    return await readMigrationStatus(backend.db, sets);
   } finally {
     await backend.close();
   }
@@ -151,9 +168,7 @@ async function prepare<Tables>(
   commits: GroupCommit<JobTables>,
 ): Promise<JobEngine> {
   try {
-    await migrate(backend.db, [jobMigrations, ...options.migrations], (transaction) =>
-      backend.lockMigrations(transaction),
-    );
+    await backend.migrating(({ db, lock }) => migrate(db, [jobMigrations, ...options.migrations], lock));
     return await backend.openJobEngine(commits, options.now);
   } catch (error) {
     await backend.close();
@@ -162,10 +177,19 @@ async function prepare<Tables>(
 }
 
 async function check<Tables>(db: Kysely<Tables>): Promise<string | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    const seconds = checkTimeoutMilliseconds / 1000;
+    timer = setTimeout(
+      () => resolve(`the database has not answered for ${seconds} s`),
+      checkTimeoutMilliseconds,
+    );
+  });
   try {
-    await sql`select 1`.execute(db);
-    return undefined;
+    return await Promise.race([sql`select 1`.execute(db).then(() => undefined), late]);
   } catch (error) {
     return `the database does not answer: ${(error as Error).message}`;
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/storage';
@@ -94,15 +94,35 @@ describe('the commands about the database', () => {
       const url = await backend.freshUrl();
       expect(await runJson(url, 'db', 'status')).toMatchObject({
         backend: backend.name,
-        pending: ['jobs/0001-jobs'],
+        pending: ['jobs/0001-jobs', 'jobs/0002-dead-jobs-by-kind'],
       });
-      expect((await run(url, ['db', 'status'])).printed).toContain('Still to be done: jobs/0001-jobs.');
-      expect(await runJson(url, 'db', 'migrate')).toEqual({ applied: ['jobs/0001-jobs'] });
+      expect((await run(url, ['db', 'status'])).printed).toContain(
+        'Still to be done: jobs/0001-jobs, jobs/0002-dead-jobs-by-kind.',
+      );
+      expect(await runJson(url, 'db', 'migrate')).toEqual({
+        applied: ['jobs/0001-jobs', 'jobs/0002-dead-jobs-by-kind'],
+      });
       expect(await runJson(url, 'db', 'migrate')).toEqual({ applied: [] });
       expect(await runJson(url, 'db', 'status')).toMatchObject({
-        units: [{ unit: 'jobs', done: ['0001-jobs'], pending: [] }],
+        units: [{ unit: 'jobs', done: ['0001-jobs', '0002-dead-jobs-by-kind'], pending: [] }],
         pending: [],
       });
+    });
+
+    it('tell a database of a newer version from one that is up to date', async () => {
+      const url = await backend.freshUrl();
+      const database = await backend.open<{ jobs_migrations: { name: string; timestamp: string } }>({
+        url,
+        migrations: [],
+      });
+      await database.write(({ db }) =>
+        db.insertInto('jobs_migrations').values({ name: '0099-newer', timestamp: '' }).execute(),
+      );
+      expect(await runJson(url, 'db', 'status')).toMatchObject({ pending: [], newer: ['jobs/0099-newer'] });
+      expect((await run(url, ['db', 'status'])).printed).toBe(
+        `${backend.name}: Made by a newer version of this program (it holds jobs/0099-newer): install that version.`,
+      );
+      await expect(run(url, ['db', 'migrate'])).rejects.toThrow('newer version');
     });
 
     it('move rows and jobs through a file that only its owner may read', async () => {
@@ -124,10 +144,25 @@ describe('the commands about the database', () => {
       await expect(run(url, ['db', 'export', '--file', file])).rejects.toThrow('does not exist yet');
       expect(readFileSync(file, 'utf8')).toBe(before);
       await expect(run(url, ['db', 'import', '--file', `${file}.none`])).rejects.toThrow('cannot be read');
+      await expect(run(url, ['db', 'import', '--file', folder])).rejects.toThrow(
+        /^The export could not be read, and nothing was imported: EISDIR[^\n]*\.$/,
+      );
       await expect(run(url, ['db', 'import', '--file', file])).rejects.toThrow('is not empty');
       expect((await list(url)).map(({ kind }) => kind)).toEqual(['dies', 'waits']);
     });
   });
+});
+
+it('commands that only look make no SQLite file where there is none', async () => {
+  const path = join(folder, 'mistyped', 'x.sqlite');
+  const url = `sqlite:${path}`;
+  expect((await run(url, ['db', 'status'])).printed).toMatch(
+    /^sqlite: There is no file .*x\.sqlite yet\. Still to be done: jobs\/0001-jobs/,
+  );
+  for (const command of ['queue list', 'queue show 1', 'queue retry 1', 'queue drop 1', 'db export']) {
+    await expect(run(url, command.split(' '))).rejects.toThrow(`There is no database file ${path}`);
+  }
+  expect(existsSync(join(folder, 'mistyped'))).toBe(false);
 });
 
 describe('the commands about the queue', () => {
@@ -144,6 +179,10 @@ describe('the commands about the queue', () => {
       ]);
       expect((await list(url, '--kind', 'waits')).map(({ kind }) => kind)).toEqual(['waits']);
       expect(await list(url, '--limit', '1')).toHaveLength(1);
+      expect((await run(url, ['queue', 'list', '--limit', '1'])).said).toContain(
+        'more than these 1: --limit',
+      );
+      expect((await run(url, ['queue', 'list'])).said).toBe('');
       expect((await run(url, ['queue', 'list', '--kind', 'none'])).printed).toBe('There are no such jobs.');
       const { printed } = await run(url, ['queue', 'list']);
       expect(printed).toMatch(/^id +kind +state +attempts +at +last reason$/m);

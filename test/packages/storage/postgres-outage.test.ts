@@ -1,6 +1,6 @@
 import { columnTypes, type Database, DatabaseUnavailableError, type MigrationSet } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
-import { afterEach, describe, expect, it } from 'vitest';
+import { type Kysely, sql } from 'kysely';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CuttableProxy } from '../../support/cuttable-proxy.js';
 import { Heard } from '../../support/heard.js';
 import { eachPostgres, type TestBackend } from '../../support/test-databases.js';
@@ -110,6 +110,46 @@ describe('a database that goes away', () => {
       await bothDone;
       expect([...done].sort()).toEqual(['a', 'b']);
     });
+
+    it('is noticed by those who listen also when their connection was cut without a word', async () => {
+      const { database, proxy } = await openThroughProxy(backend, []);
+      const heard = new Heard();
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      try {
+        await database.signals.listen('birds', heard.listener);
+        proxy.silence();
+        // The next question to the listening connection, its patience with the answer, and a new connection.
+        for (const milliseconds of [10_000, 5000, 100]) {
+          await vi.advanceTimersByTimeAsync(milliseconds);
+          for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+        }
+        await heard.until((all) => all.length > 0);
+      } finally {
+        vi.useRealTimers();
+      }
+      expect(heard.all).toEqual([undefined]);
+    });
+
+    it('leaves no connection behind that still waits for an answer', async () => {
+      const url = new URL(await backend.freshUrl());
+      // Its tables may take longer to make than a query may take then.
+      await (await backend.open<Tables>({ migrations: [notes], url: url.href })).close();
+      url.searchParams.set('query_timeout', '1000');
+      const database = await backend.open<Tables>({ migrations: [notes], url: url.href, connections: 2 });
+      for (let round = 0; round < 3; round++) {
+        await expect(sql`select pg_sleep(3)`.execute(database.db)).rejects.toBeInstanceOf(
+          DatabaseUnavailableError,
+        );
+        expect(await database.check()).toBeUndefined();
+      }
+    });
+
+    it('that says nothing is not ready for long', async () => {
+      const { database, proxy } = await openThroughProxy(backend, []);
+      expect(await database.check()).toBeUndefined();
+      proxy.silence();
+      expect(await database.check()).toBe('the database has not answered for 3 s');
+    }, 20_000);
 
     it('tells those who listen that they may have missed something, and signals go on', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);

@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DatabaseSync } from '@photostructure/sqlite';
 import {
   columnTypes,
   type Database,
   DatabaseUnavailableError,
   type MigrationSet,
+  migrationStatus,
   openDatabase,
 } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
@@ -61,6 +63,53 @@ describe('a SQLite file', () => {
       `${pathOf(url)} is in use by another serving process`,
     );
     await expect(backend.open({ migrations: [], url, role: 'visiting' })).resolves.toBeDefined();
+  });
+
+  it('is refused to a second serving process also by another name', async () => {
+    const url = await backend.freshUrl();
+    await backend.open({ migrations: [], url });
+    symlinkSync(pathOf(url), `${pathOf(url)}.link`);
+    await expect(backend.open({ migrations: [], url: `${url}.link` })).rejects.toThrow(
+      'is in use by another serving process',
+    );
+  });
+
+  it('that cannot be locked is refused with the path of its lock, also by another name', async () => {
+    const url = await backend.freshUrl();
+    writeFileSync(pathOf(url), '');
+    symlinkSync(pathOf(url), `${pathOf(url)}.link`);
+    mkdirSync(`${pathOf(url)}.serving`);
+    await expect(backend.open({ migrations: [], url: `${url}.link` })).rejects.toThrow(
+      `cannot be locked through ${realpathSync(pathOf(url))}.serving: `,
+    );
+  });
+
+  it('of another program is refused, and nothing about it is changed', async () => {
+    const path = pathOf(await backend.freshUrl());
+    const other = new DatabaseSync(path);
+    other.exec('create table songs (name text)');
+    other.close();
+    const before = readFileSync(path);
+    for (const role of ['visiting', 'serving'] as const) {
+      await expect(backend.open({ migrations: [], url: `sqlite:${path}`, role })).rejects.toThrow(
+        `The file ${path} is another program's database (it has a table songs): name a file of your own.`,
+      );
+    }
+    await expect(migrationStatus({ url: `sqlite:${path}`, migrations: [] })).rejects.toThrow(
+      'another program',
+    );
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('keeps what is committed when the power fails: each commit waits for the disk', async () => {
+    const database = await backend.open<Tables>({ migrations: [notes] });
+    const settings = await database.write(async ({ db }) => {
+      const { rows } = await sql<Record<string, unknown>>`
+        select journal_mode, synchronous, foreign_keys
+        from pragma_journal_mode, pragma_synchronous, pragma_foreign_keys`.execute(db);
+      return rows;
+    });
+    expect(settings).toEqual([{ journal_mode: 'wal', synchronous: 2, foreign_keys: 1 }]);
   });
 
   it('is free at once, and complete, when its process is killed', async () => {

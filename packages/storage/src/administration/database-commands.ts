@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { MigrationStatus } from '../migrate.js';
-import { type Database, migrationStatus, openDatabase } from '../open-database.js';
+import { type Database, migrationStatus, missingFile, openDatabase } from '../open-database.js';
 import { exportDatabase } from '../transfer/export-database.js';
 import { importDatabase } from '../transfer/import-database.js';
 import type { TransferCounts } from '../transfer/transfer-format.js';
@@ -30,10 +32,24 @@ export function addDatabaseCommands(program: CommandLine, options: Administratio
       const units = await statusOf(options);
       const [backend = ''] = options.databaseUrl().split(':', 1);
       const pending = units.flatMap((unit) => unit.pending.map((name) => `${unit.unit}/${name}`));
-      const people = pending.length === 0 ? 'Up to date.' : `Still to be done: ${pending.join(', ')}.`;
-      options.print(json ? JSON.stringify({ backend, units, pending }) : `${backend}: ${people}`);
+      const newer = units.flatMap((unit) => unit.newer.map((name) => `${unit.unit}/${name}`));
+      const people = describeStatus(options.databaseUrl(), { pending, newer });
+      options.print(json ? JSON.stringify({ backend, units, pending, newer }) : `${backend}: ${people}`);
     });
   addTransfer(db, options);
+}
+
+function describeStatus(
+  databaseUrl: string,
+  { pending, newer }: { readonly pending: readonly string[]; readonly newer: readonly string[] },
+): string {
+  if (newer.length > 0) {
+    return `Made by a newer version of this program (it holds ${newer.join(', ')}): install that version.`;
+  }
+  if (pending.length === 0) return 'Up to date.';
+  const missing = missingFile(databaseUrl);
+  const there = missing === undefined ? '' : `There is no file ${missing} yet. `;
+  return `${there}Still to be done: ${pending.join(', ')}.`;
 }
 
 function addTransfer(db: CommandLine, options: AdministrationOptions): void {
@@ -44,9 +60,9 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
       'a new file, which only its owner may read; standard output where it is left out',
     )
     .action(async ({ file, json }: FileFlags) => {
-      const counts = await withDatabase(options, 'visiting', (database) =>
+      const counts = await withExistingDatabase(options, (database) =>
         file === undefined
-          ? exportDatabase(database, { migrations: options.migrations, output: process.stdout })
+          ? exportTo(process.stdout, { database, place: 'standard output', options })
           : exportToFile(database, file, options),
       );
       const text = json ? JSON.stringify(counts) : `Exported ${describe(counts)}.`;
@@ -61,9 +77,13 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
       const input = file === undefined ? process.stdin : await openToRead(file, options);
       const { migrations } = options;
       // In the place of a serving process, so that none of them works on what is only half there.
-      const counts = await withDatabase(options, 'serving', (database) =>
-        importDatabase(database, { migrations, input }),
-      );
+      const counts = await withDatabase(options, 'serving', async (database) => {
+        try {
+          return await importDatabase(database, { migrations, input });
+        } catch (error) {
+          throw aboutFile(error, 'The export could not be read, and nothing was imported', options);
+        }
+      });
       options.print(json ? JSON.stringify(counts) : `Imported ${describe(counts)}.`);
     });
 }
@@ -72,8 +92,20 @@ function statusOf({ databaseUrl, migrations }: AdministrationOptions): Promise<M
   return migrationStatus({ url: databaseUrl(), migrations });
 }
 
+/** As {@link withDatabase} beside whoever serves, but never makes a database: a mistyped path is no empty one. */
+export function withExistingDatabase<Result>(
+  options: AdministrationOptions,
+  work: (database: Database<unknown>) => Promise<Result>,
+): Promise<Result> {
+  const path = missingFile(options.databaseUrl());
+  if (path !== undefined) {
+    throw options.refusal(`There is no database file ${path}: check the setting that names it.`);
+  }
+  return withDatabase(options, 'visiting', work);
+}
+
 /** Runs `work` on the database, its tables up to date. */
-export async function withDatabase<Result>(
+async function withDatabase<Result>(
   { databaseUrl, migrations, clock, say }: AdministrationOptions,
   role: 'serving' | 'visiting',
   work: (database: Database<unknown>) => Promise<Result>,
@@ -107,15 +139,41 @@ async function exportToFile(
     );
   }
   try {
-    const counts = await exportDatabase(database, { migrations: options.migrations, output });
+    const counts = await exportTo(output, { database, place: path, options });
     output.end();
-    await once(output, 'close');
+    await finished(output);
     return counts;
   } catch (error) {
     output.destroy();
     await rm(path, { force: true });
-    throw error;
+    throw aboutFile(error, `The export could not be written to ${path}`, options);
   }
+}
+
+interface ExportTarget {
+  readonly database: Database<unknown>;
+  /** For people. */
+  readonly place: string;
+  readonly options: AdministrationOptions;
+}
+
+async function exportTo(
+  output: Writable,
+  { database, place, options }: ExportTarget,
+): Promise<TransferCounts> {
+  // The next line that is written meets it; without a listener it would end the process before.
+  output.on('error', () => undefined);
+  try {
+    return await exportDatabase(database, { migrations: options.migrations, output });
+  } catch (error) {
+    throw aboutFile(error, `The export could not be written to ${place}`, options);
+  }
+}
+
+/** The operating system's errors about a file or a pipe as a sentence, others as they are. */
+function aboutFile(error: unknown, what: string, { refusal }: AdministrationOptions): unknown {
+  const { syscall, message } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? error : refusal(`${what}: ${message}.`);
 }
 
 async function openToRead(path: string, options: AdministrationOptions) {

@@ -7,7 +7,7 @@ import {
   type OutputFlags,
   withJson,
 } from './command-line.js';
-import { withDatabase } from './database-commands.js';
+import { withExistingDatabase } from './database-commands.js';
 import { showPayload } from './show-payload.js';
 
 interface ListFlags extends OutputFlags {
@@ -36,6 +36,11 @@ export function addQueueCommands(program: CommandLine, options: AdministrationOp
       const jobs = await withJobs(options, (queue) => queue.list(filter));
       const people = jobs.length === 0 ? 'There are no such jobs.' : formatJobs(jobs);
       options.print(flags.json ? JSON.stringify({ jobs: jobs.map(forMachines) }) : people);
+      if (jobs.length === filter.limit && !flags.json) {
+        options.say(
+          `There may be more than these ${filter.limit}: --limit shows more, --state and --kind choose.`,
+        );
+      }
     });
   withJson(queue.command('show <id>'))
     .description('show one job; what its payload holds of messages and keys is not shown')
@@ -72,7 +77,7 @@ function addChanging(queue: CommandLine, options: AdministrationOptions): void {
 }
 
 function withJobs<Result>(options: AdministrationOptions, work: (jobs: JobQueue) => Promise<Result>) {
-  return withDatabase(options, 'visiting', ({ jobs }) => work(jobs));
+  return withExistingDatabase(options, ({ jobs }) => work(jobs));
 }
 
 function readFilter({ state, kind, limit = '100' }: ListFlags, { refusal }: AdministrationOptions) {

@@ -44,10 +44,27 @@ export class DeadJobs {
       .execute();
   }
 
+  /** As {@link count}, but no more than `limit` of each kind are counted. */
+  async tally(limit: number): Promise<{ kind: string; count: number }[]> {
+    // From kind to kind through the index, past all that is not counted.
+    const { rows } = await sql<{ kind: string; count: number }>`
+      with recursive kinds (kind) as (
+        select min(kind) from dead_jobs
+        union all
+        select (select min(dead_jobs.kind) from dead_jobs where dead_jobs.kind > kinds.kind)
+        from kinds where kinds.kind is not null
+      )
+      select kinds.kind, (
+        select count(*) from (select 1 from dead_jobs where dead_jobs.kind = kinds.kind limit ${limit}) as counted
+      ) as count
+      from kinds where kinds.kind is not null`.execute(this.#db);
+    return rows;
+  }
+
   async list(kind: string | undefined, limit: number): Promise<JobDetails[]> {
     let query = this.#db.selectFrom('dead_jobs').selectAll();
     if (kind !== undefined) query = query.where('kind', '=', kind);
-    const rows = await query.orderBy('died_at').orderBy('id').limit(limit).execute();
+    const rows = await query.orderBy('created_at').orderBy('id').limit(limit).execute();
     return rows.map(toDetails);
   }
 

@@ -11,6 +11,7 @@ import { JobRunner } from './job-runner.js';
 import type { JobTables } from './job-tables.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import { Schedules } from './schedules.js';
+import { unstorableCharacters } from './unstorable-characters.js';
 
 export interface JobQueueOptions {
   readonly db: Kysely<JobTables>;
@@ -28,6 +29,10 @@ const wakeChannel = 'jobs';
 const schedulePrefix = 'schedule/';
 const cleanUpMilliseconds = 60 * 60_000;
 const defaultListLimit = 100;
+const tallyLimit = 10_000;
+const none = { due: 0, waiting: 0, running: 0 };
+const broughtForwardAtOnce = 500;
+const mostBroughtForward = 10_000;
 
 /** {@link JobQueue} over whichever engine keeps the living jobs. */
 export class DurableJobQueue implements JobQueue {
@@ -120,12 +125,26 @@ export class DurableJobQueue implements JobQueue {
     return [...counts].map(([kind, row]) => ({ kind, ...row })).sort((a, b) => (a.kind < b.kind ? -1 : 1));
   }
 
+  async tally(): Promise<JobKindCounts[]> {
+    const { engine } = this.#options;
+    const dead = new Map((await this.#dead.tally(tallyLimit)).map(({ kind, count }) => [kind, count]));
+    const here = [...this.#runner.runningByKind].filter(([kind]) => !kind.startsWith(schedulePrefix));
+    const tallies: JobKindCounts[] = [];
+    for (const [kind, runningHere] of here) {
+      const living = await engine.tallyLiving(kind, { limit: tallyLimit, runningHere });
+      tallies.push({ kind, ...living, dead: dead.get(kind) ?? 0 });
+      dead.delete(kind);
+    }
+    return [...tallies, ...[...dead].map(([kind, count]) => ({ kind, ...none, dead: count }))];
+  }
+
   async list(filter: JobFilter): Promise<JobSummary[]> {
     const limit = filter.limit ?? defaultListLimit;
     const living = filter.state === 'dead' ? [] : await this.#options.engine.listLiving({ ...filter, limit });
     const wantsDead = filter.state === undefined || filter.state === 'dead';
     const dead = wantsDead ? await this.#dead.list(filter.kind, limit) : [];
-    return [...dead, ...living].slice(0, limit).map(({ payload: _payload, ...summary }) => summary);
+    const oldestFirst = [...dead, ...living].sort((a, b) => a.createdAt - b.createdAt);
+    return oldestFirst.slice(0, limit).map(({ payload: _payload, ...summary }) => summary);
   }
 
   async show(id: string): Promise<JobDetails | undefined> {
@@ -156,6 +175,21 @@ export class DurableJobQueue implements JobQueue {
     return await this.#options.commits.run(
       async (transaction) => (await this.#dead.take(transaction, id)) !== undefined,
     );
+  }
+
+  async bringForward(kind: string, everyMilliseconds: number): Promise<void> {
+    const { commits, engine, now } = this.#options;
+    let at = now();
+    for (let moved = 0; moved < mostBroughtForward; moved += broughtForwardAtOnce) {
+      const ids = await engine.waitingSince(kind, at, broughtForwardAtOnce);
+      if (ids.length === 0) return;
+      await engine.bringForward(
+        kind,
+        ids.map((id, index) => ({ id, runAt: at + index * everyMilliseconds })),
+      );
+      await commits.run((transaction) => this.#signal(transaction, [kind]));
+      at += ids.length * everyMilliseconds;
+    }
   }
 
   #add(transaction: AnyTransaction, job: StoredJob): void {
@@ -189,9 +223,9 @@ function assertStorable({ kind, payload }: NewJob): void {
       `The job kind "${kind}" is not known to be storable: use letters, digits, _, -, . and /.`,
     );
   }
-  if (payload.includes('\0')) {
+  if (payload.search(unstorableCharacters) >= 0) {
     throw new TypeError(
-      `The payload of a job of kind ${kind} holds a NUL character, which cannot be stored.`,
+      `The payload of a job of kind ${kind} holds a NUL or half a surrogate pair, which cannot be stored.`,
     );
   }
 }

@@ -29,6 +29,11 @@ export interface Settlement {
 
 export type LivingState = Exclude<JobState, 'dead'>;
 
+export interface TallyOptions {
+  readonly limit: number;
+  readonly runningHere: number;
+}
+
 /** Where the living jobs are kept: what differs between the backends, and nothing else. */
 export interface JobEngine {
   /** Must be called before jobs of these kinds are claimed. */
@@ -47,14 +52,20 @@ export interface JobEngine {
   release(claims: readonly ClaimedJob[]): Promise<void>;
   /** Makes the jobs claimable whose lease has ended. */
   takeOver(): Promise<void>;
-  /** When the next job of these kinds becomes due; `undefined` when none waits. */
-  nextRunAt(kinds: readonly string[]): Promise<number | undefined>;
+  /** When the next job of these kinds becomes due that was not due at `since`; `undefined` when none waits. */
+  nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined>;
 
   countLiving(): Promise<{ kind: string; state: LivingState; count: number }[]>;
+  /** How many jobs of a kind are in each state, counted up to `limit`; this process runs `runningHere` of them. */
+  tallyLiving(kind: string, options: TallyOptions): Promise<Record<LivingState, number>>;
   listLiving(filter: JobFilter & { readonly limit: number }): Promise<JobDetails[]>;
   find(id: string): Promise<JobDetails | undefined>;
   /** Makes a waiting job due now; false when it is not waiting. */
   hasten(id: string): Promise<boolean>;
+  /** The ids of jobs of a kind that are not due at `since` yet, the next one first. */
+  waitingSince(kind: string, since: number, limit: number): Promise<string[]>;
+  /** Makes waiting jobs of a kind due at these instants, where that is sooner. */
+  bringForward(kind: string, jobs: readonly { readonly id: string; readonly runAt: number }[]): Promise<void>;
   /** Removes a waiting job; false when it is not waiting. */
   remove(id: string): Promise<boolean>;
   /** Called when dead letters came from another database: no new job may get the id of one of them. */

@@ -71,6 +71,11 @@ export interface JobQueue {
 
   /** How many jobs there are of each kind; kinds without any are not told. */
   counts(): Promise<JobKindCounts[]>;
+  /**
+   * As {@link counts}, for metrics: of the kinds that are done here and of those that died, and no number beyond 10,000,
+   * so that it is cheap however many there are.
+   */
+  tally(): Promise<JobKindCounts[]>;
   /** The oldest jobs first. */
   list(filter: JobFilter): Promise<JobSummary[]>;
   /** `undefined` when there is no such job. */
@@ -82,4 +87,10 @@ export interface JobQueue {
   retry(id: string): Promise<boolean>;
   /** Removes a waiting or dead job. False when there is no such job or it is running. */
   drop(id: string): Promise<boolean>;
+  /**
+   * For when what jobs of a kind wait for is back: makes those that wait longest due, the first one now and the others
+   * `everyMilliseconds` after each other, so that they do not come all at once. None is put off; of very many the rest
+   * keep their instants.
+   */
+  bringForward(kind: string, everyMilliseconds: number): Promise<void>;
 }

@@ -22,7 +22,9 @@ interface Work {
 
 interface Running {
   claim: ClaimedJob;
-  readonly done: Promise<void>;
+  /** Whether it has run and only its outcome is still to be recorded: its place is free already. */
+  isEnding: boolean;
+  done: Promise<void>;
 }
 
 // Backstop for what no signal tells: another process's command line on SQLite, or a signal that was lost.
@@ -41,13 +43,19 @@ export class JobRunner {
   #pollTimer: NodeJS.Timeout | undefined;
   #pollAt = Number.POSITIVE_INFINITY;
   #renewalTimer: NodeJS.Timeout | undefined;
-  #lastRenewal = performance.now();
+  /** When the database was last known to answer, by a clock that is never set. */
+  #lastAnswerAt = performance.now();
   #started = false;
   #stopped: Promise<void> | undefined;
   #isAbandoned = false;
 
   constructor(options: JobRunnerOptions) {
     this.#options = options;
+  }
+
+  /** How many jobs of each kind that is handled here run here. */
+  get runningByKind(): ReadonlyMap<string, number> {
+    return new Map([...this.#work].map(([kind, { running }]) => [kind, running.size]));
   }
 
   handle(kind: string, handler: JobHandler): void {
@@ -81,6 +89,8 @@ export class JobRunner {
     await this.#renewLeases();
     await this.#options.engine.takeOver();
     for (;;) {
+      // What is under way may have looked at the schedules before the clock was where it is now.
+      while (this.#claiming !== undefined) await this.#claiming;
       this.wake();
       while (this.#claiming !== undefined) await this.#claiming;
       const running = this.#running();
@@ -120,18 +130,18 @@ export class JobRunner {
   async #claimWanted(): Promise<void> {
     // Jobs end in bunches, as they are recorded together: claim once for all of them.
     await new Promise((resolve) => setImmediate(resolve));
-    let isBusy = false;
+    const since = this.#options.now();
+    const looked: string[] = [];
     try {
       await this.#options.beforeClaim();
       while (this.#wanted.size > 0 && this.#started) {
         const [kind] = this.#wanted;
         if (kind === undefined) break;
         this.#wanted.delete(kind);
-        isBusy = (await this.#claimKind(kind)) || isBusy;
+        await this.#claimKind(kind);
+        looked.push(kind);
       }
-      // While there is more to do than places for it, a job that ends looks for the next one of its kind.
-      if (isBusy) this.#pollAfter(pollMilliseconds);
-      else this.#pollAfter(this.#untilNext(await this.#options.engine.nextRunAt([...this.#work.keys()])));
+      this.#pollAfter(this.#untilNext(await this.#nextRunAt(looked, since)));
     } catch (error) {
       this.#wanted.clear();
       this.#pollAfter(pollMilliseconds);
@@ -139,40 +149,47 @@ export class JobRunner {
     }
   }
 
-  /** Whether there may be more due jobs than places for them. */
-  async #claimKind(kind: string): Promise<boolean> {
+  /** Of these kinds alone: that of the others is planned already, or looked for when a job of theirs ends. */
+  async #nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
+    // What has no room, and what was due before, waits for a free place: a job that ends looks for the next one.
+    const withRoom = kinds.filter((kind) => {
+      const work = this.#work.get(kind);
+      return work !== undefined && work.running.size < work.handler.concurrency;
+    });
+    return withRoom.length === 0 ? undefined : await this.#options.engine.nextRunAt(withRoom, since);
+  }
+
+  async #claimKind(kind: string): Promise<void> {
     const work = this.#work.get(kind);
-    if (work === undefined) return false;
-    const free = work.handler.concurrency - work.running.size;
-    if (free <= 0) return true;
+    if (work === undefined) return;
+    const free = roomOf(work);
+    if (free <= 0) return;
     const claims = await this.#options.engine.claim(kind, free);
     for (const claim of claims) {
       const running = work.running.get(claim.job.id);
-      // Its lease ran out here (the clock was set forward, say): it goes on under the new one.
-      if (running === undefined) {
+      if (running === undefined || running.isEnding) {
         this.#begin(kind, work, claim);
         continue;
       }
+      // Its lease ran out here (the clock was set forward, say): it goes on under the new one.
       running.claim = claim;
       this.#wanted.add(kind);
     }
-    return claims.length === free;
   }
 
   #begin(kind: string, { handler, running }: Work, claim: ClaimedJob): void {
-    const currentClaim = (): ClaimedJob => running.get(claim.job.id)?.claim ?? claim;
-    const done = this.#attempt(handler, claim, currentClaim).finally(() => {
-      running.delete(claim.job.id);
+    const own: Running = { claim, isEnding: false, done: Promise.resolve() };
+    running.set(claim.job.id, own);
+    own.done = this.#attempt(handler, own).finally(() => {
+      // It may have been put back and claimed again since.
+      if (running.get(claim.job.id) === own) running.delete(claim.job.id);
       this.wake([kind]);
     });
-    running.set(claim.job.id, { claim, done });
   }
 
   #untilNext(nextRunAt = Number.POSITIVE_INFINITY): number {
-    const now = this.#options.now();
-    // What is due already waits for a free place, and a job that ends looks for it.
-    const next = Math.min(nextRunAt > now ? nextRunAt : Number.POSITIVE_INFINITY, this.#options.nextDueAt());
-    return Math.min(pollMilliseconds, Math.max(1, next - now));
+    const next = Math.min(nextRunAt, this.#options.nextDueAt());
+    return Math.min(pollMilliseconds, Math.max(1, next - this.#options.now()));
   }
 
   /** Looks at all kinds after that time, or when that was planned already if it is sooner. */
@@ -188,16 +205,24 @@ export class JobRunner {
     this.#pollTimer.unref();
   }
 
-  async #attempt(handler: JobHandler, begun: ClaimedJob, currentClaim: () => ClaimedJob): Promise<void> {
+  async #attempt(handler: JobHandler, own: Running): Promise<void> {
+    const begun = own.claim;
     try {
       const outcome = await this.#outcomeOf(handler, begun);
       // Its lease is given up already: somebody else does it again.
       if (this.#isAbandoned) return;
-      if (outcome === 'handed-back') await this.#release([currentClaim()]);
-      else await this.#options.outcomes.record(currentClaim(), outcome);
+      if (outcome === 'handed-back') {
+        await this.#release([own.claim]);
+        return;
+      }
+      own.isEnding = true;
+      const recorded = this.#options.outcomes.record(own.claim, outcome);
+      // Whatever takes its place is claimed in the commit that records it.
+      this.wake([begun.job.kind]);
+      await recorded;
     } catch (error) {
       this.#options.onError(error, begun);
-      await this.#retryUnrecorded(currentClaim());
+      await this.#retryUnrecorded(own.claim);
     }
   }
 
@@ -249,15 +274,23 @@ export class JobRunner {
   async #renew(): Promise<void> {
     try {
       await this.#renewLeases();
-      // After an outage every lease looks abandoned; their owners get the time of one to renew them first.
-      const now = performance.now();
-      const wasAway = now - this.#lastRenewal > leaseMilliseconds / 2;
-      this.#lastRenewal = now;
-      if (this.#started && !wasAway) await this.#options.engine.takeOver();
+      const { engine } = this.#options;
+      // After an outage every lease looks abandoned; their owners get until the next time to renew them first.
+      const wasAway = performance.now() - this.#lastAnswerAt > leaseMilliseconds / 2;
+      if (wasAway) await engine.nextRunAt([...this.#work.keys()], this.#options.now());
+      else if (this.#started) await engine.takeOver();
+      this.#lastAnswerAt = performance.now();
     } catch (error) {
       this.#options.onError(error);
     }
   }
+}
+
+/** How many more jobs may run: those that are ending leave their places, until as many of them are still unrecorded. */
+function roomOf({ handler, running }: Work): number {
+  let free = handler.concurrency;
+  for (const { isEnding } of running.values()) if (!isEnding) free -= 1;
+  return Math.min(free, 2 * handler.concurrency - running.size);
 }
 
 /** Resolves when `work` does, or after that time. */

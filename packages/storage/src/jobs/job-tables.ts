@@ -62,6 +62,11 @@ export const jobMigrations: MigrationSet = {
           .execute();
       },
     },
+    '0002-dead-jobs-by-kind': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await db.schema.createIndex('dead_jobs_kind').on('dead_jobs').column('kind').execute();
+      },
+    },
   },
 };
 

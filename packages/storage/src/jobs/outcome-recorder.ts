@@ -4,6 +4,7 @@ import type { DeadJobs } from './dead-jobs.js';
 import type { ClaimedJob, JobEngine, Settlement } from './job-engine.js';
 import type { JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
+import { unstorableCharacters } from './unstorable-characters.js';
 
 interface Ended {
   readonly claim: ClaimedJob;
@@ -81,6 +82,5 @@ function toSettlement({ claim, outcome }: Ended): Settlement {
 
 /** Reasons quote what others sent, which may hold what a database refuses to store as text. */
 function printable(reason: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: PostgreSQL's text cannot hold NUL.
-  return reason.replace(/[\u0000\ud800-\udfff]/gu, '\ufffd').slice(0, maximumReasonLength);
+  return reason.replace(unstorableCharacters, '\ufffd').slice(0, maximumReasonLength);
 }

@@ -1,4 +1,12 @@
-import { type ExpressionBuilder, type Kysely, type SelectType, sql } from 'kysely';
+import {
+  CompiledQuery,
+  type ExpressionBuilder,
+  type Kysely,
+  type RawBuilder,
+  type SelectType,
+  sql,
+} from 'kysely';
+import { BulkStatement } from '../bulk-statement.js';
 import type { GroupCommit } from '../group-commit.js';
 import type { AnyTransaction } from '../transaction.js';
 import {
@@ -8,6 +16,7 @@ import {
   leaseMilliseconds,
   type Settlement,
   type StoredJob,
+  type TallyOptions,
 } from './job-engine.js';
 import type { JobDetails, JobFilter } from './job-listing.js';
 import { type JobTables, jobTables } from './job-tables.js';
@@ -40,37 +49,24 @@ export class SqliteJobEngine implements JobEngine {
   }
 
   async add(transaction: AnyTransaction, jobs: readonly StoredJob[]): Promise<void> {
-    // One text for any number of rows: preparing a statement for each number would cost more than the insert.
-    await sql`
-      insert into jobs (kind, payload, created_at, run_at, give_up_at, attempt, last_reason)
-      select value ->> 'kind', value ->> 'payload', value ->> 'createdAt', value ->> 'runAt', value ->> 'giveUpAt',
-        value ->> 'attempts', value ->> 'reason'
-      from json_each(${JSON.stringify(jobs)})`.execute(jobTables(transaction));
+    const rows = jobs.map(({ kind, payload, createdAt, runAt, giveUpAt, attempts, reason }) => [
+      kind,
+      payload,
+      createdAt,
+      runAt,
+      giveUpAt,
+      attempts,
+      reason ?? null,
+    ]);
+    await insertJobs.run(jobTables(transaction), rows);
   }
 
   async claim(kind: string, limit: number): Promise<ClaimedJob[]> {
     const now = this.#now();
-    // A claim writes, and each write costs a sync of the disk: look first whether there is anything to claim.
-    const found = await this.#db
-      .selectFrom('jobs')
-      .select('id')
-      .where('kind', '=', kind)
-      .where('run_at', '<=', now)
-      .where((is) => unleased(is, now))
-      .orderBy('run_at')
-      .orderBy('id')
-      .limit(limit)
-      .execute();
-    if (found.length === 0) return [];
-    const ids = found.map(({ id }) => id);
-    const rows = await this.#commits.run(({ db }) =>
-      db
-        .updateTable('jobs')
-        .set({ leased_until: now + leaseMilliseconds, attempt: sql`attempt + 1` })
-        .where('id', 'in', sql<number>`(select value from json_each(${JSON.stringify(ids)}))`)
-        .where((is) => unleased(is, now))
-        .returningAll()
-        .execute(),
+    const parameters = [now + leaseMilliseconds, kind, now, now, limit];
+    // Where nothing is due nothing is written, and the disk has nothing to sync.
+    const rows = await this.#commits.run(
+      async ({ db }) => (await db.executeQuery<JobRow>(CompiledQuery.raw(claimJobs, parameters))).rows,
     );
     return rows.sort((a, b) => a.run_at - b.run_at || a.id - b.id).map(toClaim);
   }
@@ -80,47 +76,50 @@ export class SqliteJobEngine implements JobEngine {
     settlements: readonly Settlement[],
   ): Promise<ReadonlySet<string>> {
     const db = jobTables(transaction);
-    const settled = new Set<string>();
     const gone = settlements.filter(({ next }) => next === undefined);
-    if (gone.length > 0) {
-      const rows = await db
-        .deleteFrom('jobs')
-        .where(ownedBy(gone.map(({ claim }) => claim)))
-        .returning('id')
-        .execute();
-      for (const { id } of rows) settled.add(String(id));
-    }
-    for (const { claim, next } of settlements) {
-      if (next === undefined) continue;
-      const rows = await db
-        .updateTable('jobs')
-        .set({ run_at: next.runAt, leased_until: null, last_reason: next.reason })
-        .where('id', '=', Number(claim.job.id))
-        .where('attempt', '=', claim.fence)
-        .returning('id')
-        .execute();
-      for (const { id } of rows) settled.add(String(id));
-    }
-    return settled;
+    const waiting = settlements.filter(({ next }) => next !== undefined);
+    const settled = [
+      ...(await deleteJobs.run(
+        db,
+        gone.map(({ claim }) => [Number(claim.job.id), claim.fence]),
+      )),
+      ...(await putBackJobs.run(
+        db,
+        waiting.map(({ claim, next }) => [Number(claim.job.id), claim.fence, next?.runAt, next?.reason]),
+      )),
+    ];
+    return new Set(settled.map(({ id }) => String(id)));
   }
 
   async renew(claims: readonly ClaimedJob[]): Promise<void> {
-    await this.#setLease(claims, this.#now() + leaseMilliseconds);
+    const until = this.#now() + leaseMilliseconds;
+    // What was put back since is owned by nobody, though its fence is the same until somebody claims it.
+    await this.#commits.run(({ db }) =>
+      db
+        .updateTable('jobs')
+        .set({ leased_until: until })
+        .where(ownedBy(claims))
+        .where('leased_until', 'is not', null)
+        .execute(),
+    );
   }
 
   async release(claims: readonly ClaimedJob[]): Promise<void> {
-    await this.#setLease(claims, null);
+    await this.#commits.run(({ db }) =>
+      db.updateTable('jobs').set({ leased_until: null }).where(ownedBy(claims)).execute(),
+    );
   }
 
   async takeOver(): Promise<void> {}
 
-  async nextRunAt(kinds: readonly string[]): Promise<number | undefined> {
+  async nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
     let next: number | undefined;
     for (const kind of kinds) {
       const row = await this.#db
         .selectFrom('jobs')
         .select('run_at')
         .where('kind', '=', kind)
+        .where('run_at', '>', since)
         .where('leased_until', 'is', null)
         .orderBy('run_at')
         .limit(1)
@@ -136,6 +135,23 @@ export class SqliteJobEngine implements JobEngine {
       .select(['kind', this.#state().as('state'), (is) => is.fn.countAll<number>().as('count')])
       .groupBy(['kind', 'state'])
       .execute();
+  }
+
+  /** From the index alone, which knows nothing of leases: only this process has any. */
+  async tallyLiving(
+    kind: string,
+    { limit, runningHere: running }: TallyOptions,
+  ): Promise<Record<LivingState, number>> {
+    const now = this.#now();
+    const count = async (condition: RawBuilder<unknown>): Promise<number> => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*) as count from (select 1 from jobs where kind = ${kind} and ${condition} limit ${limit})`.execute(
+        this.#db,
+      );
+      return rows[0]?.count ?? 0;
+    };
+    const started = await count(sql`run_at <= ${now}`);
+    return { due: Math.max(0, started - running), waiting: await count(sql`run_at > ${now}`), running };
   }
 
   async listLiving({ state, kind, limit }: JobFilter & { readonly limit: number }): Promise<JobDetails[]> {
@@ -169,6 +185,35 @@ export class SqliteJobEngine implements JobEngine {
         .execute(),
     );
     return rows.length > 0;
+  }
+
+  async waitingSince(kind: string, since: number, limit: number): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom('jobs')
+      .select('id')
+      .where('kind', '=', kind)
+      .where('run_at', '>', since)
+      .where('leased_until', 'is', null)
+      .orderBy('run_at')
+      .orderBy('id')
+      .limit(limit)
+      .execute();
+    return rows.map(({ id }) => String(id));
+  }
+
+  async bringForward(kind: string, jobs: readonly { id: string; runAt: number }[]): Promise<void> {
+    await this.#commits.run(async ({ db }) => {
+      for (const { id, runAt } of jobs) {
+        await db
+          .updateTable('jobs')
+          .set({ run_at: runAt })
+          .where('id', '=', Number(id))
+          .where('kind', '=', kind)
+          .where('run_at', '>', runAt)
+          .where('leased_until', 'is', null)
+          .execute();
+      }
+    });
   }
 
   async remove(id: string): Promise<boolean> {
@@ -216,16 +261,37 @@ export class SqliteJobEngine implements JobEngine {
     }
   }
 
-  async #setLease(claims: readonly ClaimedJob[], until: number | null): Promise<void> {
-    await this.#commits.run(({ db }) =>
-      db.updateTable('jobs').set({ leased_until: until }).where(ownedBy(claims)).execute(),
-    );
-  }
-
   #state() {
     const now = this.#now();
     return sql<LivingState>`case when leased_until > ${now} then 'running' when run_at <= ${now} then 'due' else 'waiting' end`;
   }
+}
+
+const insertJobs = new BulkStatement(
+  (rows) => `insert into jobs (kind, payload, created_at, run_at, give_up_at, attempt, last_reason)
+    values ${list('(?, ?, ?, ?, ?, ?, ?)', rows)}`,
+);
+
+const claimJobs = `update jobs set leased_until = ?, attempt = attempt + 1
+  where id in (
+    select id from jobs where kind = ? and run_at <= ? and (leased_until is null or leased_until <= ?)
+    order by run_at, id limit ?)
+  returning *`;
+
+/** Those jobs that nobody has claimed since, named by id and fence. */
+const deleteJobs = new BulkStatement<{ readonly id: number }>(
+  (rows) => `delete from jobs where (id, attempt) in (values ${list('(?, ?)', rows)}) returning id`,
+);
+
+const putBackJobs = new BulkStatement<{ readonly id: number }>(
+  (rows) => `with settled (id, fence, run_at, reason) as (values ${list('(?, ?, ?, ?)', rows)})
+    update jobs set run_at = settled.run_at, leased_until = null, last_reason = settled.reason
+    from settled where jobs.id = settled.id and jobs.attempt = settled.fence
+    returning jobs.id`,
+);
+
+function list(row: string, rows: number): string {
+  return Array.from({ length: rows }, () => row).join(', ');
 }
 
 type Is = ExpressionBuilder<JobTables, 'jobs'>;

@@ -1,4 +1,4 @@
-import { CompiledQuery, type Kysely, sql } from 'kysely';
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type pg from 'pg';
 import type { PgBoss } from 'pg-boss';
 import {
@@ -8,6 +8,7 @@ import {
   leaseMilliseconds,
   type Settlement,
   type StoredJob,
+  type TallyOptions,
 } from '../jobs/job-engine.js';
 import type { JobDetails, JobFilter } from '../jobs/job-listing.js';
 import type { AnyTransaction } from '../transaction.js';
@@ -44,6 +45,7 @@ const queueOptions = {
   retentionSeconds: 2_147_483_647,
 };
 const exportPage = 1000;
+const impossibleLeaseMilliseconds = 60 * 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
@@ -126,17 +128,23 @@ export class PgBossJobEngine implements JobEngine {
   }
 
   async takeOver(): Promise<void> {
-    const ended = instant(this.#now() - leaseMilliseconds);
+    const now = this.#now();
+    const ended = instant(now - leaseMilliseconds);
+    // Left by a process whose clock was far ahead: waiting for that instant may take for ever.
+    const impossible = instant(now + impossibleLeaseMilliseconds);
     await sql`
-      update ${jobTable} set state = 'retry'
-      where state = 'active' and heartbeat_on < ${ended}::timestamptz`.execute(this.#db);
+      update ${jobTable} set state = 'retry' where state = 'active'
+        and (heartbeat_on < ${ended}::timestamptz or heartbeat_on > ${impossible}::timestamptz)`.execute(
+      this.#db,
+    );
   }
 
-  async nextRunAt(kinds: readonly string[]): Promise<number | undefined> {
+  async nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
     const { rows } = await sql<{ run_at: number | null }>`
       select min(next.run_at) as run_at from unnest(${kinds}::text[]) as kind, lateral (
         select ${runAt} as run_at from ${jobTable}
-        where name = kind and state < 'active' and not blocked order by start_after limit 1
+        where name = kind and state < 'active' and not blocked and start_after > ${instant(since)}::timestamptz
+        order by start_after limit 1
       ) as next`.execute(this.#db);
     return rows[0]?.run_at ?? undefined;
   }
@@ -146,6 +154,17 @@ export class PgBossJobEngine implements JobEngine {
       select name as kind, ${this.#state()} as state, count(*) as count from ${jobTable}
       where state <= 'active' group by 1, 2`.execute(this.#db);
     return rows;
+  }
+
+  async tallyLiving(kind: string, { limit }: TallyOptions): Promise<Record<LivingState, number>> {
+    const now = sql`${instant(this.#now())}::timestamptz`;
+    const count = (condition: RawBuilder<unknown>) =>
+      sql<number>`(select count(*) from (select 1 from ${jobTable} where name = ${kind} and ${condition} limit ${limit}) as counted)`;
+    const { rows } = await sql<Record<LivingState, number>>`
+      select ${count(sql`state < 'active' and not blocked and start_after <= ${now}`)} as due,
+        ${count(sql`state < 'active' and not blocked and start_after > ${now}`)} as waiting,
+        ${count(sql`state = 'active'`)} as running`.execute(this.#db);
+    return rows[0] ?? { due: 0, waiting: 0, running: 0 };
   }
 
   async listLiving({ state, kind, limit }: JobFilter & { readonly limit: number }): Promise<JobDetails[]> {
@@ -169,6 +188,24 @@ export class PgBossJobEngine implements JobEngine {
       update ${jobTable} set start_after = ${instant(this.#now())}::timestamptz
       where id = ${id}::uuid and state < 'active'`.execute(this.#db);
     return (result.numAffectedRows ?? 0n) > 0n;
+  }
+
+  async waitingSince(kind: string, since: number, limit: number): Promise<string[]> {
+    const { rows } = await sql<{ id: string }>`
+      select id from ${jobTable}
+      where name = ${kind} and state < 'active' and not blocked and start_after > ${instant(since)}::timestamptz
+      order by start_after limit ${limit}`.execute(this.#db);
+    return rows.map(({ id }) => id);
+  }
+
+  async bringForward(kind: string, jobs: readonly { id: string; runAt: number }[]): Promise<void> {
+    const ids = jobs.map(({ id }) => id);
+    const instants = jobs.map(({ runAt }) => instant(runAt));
+    await sql`
+      update ${jobTable} as job set start_after = sooner.at
+      from unnest(${ids}::uuid[], ${instants}::timestamptz[]) as sooner(id, at)
+      where job.name = ${kind} and job.id = sooner.id and job.state < 'active'
+        and job.start_after > sooner.at`.execute(this.#db);
   }
 
   async remove(id: string): Promise<boolean> {

@@ -5,10 +5,19 @@ import { PgBoss } from 'pg-boss';
 /** Where pg-boss keeps its tables; they are its own, and it migrates them itself. */
 export const jobSchema = 'pgboss';
 
-/** Starts pg-boss on this pool and brings its tables up to date. */
-export async function startPgBoss(pool: pg.Pool, onError: (error: unknown) => void): Promise<PgBoss> {
+export interface StartPgBossOptions {
+  /** Through which its tables are brought up to date. */
+  readonly migrations: pg.Pool;
+  /** What it works with from then on. */
+  readonly pool: pg.Pool;
+  onError(error: unknown): void;
+}
+
+/** Starts pg-boss and brings its tables up to date. */
+export async function startPgBoss({ migrations, pool, onError }: StartPgBossOptions): Promise<PgBoss> {
+  let current = migrations;
   const boss = new PgBoss({
-    db: { executeSql: (text, values) => pool.query(text, values) },
+    db: { executeSql: (text, values) => current.query(text, values) },
     schema: jobSchema,
     // Both would look at every job again and again; schedules and leases are this package's own.
     supervise: false,
@@ -16,6 +25,7 @@ export async function startPgBoss(pool: pg.Pool, onError: (error: unknown) => vo
   });
   boss.on('error', onError);
   await boss.start();
+  current = pool;
   return boss;
 }
 

@@ -1,4 +1,5 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import type pg from 'pg';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { PgBossJobEngine } from './pg-boss-job-engine.js';
@@ -32,14 +33,17 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     signals,
     lanes: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
     isConflict: isPostgresConflict,
-    lockMigrations,
+    migrating: (work) =>
+      withPatience<Tables, void>(url, (patient) => work({ db: patient.db, lock: lockMigrations })),
     async openJobEngine(_commits, now) {
-      const boss = await db.transaction().execute(async (transaction) => {
-        await lockMigrations(transaction);
-        const boss = await startPgBoss(pool, onError);
-        await addJobIndexes(transaction as unknown as Kysely<unknown>);
-        return boss;
-      });
+      const boss = await withPatience(url, (patient) =>
+        patient.db.transaction().execute(async (transaction) => {
+          await lockMigrations(transaction);
+          const boss = await startPgBoss({ migrations: patient.pool, pool, onError });
+          await addJobIndexes(transaction as Kysely<unknown>);
+          return boss;
+        }),
+      );
       return new PgBossJobEngine(boss, pool, db as unknown as Kysely<unknown>, now);
     },
     async close() {
@@ -49,7 +53,27 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   };
 }
 
+interface Patient<Tables> {
+  readonly pool: pg.Pool;
+  readonly db: Kysely<Tables>;
+}
+
+/** Large tables take their time to be changed, and other processes wait for it. */
+async function withPatience<Tables, Result>(
+  url: string,
+  work: (patient: Patient<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const pool = createPool({ url, connections: 2, isPatient: true });
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
+  try {
+    return await work({ pool, db });
+  } finally {
+    await db.destroy();
+  }
+}
+
 async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise<void> {
+  // The role may have a limit of its own.
   await sql`set local statement_timeout = 0`.execute(transaction);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
 }

@@ -7,6 +7,8 @@ export interface PostgresPoolOptions {
   readonly url: string;
   /** The most connections this process opens, at least 2; one more listens for notifications. */
   readonly connections: number;
+  /** Whether answers are waited for however long they take. */
+  readonly isPatient?: boolean;
 }
 
 const connectTimeoutMilliseconds = 5_000;
@@ -26,14 +28,18 @@ export function connectionSettings(url: string): pg.ClientConfig {
   };
 }
 
-export function createPool({ url, connections }: PostgresPoolOptions): pg.Pool {
+const timeouts = {
+  statement_timeout: statementTimeoutMilliseconds,
+  query_timeout: answerTimeoutMilliseconds,
+  idle_in_transaction_session_timeout: idleTransactionTimeoutMilliseconds,
+};
+
+export function createPool({ url, connections, isPatient = false }: PostgresPoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...connectionSettings(url),
     max: connections,
     idleTimeoutMillis: 30_000,
-    statement_timeout: statementTimeoutMilliseconds,
-    query_timeout: answerTimeoutMilliseconds,
-    idle_in_transaction_session_timeout: idleTransactionTimeoutMilliseconds,
+    ...(isPatient ? {} : timeouts),
   });
   // A connection that breaks is told to whoever uses it next, as the error of its query; without these listeners the
   // event would end the process.

@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
+import { jobMigrations } from '../jobs/job-tables.js';
 import { isBusy } from './sqlite-errors.js';
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>;
@@ -26,6 +27,8 @@ export function openSqlite(path: string): SqliteFile {
     makePrivateFile(path);
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
+    // Before anything is changed in it.
+    refuseForeign(writer, path);
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
     writer.exec('pragma foreign_keys = on');
@@ -33,11 +36,25 @@ export function openSqlite(path: string): SqliteFile {
     writer.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`);
     return { writer, openReader: () => openReader(path) };
   } catch (cause) {
+    if (cause instanceof DatabaseUnusableError) throw cause;
     throw new DatabaseUnusableError(
       `The database file ${path} cannot be opened: ${(cause as Error).message}; check its path and permissions.`,
       { cause },
     );
   }
+}
+
+/** What is ours has the job queue's migrations, which are committed with the first tables. */
+function refuseForeign(database: SqliteDatabase, path: string): void {
+  const tables = database
+    .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite%' order by name")
+    .all()
+    .map(({ name }) => name);
+  if (tables.length === 0 || tables.includes(`${jobMigrations.unit}_migrations`)) return;
+  database.close();
+  throw new DatabaseUnusableError(
+    `The file ${path} is another program's database (it has a table ${tables[0]}): name a file of your own.`,
+  );
 }
 
 function openReader(path: string): SqliteDatabase {
@@ -52,12 +69,13 @@ function openReader(path: string): SqliteDatabase {
  * @throws DatabaseUnusableError when another process serves from the file.
  */
 export function lockForServing(path: string): () => void {
-  const lock = openLockFile(path);
+  const lockPath = lockPathOf(path);
+  const lock = openLockFile(path, lockPath);
   try {
     lock.exec('begin exclusive');
   } catch (cause) {
     lock.close();
-    if (!isBusy(cause)) throw cannotLock(path, cause);
+    if (!isBusy(cause)) throw cannotLock(path, lockPath, cause);
     throw new DatabaseUnusableError(
       `The database file ${path} is in use by another serving process: stop that one first, or use PostgreSQL to run several.`,
       { cause },
@@ -66,19 +84,29 @@ export function lockForServing(path: string): () => void {
   return () => lock.close();
 }
 
-function openLockFile(path: string): SqliteDatabase {
-  const lockPath = `${path}.serving`;
+/** The database file is made when there is none, as only a file has a real path. */
+function lockPathOf(path: string): string {
+  try {
+    makePrivateFile(path);
+    // A link is another name of the same database.
+    return `${realpathSync(path)}.serving`;
+  } catch (cause) {
+    throw cannotLock(path, `${path}.serving`, cause);
+  }
+}
+
+function openLockFile(path: string, lockPath: string): SqliteDatabase {
   try {
     makePrivateFile(lockPath);
     return new DatabaseSync(lockPath);
   } catch (cause) {
-    throw cannotLock(path, cause);
+    throw cannotLock(path, lockPath, cause);
   }
 }
 
-function cannotLock(path: string, cause: unknown): DatabaseUnusableError {
+function cannotLock(path: string, lockPath: string, cause: unknown): DatabaseUnusableError {
   return new DatabaseUnusableError(
-    `The database file ${path} cannot be locked through ${path}.serving: ${(cause as Error).message}; check its path and permissions.`,
+    `The database file ${path} cannot be locked through ${lockPath}: ${(cause as Error).message}; check its path and permissions.`,
     { cause },
   );
 }

@@ -20,7 +20,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
       lanes: 1,
       isConflict: () => false,
       // Every transaction that writes has the whole file to itself.
-      lockMigrations: async () => {},
+      migrating: (work) => work({ db, lock: async () => {} }),
       openJobEngine: async (commits, now) =>
         new SqliteJobEngine(db as unknown as Kysely<JobTables>, commits, now),
       async close() {

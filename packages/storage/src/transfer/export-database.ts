@@ -93,5 +93,6 @@ function encodeRow(row: Readonly<Record<string, unknown>>) {
 }
 
 async function writeLine(output: Writable, line: TransferLine): Promise<void> {
+  if (output.errored) throw output.errored;
   if (!output.write(`${JSON.stringify(line)}\n`)) await once(output, 'drain');
 }

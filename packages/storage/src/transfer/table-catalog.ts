@@ -21,7 +21,10 @@ interface CatalogRow {
   readonly key_position: number | null;
 }
 
-/** All tables but those that say which migrations were run, each after the tables that it refers to. */
+/**
+ * All tables but those that say which migrations were run, each after the tables that it refers to. What lies in a
+ * partition is read through the table that it is a part of.
+ */
 export async function readTables(db: Kysely<unknown>, without: readonly string[]): Promise<TransferTable[]> {
   const { rows } = await (isPostgres(db) ? postgresColumns : sqliteColumns).execute(db);
   const names = [...new Set(rows.map(({ table_name }) => table_name))].filter(
@@ -78,12 +81,13 @@ const postgresColumns = sql<CatalogRow>`
   from information_schema.columns
   join information_schema.tables on tables.table_schema = columns.table_schema
     and tables.table_name = columns.table_name and tables.table_type = 'BASE TABLE'
+  join pg_class on pg_class.oid = format('%I.%I', columns.table_schema, columns.table_name)::regclass
   left join information_schema.table_constraints as constraints on constraints.table_schema = columns.table_schema
     and constraints.table_name = columns.table_name and constraints.constraint_type = 'PRIMARY KEY'
   left join information_schema.key_column_usage as keys on keys.constraint_schema = constraints.constraint_schema
     and keys.constraint_name = constraints.constraint_name and keys.table_name = columns.table_name
     and keys.column_name = columns.column_name
-  where columns.table_schema = 'public'
+  where columns.table_schema = 'public' and not pg_class.relispartition
   order by columns.table_name, columns.ordinal_position`;
 
 interface Reference {
@@ -107,7 +111,9 @@ async function readReferences(db: Kysely<unknown>): Promise<Reference[]> {
 async function readIdentityColumns(db: Kysely<unknown>): Promise<GeneratedColumn[]> {
   const columns = await sql<{ table: string; column: string }>`
     select table_name as "table", column_name as "column" from information_schema.columns
-    where table_schema = 'public' and is_identity = 'YES' order by 1`.execute(db);
+    where table_schema = 'public' and is_identity = 'YES'
+      and not (select relispartition from pg_class where oid = format('%I.%I', table_schema, table_name)::regclass)
+    order by 1`.execute(db);
   const generated: GeneratedColumn[] = [];
   for (const { table, column } of columns.rows) {
     const { rows } = await sql<{ highest: number | null }>`

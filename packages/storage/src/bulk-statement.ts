@@ -1,0 +1,28 @@
+import { CompiledQuery, type Transaction } from 'kysely';
+
+// Few shapes of statement, so that each stays prepared; the larger ones share the cost of a round trip.
+const rowsPerStatement = [64, 16, 4, 1] as const;
+
+/** A statement for any number of rows, run in as few executions as its prepared shapes allow. */
+export class BulkStatement<Result = never> {
+  readonly #shapes: readonly { readonly size: number; readonly sql: string }[];
+
+  /** @param build the statement's text for so many rows; it takes the parameters of each row, one row after the other. */
+  constructor(build: (rows: number) => string) {
+    this.#shapes = rowsPerStatement.map((size) => ({ size, sql: build(size) }));
+  }
+
+  /** What the executions return, in no order. */
+  async run<Tables>(db: Transaction<Tables>, rows: readonly (readonly unknown[])[]): Promise<Result[]> {
+    const returned: Result[] = [];
+    let offset = 0;
+    for (const { size, sql } of this.#shapes) {
+      for (; rows.length - offset >= size; offset += size) {
+        const parameters = rows.slice(offset, offset + size).flat();
+        const result = await db.executeQuery<Result>(CompiledQuery.raw(sql, parameters));
+        for (const row of result.rows) returned.push(row);
+      }
+    }
+    return returned;
+  }
+}

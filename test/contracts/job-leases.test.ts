@@ -1,0 +1,161 @@
+import type { Database } from '@waxwing/storage';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CuttableProxy } from '../support/cuttable-proxy.js';
+import { add, countsOf, handler, open, start } from '../support/job-queue-under-test.js';
+import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
+
+const lease = 20_000;
+const renewal = 5_000;
+
+/** Repeated work (the renewal of leases) happens when a test says so; all else goes on as ever. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Starts a job that never ends; resolves when it runs. */
+async function beginEndless(database: Database<unknown>): Promise<void> {
+  const begun = new Promise<void>((resolve) => {
+    database.jobs.handle(
+      'k',
+      handler(() => {
+        resolve();
+        return new Promise(() => undefined);
+        // Room for one: it does not claim the job again itself.
+      }, 1),
+    );
+  });
+  await database.jobs.start();
+  await add(database, 'a', { giveUpAt: start + 10 * 365 * 86_400_000 });
+  await begun;
+}
+
+/** When the lease of the only job ends, in milliseconds after the start of the test. */
+async function leaseEnd(backend: TestBackend, { db }: Database<unknown>): Promise<number> {
+  const query =
+    backend.name === 'sqlite'
+      ? sql<{ at: number }>`select leased_until as at from jobs where kind = 'k'`
+      : sql<{ at: number }>`
+          select (extract(epoch from heartbeat_on) * 1000)::bigint + ${sql.lit(lease)} as at
+          from pgboss.job_common where name = 'k'`;
+  return ((await query.execute(db)).rows[0]?.at ?? 0) - start;
+}
+
+/** Another process, which says how often it was given the job. */
+async function survivor(backend: TestBackend, clock: { now: number }, url: string) {
+  const database = await open(backend, clock, url);
+  const attempts: number[] = [];
+  database.jobs.handle(
+    'k',
+    handler(async ({ attempt }) => {
+      attempts.push(attempt);
+      return { kind: 'done' };
+    }),
+  );
+  await database.jobs.start();
+  return { database, attempts };
+}
+
+describe('the lease of a job', () => {
+  eachBackend((backend) => {
+    it('is lengthened while the job runs', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      await beginEndless(database);
+      expect(await leaseEnd(backend, database)).toBe(lease);
+      for (let elapsed = renewal; elapsed <= 3 * lease; elapsed += renewal) {
+        clock.now = start + elapsed;
+        vi.advanceTimersByTime(renewal);
+        await expect.poll(() => leaseEnd(backend, database)).toBe(elapsed + lease);
+      }
+      expect(await countsOf(database)).toMatchObject({ running: 1 });
+    });
+
+    it('is not given again to a job that was put back: it starts at its instant', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      const attempts: number[] = [];
+      database.jobs.handle(
+        'k',
+        handler(async ({ attempt }) => {
+          attempts.push(attempt);
+          if (attempt > 1) return { kind: 'done' };
+          // The renewal begins before what it renews is recorded, and is committed after it.
+          const apply = async () => void vi.advanceTimersByTime(renewal);
+          return { kind: 'retry', at: start + 1000, reason: 'busy', apply };
+        }),
+      );
+      await database.jobs.start();
+      await add(database, 'a');
+      await database.jobs.idle();
+      clock.now = start + 1000;
+      await database.jobs.idle();
+      expect(attempts).toEqual([1, 2]);
+    });
+  });
+
+  eachPostgres((backend) => {
+    it('ends with its process: another one takes the job over by itself', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      await beginEndless(await open(backend, clock, url));
+      // It renews no more.
+      vi.clearAllTimers();
+      const { attempts } = await survivor(backend, clock, url);
+      clock.now = start + lease + 1;
+      vi.advanceTimersByTime(renewal);
+      await expect.poll(() => attempts, { timeout: 10_000 }).toEqual([2]);
+    });
+
+    it('that a process left whose clock was a year ahead ends all the same', async () => {
+      const clock = { now: start + 365 * 86_400_000 };
+      const url = await backend.freshUrl();
+      await beginEndless(await open(backend, clock, url));
+      vi.clearAllTimers();
+      clock.now += 3_600_000 - 365 * 86_400_000;
+      const { attempts, database } = await survivor(backend, clock, url);
+      const [job] = await database.jobs.list({ kind: 'k' });
+      expect(await database.jobs.retry(job?.id ?? '')).toBe(true);
+      await expect.poll(() => attempts, { timeout: 10_000 }).toEqual([2]);
+    });
+
+    it('is not taken for ended right after an outage: its process renews it first', async () => {
+      const clock = { now: start };
+      const url = await backend.freshUrl();
+      await beginEndless(await open(backend, clock, url));
+      vi.clearAllTimers();
+      const proxied = new URL(url);
+      const proxy = new CuttableProxy({ host: proxied.hostname, port: Number(proxied.port || 5432) });
+      await proxy.open();
+      proxied.host = `127.0.0.1:${proxy.port}`;
+      const errors: unknown[] = [];
+      const other = await backend.open<unknown>({
+        migrations: [],
+        url: proxied.href,
+        now: () => clock.now,
+        onJobError: (error) => errors.push(error),
+      });
+      await other.jobs.start();
+      await proxy.cut();
+      for (let elapsed = renewal; elapsed <= 2 * lease; elapsed += renewal) {
+        const told = errors.length;
+        clock.now = start + elapsed;
+        vi.advanceTimersByTime(renewal);
+        await expect.poll(() => errors.length, { timeout: 10_000 }).toBeGreaterThan(told);
+      }
+      await proxy.open();
+      const running = async () => (await countsOf(other))?.running;
+      // Answers again, and is asked for nothing else yet.
+      vi.advanceTimersByTime(renewal);
+      await expect.poll(running, { timeout: 10_000 }).toBe(1);
+      for (let asked = 0; asked < 20; asked++) expect(await running()).toBe(1);
+      vi.advanceTimersByTime(renewal);
+      await expect.poll(running, { timeout: 10_000 }).toBe(0);
+      await other.close();
+      await proxy.cut();
+    });
+  });
+});

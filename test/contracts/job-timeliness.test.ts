@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { add, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
+import { eachBackend, eachPostgres } from '../support/test-databases.js';
+
+const spacing = 20;
+
+describe('the job queue is in time', () => {
+  eachBackend((backend) => {
+    it('with a job of one kind while another kind has more to do than places for it', async () => {
+      const database = await backend.open<unknown>({ migrations: [] });
+      const blocked = new AbortController();
+      database.jobs.handle(
+        'k',
+        handler(async () => {
+          if (!blocked.signal.aborted) {
+            await new Promise((resolve) => blocked.signal.addEventListener('abort', resolve));
+          }
+          return { kind: 'done' };
+        }, 1),
+      );
+      let tellDone: () => void = () => undefined;
+      database.jobs.handle(
+        'punctual',
+        handler(async () => {
+          tellDone();
+          return { kind: 'done' };
+        }),
+      );
+      await database.jobs.start();
+      const giveUpAt = Date.now() + 600_000;
+      for (const payload of ['runs', 'waits for its place']) await add(database, payload, { giveUpAt });
+      const begunAt = performance.now();
+      for (let count = 0; count < 4; count++) {
+        const done = new Promise<void>((resolve) => {
+          tellDone = resolve;
+        });
+        await add(database, '', { kind: 'punctual', runAt: Date.now() + 100, giveUpAt });
+        await done;
+      }
+      // Looking once a second would take four.
+      expect(performance.now() - begunAt).toBeLessThan(3000);
+      blocked.abort();
+      await database.jobs.idle();
+    });
+
+    it('with giving up a job that was to start later than that', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      database.jobs.handle('k', recorder([]));
+      await database.jobs.start();
+      await add(database, 'a', { runAt: start + 5000, giveUpAt: start + 1000 });
+      clock.now = start + 1000;
+      await database.jobs.idle();
+      expect(await onlyJob(database)).toMatchObject({
+        state: 'dead',
+        reason: 'given up: it was never tried',
+      });
+    });
+
+    it('when what jobs wait for is back: they follow each other, and none is put off', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      const done: string[] = [];
+      database.jobs.handle('k', recorder(done));
+      database.jobs.handle('other', recorder(done));
+      await database.jobs.start();
+      await add(database, 'soon', { runAt: start + 5 });
+      for (const hour of [3, 1, 2]) {
+        await add(database, `in ${hour} h`, { runAt: start + hour * 3_600_000, giveUpAt: start + 99e6 });
+      }
+      await add(database, 'of another kind', { kind: 'other', runAt: start + 3_600_000 });
+      await database.jobs.bringForward('k', spacing);
+      const instants = (await database.jobs.list({ kind: 'k' })).map(({ at }) => at - start);
+      expect(instants.sort((a, b) => a - b)).toEqual([0, spacing, 2 * spacing, 3 * spacing]);
+      await database.jobs.idle();
+      expect(done).toEqual(['soon']);
+      for (let step = 1; step < 4; step++) {
+        clock.now = start + step * spacing;
+        await database.jobs.idle();
+      }
+      expect(done).toEqual(['soon', 'in 1 h', 'in 2 h', 'in 3 h']);
+    });
+
+    it('when very many waited: more than fit into one statement are brought forward, and not all', async () => {
+      const database = await open(backend, { now: start });
+      await database.write(async (transaction) => {
+        for (let index = 0; index < 10_300; index++) {
+          const job = { kind: 'k', payload: '', giveUpAt: start + 99e6, runAt: start + 3_600_000 + index };
+          await database.jobs.enqueue(transaction, job);
+        }
+      });
+      await database.jobs.bringForward('k', 1);
+      const instants = (await database.jobs.list({ kind: 'k', limit: 20_000 })).map(({ at }) => at - start);
+      const sooner = instants.filter((at) => at < 3_600_000).sort((a, b) => a - b);
+      expect(sooner).toEqual(Array.from({ length: 10_000 }, (_, index) => index));
+    });
+  });
+
+  eachPostgres((backend) => {
+    it('with a job that another process added', async () => {
+      const url = await backend.freshUrl();
+      const clock = { now: start };
+      const [adding, working] = [await open(backend, clock, url), await open(backend, clock, url)];
+      let tellDone: () => void = () => undefined;
+      working.jobs.handle(
+        'k',
+        handler(async () => {
+          tellDone();
+          return { kind: 'done' };
+        }),
+      );
+      await working.jobs.start();
+      await working.jobs.idle();
+      const begunAt = performance.now();
+      for (let count = 0; count < 5; count++) {
+        const done = new Promise<void>((resolve) => {
+          tellDone = resolve;
+        });
+        await add(adding, '');
+        await done;
+      }
+      // Looking once a second would take five.
+      expect(performance.now() - begunAt).toBeLessThan(3000);
+    });
+  });
+});

@@ -1,0 +1,130 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { readRealm } from '../../apps/server/src/realm/realm-store.js';
+import { type ServerDatabase, serverMigrations } from '../../apps/server/src/server-tables.js';
+import {
+  addUser,
+  allUsers,
+  removeUser,
+  requireUser,
+  rotateApiKey,
+} from '../../apps/server/src/users/manage-users.js';
+import { roles } from '../../apps/server/src/users/roles.js';
+import { findUser } from '../../apps/server/src/users/user-store.js';
+import {
+  deleteOldTestNotifications,
+  takeTestNotification,
+} from '../../packages/server-push/src/notifications/test-notification-limits.js';
+import {
+  acceptRegistration,
+  activateRegistration,
+  activePushDevices,
+} from '../../packages/server-push/src/push-devices/push-device-store.js';
+import { eachBackend } from '../support/test-databases.js';
+
+const start = 1_800_000_000_000;
+const minute = 60_000;
+const hour = 60 * minute;
+const clock = () => start;
+
+function person(email: string, ownerEmail?: string) {
+  return { email, fullName: 'Somebody', role: roles.member, isBot: ownerEmail !== undefined, ownerEmail };
+}
+
+eachBackend((backend) => {
+  let database: ServerDatabase;
+  beforeEach(async () => {
+    database = await backend.open({ migrations: serverMigrations, now: clock });
+  });
+
+  describe('the users of a server', () => {
+    it('are found by their address in any letter case, of which there is one only', async () => {
+      const { user } = await addUser(database, clock, person('Ada@Example.com'));
+      expect(await requireUser(database, 'ada@EXAMPLE.com')).toMatchObject({
+        id: user.id,
+        email: 'Ada@Example.com',
+      });
+      await expect(addUser(database, clock, person('ADA@example.com'))).rejects.toThrow('There is a user');
+      expect(await findUser(database.db, 'bob@example.com')).toBeUndefined();
+    });
+
+    it('get another key and keep what else they are', async () => {
+      const { user } = await addUser(database, clock, person('ada@example.com'));
+      const before = await findUser(database.db, user.email);
+      await rotateApiKey(database, clock, user.email);
+      const { apiKeyHash, ...after } = (await findUser(database.db, user.email)) ?? {};
+      expect(before).toMatchObject(after);
+      expect(apiKeyHash).not.toBe(before?.apiKeyHash);
+    });
+
+    it('go with their bots, and leave their address to others', async () => {
+      const { user: ada } = await addUser(database, clock, person('ada@example.com'));
+      const { user: bob } = await addUser(database, clock, person('bob@example.com'));
+      const { user: bot } = await addUser(database, clock, person('bot@example.com', ada.email));
+      expect([...(await removeUser(database, clock, ada.email))].sort()).toEqual([ada.id, bot.id].sort());
+      expect((await allUsers(database)).map(({ id }) => id)).toEqual([bob.id]);
+      const { user: again } = await addUser(database, clock, person('ada@example.com'));
+      expect(again.id).toBeGreaterThan(bot.id);
+    });
+  });
+
+  describe('the organisation of a server', () => {
+    it('has one UUID, however many processes ask for it first', async () => {
+      const configured = { url: 'https://chat.example.com', name: 'Example' };
+      const asked = await Promise.all(
+        Array.from({ length: 5 }, () => readRealm(database, configured, start)),
+      );
+      expect(new Set(asked.map(({ uuid }) => uuid)).size).toBe(1);
+      expect(await readRealm(database, { ...configured, name: 'Renamed' }, start)).toEqual({
+        ...asked[0],
+        name: 'Renamed',
+      });
+    });
+  });
+
+  describe('the limits of test notifications', () => {
+    const userId = 7;
+    const take = async (now: number, ...accounts: string[]) => {
+      const devices = await activePushDevices(database.db, userId);
+      const asked = devices.filter(({ pushAccountId }) => accounts.includes(pushAccountId));
+      return database.write((transaction) => takeTestNotification(transaction, userId, asked, now));
+    };
+    beforeEach(async () => {
+      for (const pushAccountId of ['1', '2']) {
+        await database.write(async (transaction) => {
+          const registration = {
+            ...{ pushAccountId, tokenKind: 'fcm' as const, hash: 'hash' },
+            ...{ pushPublicKey: 'key', bouncerPublicKey: 'bouncer', encryptedRegistration: 'sealed' },
+          };
+          const accepted = await acceptRegistration(transaction, userId, registration, start);
+          if (accepted.kind !== 'accepted') throw new Error('not accepted');
+          await activateRegistration(transaction, accepted.key, Number(pushAccountId), start);
+        });
+      }
+    });
+
+    it('are one in ten seconds for each device, also of many that are asked for at once', async () => {
+      const waits = await Promise.all(Array.from({ length: 8 }, () => take(start, '1')));
+      expect(waits.filter((wait) => wait === undefined)).toHaveLength(1);
+      expect(waits.filter((wait) => wait === 10)).toHaveLength(7);
+      expect(await take(start, '2')).toBeUndefined();
+      expect(await take(start + 9999, '1')).toBe(1);
+      expect(await take(start + 10_000, '1')).toBeUndefined();
+    });
+
+    it('are twenty an hour for each user, and what is older is forgotten', async () => {
+      for (let count = 0; count < 20; count++)
+        expect(await take(start + count * minute, '1')).toBeUndefined();
+      expect(await take(start + 20 * minute, '2')).toBe(40 * 60);
+      expect(await take(start + hour - 1, '2')).toBe(1);
+      expect(await take(start + hour, '2')).toBeUndefined();
+      const rows = () => database.db.selectFrom('test_notifications').select('sent_at').execute();
+      expect(await rows()).toHaveLength(20);
+      const remove = (limit: number) =>
+        database.write((transaction) =>
+          deleteOldTestNotifications(transaction, start + hour + 5 * minute, limit),
+        );
+      expect([await remove(3), await remove(3)]).toEqual([3, 2]);
+      expect(await rows()).toHaveLength(15);
+    });
+  });
+});

@@ -1,0 +1,17 @@
+import type { Socket } from 'node:net';
+
+/** Passes on what each side says, and ends both when one ends or breaks; `open` holds the sockets meanwhile. */
+export function joinSockets(near: Socket, far: Socket, open: Set<Socket>): void {
+  for (const [one, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    open.add(one);
+    one.on('error', () => other.destroy());
+    one.on('close', () => {
+      open.delete(one);
+      other.destroy();
+    });
+    one.pipe(other);
+  }
+}
