@@ -51,7 +51,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     .action(() => serve(environment));
   const context: CommandContext = {
     terminal,
-    withDatabase: (use) => withDatabase(environment, use),
+    withDatabase: (use) => withDatabase(terminal, use),
   };
   addUsersCommands(program, context);
   addRealmCommands(program, context);
@@ -94,19 +94,17 @@ async function serve(environment: Environment): Promise<void> {
 }
 
 async function withDatabase<T>(
-  environment: Environment,
+  terminal: Terminal,
   use: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<T>,
 ): Promise<T> {
-  const configuration = readServerEnvironment(environment);
+  const configuration = readServerEnvironment(terminal.environment);
   const database = await openDatabase<ServerTables>({
     url: configuration.databaseUrl,
     migrations: serverMigrations,
     role: 'visiting',
     now: systemClock,
-    // A visiting process works no jobs, so none can fail here.
-    onJobError: (error) => {
-      throw error;
-    },
+    // A visiting process works no jobs; what goes wrong in the background, after the commit, fails no command.
+    onJobError: (error) => terminal.say(String(error)),
   });
   try {
     return await use(database, configuration);

@@ -85,6 +85,7 @@ async function assemble(
   database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, async (signal) => {
     metrics.rowsRemoved.inc({ kind: 'event-queue' }, await removeIdleQueues(context, signal));
   });
+  metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
   return {
     app,
@@ -92,9 +93,9 @@ async function assemble(
     metrics,
     realmUuid: realm.uuid,
     async close() {
-      await app.close();
+      // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
+      await Promise.all([app.close(), database.jobs.stop(jobDeadlineMilliseconds)]);
       takeDown();
-      await database.jobs.stop(jobDeadlineMilliseconds);
       await serverPush.close();
       await database.close();
     },

@@ -12,6 +12,7 @@ import {
 } from './notifications/deliver-notification.js';
 import { NotificationSender } from './notifications/notification-sender.js';
 import { testNotification } from './notifications/test-notification.js';
+import { scheduleFailureOfLongPending } from './push-devices/fail-long-pending.js';
 import { forwardRegistrationHandler, forwardRegistrationJob } from './push-devices/forward-registration.js';
 import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { registerPushDevice } from './push-devices/register-push-device.js';
@@ -32,6 +33,8 @@ export interface ServerPush {
   close(): Promise<void>;
 }
 
+// Fifty a second of each kind: as much as a relay that has just come back takes from each of its servers with ease.
+const recoverySpacingMilliseconds = 20;
 const defaultRelayTimeoutMilliseconds = 15_000;
 const maximumRelayConnections = 16;
 
@@ -50,6 +53,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
     deliverNotificationHandler({ database, sender, clock, random }),
   );
   database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
+  scheduleFailureOfLongPending(options);
   scheduleRemovalOfOldRows(options);
   return {
     operations: [
@@ -77,6 +81,13 @@ function createLink(
     dispatcher,
     timeoutMilliseconds: relayTimeoutMilliseconds ?? defaultRelayTimeoutMilliseconds,
     clock,
-    monitor: new LinkMonitor(options),
+    monitor: new LinkMonitor({ ...options, onRecovery: () => bringWaitingForward(options) }),
   });
+}
+
+/** Removals are left where they are: they are put off on purpose. */
+async function bringWaitingForward({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
+  for (const kind of [deliverNotificationJob, forwardRegistrationJob]) {
+    await database.jobs.bringForward(kind, recoverySpacingMilliseconds);
+  }
 }

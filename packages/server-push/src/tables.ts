@@ -111,5 +111,11 @@ export const serverPushMigrations: MigrationSet = {
           .execute();
       },
     },
+    '0003-long-pending': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await sql`create index push_devices_pending on push_devices (changed_at)
+          where pending_token_kind is not null`.execute(db);
+      },
+    },
   },
 };

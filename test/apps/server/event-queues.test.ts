@@ -1,16 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Listener } from '../../../apps/server/src/event-queues/event-bell.js';
 import { registered } from '../../support/relay-stand-in.js';
+import { eachBackend } from '../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest, testPhone } from './server-under-test.js';
 
 let test: ServerUnderTest;
 let ada: Account;
-
-beforeEach(async () => {
-  test = await ServerUnderTest.start({ longPollTimeoutSeconds: 0.05 });
-  test.relay.otherwise(registered(1));
-  ada = await test.addAccount('ada@example.com');
-});
-afterEach(() => test.close());
 
 async function newQueue(account = ada, fields: Record<string, string> = {}): Promise<string> {
   return String((await test.ask(account, 'POST', 'register', fields)).body.queue_id);
@@ -29,191 +24,236 @@ async function makeEvent(pushAccountId: string, account = ada): Promise<void> {
 const accountIds = (answer: Answer) =>
   (answer.body.events as { push_account_id: string }[]).map((event) => event.push_account_id);
 
-describe('registering an event queue', () => {
-  it('tells what a client must know of the organisation', async () => {
-    await makeEvent('5');
-    const { status, body } = await test.ask(ada, 'POST', 'register');
-    expect(status).toBe(200);
-    expect(body).toEqual({
-      result: 'success',
-      msg: '',
-      queue_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      last_event_id: -1,
-      zulip_feature_level: 431,
-      user_id: ada.userId,
-      realm_uuid: test.server.realmUuid,
-      realm_name: 'Example',
-      realm_url: 'https://chat.example.com',
-      max_topic_length: 60,
-      max_message_length: 10_000,
-      max_stream_name_length: 60,
-      max_stream_description_length: 1024,
-      realm_empty_topic_display_name: 'general chat',
-      event_queue_longpoll_timeout_seconds: 0.05,
-      push_devices: { '5': { status: 'active', error_code: null } },
+eachBackend((backend) => {
+  let databaseUrl: string;
+  beforeEach(async () => {
+    databaseUrl = await backend.freshUrl();
+    test = await ServerUnderTest.start({ databaseUrl, longPollTimeoutSeconds: 0.05 });
+    test.relay.otherwise(registered(1));
+    ada = await test.addAccount('ada@example.com');
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await test.close();
+  });
+
+  describe('registering an event queue', () => {
+    it('tells what a client must know of the organisation', async () => {
+      await makeEvent('5');
+      const { status, body } = await test.ask(ada, 'POST', 'register');
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        result: 'success',
+        msg: '',
+        queue_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        last_event_id: -1,
+        zulip_feature_level: 431,
+        user_id: ada.userId,
+        realm_uuid: test.server.realmUuid,
+        realm_name: 'Example',
+        realm_url: 'https://chat.example.com',
+        max_topic_length: 60,
+        max_message_length: 10_000,
+        max_stream_name_length: 60,
+        max_stream_description_length: 1024,
+        realm_empty_topic_display_name: 'general chat',
+        event_queue_longpoll_timeout_seconds: 0.05,
+        push_devices: { '5': { status: 'active', error_code: null } },
+      });
+    });
+
+    it('gives up the queue that was used longest ago when a user has fifty', async () => {
+      const first = await newQueue();
+      test.now += 1;
+      const second = await newQueue();
+      test.now += 1;
+      for (let count = 0; count < 49; count += 1) await newQueue();
+      expect((await poll(first, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
+      expect((await poll(second, -1)).status).toBe(200);
     });
   });
 
-  it('gives up the queue that was used longest ago when a user has fifty', async () => {
-    const first = await newQueue();
-    test.now += 1;
-    const second = await newQueue();
-    test.now += 1;
-    for (let count = 0; count < 49; count += 1) await newQueue();
-    expect((await poll(first, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
-    expect((await poll(second, -1)).status).toBe(200);
-  });
-});
-
-describe('an event queue', () => {
-  it('holds the events of its types, in order, until they are acknowledged', async () => {
-    const [all, some, other] = [
-      await newQueue(),
-      await newQueue(ada, { event_types: '["push_device"]' }),
-      await newQueue(ada, { event_types: '["message"]' }),
-    ];
-    for (const id of ['1', '2', '3']) await makeEvent(id);
-    expect(accountIds(await poll(all, -1))).toEqual(['1', '2', '3']);
-    expect(accountIds(await poll(all, -1))).toEqual(['1', '2', '3']);
-    expect(accountIds(await poll(some, 1))).toEqual(['3']);
-    expect(accountIds(await poll(other, -1))).toEqual([]);
-    const stored = test.server.database.db
-      .selectFrom('events')
-      .select('event_id')
-      .where('queue_id', '=', some);
-    expect(await stored.execute()).toEqual([{ event_id: 2 }]);
-    const tooOld = await poll(some, 0);
-    expect([tooOld.status, tooOld.body.code]).toEqual([400, 'BAD_REQUEST']);
-  });
-
-  it('shows nobody what belongs to another user, and looks to others as if it did not exist', async () => {
-    const bob = await test.addAccount('bob@example.com');
-    const [hers, his] = [await newQueue(), await newQueue(bob)];
-    await makeEvent('1');
-    expect(accountIds(await poll(his, -1, true, bob))).toEqual([]);
-    const stolen = await poll(hers, -1, true, bob);
-    const missing = await poll('no-such-queue', -1, true, bob);
-    expect([stolen.status, stolen.body]).toEqual([
-      400,
-      { result: 'error', msg: `Bad event queue ID: ${hers}`, code: 'BAD_EVENT_QUEUE_ID', queue_id: hers },
-    ]);
-    expect(missing.body).toEqual({
-      ...stolen.body,
-      msg: 'Bad event queue ID: no-such-queue',
-      queue_id: 'no-such-queue',
+  describe('an event queue', () => {
+    it('holds the events of its types, in order, until they are acknowledged', async () => {
+      const [all, some, other] = [
+        await newQueue(),
+        await newQueue(ada, { event_types: '["push_device"]' }),
+        await newQueue(ada, { event_types: '["message"]' }),
+      ];
+      for (const id of ['1', '2', '3']) await makeEvent(id);
+      expect(accountIds(await poll(all, -1))).toEqual(['1', '2', '3']);
+      expect(accountIds(await poll(all, -1))).toEqual(['1', '2', '3']);
+      expect(accountIds(await poll(some, 1))).toEqual(['3']);
+      expect(accountIds(await poll(other, -1))).toEqual([]);
+      const stored = test.server.database.db
+        .selectFrom('events')
+        .select('event_id')
+        .where('queue_id', '=', some);
+      expect(await stored.execute()).toEqual([{ event_id: 2 }]);
+      const tooOld = await poll(some, 0);
+      expect([tooOld.status, tooOld.body.code]).toEqual([400, 'BAD_REQUEST']);
     });
-    expect((await test.ask(bob, 'DELETE', 'events', { queue_id: hers })).body.code).toBe(
-      'BAD_EVENT_QUEUE_ID',
-    );
-    expect(accountIds(await poll(hers, -1))).toEqual(['1']);
-  });
 
-  it('can be deleted once', async () => {
-    const queue = await newQueue();
-    const deleted = await test.ask(ada, 'DELETE', 'events', { queue_id: queue });
-    expect([deleted.status, deleted.body]).toEqual([200, { result: 'success', msg: '' }]);
-    const again = await test.ask(ada, 'DELETE', 'events', { queue_id: queue });
-    expect([again.status, again.body]).toEqual([
-      400,
-      { result: 'error', msg: `Bad event queue ID: ${queue}`, code: 'BAD_EVENT_QUEUE_ID', queue_id: queue },
-    ]);
-    expect((await poll(queue, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
-  });
-
-  it('needs its id and the last event id', async () => {
-    const missing = await test.ask(ada, 'GET', 'events', { dont_block: 'true' });
-    expect([missing.status, missing.body.code, missing.body.var_name]).toEqual([
-      400,
-      'REQUEST_VARIABLE_MISSING',
-      'queue_id',
-    ]);
-    const second = await test.ask(ada, 'GET', 'events', { queue_id: await newQueue() });
-    expect(second.body.var_name).toBe('last_event_id');
-    expect((await test.ask(ada, 'DELETE', 'events')).body.var_name).toBe('queue_id');
-  });
-
-  it('lives on through a restart of the server, with its events', async () => {
-    const queue = await newQueue();
-    await makeEvent('1');
-    await test.stop();
-    await test.boot();
-    await makeEvent('2');
-    expect(accountIds(await poll(queue, -1))).toEqual(['1', '2']);
-  });
-
-  it('is gone when nobody used it for ten minutes, and stays while somebody does', async () => {
-    const [used, idle] = [await newQueue(), await newQueue()];
-    for (let minutes = 0; minutes < 12; minutes += 3) {
-      test.now += 3 * 60_000;
-      expect((await poll(used, -1)).status).toBe(200);
-    }
-    expect((await poll(idle, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
-    await makeEvent('1');
-    const kept = test.server.database.db.selectFrom('event_queues').select('queue_id');
-    expect(await kept.execute()).toEqual([{ queue_id: used }]);
-    expect(accountIds(await poll(used, -1))).toEqual(['1']);
-  });
-
-  it('is given up when a thousand events wait in it', async () => {
-    const queue = await newQueue();
-    await test.server.database.db
-      .updateTable('event_queues')
-      .set({ last_event_id: 998 })
-      .where('queue_id', '=', queue)
-      .execute();
-    await makeEvent('1');
-    expect(accountIds(await poll(queue, -1))).toEqual(['1']);
-    await makeEvent('2');
-    expect((await poll(queue, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
-  });
-});
-
-describe('a long poll', () => {
-  it('answers as soon as there is an event', async () => {
-    await test.stop();
-    await test.relay.close();
-    const patient = await ServerUnderTest.start({ folder: test.folder, longPollTimeoutSeconds: 60 });
-    patient.relay.otherwise(registered(1));
-    const queue = String((await patient.ask(ada, 'POST', 'register')).body.queue_id);
-    const answer = patient.ask(ada, 'GET', 'events', { queue_id: queue, last_event_id: '-1' });
-    await patient.register(ada, testPhone('1').fields);
-    expect(accountIds(await answer)).toEqual(['1']);
-    await patient.close();
-    test = await ServerUnderTest.start();
-  });
-
-  it('ends with a heartbeat whose id grows, and which can be acknowledged', async () => {
-    const queue = await newQueue();
-    const first = await poll(queue, -1, false);
-    expect(first.body).toEqual({
-      result: 'success',
-      msg: '',
-      queue_id: queue,
-      events: [{ id: 0, type: 'heartbeat' }],
+    it('shows nobody what belongs to another user, and looks to others as if it did not exist', async () => {
+      const bob = await test.addAccount('bob@example.com');
+      const [hers, his] = [await newQueue(), await newQueue(bob)];
+      await makeEvent('1');
+      expect(accountIds(await poll(his, -1, true, bob))).toEqual([]);
+      const stolen = await poll(hers, -1, true, bob);
+      const missing = await poll('no-such-queue', -1, true, bob);
+      expect([stolen.status, stolen.body]).toEqual([
+        400,
+        { result: 'error', msg: `Bad event queue ID: ${hers}`, code: 'BAD_EVENT_QUEUE_ID', queue_id: hers },
+      ]);
+      expect(missing.body).toEqual({
+        ...stolen.body,
+        msg: 'Bad event queue ID: no-such-queue',
+        queue_id: 'no-such-queue',
+      });
+      expect((await test.ask(bob, 'DELETE', 'events', { queue_id: hers })).body.code).toBe(
+        'BAD_EVENT_QUEUE_ID',
+      );
+      expect(accountIds(await poll(hers, -1))).toEqual(['1']);
     });
-    expect((await poll(queue, 0, false)).body.events).toEqual([{ id: 1, type: 'heartbeat' }]);
-    await makeEvent('1');
-    expect((await poll(queue, 1, false)).body.events).toMatchObject([{ id: 2, type: 'push_device' }]);
+
+    it('can be deleted once', async () => {
+      const queue = await newQueue();
+      const deleted = await test.ask(ada, 'DELETE', 'events', { queue_id: queue });
+      expect([deleted.status, deleted.body]).toEqual([200, { result: 'success', msg: '' }]);
+      const again = await test.ask(ada, 'DELETE', 'events', { queue_id: queue });
+      expect([again.status, again.body]).toEqual([
+        400,
+        { result: 'error', msg: `Bad event queue ID: ${queue}`, code: 'BAD_EVENT_QUEUE_ID', queue_id: queue },
+      ]);
+      expect((await poll(queue, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
+    });
+
+    it('needs its id and the last event id', async () => {
+      const missing = await test.ask(ada, 'GET', 'events', { dont_block: 'true' });
+      expect([missing.status, missing.body.code, missing.body.var_name]).toEqual([
+        400,
+        'REQUEST_VARIABLE_MISSING',
+        'queue_id',
+      ]);
+      const second = await test.ask(ada, 'GET', 'events', { queue_id: await newQueue() });
+      expect(second.body.var_name).toBe('last_event_id');
+      expect((await test.ask(ada, 'DELETE', 'events')).body.var_name).toBe('queue_id');
+    });
+
+    it('lives on through a restart of the server, with its events', async () => {
+      const queue = await newQueue();
+      await makeEvent('1');
+      await test.stop();
+      await test.boot();
+      await makeEvent('2');
+      expect(accountIds(await poll(queue, -1))).toEqual(['1', '2']);
+    });
+
+    it('is gone when nobody used it for ten minutes, and stays while somebody does', async () => {
+      const [used, idle] = [await newQueue(), await newQueue()];
+      for (let minutes = 0; minutes < 12; minutes += 3) {
+        test.now += 3 * 60_000;
+        expect((await poll(used, -1)).status).toBe(200);
+      }
+      expect((await poll(idle, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
+      await makeEvent('1');
+      const kept = test.server.database.db.selectFrom('event_queues').select('queue_id');
+      expect(await kept.execute()).toEqual([{ queue_id: used }]);
+      expect(accountIds(await poll(used, -1))).toEqual(['1']);
+    });
+
+    it('is given up when a thousand events wait in it', async () => {
+      const queue = await newQueue();
+      await test.server.database.db
+        .updateTable('event_queues')
+        .set({ last_event_id: 998 })
+        .where('queue_id', '=', queue)
+        .execute();
+      await makeEvent('1');
+      expect(accountIds(await poll(queue, -1))).toEqual(['1']);
+      await makeEvent('2');
+      expect((await poll(queue, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
+    });
   });
 
-  it('ends when its queue is deleted, when a newer one takes its place, and when the server closes', async () => {
-    await test.stop();
-    await test.relay.close();
-    const patient = await ServerUnderTest.start({ folder: test.folder, longPollTimeoutSeconds: 60 });
-    const open = async () => String((await patient.ask(ada, 'POST', 'register')).body.queue_id);
-    const wait = (queue: string) =>
-      patient.ask(ada, 'GET', 'events', { queue_id: queue, last_event_id: '-1' });
-    const [deleted, shared, closed] = [await open(), await open(), await open()];
-    const waiting = [wait(deleted), wait(shared), wait(shared), wait(closed)];
-    // Requests are handled in order, so this answer means that the ones above are waiting.
-    await patient.ask(ada, 'POST', 'register');
-    await patient.ask(ada, 'DELETE', 'events', { queue_id: deleted });
-    expect((await waiting[0])?.body.code).toBe('BAD_EVENT_QUEUE_ID');
-    expect((await waiting[1])?.body.events).toEqual([]);
-    await patient.stop();
-    expect((await waiting[2])?.body.events).toEqual([]);
-    expect((await waiting[3])?.body.events).toEqual([]);
-    await patient.close();
-    test = await ServerUnderTest.start();
+  describe('a long poll', () => {
+    it('answers as soon as there is an event', async () => {
+      await test.stop();
+      await test.relay.close();
+      const patient = await ServerUnderTest.start({ databaseUrl, longPollTimeoutSeconds: 60 });
+      patient.relay.otherwise(registered(1));
+      const queue = String((await patient.ask(ada, 'POST', 'register')).body.queue_id);
+      const answer = patient.ask(ada, 'GET', 'events', { queue_id: queue, last_event_id: '-1' });
+      await patient.register(ada, testPhone('1').fields);
+      expect(accountIds(await answer)).toEqual(['1']);
+      await patient.close();
+      test = await ServerUnderTest.start();
+    });
+
+    it('ends with a heartbeat whose id grows, and which can be acknowledged', async () => {
+      const queue = await newQueue();
+      const first = await poll(queue, -1, false);
+      expect(first.body).toEqual({
+        result: 'success',
+        msg: '',
+        queue_id: queue,
+        events: [{ id: 0, type: 'heartbeat' }],
+      });
+      expect((await poll(queue, 0, false)).body.events).toEqual([{ id: 1, type: 'heartbeat' }]);
+      await makeEvent('1');
+      expect((await poll(queue, 1, false)).body.events).toMatchObject([{ id: 2, type: 'push_device' }]);
+    });
+
+    it('ends with what nobody rang for, before the heartbeat that acknowledges it', async () => {
+      await test.stop();
+      await test.relay.close();
+      const patient = await ServerUnderTest.start({ databaseUrl, longPollTimeoutSeconds: 1 });
+      const queue = String((await patient.ask(ada, 'POST', 'register')).body.queue_id);
+      const waits = vi.spyOn(Listener.prototype, 'wait');
+      const answer = patient.ask(ada, 'GET', 'events', { queue_id: queue, last_event_id: '-1' });
+      await vi.waitUntil(() => waits.mock.calls.length === 1);
+      // As another process leaves it that is killed after the commit, before it tells the others.
+      await patient.server.database.write(async ({ db }) => {
+        await db
+          .updateTable('event_queues')
+          .set({ last_event_id: 0 })
+          .where('queue_id', '=', queue)
+          .execute();
+        await db
+          .insertInto('events')
+          .values({ queue_id: queue, event_id: 0, event: '{"type":"push_device"}' })
+          .execute();
+      });
+      expect((await answer).body.events).toEqual([
+        { id: 0, type: 'push_device' },
+        { id: 1, type: 'heartbeat' },
+      ]);
+      await patient.close();
+      test = await ServerUnderTest.start();
+    });
+
+    it('ends when its queue is deleted, when a newer one takes its place, and when the server closes', async () => {
+      await test.stop();
+      await test.relay.close();
+      const patient = await ServerUnderTest.start({ databaseUrl, longPollTimeoutSeconds: 60 });
+      const open = async () => String((await patient.ask(ada, 'POST', 'register')).body.queue_id);
+      const wait = (queue: string) =>
+        patient.ask(ada, 'GET', 'events', { queue_id: queue, last_event_id: '-1' });
+      const [deleted, shared, closed] = [await open(), await open(), await open()];
+      const waits = vi.spyOn(Listener.prototype, 'wait');
+      const waiting: Promise<Answer>[] = [];
+      for (const queue of [deleted, shared, shared, closed]) {
+        waiting.push(wait(queue));
+        await vi.waitUntil(() => waits.mock.calls.length === waiting.length);
+      }
+      await patient.ask(ada, 'DELETE', 'events', { queue_id: deleted });
+      expect((await waiting[0])?.body.code).toBe('BAD_EVENT_QUEUE_ID');
+      expect((await waiting[1])?.body.events).toEqual([]);
+      await patient.stop();
+      expect((await waiting[2])?.body.events).toEqual([]);
+      expect((await waiting[3])?.body.events).toEqual([]);
+      await patient.close();
+      test = await ServerUnderTest.start();
+    });
   });
 });

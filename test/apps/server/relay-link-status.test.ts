@@ -1,4 +1,5 @@
 import { readRelayLinkStatus } from '@waxwing/server-push';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { refused, registered } from '../../support/relay-stand-in.js';
 import { type Account, ServerUnderTest, testPhone } from './server-under-test.js';
@@ -26,6 +27,36 @@ describe('the link to the relay', () => {
       failingSince: undefined,
       lastError: undefined,
     });
+  });
+
+  it('is not taken for back when it failed for a moment only: what waits keeps the instant that it was given', async () => {
+    test.relay.otherwise({ status: 503, headers: { 'retry-after': '600' } });
+    await test.register(ada, testPhone('1').fields);
+    await test.settle();
+    test.now += 29_000;
+    test.relay.otherwise(registered(1));
+    await test.register(ada, testPhone('2').fields);
+    await test.settle();
+    expect(await test.pushDevices(ada)).toMatchObject({ 1: { status: 'pending' }, 2: { status: 'active' } });
+  });
+
+  it('is stored as working also when what waits for it cannot be brought forward, which is logged as that', async () => {
+    test.relay.otherwise({ status: 503, headers: { 'retry-after': '600' } });
+    await test.register(ada, testPhone('1').fields);
+    await test.settle();
+    await sql`create trigger refuse before update on jobs
+      when old.leased_until is null and new.leased_until is null
+      begin select raise(abort, 'refused'); end`.execute(test.server.database.db);
+    test.now += 31_000;
+    test.relay.otherwise(registered(1));
+    await test.register(ada, testPhone('2').fields);
+    await test.settle();
+    await expect
+      .poll(() => test.logged.text())
+      .toContain('what waits for the relay could not be brought forward; it is tried at its own time');
+    expect(test.logged.text()).not.toContain('could not be stored');
+    expect((await status()).state).toBe('working');
+    expect(await test.pushDevices(ada)).toMatchObject({ 1: { status: 'pending' }, 2: { status: 'active' } });
   });
 
   it('shows the admin since when it fails and why, logs each change once, and recovers', async () => {

@@ -34,6 +34,8 @@ export interface TestServerOptions extends Partial<Pick<ServerOptions, 'longPoll
   readonly withoutRelay?: boolean;
   /** Where the database is kept; a new folder where nothing is said. */
   readonly folder?: string;
+  /** A SQLite file in the folder where nothing is said. */
+  readonly databaseUrl?: string;
   readonly random?: () => number;
 }
 
@@ -85,7 +87,7 @@ export class ServerUnderTest {
   }
 
   get databaseUrl(): string {
-    return `sqlite:${join(this.folder, 'server.sqlite')}`;
+    return this.#options.databaseUrl ?? `sqlite:${join(this.folder, 'server.sqlite')}`;
   }
 
   get server(): Server {

@@ -1,7 +1,10 @@
 import { relayNotifyAnswer, relayRegisterAnswer } from '@waxwing/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { interpretAnswer } from '../../../packages/server-push/src/relay-link/relay-answer.js';
 import { parseRetryAfter } from '../../../packages/server-push/src/relay-link/retry-after.js';
+
+// The third form of an HTTP date names no zone: it must not be read in the machine's own.
+vi.stubEnv('TZ', 'America/New_York');
 
 const now = Date.UTC(2026, 0, 1);
 
@@ -11,6 +14,10 @@ describe('a Retry-After header', () => {
     ['120', 120],
     ['Thu, 01 Jan 2026 00:02:00 GMT', 120],
     ['Thursday, 01-Jan-26 00:00:30 GMT', 30],
+    ['Thu Jan  1 00:02:00 2026', 120],
+    ['999999999', 3600],
+    [`1${'0'.repeat(400)}`, 3600],
+    ['Fri, 01 Jan 2027 00:00:00 GMT', 3600],
     ['Wed, 31 Dec 2025 23:59:00 GMT', 0],
     ['soon', undefined],
     ['-5', undefined],

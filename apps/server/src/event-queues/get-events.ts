@@ -91,14 +91,20 @@ async function nextEvents(context: ServerContext, poll: Poll, waiting: Waiting):
     await requireQueue(database.db, poll, clock());
     const awakening = await waiting.listener.wait(waiting.milliseconds, waiting.signal);
     if (awakening === 'gone') return [];
-    if (awakening === 'quiet') return [await heartbeat(context, poll)];
+    if (awakening === 'quiet') return lastLook(context, poll);
   }
 }
 
-async function heartbeat({ database }: ServerContext, { queueId }: Poll): Promise<JsonObject> {
-  const id = await database.write(({ db }) => takeEventId(db, queueId));
-  if (id === undefined) throw badEventQueue(queueId);
-  return { id, type: 'heartbeat' };
+/**
+ * A heartbeat, after what has happened without our being told: acknowledging the heartbeat acknowledges all before it.
+ * Who adds an event holds the queue's row until it is committed, so taking an id after it sees it.
+ */
+function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): Promise<JsonObject[]> {
+  return database.write(async ({ db }) => {
+    const id = await takeEventId(db, queueId);
+    if (id === undefined) throw badEventQueue(queueId);
+    return [...(await eventsAfter(db, queueId, lastEventId)), { id, type: 'heartbeat' }];
+  });
 }
 
 async function requireQueue(

@@ -1,6 +1,7 @@
-import { type Clock, retryDelayMilliseconds } from '@waxwing/service';
+import type { Clock } from '@waxwing/service';
 import type { AnyTransaction, Database, Job, JobHandler, JobOutcome } from '@waxwing/storage';
 import { activePushDevices } from '../push-devices/push-device-store.js';
+import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushTables } from '../tables.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
@@ -8,8 +9,7 @@ import type { NotificationSender } from './notification-sender.js';
 /** Kind of the job that sends one notification to one user's devices. */
 export const deliverNotificationJob = 'notifications/deliver-notification';
 
-const firstRetryMilliseconds = 1000;
-const retryCapMilliseconds = 10 * 60_000;
+const capMilliseconds = 10 * 60_000;
 const concurrency = 32;
 
 export interface QueuedNotification {
@@ -55,14 +55,7 @@ export function deliverNotificationHandler(options: DeliverNotificationOptions):
       return { kind: 'dead', reason: `the relay refused it: ${outcome.code} ${outcome.message}` };
     }
     if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
-    const delay = retryDelayMilliseconds({
-      attempt: job.attempt,
-      firstMilliseconds: firstRetryMilliseconds,
-      capMilliseconds: retryCapMilliseconds,
-      random,
-    });
-    const at = clock() + Math.max(delay, (outcome.retryAfterSeconds ?? 0) * 1000);
-    return { kind: 'retry', at, reason: outcome.reason };
+    return retryLater(job, outcome, { clock, random, capMilliseconds });
   }
 
   return { concurrency, run, giveUp: () => async () => undefined };

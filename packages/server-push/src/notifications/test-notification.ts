@@ -43,7 +43,7 @@ export function testNotification(options: TestNotificationOptions): Operation {
       );
       if (waitSeconds !== undefined) throw tooSoon(waitSeconds);
       const content = { type: 'test', time: unixSeconds(now) } as const;
-      const outcome = await sender.send(userId, devices, content);
+      const outcome = await sender.send(userId, devices, content, request.signal);
       if (outcome.kind === 'refused-for-good') {
         log.error({ code: outcome.code, message: outcome.message }, 'the relay refused a notification');
       }

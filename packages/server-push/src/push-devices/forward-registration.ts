@@ -1,7 +1,8 @@
 import { parseJson } from '@waxwing/protocol';
-import { type Clock, retryDelayMilliseconds } from '@waxwing/service';
+import type { Clock } from '@waxwing/service';
 import type { AnyTransaction, Database, Job, JobHandler, JobOutcome } from '@waxwing/storage';
 import type { RelayLink } from '../relay-link/relay-link.js';
+import { retryLater } from '../relay-link/retry-later.js';
 import type { PublishEvent } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { pushDeviceEvent } from './push-device-state.js';
@@ -19,10 +20,9 @@ import { enqueueRemoval } from './remove-relay-devices.js';
 export const forwardRegistrationJob = 'push-devices/forward-registration';
 
 // How long the relay is asked before a registration counts as failed: as long as it takes one by its age.
-const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
+export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
 
-const firstRetryMilliseconds = 1000;
-const retryCapMilliseconds = 60 * 60_000;
+const capMilliseconds = 60 * 60_000;
 const concurrency = 32;
 
 export interface ForwardRegistrationOptions {
@@ -78,7 +78,8 @@ export function forwardRegistrationHandler(options: ForwardRegistrationOptions):
     const key = readKey(job);
     const row = await pendingRegistration(database.db, key);
     if (row === undefined) return { kind: 'done' };
-    if (link === undefined) return retryLater(job, 'no relay is configured', 0);
+    if (link === undefined)
+      return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });
     const registration = {
       pushAccountId: row.push_account_id,
       bouncerPublicKey: row.pending_bouncer_public_key ?? '',
@@ -96,17 +97,7 @@ export function forwardRegistrationHandler(options: ForwardRegistrationOptions):
       return { kind: 'done', apply };
     }
     if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
-    return retryLater(job, outcome.reason, outcome.retryAfterSeconds ?? 0);
-  }
-
-  function retryLater(job: Job, reason: string, atLeastSeconds: number): JobOutcome {
-    const delay = retryDelayMilliseconds({
-      attempt: job.attempt,
-      firstMilliseconds: firstRetryMilliseconds,
-      capMilliseconds: retryCapMilliseconds,
-      random,
-    });
-    return { kind: 'retry', at: clock() + Math.max(delay, atLeastSeconds * 1000), reason };
+    return retryLater(job, outcome, { clock, random, capMilliseconds });
   }
 
   return {

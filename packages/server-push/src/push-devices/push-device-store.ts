@@ -180,6 +180,31 @@ export async function failRegistration(
   return settle(transaction, key, { error_code: errorCode, changed_at: now });
 }
 
+/** Marks up to `limit` registrations as failed that were accepted before `before` and wait still; whose they are. */
+export async function failLongPending(
+  transaction: AnyTransaction,
+  { before, limit, errorCode, now }: { before: number; limit: number; errorCode: string; now: number },
+): Promise<ChangedPushDevice[]> {
+  const db = pushTables(transaction);
+  const waiting = db
+    .selectFrom('push_devices')
+    .select('id')
+    .where('pending_token_kind', 'is not', null)
+    .where('changed_at', '<', before)
+    .limit(limit);
+  return (
+    db
+      .updateTable('push_devices')
+      .set({ error_code: errorCode, changed_at: now, ...nothingPending })
+      .where('id', 'in', waiting)
+      // Said again because a registration may take the row's place between the two.
+      .where('pending_token_kind', 'is not', null)
+      .where('changed_at', '<', before)
+      .returning(['user_id as userId', 'push_account_id as pushAccountId'])
+      .execute()
+  );
+}
+
 async function settle(
   transaction: AnyTransaction,
   key: RegistrationKey,

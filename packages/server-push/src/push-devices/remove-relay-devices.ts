@@ -1,7 +1,8 @@
 import { maximumRemovedDevices } from '@waxwing/protocol';
-import { type Clock, retryDelayMilliseconds } from '@waxwing/service';
+import type { Clock } from '@waxwing/service';
 import type { AnyTransaction, Database, Job, JobHandler, JobOutcome } from '@waxwing/storage';
 import type { RelayLink } from '../relay-link/relay-link.js';
+import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushTables } from '../tables.js';
 import { deletePushDevicesOf, type FreedRelayDevice, relayDevicesInUse } from './push-device-store.js';
 
@@ -10,8 +11,7 @@ export const removeRelayDevicesJob = 'push-devices/remove-relay-devices';
 
 // A relay that nobody can ask for so long forgets by itself what the vendors call dead.
 const tellingDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
-const firstRetryMilliseconds = 1000;
-const retryCapMilliseconds = 60 * 60_000;
+const capMilliseconds = 60 * 60_000;
 const whilePendingMilliseconds = 60_000;
 const concurrency = 4;
 
@@ -76,26 +76,17 @@ export function removeRelayDevicesHandler(options: RemoveRelayDevicesOptions): J
     const ids = freed.map(({ relayDeviceId }) => relayDeviceId);
     const free = ids.filter((id) => !used.has(id) && !undecided.has(id));
     if (free.length > 0) {
-      if (link === undefined) return retryLater(job, 'no relay is configured', 0);
+      if (link === undefined)
+        return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });
       const outcome = await link.remove(free, signal);
       if (outcome.kind === 'retry') {
         if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
-        return retryLater(job, outcome.reason, outcome.retryAfterSeconds ?? 0);
+        return retryLater(job, outcome, { clock, random, capMilliseconds });
       }
     }
     if (undecided.size === 0) return { kind: 'done' };
     const reason = 'a registration of the same device is pending';
     return { kind: 'retry', at: clock() + whilePendingMilliseconds, reason };
-  }
-
-  function retryLater(job: Job, reason: string, atLeastSeconds: number): JobOutcome {
-    const delay = retryDelayMilliseconds({
-      attempt: job.attempt,
-      firstMilliseconds: firstRetryMilliseconds,
-      capMilliseconds: retryCapMilliseconds,
-      random,
-    });
-    return { kind: 'retry', at: clock() + Math.max(delay, atLeastSeconds * 1000), reason };
   }
 
   return { concurrency, run, giveUp: () => async () => undefined };

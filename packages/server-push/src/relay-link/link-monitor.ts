@@ -31,10 +31,14 @@ export interface LinkMonitorOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Called when the relay answers again that did not for a while: what waits for it need not wait any longer. */
+  onRecovery(): Promise<void>;
 }
 
 // Success and a trouble that lasts are written no more often than this: a commit for each exchange would be waste.
 const rewriteAfterMilliseconds = 60_000;
+// A relay that refuses now and then, because it is busy, is not one that was away.
+const outageMilliseconds = 30_000;
 
 /** Keeps the state of the link where an admin can see it, and logs when it changes. */
 export class LinkMonitor {
@@ -61,14 +65,37 @@ export class LinkMonitor {
     const isChange = reason !== this.#reason || this.#writtenAt === undefined;
     if (!isChange && now - (this.#writtenAt ?? 0) < rewriteAfterMilliseconds) return;
     if (isChange) this.#logChange(reason);
-    this.#failingSince = reason === undefined ? undefined : (this.#failingSince ?? now);
+    const failingSince = this.#failingSince;
+    this.#failingSince = reason === undefined ? undefined : (failingSince ?? now);
     this.#reason = reason;
     this.#writtenAt = now;
     try {
+      const isBack = isChange && reason === undefined && (await this.#wasAway(failingSince, now));
       await this.#write(reason, now);
+      // The exchange that found the relay back need not wait for all that waits.
+      if (isBack) void this.#recover();
     } catch (err) {
       this.#options.log.error({ err }, 'the state of the link to the relay could not be stored');
     }
+  }
+
+  /** Never rejects. */
+  async #recover(): Promise<void> {
+    try {
+      await this.#options.onRecovery();
+    } catch (err) {
+      this.#options.log.error(
+        { err },
+        'what waits for the relay could not be brought forward; it is tried at its own time',
+      );
+    }
+  }
+
+  async #wasAway(seenFailingSince: number | undefined, now: number): Promise<boolean> {
+    // Another process may have seen it fail, or this one before it was started again.
+    const failingSince =
+      seenFailingSince ?? (await readRelayLinkStatus(this.#options.database.db)).failingSince;
+    return failingSince !== undefined && now - failingSince >= outageMilliseconds;
   }
 
   #logChange(reason: string | undefined): void {

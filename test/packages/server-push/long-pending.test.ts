@@ -1,0 +1,87 @@
+import type { JsonObject } from '@waxwing/protocol';
+import { createServerPush, type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
+import { Metrics, Secret } from '@waxwing/service';
+import { loadWasmSodium } from '@waxwing/sodium';
+import { describe, expect, it } from 'vitest';
+import {
+  enqueueForwarding,
+  forwardRegistrationJob,
+} from '../../../packages/server-push/src/push-devices/forward-registration.js';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/push-device-store.js';
+import { createMemoryLog } from '../../support/memory-log.js';
+import { eachBackend } from '../../support/test-databases.js';
+
+const sodium = await loadWasmSodium();
+const hour = 3_600_000;
+const [ada, bob] = [7, 8];
+
+describe('a registration whose job is gone', () => {
+  eachBackend((backend) => {
+    it('fails after a day and tells the phone, which registers again then; one that has its job does not', async () => {
+      const start = 1_773_000_000_000;
+      let now = start;
+      const database = await backend.open<ServerPushTables>({
+        migrations: [serverPushMigrations],
+        now: () => now,
+      });
+      const events: [JsonObject, readonly number[]][] = [];
+      const push = createServerPush({
+        database,
+        authenticate: async () => ({ userId: ada, isBot: false }),
+        publish: async (_transaction, event, userIds) => void events.push([event, userIds]),
+        // Nobody answers there.
+        relay: {
+          kind: 'configured',
+          url: 'http://127.0.0.1:1',
+          serverId: 'id',
+          serverKey: new Secret('key'),
+        },
+        realm: {
+          uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+          url: 'https://chat.example.com',
+          name: 'Example',
+        },
+        sodium,
+        clock: () => now,
+        random: () => 0,
+        log: createMemoryLog().log,
+        metrics: new Metrics(),
+      });
+      const accept = (userId: number) =>
+        database.write(async (transaction) => {
+          const registration = {
+            pushAccountId: String(userId),
+            tokenKind: 'fcm' as const,
+            pushPublicKey: 'a push key',
+            bouncerPublicKey: 'a bouncer key',
+            encryptedRegistration: 'sealed',
+            hash: 'a hash',
+          };
+          const accepted = await acceptRegistration(transaction, userId, registration, now);
+          if (accepted.kind === 'accepted') await enqueueForwarding(database, transaction, accepted.key, now);
+          return accepted.kind;
+        });
+      await accept(ada);
+      const [job] = await database.jobs.list({ kind: forwardRegistrationJob });
+      expect(await database.jobs.drop(job?.id ?? '')).toBe(true);
+      await database.jobs.start();
+      now = start + 20 * hour;
+      await accept(bob);
+      now = start + 25 * hour;
+      await database.jobs.idle();
+      const pending = { status: 'pending', error_code: null };
+      expect(await push.pushDevicesOf(ada)).toEqual({ [ada]: pending });
+      expect(await accept(ada)).toBe('unchanged');
+      now = start + 26 * hour;
+      await database.jobs.idle();
+      expect(await push.pushDevicesOf(ada)).toEqual({
+        [ada]: { status: 'failed', error_code: 'REQUEST_EXPIRED' },
+      });
+      expect(await push.pushDevicesOf(bob)).toEqual({ [bob]: pending });
+      expect(events).toMatchObject([[{ type: 'push_device', status: 'failed' }, [ada]]]);
+      expect(await accept(ada)).toBe('accepted');
+      await database.jobs.stop(0);
+      await push.close();
+    });
+  });
+});
