@@ -45,6 +45,13 @@ export interface RelayTables extends KeyRingTables, DeliveryTables {
     hash: string;
     realm_id: number;
   };
+  /** What all processes took from the servers' quotas; full ones need no row. */
+  server_quotas: {
+    server_id: string;
+    /** How long the quota takes from `counted_at` on to be full. */
+    used_milliseconds: number;
+    counted_at: number;
+  };
 }
 
 export type RelayDatabase = Database<RelayTables>;
@@ -67,6 +74,7 @@ const relayMigrations: MigrationSet = {
         );
       },
     },
+    '0004-server-quotas': { up: createServerQuotas },
   },
 };
 
@@ -120,5 +128,14 @@ async function createPresentedRegistrations(db: Kysely<unknown>): Promise<void> 
     .addColumn('realm_id', columnTypes.integer, (column) => column.notNull())
     // Time first: the rows of one moment lie side by side, where hashes alone would touch a page of the index each.
     .addPrimaryKeyConstraint('presented_registrations_key', ['forget_at', 'hash'])
+    .execute();
+}
+
+async function createServerQuotas(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('server_quotas')
+    .addColumn('server_id', columnTypes.text, (column) => column.primaryKey())
+    .addColumn('used_milliseconds', columnTypes.integer, (column) => column.notNull())
+    .addColumn('counted_at', columnTypes.integer, (column) => column.notNull())
     .execute();
 }

@@ -1,9 +1,7 @@
 import { requireConsent, type Terminal } from '@waxwing/service';
 import CliTable from 'cli-table3';
 import { type Command, InvalidArgumentError } from 'commander';
-import { readDatabaseEnvironment } from '../configuration.js';
-import { openRelayDatabase } from '../open-relay-database.js';
-import type { RelayDatabase } from '../relay-tables.js';
+import { withRelayDatabase } from '../with-relay-database.js';
 import {
   addRealms,
   addServer,
@@ -51,7 +49,7 @@ function addAdding(servers: Command, terminal: Terminal): void {
       readUuid,
     )
     .action(async ({ realm: realmUuids, name, serverId, json }: AddFlags) => {
-      const added = await withDatabase(terminal, (database) =>
+      const added = await withRelayDatabase(terminal, (database) =>
         addServer(database, { serverId, name, realmUuids }, terminal.clock()),
       );
       printCredentials(terminal, { ...added, realmUuids }, json);
@@ -61,7 +59,9 @@ function addAdding(servers: Command, terminal: Terminal): void {
     .argument('<server-id>', 'the server', readUuid)
     .requiredOption('--realm <uuid>', 'the realm (organisation); repeatable', collectUuids)
     .action(async (serverId: string, { realm: realmUuids, json }: RealmFlags) => {
-      await withDatabase(terminal, (database) => addRealms(database, serverId, realmUuids, terminal.clock()));
+      await withRelayDatabase(terminal, (database) =>
+        addRealms(database, serverId, realmUuids, terminal.clock()),
+      );
       printResult(terminal, json, {
         machines: { server_id: serverId, realms: realmUuids },
         people: `The server ${serverId} may now use the relay for ${realmUuids.join(', ')}.`,
@@ -73,7 +73,7 @@ function addListing(servers: Command, terminal: Terminal): void {
   withJson(servers.command('list'))
     .description('show all servers and their realms')
     .action(async ({ json }: OutputFlags) => {
-      const summaries = await withDatabase(terminal, listServers);
+      const summaries = await withRelayDatabase(terminal, listServers);
       printResult(terminal, json, {
         machines: { servers: summaries.map(formatForMachines) },
         people:
@@ -90,7 +90,7 @@ function addRotating(servers: Command, terminal: Terminal): void {
     .argument('<server-id>', 'the server', readUuid)
     .option('--yes', 'do not ask')
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
-      const rotated = await withDatabase(terminal, async (database) => {
+      const rotated = await withRelayDatabase(terminal, async (database) => {
         await requireServer(database.db, serverId);
         const question = `The server ${serverId} is refused until it has the new key. Go on?`;
         await requireConsent(terminal, question, yes);
@@ -106,7 +106,7 @@ function addDeactivating(servers: Command, terminal: Terminal): void {
     .argument('<server-id>', 'the server', readUuid)
     .option('--yes', 'do not ask')
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
-      const changed = await withDatabase(terminal, async (database) => {
+      const changed = await withRelayDatabase(terminal, async (database) => {
         await requireServer(database.db, serverId);
         await requireConsent(
           terminal,
@@ -124,7 +124,7 @@ function addDeactivating(servers: Command, terminal: Terminal): void {
     .description('let a deactivated server in again, with the key that it had')
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json }: OutputFlags) => {
-      const changed = await withDatabase(terminal, (database) =>
+      const changed = await withRelayDatabase(terminal, (database) =>
         setServerDeactivated(database, serverId, undefined),
       );
       printResult(terminal, json, {
@@ -136,23 +136,6 @@ function addDeactivating(servers: Command, terminal: Terminal): void {
 
 export function withJson(command: Command): Command {
   return command.option('--json', 'print JSON').allowExcessArguments(false);
-}
-
-export async function withDatabase<T>(
-  terminal: Terminal,
-  work: (database: RelayDatabase) => Promise<T>,
-): Promise<T> {
-  const database = await openRelayDatabase({
-    url: readDatabaseEnvironment(terminal.environment),
-    clock: terminal.clock,
-    role: 'visiting',
-    onJobError: (error) => terminal.say(String(error)),
-  });
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
 }
 
 interface Result {

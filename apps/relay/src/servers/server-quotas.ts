@@ -4,9 +4,20 @@ import type { Clock } from '@waxwing/service';
 interface Bucket {
   left: number;
   filledAt: number;
+  /** Taken here and not collected yet; fractions of one are carried over. */
+  uncollected: number;
 }
 
-const maximumServers = 10_000;
+/** How much of its quota a server has used up. */
+export interface UsedQuota {
+  readonly serverId: string;
+  /** How long the quota takes to fill up again: 60,000 when all of it is used, more when more than that was taken. */
+  readonly usedMilliseconds: number;
+}
+
+const minuteMilliseconds = 60_000;
+/** Most servers that are remembered; the one that asked longest ago is forgotten first, and its quota is full then. */
+export const maximumServers = 10_000;
 
 /** How much each server may ask in a minute, so that one cannot use up what the vendors grant all of them. */
 export class ServerQuotas {
@@ -29,21 +40,52 @@ export class ServerQuotas {
     const needed = Math.min(cost, this.#perMinute);
     if (bucket.left >= needed) {
       bucket.left -= cost;
+      bucket.uncollected += cost;
       return;
     }
-    const retryAfterSeconds = Math.ceil(((needed - bucket.left) / this.#perMinute) * 60);
+    const retryAfterSeconds = Math.ceil(((needed - bucket.left) * 60) / this.#perMinute);
     throw new ProtocolError('RATE_LIMIT_HIT', { httpStatus: 503, retryAfterSeconds });
   }
 
+  /** What was taken here since it was last collected, in whole milliseconds; what is less waits for the next time. */
+  collect(): UsedQuota[] {
+    const collected: UsedQuota[] = [];
+    const perMillisecond = this.#perMinute / minuteMilliseconds;
+    for (const [serverId, bucket] of this.#buckets) {
+      const usedMilliseconds = Math.floor(bucket.uncollected / perMillisecond);
+      if (usedMilliseconds === 0) continue;
+      bucket.uncollected -= usedMilliseconds * perMillisecond;
+      collected.push({ serverId, usedMilliseconds });
+    }
+    return collected;
+  }
+
+  /**
+   * Lowers what is left of each server's quota to what all processes together have left of it: `used` holds what was
+   * used at `readAt` of what everybody took, but for what was not collected here. It never adds to what is left, so that whatever others say,
+   * nobody gets more than from one process that counts alone.
+   */
+  adopt(used: readonly UsedQuota[], readAt: number): void {
+    const now = this.#clock();
+    const sinceRead = Math.max(0, now - readAt);
+    for (const { serverId, usedMilliseconds } of used) {
+      const bucket = this.#refilled(serverId, now);
+      const stillUsed = Math.max(0, usedMilliseconds - sinceRead);
+      const usedByAll = (stillUsed * this.#perMinute) / minuteMilliseconds + bucket.uncollected;
+      bucket.left = Math.min(bucket.left, this.#perMinute - usedByAll);
+    }
+  }
+
   #refilled(serverId: string, now: number): Bucket {
-    const bucket = this.#buckets.get(serverId) ?? { left: this.#perMinute, filledAt: now };
+    const bucket = this.#buckets.get(serverId) ?? { left: this.#perMinute, filledAt: now, uncollected: 0 };
     // The most recently used last, so that the first is the one to forget.
     this.#buckets.delete(serverId);
     this.#buckets.set(serverId, bucket);
     const [oldest] = this.#buckets.keys();
     if (this.#buckets.size > maximumServers && oldest !== undefined) this.#buckets.delete(oldest);
-    const elapsedMinutes = Math.max(0, now - bucket.filledAt) / 60_000;
-    bucket.left = Math.min(this.#perMinute, bucket.left + elapsedMinutes * this.#perMinute);
+    const elapsedMilliseconds = Math.max(0, now - bucket.filledAt);
+    const filled = (elapsedMilliseconds * this.#perMinute) / minuteMilliseconds;
+    bucket.left = Math.min(this.#perMinute, bucket.left + filled);
     bucket.filledAt = now;
     return bucket;
   }

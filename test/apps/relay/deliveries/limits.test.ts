@@ -6,6 +6,7 @@ import type { RegistrationBatches } from '../../../../apps/relay/src/registratio
 import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
 import { ServerQuotas } from '../../../../apps/relay/src/servers/server-quotas.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
+import { eachPostgres } from '../../../support/test-databases.js';
 import {
   apnsRequest,
   apnsToken,
@@ -40,6 +41,82 @@ describe('a server over its quota', () => {
     time.now += 1000;
     expect((await relay.notify(many)).status).toBe(200);
     expect(await relay.arrived('fcm-1')).toHaveLength(100);
+    // Silence saves nothing up beyond a minute's worth.
+    time.now += 3_600_000;
+    expect((await relay.notify(many)).status).toBe(200);
+    expect((await relay.notify(many)).status).toBe(503);
+  });
+
+  it('may send a request larger than its quota when it has not sent for a minute, and pays for it', async () => {
+    const time = { now: Date.UTC(2026, 0, 5, 12) };
+    relay = await startDeliveriesUnderTest({
+      clock: () => time.now,
+      environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60' },
+    });
+    const id = await relay.addFcm('fcm-1');
+    const many = Array.from({ length: 120 }, () => fcmRequest(id));
+    expect((await relay.notify(many)).status).toBe(200);
+    const refused = await relay.notify([fcmRequest(id)]);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '61']);
+  });
+
+  it('is still over it after the relay was started again', async () => {
+    const time = { now: Date.UTC(2026, 0, 5, 12) };
+    const options = {
+      clock: () => time.now,
+      environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60' },
+    };
+    relay = await startDeliveriesUnderTest(options);
+    const { dir, tokenVault, authorization } = relay;
+    const id = await relay.addFcm('fcm-1');
+    expect((await relay.notify(Array.from({ length: 60 }, () => fcmRequest(id)))).status).toBe(200);
+    await relay.close({ keepData: true });
+    relay = await startDeliveriesUnderTest({ ...options, dir, tokenVault });
+    const refused = await relay.notify([fcmRequest(id)], { authorization });
+    expect([refused.status, refused.body.code]).toEqual([503, 'RATE_LIMIT_HIT']);
+    time.now += 1000;
+    expect((await relay.notify([fcmRequest(id)], { authorization })).status).toBe(200);
+  });
+});
+
+describe('two relays on one database', () => {
+  eachPostgres((backend) => {
+    let second: DeliveriesUnderTest | undefined;
+    afterEach(async () => {
+      await second?.close();
+      second = undefined;
+    });
+
+    it('let a server send one quota together', async () => {
+      const time = { now: Date.UTC(2026, 0, 5, 12) };
+      const options = {
+        clock: () => time.now,
+        databaseUrl: await backend.freshUrl(),
+        environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60' },
+        timings: { quotaExchangeMilliseconds: 10 },
+      };
+      relay = await startDeliveriesUnderTest(options);
+      const { authorization, tokenVault, database } = relay;
+      second = await startDeliveriesUnderTest({ ...options, tokenVault });
+      const id = await relay.addFcm('fcm-1');
+      expect((await relay.notify(Array.from({ length: 60 }, () => fcmRequest(id)))).status).toBe(200);
+      const told = () => database.db.selectFrom('server_quotas').select('used_milliseconds').execute();
+      await until(async () => (await told()).length > 0);
+      const other = second;
+      let refused = await other.notify([], { authorization });
+      let granted = refused.status === 200 ? 1 : 0;
+      await until(async () => {
+        refused = await other.notify([], { authorization });
+        if (refused.status === 200) granted += 1;
+        // Once in a few exchanges, so that it is what the first told and not its own quota that ends it.
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        return refused.status !== 200;
+      });
+      expect(granted).toBeLessThan(30);
+      expect([refused.status, refused.body.code]).toEqual([503, 'RATE_LIMIT_HIT']);
+      time.now += 60_000;
+      expect((await other.notify([], { authorization })).status).toBe(200);
+    });
   });
 });
 
@@ -97,20 +174,41 @@ describe('a full relay', () => {
       environment: { RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '1' },
       timings: { delayDivisor: 1 },
     });
-    const { notify, addFcm, faults, metrics } = relay;
+    const { notify, addFcm, faults, metrics, database } = relay;
     const id = await addFcm('fcm-1');
     await faults([{ vendor: 'fcm', status: 503, times: 1 }]);
     expect((await notify([fcmRequest(id)])).body.results[0]?.status).toBe('queued');
     expect(await metrics.text()).toContain('waxwing_deliveries_queued 1');
     const refused = await notify([fcmRequest(id)]);
     expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
+      await database.jobs.retry(job.id);
+    }
+    await database.jobs.idle();
+    expect(await metrics.text()).toContain('waxwing_deliveries_queued 0');
+    expect((await notify([fcmRequest(id)])).status).toBe(200);
+  });
+
+  it('notices that another process has emptied the queue', async () => {
+    relay = await startDeliveriesUnderTest({
+      environment: { RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '1' },
+      timings: { delayDivisor: 1, queueCountMilliseconds: 20 },
+    });
+    const { notify, addFcm, faults, metrics, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'fcm', status: 503, times: 1 }]);
+    await notify([fcmRequest(id)]);
+    expect((await notify([fcmRequest(id)])).status).toBe(503);
+    await database.write(({ db }) => db.updateTable('delivery_receipts').set({ status: 'sent' }).execute());
+    await until(async () => (await metrics.text()).includes('waxwing_deliveries_queued 0'), 2000);
+    expect((await notify([fcmRequest(id)])).status).toBe(200);
   });
 });
 
 describe('a request that takes longer than its budget', () => {
   it('is answered in time with what is still under way queued, and nothing is sent twice', async () => {
     relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 150 } });
-    const { notify, addApns, faults, settled, arrived, metrics } = relay;
+    const { notify, addApns, faults, settled, arrived, metrics, database } = relay;
     const quick = await addApns(apnsToken(1));
     const slow = await addApns(apnsToken(2));
     await notify([apnsRequest(quick)]);
@@ -120,6 +218,12 @@ describe('a request that takes longer than its budget', () => {
     expect(Date.now() - startedAt).toBeLessThan(2500);
     expect(body.results).toMatchObject([{ status: 'sent' }, { status: 'queued', reason: 'UNDER_WAY' }]);
     expect(await settled(body.results[1]?.notification_id)).toMatchObject({ status: 'sent' });
+    // The stored try finds that nothing is left to do.
+    for (const { id } of await database.jobs.list({ kind: 'deliver-notification' })) {
+      expect(await database.jobs.retry(id)).toBe(true);
+    }
+    await database.jobs.idle();
+    expect(await database.jobs.list({ kind: 'deliver-notification' })).toEqual([]);
     expect(await arrived(apnsToken(2))).toHaveLength(1);
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
   });

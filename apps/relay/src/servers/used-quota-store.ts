@@ -1,0 +1,87 @@
+import { BulkStatement, removeInBatches } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import { maximumServers, type UsedQuota } from './server-quotas.js';
+
+/** Clocks that differ by more tell nothing to each other; by less, a quota fills as the one that is ahead says. */
+const clockDifferenceMilliseconds = 10_000;
+const fullAt = sql<number>`counted_at + used_milliseconds`;
+
+/** What all processes together took from each server's quota, one row for each server. Instants in Unix milliseconds. */
+export class UsedQuotaStore {
+  readonly #database: RelayDatabase;
+  readonly #add: BulkStatement;
+
+  constructor(database: RelayDatabase) {
+    this.#database = database;
+    this.#add = new BulkStatement((rows) => buildStatement(database.db, rows));
+  }
+
+  /** Adds what was taken since `since` to what is used of quotas that fill up all the time; each server comes once. */
+  async add(used: readonly UsedQuota[], since: number): Promise<void> {
+    if (used.length === 0) return;
+    // In one order everywhere, so that two transactions never wait for each other.
+    const sorted = [...used].sort((left, right) => (left.serverId < right.serverId ? -1 : 1));
+    const rows = sorted.map(({ serverId, usedMilliseconds }) => [serverId, usedMilliseconds, since]);
+    await this.#database.write(({ db }) => this.#add.run(db, rows));
+  }
+
+  /** What is used at `now` of the quotas that are not full, at most {@link maximumServers} of them. */
+  async read(now: number): Promise<UsedQuota[]> {
+    const rows = await this.#database.db
+      .selectFrom('server_quotas')
+      .selectAll()
+      .where(fullAt, '>', now)
+      // Its clock was set back since: nobody knows how much has filled up again.
+      .where('counted_at', '<=', now + clockDifferenceMilliseconds)
+      .orderBy(fullAt, 'desc')
+      .limit(maximumServers)
+      .execute();
+    return rows.map((row) => ({
+      serverId: row.server_id,
+      usedMilliseconds: row.used_milliseconds - Math.max(0, now - row.counted_at),
+    }));
+  }
+}
+
+/** Deletes the rows of quotas that are full at `now`, which say nothing more; how many they were. */
+export function forgetFullQuotas(database: RelayDatabase, now: number, signal: AbortSignal): Promise<number> {
+  const forgetSome = (limit: number) =>
+    database.write(async ({ db }) => {
+      const full = db
+        .selectFrom('server_quotas')
+        .select('server_id')
+        .where(fullAt, '<=', now)
+        .orderBy('server_id')
+        .limit(limit);
+      const { numDeletedRows } = await db
+        .deleteFrom('server_quotas')
+        .where('server_id', 'in', full)
+        // Said again because another process may add to a row between the two.
+        .where(fullAt, '<=', now)
+        .executeTakeFirstOrThrow();
+      return Number(numDeletedRows);
+    });
+  return removeInBatches(forgetSome, signal);
+}
+
+function buildStatement(db: Kysely<RelayTables>, rows: number): string {
+  const passed = sql<number>`excluded.counted_at - server_quotas.counted_at`;
+  return db
+    .insertInto('server_quotas')
+    .columns(['server_id', 'used_milliseconds', 'counted_at'])
+    .values(Array.from({ length: rows }, () => ({ server_id: '', used_milliseconds: 0, counted_at: 0 })))
+    .onConflict((conflict) =>
+      conflict.column('server_id').doUpdateSet({
+        used_milliseconds: sql<number>`excluded.used_milliseconds + case
+          when ${passed} <= 0 then server_quotas.used_milliseconds
+          when ${passed} < server_quotas.used_milliseconds then server_quotas.used_milliseconds - (${passed})
+          else 0 end`,
+        // Never back for a clock that is a little behind: the same seconds would fill the quota twice.
+        counted_at: sql<number>`case
+          when ${passed} between ${sql.lit(-clockDifferenceMilliseconds)} and 0 then server_quotas.counted_at
+          else excluded.counted_at end`,
+      }),
+    )
+    .compile().sql;
+}

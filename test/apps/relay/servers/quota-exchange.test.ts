@@ -1,0 +1,284 @@
+import type { Clock } from '@waxwing/service';
+import { sql } from 'kysely';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type RelayDatabase,
+  type RelayTables,
+  relayMigrationSets,
+} from '../../../../apps/relay/src/relay-tables.js';
+import { QuotaExchange } from '../../../../apps/relay/src/servers/quota-exchange.js';
+import { maximumServers, ServerQuotas } from '../../../../apps/relay/src/servers/server-quotas.js';
+import { forgetFullQuotas, UsedQuotaStore } from '../../../../apps/relay/src/servers/used-quota-store.js';
+import { CuttableProxy } from '../../../support/cuttable-proxy.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
+
+const perMinute = 600;
+const perSecond = perMinute / 60;
+const noon = Date.UTC(2026, 0, 5, 12);
+
+/** What one process has. */
+function startProcess(database: RelayDatabase, clock: Clock) {
+  const { log, lines } = createMemoryLog();
+  const quotas = new ServerQuotas(perMinute, clock);
+  const store = new UsedQuotaStore(database);
+  // Only `exchange` is called: the tests' own clock says when.
+  const exchange = new QuotaExchange({ quotas, store, clock, log, intervalMilliseconds: 3_600_000 });
+  /** How many of so many requests, one notification each, are let through. */
+  const ask = (requests: number, serverId = 'a'): number => {
+    for (let taken = 0; taken < requests; taken += 1) {
+      try {
+        quotas.take(serverId, 1);
+      } catch {
+        return taken;
+      }
+    }
+    return requests;
+  };
+  const said = (level: string) => lines().filter((line) => line.level === level);
+  return { quotas, exchange, ask, said };
+}
+
+type Process = ReturnType<typeof startProcess>;
+
+async function exchangeAll(processes: readonly Process[]): Promise<void> {
+  await Promise.all(processes.map(({ exchange }) => exchange.exchange()));
+}
+
+/** How many pass in `seconds` when each process is asked for far more than the quota, ten times a second. */
+async function saturate(
+  processes: readonly Process[],
+  { time, seconds, isShared = true }: { time: { now: number }; seconds: number; isShared?: boolean },
+): Promise<number> {
+  let passed = 0;
+  for (let tenth = 0; tenth < 10 * seconds; tenth += 1) {
+    time.now += 100;
+    for (const { ask } of processes) passed += ask(perSecond);
+    if (isShared && tenth % 10 === 9) await exchangeAll(processes);
+  }
+  return passed;
+}
+
+const proxies: CuttableProxy[] = [];
+
+afterEach(async () => {
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.cut()));
+});
+
+describe('the quota of several processes on one database', () => {
+  eachBackend((backend) => {
+    /** Two connections where a second process is possible, one otherwise. */
+    async function openTwice(): Promise<readonly [RelayDatabase, RelayDatabase]> {
+      const url = await backend.freshUrl();
+      const open = () => backend.open<RelayTables>({ migrations: relayMigrationSets, url });
+      const first = await open();
+      return [first, backend.name === 'postgres' ? await open() : first];
+    }
+
+    async function startTwo(leadMilliseconds = 0) {
+      const time = { now: noon };
+      const [database, second] = await openTwice();
+      const clock = () => time.now;
+      const processes = [
+        startProcess(database, clock),
+        startProcess(second, () => time.now + leadMilliseconds),
+      ] as const;
+      return { time, clock, database, processes };
+    }
+
+    it('is about one quota together, where it would be two', async () => {
+      const { time, processes } = await startTwo();
+      const minutes = 3;
+      const passed = await saturate(processes, { time, seconds: 60 * minutes });
+      // A full quota to begin with, what fills up meanwhile, and what both take in the interval before they know.
+      const granted = perMinute * (1 + minutes);
+      expect(passed).toBeGreaterThan(0.97 * granted);
+      expect(passed).toBeLessThan(granted + 2 * 10 * perSecond);
+      const clock = () => time.now;
+      const [alone] = await openTwice();
+      const strangers = [startProcess(alone, clock), startProcess(alone, clock)];
+      expect(await saturate(strangers, { time, seconds: 60 * minutes, isShared: false })).toBeGreaterThan(
+        1.9 * granted,
+      );
+    });
+
+    it('is missing afterwards when both took all of it before they knew', async () => {
+      const { time, processes } = await startTwo();
+      const [one, other] = processes;
+      expect([one.ask(perMinute), other.ask(perMinute)]).toEqual([perMinute, perMinute]);
+      await exchangeAll(processes);
+      await exchangeAll(processes);
+      time.now += 60_000;
+      expect([one.ask(1), other.ask(1)]).toEqual([0, 0]);
+      time.now += 30_000;
+      expect(one.ask(perMinute)).toBe(perMinute / 2);
+    });
+
+    it("leaves other servers' quotas alone", async () => {
+      const { processes } = await startTwo();
+      const [one, other] = processes;
+      one.ask(perMinute, 'a');
+      one.ask(perMinute / 2, 'b');
+      await one.exchange.exchange();
+      await other.exchange.exchange();
+      expect(['a', 'b', 'c'].map((id) => other.ask(perMinute, id))).toEqual([0, perMinute / 2, perMinute]);
+    });
+
+    it('is not full again for a process that starts, and a dead one takes an interval at most with it', async () => {
+      const { time, clock, database, processes } = await startTwo();
+      const [dying, other] = processes;
+      dying.ask(400);
+      await dying.exchange.exchange();
+      // Nobody hears of these.
+      dying.ask(50);
+      await other.exchange.exchange();
+      const born = startProcess(database, clock);
+      await born.exchange.start();
+      await born.exchange.stop(0);
+      expect([other.ask(perMinute), born.ask(perMinute)]).toEqual([200, 200]);
+      time.now += 1000;
+      expect([other.ask(perMinute), born.ask(perMinute)]).toEqual([perSecond, perSecond]);
+    });
+
+    it('is full when a server was told that it would be, whenever it was exchanged meanwhile', async () => {
+      const { time, processes } = await startTwo();
+      const [one] = processes;
+      await one.exchange.exchange();
+      expect(one.ask(perMinute)).toBe(perMinute);
+      for (const milliseconds of [900, 1000, 58_100]) {
+        time.now += milliseconds;
+        await one.exchange.exchange();
+      }
+      expect(one.ask(perMinute)).toBe(perMinute);
+    });
+
+    it('is told to the others by a process that is stopped', async () => {
+      const { processes } = await startTwo();
+      const [stopping, other] = processes;
+      await stopping.exchange.start();
+      stopping.ask(400);
+      await stopping.exchange.stop(10_000);
+      await other.exchange.exchange();
+      expect(other.ask(perMinute)).toBe(200);
+    });
+
+    it('holds when clocks differ by seconds', async () => {
+      const { time, processes } = await startTwo(5000);
+      const passed = await saturate(processes, { time, seconds: 120 });
+      expect(passed).toBeGreaterThan(0.97 * perMinute * 3);
+      // The lead of the clock that is ahead fills the quota once, not again and again.
+      expect(passed).toBeLessThan(perMinute * 3 + 2 * 10 * perSecond + 5 * perSecond);
+    });
+
+    it('is not withheld when a clock that was an hour ahead is set back', async () => {
+      const { time, processes } = await startTwo();
+      await saturate(processes, { time, seconds: 90 });
+      time.now += 3_600_000;
+      await saturate(processes, { time, seconds: 90 });
+      time.now -= 3_600_000;
+      const passed = await saturate(processes, { time, seconds: 120 });
+      expect(passed).toBeGreaterThan(0.9 * perMinute * 2);
+      expect(passed).toBeLessThan(perMinute * 3 + 2 * 10 * perSecond);
+    });
+
+    it('is never more than each alone would grant when clocks are minutes apart', async () => {
+      const { time, processes } = await startTwo(600_000);
+      const passed = await saturate(processes, { time, seconds: 120 });
+      expect(passed).toBeGreaterThan(0.97 * perMinute * 3);
+      expect(passed).toBeLessThanOrEqual(2 * perMinute * 3);
+    });
+
+    it('keeps a row for each server at most, reads a bounded number, and forgets the full ones', async () => {
+      const { time, database } = await startTwo();
+      const store = new UsedQuotaStore(database);
+      const used = Array.from({ length: maximumServers + 1 }, (_, index) => ({
+        serverId: `server ${index}`,
+        usedMilliseconds: index + 1,
+      }));
+      await store.add(used, time.now);
+      await store.add(used.slice(0, 10), time.now);
+      const rows = () => database.db.selectFrom('server_quotas').selectAll().execute();
+      expect(await rows()).toHaveLength(maximumServers + 1);
+      expect(await store.read(time.now)).toHaveLength(maximumServers);
+      time.now += maximumServers - 1;
+      const left = await store.read(time.now);
+      expect(left.sort((a, b) => a.usedMilliseconds - b.usedMilliseconds)).toEqual([
+        { serverId: 'server 9999', usedMilliseconds: 1 },
+        { serverId: 'server 10000', usedMilliseconds: 2 },
+      ]);
+      const { signal } = new AbortController();
+      expect(await forgetFullQuotas(database, time.now, signal)).toBe(maximumServers - 1);
+      expect(await rows()).toHaveLength(2);
+    });
+
+    it('is what each process counts while the database is away, which the log says once', async () => {
+      const { time, database, processes } = await startTwo();
+      const [one] = processes;
+      await database.close();
+      const passed = await saturate([one], { time, seconds: 60 });
+      expect(passed).toBeGreaterThan(0.97 * perMinute * 2);
+      expect(passed).toBeLessThanOrEqual(perMinute * 2);
+      expect(one.said('warn').map(({ msg }) => msg)).toEqual([
+        "servers' quotas cannot be shared: each relay counts alone until the database answers",
+      ]);
+    });
+  });
+
+  eachPostgres((backend) => {
+    it('is counted on, and stopping does not wait, while the database keeps the row to itself', async () => {
+      const url = await backend.freshUrl();
+      const open = () => backend.open<RelayTables>({ migrations: relayMigrationSets, url });
+      const [database, locker] = [await open(), await open()];
+      const one = startProcess(database, () => noon);
+      await locker.db.transaction().execute(async (transaction) => {
+        await sql`lock table server_quotas in access exclusive mode`.execute(transaction);
+        one.ask(perMinute / 2);
+        const waiting = one.exchange.exchange();
+        expect(one.ask(perMinute)).toBe(perMinute / 2);
+        await one.exchange.stop(20);
+        expect(await Promise.race([waiting, 'it still waits'])).toBe('it still waits');
+      });
+      const other = startProcess(locker, () => noon);
+      // The one that waited for the lock, and what was taken meanwhile.
+      await one.exchange.exchange();
+      await one.exchange.exchange();
+      await other.exchange.exchange();
+      expect(other.ask(1)).toBe(0);
+    });
+
+    it('is shared again when the database is back, and nobody waits for what was taken meanwhile', async () => {
+      const time = { now: noon };
+      const clock = () => time.now;
+      const { one, other, proxy } = await startBehindProxy(backend, clock);
+      await proxy.cut();
+      expect(await saturate([one, other], { time, seconds: 60 })).toBeGreaterThan(1.9 * perMinute * 2);
+      await proxy.open();
+      await exchangeAll([one, other]);
+      const passed = await saturate([one, other], { time, seconds: 120 });
+      expect(passed).toBeGreaterThan(0.97 * perMinute * 2);
+      expect(passed).toBeLessThan(perMinute * 3 + 2 * 10 * perSecond);
+      for (const { said } of [one, other]) {
+        expect([said('warn').length, said('info').map(({ msg }) => msg)]).toEqual([
+          1,
+          ["servers' quotas are shared with the other relays again"],
+        ]);
+      }
+    });
+  });
+});
+
+async function startBehindProxy(backend: TestBackend, clock: Clock) {
+  const url = new URL(await backend.freshUrl());
+  const proxy = new CuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
+  await proxy.open();
+  proxies.push(proxy);
+  url.host = `127.0.0.1:${proxy.port}`;
+  const open = () =>
+    backend.open<RelayTables>({
+      migrations: relayMigrationSets,
+      url: url.href,
+      // The outage is told to whoever asks; what goes on in the background meanwhile is not looked at here.
+      onJobError: () => undefined,
+    });
+  return { one: startProcess(await open(), clock), other: startProcess(await open(), clock), proxy };
+}
