@@ -3,6 +3,7 @@ import { type AnyTransaction, removeInBatches } from '@waxwing/storage';
 import { forgetPresentedRegistrations } from './registrations/presented-registrations.js';
 import { deleteLongExpired } from './registrations/relay-device-store.js';
 import type { RelayDatabase } from './relay-tables.js';
+import { forgetFullQuotas } from './servers/used-quota-store.js';
 
 export interface RemoveOldRowsOptions {
   readonly database: RelayDatabase;
@@ -26,6 +27,10 @@ export function scheduleRemovalOfOldRows({ database, clock, metrics, keyRing }: 
     const before = clock() - expiredRetentionMilliseconds;
     const removeSome = (limit: number) => database.write(({ db }) => deleteLongExpired(db, before, limit));
     metrics.rowsRemoved.inc({ kind: 'expired-relay-device' }, await removeInBatches(removeSome, signal));
+  });
+  jobs.schedule('servers/forget-full-quotas', hourMilliseconds, async (signal) => {
+    const forgotten = await forgetFullQuotas(database, clock(), signal);
+    metrics.rowsRemoved.inc({ kind: 'full-server-quota' }, forgotten);
   });
   jobs.schedule('keyring/forget-old-uses', 24 * hourMilliseconds, async () => {
     const forgotten = await database.write((transaction) => keyRing.forgetOldUses(transaction));

@@ -41,6 +41,7 @@ export interface RunningRelay extends RunningService {
 }
 
 const jobsDeadlineMilliseconds = 5000;
+const requestsDeadlineMilliseconds = 3000;
 const tokenSweepMilliseconds = 60_000;
 const deliveriesDeadlineMilliseconds = 2000;
 
@@ -85,13 +86,13 @@ export async function startRelay(
     });
     closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
     const context = createContext({ ...foundation, deliveries }, ring);
-    closers.push(() => database.jobs.stop(jobsDeadlineMilliseconds));
     const url = await listen(configuration, context, closers);
     const listener = await listenForMetrics(configuration, context, closers);
     database.jobs.schedule('registrations/reencrypt-tokens', tokenSweepMilliseconds, (signal) =>
       reencryptTokens(database, ring.keyRing, signal),
     );
     scheduleRemovalOfOldRows({ ...foundation, keyRing: ring.keyRing });
+    metrics.watchJobs(() => database.jobs.tally());
     await database.jobs.start();
     log.info({ url, metricsUrl: listener?.url }, 'ready');
     return { url, metricsUrl: listener?.url, close };
@@ -137,7 +138,12 @@ async function listen(
     operations: relayOperations(context),
     readiness: { database: () => database.check(), vendors: () => deliveries.readiness() },
   });
-  closers.push(() => app.close());
+  // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
+  closers.push(async () => {
+    const patience = setTimeout(() => deliveries.waitNoLonger(), requestsDeadlineMilliseconds);
+    await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
+    clearTimeout(patience);
+  });
   await app.listen({ host, port });
   const address = app.server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`;

@@ -105,6 +105,7 @@ export async function startRelayUnderTest(databaseUrl: string) {
 
     async close(): Promise<void> {
       await app.close();
+      await context.deliveries.close(0);
       await database.close();
     },
   };

@@ -107,6 +107,19 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'presented-registration': 1 });
     });
 
+    it('forgets the quotas that are full again', async () => {
+      const counted = { used_milliseconds: 60_000, counted_at: relay.time.now };
+      const rows = [
+        { server_id: 'idle', ...counted },
+        { server_id: 'busy', ...counted, used_milliseconds: 4_000_000 },
+      ];
+      await relay.database.write(({ db }) => db.insertInto('server_quotas').values(rows).execute());
+      await pass(3_600_000);
+      const left = await relay.database.db.selectFrom('server_quotas').select('server_id').execute();
+      expect(left).toEqual([{ server_id: 'busy' }]);
+      expect(await removed()).toMatchObject({ 'full-server-quota': 1 });
+    });
+
     it('forgets how often keys were used long ago, but for the last day of each', async () => {
       const today = Math.floor(relay.time.now / dayMilliseconds);
       const uses = [

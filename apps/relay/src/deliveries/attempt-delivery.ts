@@ -1,14 +1,16 @@
 import { type ApnsEnvironment, type DeliveryFault, vendorPayloadLimitBytes } from '@waxwing/protocol';
 import type { Clock, Log } from '@waxwing/service';
-import { buildApnsBody } from './apns/apns-notification.js';
+import { apnsBodyBytes } from './apns/apns-notification.js';
 import type { AppRegistry, AppRoute } from './apps/app-registry.js';
 import type { CredentialBreakers } from './apps/credential-breakers.js';
 import type { DeletionBreakers } from './apps/deletion-breakers.js';
-import type { Delivery } from './delivery.js';
+import { type Delivery, keptUntil, type Vendor } from './delivery.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
+import { DeviceRests } from './device-rests.js';
 import { fcmDataBytes } from './fcm/fcm-message.js';
 import { findPolicy } from './policy/find-policy.js';
 import { judgeAnswer, type Outcome } from './policy/judge-answer.js';
+import { ReplacedNotifications } from './replaced-notifications.js';
 import type { VendorAnswer } from './vendor-answer.js';
 
 /** What came of one attempt, and what must be remembered with it. */
@@ -22,6 +24,8 @@ export type Attempt =
 export interface AttemptOptions {
   /** Tries made before this one. */
   readonly triesBefore: number;
+  /** Whether it was stored since its server sent it, so that a later one may have taken its place. */
+  readonly hasWaited: boolean;
   /** What has not left by then (Unix milliseconds) is not sent any more. */
   readonly notAfter: number;
 }
@@ -46,13 +50,17 @@ interface Answered {
 }
 
 const sent: Attempt = { kind: 'sent' };
+const heldApartMilliseconds = 1000;
 
 /** One try at reaching one device: the right app, its breaker, the vendor, first aid, the verdict. */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
+  readonly #rests: DeviceRests;
+  readonly #replaced = new ReplacedNotifications();
 
   constructor(options: DeliveryAttemptsOptions) {
     this.#options = options;
+    this.#rests = new DeviceRests(heldApartMilliseconds / options.delayDivisor);
   }
 
   /** Never rejects for what a vendor does; rejects when the database cannot be used. */
@@ -67,6 +75,9 @@ export class DeliveryAttempts {
     if (payloadBytes(delivery) > vendorPayloadLimitBytes) {
       return this.#reject(delivery, 'PAYLOAD_TOO_LARGE', 'server');
     }
+    if (options.hasWaited && this.#replaced.isReplaced(delivery.notification)) {
+      return this.#reject(delivery, 'REPLACED', 'server');
+    }
     const admission = this.#options.credentials.admit(route.appId);
     if (admission.kind === 'held') {
       return { kind: 'retry', reason: admission.reason, at: admission.until, isTry: false };
@@ -74,6 +85,8 @@ export class DeliveryAttempts {
     const question: Question = { delivery, route, environment, notAfter: options.notAfter };
     const tries = options.triesBefore + 1;
     if (admission.kind === 'probe') return this.#probe(question, tries);
+    const at = this.#rests.nextTry(delivery.device.id, this.#options.clock());
+    if (at !== undefined) return this.#rest(delivery, at);
     const answer = await route.sender.send(delivery, question);
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
     return this.#conclude(
@@ -81,6 +94,15 @@ export class DeliveryAttempts {
       await this.#giveFirstAid(question, { route, environment, answer }),
       tries,
     );
+  }
+
+  #rest({ notification, device }: Delivery, at: number): Attempt {
+    // What is not worth it any more by then neither waits nor takes the place of another.
+    if (at < keptUntil(notification)) {
+      this.#rests.hold(device.id);
+      this.#replaced.note(notification);
+    }
+    return { kind: 'retry', reason: 'DEVICE_RESTS', at, isTry: false };
   }
 
   /** Tries with whatever credential the operator has put in place of the one that was refused. */
@@ -92,12 +114,12 @@ export class DeliveryAttempts {
       await credentials.prepareProbe();
       const route = apps.find(delivery, environment) ?? question.route;
       const first = await this.#send({ ...question, route });
+      // Said of this app: what comes after may be the answer of Apple's other system.
+      if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
       const answered = await this.#giveFirstAid({ ...question, route }, first);
-      if (answered.answer.kind === 'unanswered') credentials.inconclusive(appId);
       return await this.#conclude(delivery, answered, tries);
-    } catch (error) {
-      credentials.inconclusive(appId);
-      throw error;
+    } finally {
+      credentials.endProbe(appId);
     }
   }
 
@@ -114,8 +136,10 @@ export class DeliveryAttempts {
   async #askOtherEnvironment(question: Question, first: Answered): Promise<Answered> {
     const environment = question.environment === 'production' ? 'sandbox' : 'production';
     const route = this.#options.apps.find(question.delivery, environment);
-    const canAsk = route !== undefined && this.#options.credentials.admit(route.appId).kind === 'go';
-    if (!canAsk) return { ...first, isInDoubt: true };
+    // Asking whether it may be sent would use up the probe of a refused credential.
+    if (route === undefined || this.#options.credentials.isOpen(route.appId)) {
+      return { ...first, isInDoubt: true };
+    }
     const second = await this.#send({ ...question, route, environment });
     const isKeyRefused =
       second.answer.kind !== 'accepted' &&
@@ -128,16 +152,17 @@ export class DeliveryAttempts {
   }
 
   #concludeSent(
-    { device: { target } }: Delivery,
+    { notification, device: { target } }: Delivery,
     { appId, vendor }: AppRoute,
     environment: ApnsEnvironment,
   ): Attempt | Promise<Attempt> {
     const { credentials, deletions, metrics } = this.#options;
+    this.#replaced.note(notification);
     deletions.noteSent(appId);
     metrics.countSent(vendor);
     const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
     const attempt: Attempt = isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;
-    return credentials.isOpen(appId) ? credentials.worked(appId).then(() => attempt) : attempt;
+    return credentials.awaitsSuccess(appId) ? credentials.worked(appId).then(() => attempt) : attempt;
   }
 
   async #conclude(
@@ -155,7 +180,10 @@ export class DeliveryAttempts {
       const at = await credentials.refused(route, judged.reason, notBefore);
       return { kind: 'retry', reason: judged.reason, at, isTry: false };
     }
-    if (answer.kind === 'refused') await credentials.worked(appId);
+    if (provesCredential(vendor, answer)) await credentials.worked(appId);
+    if (judged.kind === 'retry' && isDeviceThrottled(vendor, answer)) {
+      this.#rests.begin(delivery.device.id, judged.at);
+    }
     const outcome: Exclude<Outcome, { kind: 'credential-trouble' }> =
       isInDoubt && judged.kind === 'gone'
         ? { kind: 'rejected', reason: judged.reason, fault: 'registration' }
@@ -194,9 +222,17 @@ interface Question {
   readonly notAfter: number;
 }
 
+/** Whether the vendor judged the notification on its merits, and thus took the credential; a busy one did not. */
+function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
+  return answer.kind === 'accepted' || /^(?:gone|rejected)$/.test(findPolicy(vendor, answer).outcome);
+}
+
+function isDeviceThrottled(vendor: Vendor, answer: Exclude<VendorAnswer, { kind: 'accepted' }>): boolean {
+  const policy = findPolicy(vendor, answer);
+  return policy.outcome === 'retry' && policy.schedule === 'apnsDeviceThrottle';
+}
+
 function payloadBytes({ notification }: Delivery): number {
-  // Both are ASCII throughout, so that characters are bytes.
-  return notification.urgency.vendor === 'fcm'
-    ? fcmDataBytes(notification)
-    : buildApnsBody(notification).length;
+  const { urgency } = notification;
+  return urgency.vendor === 'fcm' ? fcmDataBytes(notification) : apnsBodyBytes(urgency, notification);
 }

@@ -2,7 +2,9 @@ import type { PushRequest } from '@waxwing/protocol';
 import type { Clock, Log, Metrics } from '@waxwing/service';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { RelayDatabase } from '../relay-tables.js';
+import { QuotaExchange } from '../servers/quota-exchange.js';
 import { ServerQuotas } from '../servers/server-quotas.js';
+import { UsedQuotaStore } from '../servers/used-quota-store.js';
 import { ProviderTokenStore } from './apns/provider-token-store.js';
 import { AppRegistry } from './apps/app-registry.js';
 import { BreakerStore } from './apps/breaker-store.js';
@@ -40,6 +42,8 @@ export interface Deliveries {
   readonly quotas: ServerQuotas;
   /** `undefined` when all is well; otherwise a sentence that names refused credentials and frozen deletions. */
   readiness(): Promise<string | undefined>;
+  /** See {@link DeliverNotifications.waitNoLonger}. */
+  waitNoLonger(): void;
   /** Waits for what is under way, at most `deadlineMilliseconds`, and drops all connections. Stop the job queue first. */
   close(deadlineMilliseconds: number): Promise<void>;
 }
@@ -89,6 +93,10 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
   const receipts = new ReceiptStore(database);
   load.setQueued(await receipts.countQueued());
+  const counting = setInterval(
+    () => void countQueued({ receipts, load, log }),
+    timings.queueCountMilliseconds,
+  ).unref();
   const onSettled = () => load.addQueued(-1);
   const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
   const records = new RecordAttempts({ database, queue, load, clock });
@@ -105,16 +113,63 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   });
   database.jobs.schedule('delivery-receipts', sweepMilliseconds, async (signal) => {
     options.metrics.rowsRemoved.inc({ kind: 'receipt' }, await receipts.forgetOld(clock(), signal));
-    load.setQueued(await receipts.countQueued());
   });
+  const quotas = new ServerQuotas(notificationsPerMinute, clock);
+  const exchange = new QuotaExchange({
+    quotas,
+    store: new UsedQuotaStore(database),
+    clock,
+    log,
+    intervalMilliseconds: timings.quotaExchangeMilliseconds,
+  });
+  await exchange.start();
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
   return {
     deliver: (requester, requests) => delivering.deliver(requester, requests),
     receipts,
-    quotas: new ServerQuotas(notificationsPerMinute, clock),
-    readiness: async () =>
-      [credentials.describe(), deletions.describe()].filter((problem) => problem !== undefined).join('; ') ||
-      undefined,
-    close: (deadlineMilliseconds) => apps.close(deadlineMilliseconds),
+    quotas,
+    readiness: () => describeTrouble({ credentials, deletions, log }),
+    waitNoLonger: () => delivering.waitNoLonger(),
+    async close(deadlineMilliseconds) {
+      clearInterval(counting);
+      await Promise.all([exchange.stop(deadlineMilliseconds), apps.close(deadlineMilliseconds)]);
+    },
   };
+}
+
+/** What this process counts by itself is only its own part of the queue. */
+async function countQueued({
+  receipts,
+  load,
+  log,
+}: {
+  receipts: ReceiptStore;
+  load: LoadLimit;
+  log: Log;
+}): Promise<void> {
+  try {
+    load.setQueued(await receipts.countQueued());
+  } catch (err) {
+    log.warn({ err }, 'the queue could not be counted; its last known length counts');
+  }
+}
+
+/** One sentence about refused credentials and frozen deletions; `undefined` when there are none. */
+async function describeTrouble({
+  credentials,
+  deletions,
+  log,
+}: {
+  credentials: CredentialBreakers;
+  deletions: DeletionBreakers;
+  log: Log;
+}): Promise<string | undefined> {
+  try {
+    await deletions.takeUpConfirmations();
+  } catch (err) {
+    // Readiness has a check of its own for the database; here what is known already is told.
+    log.warn({ err }, 'it could not be read whether deletions were confirmed');
+  }
+  const problems = [credentials.describe(), deletions.describe()].filter((problem) => problem !== undefined);
+  return problems.length === 0 ? undefined : problems.join('; ');
 }

@@ -6,7 +6,7 @@ import type { TokenVault } from '../registrations/token-vault.js';
 import type { RelayDatabase } from '../relay-tables.js';
 import type { Attempt, DeliveryAttempts } from './attempt-delivery.js';
 import { Claims, keyOf } from './claims.js';
-import { type Delivery, expiresAt, type Notification } from './delivery.js';
+import { expiresAt, type Notification } from './delivery.js';
 import type { DeliveryTimings } from './delivery-timings.js';
 import type { LoadLimit } from './load-limit.js';
 import { isOfKind } from './match-kind.js';
@@ -42,6 +42,8 @@ interface Item {
   isRepeat: boolean;
   /** What another request will have made of it. */
   follows: Promise<Attempt> | undefined;
+  /** The same, once it is certain that it is on the disk; what takes its place where it is not. */
+  following: Promise<Attempt> | undefined;
   /** The earlier item of this request that it repeats. */
   sameAs: Item | undefined;
 }
@@ -53,6 +55,9 @@ const deadAttempt: Attempt = { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegiste
 export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
   readonly #claims = new Claims();
+  /** What ends the wait of each request that waits for vendors. */
+  readonly #waits = new Set<() => void>();
+  #waitsNoLonger = false;
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
@@ -74,14 +79,21 @@ export class DeliverNotifications {
         attempt: undefined,
         isRepeat: false,
         follows: undefined,
+        following: undefined,
         sameAs: undefined,
       };
     });
     load.enter(items.length);
     const claimed = this.#claimAll(items);
     let late: readonly Item[] = [];
+    let markStored = (): void => undefined;
+    const stored = new Promise<void>((resolve) => {
+      markStored = resolve;
+    });
     try {
-      late = await this.#attemptAll(items, now);
+      late = await this.#attemptAll(items, now, stored);
+      // What another request has is on the disk soon, and only then may this one's answer say so.
+      for (const item of late) item.attempt = await item.following;
       const settled = items.map((item) => this.#settle(item, now));
       const attempts = await records.record(settled);
       items.forEach((item, index) => {
@@ -99,7 +111,14 @@ export class DeliverNotifications {
     } finally {
       // What is late leaves when its vendor has answered.
       load.leave(items.length - late.length);
+      markStored();
     }
+  }
+
+  /** From now on no request waits for vendors: what is under way is stored for a later try. For closing. */
+  waitNoLonger(): void {
+    this.#waitsNoLonger = true;
+    for (const end of this.#waits) end();
   }
 
   /** The items that are this request's to deliver; the other ones with an id follow those that have them. */
@@ -116,8 +135,11 @@ export class DeliverNotifications {
     return [...own.values()];
   }
 
-  /** Resolves when every item has its attempt or the budget is spent; then with the items that are still under way. */
-  async #attemptAll(items: readonly Item[], now: number): Promise<Item[]> {
+  /**
+   * Resolves when every item has its attempt or the budget is spent; then with the items that are still under way.
+   * What comes of those is written down once `stored` says that the answer's own words are: the later ones stay.
+   */
+  async #attemptAll(items: readonly Item[], now: number, stored: Promise<void>): Promise<Item[]> {
     const { timings } = this.#options;
     const devices = await this.#findDevices(items);
     const remembered = await this.#recall(items);
@@ -125,8 +147,14 @@ export class DeliverNotifications {
     const late: Item[] = [];
     let open = 0;
     let isOver = false;
+    let end = (): void => undefined;
     await new Promise<void>((resolve) => {
-      const budget = setTimeout(resolve, timings.requestBudgetMilliseconds);
+      const budget = setTimeout(resolve, this.#waitsNoLonger ? 0 : timings.requestBudgetMilliseconds);
+      end = () => {
+        clearTimeout(budget);
+        resolve();
+      };
+      this.#waits.add(end);
       for (const item of items) {
         const started = this.#start(item, devices.get(item.notification.relayDeviceId), {
           remembered,
@@ -134,22 +162,20 @@ export class DeliverNotifications {
         });
         if (started === undefined) continue;
         open += 1;
-        void started.then((attempt) => {
+        const onEnd = (attempt: Attempt): void => {
           if (isOver) {
-            void this.#endLate(item, attempt);
+            void this.#endLate(item, attempt, stored);
             return;
           }
           item.attempt = attempt;
           open -= 1;
-          if (open > 0) return;
-          clearTimeout(budget);
-          resolve();
-        });
+          if (open === 0) end();
+        };
+        void started.then(onEnd, (error: unknown) => onEnd(this.#untried(item, error)));
       }
-      if (open > 0) return;
-      clearTimeout(budget);
-      resolve();
+      if (open === 0) end();
     });
+    this.#waits.delete(end);
     isOver = true;
     for (const item of items) if (item.attempt === undefined) late.push(item);
     return late;
@@ -175,11 +201,17 @@ export class DeliverNotifications {
       item.attempt = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
       return undefined;
     }
-    if (item.follows !== undefined) return this.#follow(item, item.follows);
+    if (item.follows !== undefined) {
+      item.following = this.#follow(item, item.follows);
+      return item.following;
+    }
     const receipt = hasOwnId ? remembered.get(keyOf(notification)) : undefined;
     // A token that was dead and was registered again since deserves another try.
     if (receipt === undefined || receipt.status === 'gone')
-      return this.#attempt({ notification, device }, notAfter);
+      return this.#options.attempts.attempt(
+        { notification, device },
+        { triesBefore: 0, hasWaited: false, notAfter },
+      );
     item.attempt = attemptOf(receipt);
     item.isRepeat = true;
     return undefined;
@@ -204,14 +236,10 @@ export class DeliverNotifications {
     }
   }
 
-  async #attempt(delivery: Delivery, notAfter: number): Promise<Attempt> {
-    const { attempts, clock, log } = this.#options;
-    try {
-      return await attempts.attempt(delivery, { triesBefore: 0, notAfter });
-    } catch (err) {
-      log.error({ err, device: delivery.device.id }, 'a delivery could not be tried');
-      return { kind: 'retry', reason: 'INTERNAL', at: clock() + internalRetryMilliseconds, isTry: false };
-    }
+  #untried({ notification }: Item, err: unknown): Attempt {
+    const { clock, log } = this.#options;
+    log.error({ err, device: notification.relayDeviceId }, 'a delivery could not be tried');
+    return { kind: 'retry', reason: 'INTERNAL', at: clock() + internalRetryMilliseconds, isTry: false };
   }
 
   /** What is stored for later must still be worth it then. */
@@ -233,10 +261,12 @@ export class DeliverNotifications {
     return { notification, hasOwnId, isRepeat, attempt: settled };
   }
 
-  async #endLate({ notification, isRepeat }: Item, attempt: Attempt): Promise<void> {
+  async #endLate(item: Item, attempt: Attempt, stored: Promise<void>): Promise<void> {
     const { load, records, log } = this.#options;
     load.leave(1);
-    if (attempt.kind === 'retry' || isRepeat) return;
+    const { notification } = item;
+    if (attempt.kind === 'retry' || item.following !== undefined) return;
+    await stored;
     try {
       await records.recordLate(notification, attempt);
     } catch (err) {

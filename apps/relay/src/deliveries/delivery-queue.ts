@@ -7,11 +7,12 @@ import type {
   JobQueue,
   WriteTransaction,
 } from '@waxwing/storage';
-import { findRelayDevices, markExpired, setApnsEnvironment } from '../registrations/relay-device-store.js';
+import { findRelayDevices, setApnsEnvironment } from '../registrations/relay-device-store.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { Attempt, DeliveryAttempts } from './attempt-delivery.js';
-import { expiresAt, type Notification } from './delivery.js';
+import { keptUntil, type Notification } from './delivery.js';
+import { expireDevice } from './expire-device.js';
 import { isOfKind } from './match-kind.js';
 import { type Receipt, type ReceiptStore, saveReceipts } from './receipt-store.js';
 import { decodeNotification, encodeNotification } from './stored-notification.js';
@@ -28,7 +29,6 @@ export interface DeliveryQueueOptions {
 
 const jobKind = 'deliver-notification';
 const concurrency = 500;
-const longestWaitMilliseconds = 24 * 60 * 60_000;
 const patienceMilliseconds = 60_000;
 
 /** Notifications that wait in the database for another try, until they are settled or no longer worth it. */
@@ -49,8 +49,8 @@ export class DeliveryQueue {
 
   /** Stores a notification for a try at `at` (Unix milliseconds), within the caller's transaction. */
   async add(transaction: AnyTransaction, notification: Notification, at: number): Promise<void> {
-    const giveUpAt = Math.min(expiresAt(notification), notification.receivedAt + longestWaitMilliseconds);
     const payload = encodeNotification(notification);
+    const giveUpAt = keptUntil(notification);
     await this.#jobs.enqueue(transaction, { kind: jobKind, payload, runAt: at, giveUpAt });
   }
 
@@ -65,7 +65,11 @@ export class DeliveryQueue {
     const attempt: Attempt =
       delivery === undefined
         ? { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 }
-        : await attempts.attempt(delivery, { triesBefore, notAfter: clock() + patienceMilliseconds });
+        : await attempts.attempt(delivery, {
+            triesBefore,
+            hasWaited: true,
+            notAfter: clock() + patienceMilliseconds,
+          });
     const tries = triesBefore + (attempt.kind === 'retry' && !attempt.isTry ? 0 : 1);
     const apply = (transaction: AnyTransaction) => this.#apply(transaction, notification, attempt, tries);
     if (attempt.kind === 'retry') return { kind: 'retry', at: attempt.at, reason: attempt.reason, apply };
@@ -91,16 +95,12 @@ export class DeliveryQueue {
     const { db } = transaction as WriteTransaction<RelayTables>;
     const now = this.#options.clock();
     const isSettled = attempt.kind !== 'retry';
-    if (attempt.kind === 'gone') {
-      await markExpired(db, notification.relayDeviceId, {
-        at: now,
-        ifRegisteredBefore: attempt.ifRegisteredBefore,
-      });
-    }
+    const ending =
+      attempt.kind === 'gone' ? await expireDevice(db, notification.relayDeviceId, attempt, now) : attempt;
     if (attempt.kind === 'sent' && attempt.workedEnvironment !== undefined) {
       await setApnsEnvironment(db, notification.relayDeviceId, attempt.workedEnvironment);
     }
-    await saveReceipts(db, [receiptOf(notification, attempt, attempts, now)]);
+    await saveReceipts(db, [receiptOf(notification, ending, attempts, now)]);
     if (isSettled) transaction.afterCommit(() => this.#options.onSettled());
   }
 

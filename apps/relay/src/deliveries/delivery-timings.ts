@@ -9,6 +9,10 @@ export interface DeliveryTimings {
   readonly apns: ApnsTimings;
   /** Every delay before another try, and between probes of a refused credential, is divided by it. */
   readonly delayDivisor: number;
+  /** How often the queue's length is asked of the database: other processes add to it and take from it, too. */
+  readonly queueCountMilliseconds: number;
+  /** How often the processes tell each other what servers took from their quotas. */
+  readonly quotaExchangeMilliseconds: number;
 }
 
 export const productionTimings: DeliveryTimings = {
@@ -21,4 +25,6 @@ export const productionTimings: DeliveryTimings = {
     pingTimeoutMilliseconds: 10_000,
   },
   delayDivisor: 1,
+  queueCountMilliseconds: 60_000,
+  quotaExchangeMilliseconds: 1000,
 };

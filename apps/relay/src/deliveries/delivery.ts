@@ -1,5 +1,4 @@
 import type { RelayDevice } from '../registrations/relay-device.js';
-import type { Aps } from './aps.js';
 
 /** How urgent a notification is, in the words of the vendor that its server wrote for. */
 export type VendorUrgency =
@@ -8,7 +7,8 @@ export type VendorUrgency =
       readonly vendor: 'apns';
       readonly priority: 10 | 5 | 1;
       readonly pushType: 'alert' | 'background';
-      readonly aps: Aps;
+      /** JSON, as rebuildAps makes it. */
+      readonly aps: string;
     };
 
 /** One notification for one device, as its server asked for it; what is stored while it waits for another try. */
@@ -37,6 +37,13 @@ export interface Delivery {
 }
 
 export type Vendor = 'fcm' | 'apns';
+
+const longestWaitMilliseconds = 24 * 60 * 60_000;
+
+/** Until when it is kept for another try, in Unix milliseconds: while it is worth sending, and for a day at most. */
+export function keptUntil(notification: Notification): number {
+  return Math.min(expiresAt(notification), notification.receivedAt + longestWaitMilliseconds);
+}
 
 /** When the notification is no longer worth sending, in Unix milliseconds. */
 export function expiresAt({ receivedAt, timeToLiveSeconds }: Notification): number {

@@ -1,11 +1,12 @@
 import type { Clock } from '@waxwing/service';
 import type { WriteTransaction } from '@waxwing/storage';
-import { markExpired, setApnsEnvironment } from '../registrations/relay-device-store.js';
+import { setApnsEnvironment } from '../registrations/relay-device-store.js';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { Attempt } from './attempt-delivery.js';
 import type { SettledItem } from './deliver-notifications.js';
 import type { Notification } from './delivery.js';
 import { type DeliveryQueue, receiptOf } from './delivery-queue.js';
+import { expireDevice } from './expire-device.js';
 import type { LoadLimit } from './load-limit.js';
 import { saveReceipts } from './receipt-store.js';
 
@@ -15,8 +16,6 @@ export interface RecordAttemptsOptions {
   readonly load: LoadLimit;
   readonly clock: Clock;
 }
-
-const registeredSince: Attempt = { kind: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' };
 
 /** Makes what came of attempts durable: receipts, dead tokens, environments that worked, and what must be tried again. */
 export class RecordAttempts {
@@ -55,11 +54,8 @@ export class RecordAttempts {
     const changed = new Map<SettledItem, Attempt>();
     for (const item of items) {
       const { attempt, notification } = item;
-      if (
-        attempt.kind === 'gone' &&
-        !(await this.#expire(transaction, notification, attempt.ifRegisteredBefore, now))
-      ) {
-        changed.set(item, registeredSince);
+      if (attempt.kind === 'gone') {
+        changed.set(item, await expireDevice(transaction.db, notification.relayDeviceId, attempt, now));
       }
       if (attempt.kind === 'sent' && attempt.workedEnvironment !== undefined) {
         await setApnsEnvironment(transaction.db, notification.relayDeviceId, attempt.workedEnvironment);
@@ -75,22 +71,6 @@ export class RecordAttempts {
       });
     await saveReceipts(transaction.db, receipts);
     return changed;
-  }
-
-  /** Whether the device is expired now, by this or before. */
-  async #expire(
-    { db }: WriteTransaction<RelayTables>,
-    { relayDeviceId }: Notification,
-    ifRegisteredBefore: number,
-    now: number,
-  ): Promise<boolean> {
-    if (await markExpired(db, relayDeviceId, { at: now, ifRegisteredBefore })) return true;
-    const row = await db
-      .selectFrom('relay_devices')
-      .select('expired_at')
-      .where('id', '=', relayDeviceId)
-      .executeTakeFirst();
-    return row === undefined || row.expired_at !== null;
   }
 }
 

@@ -20,3 +20,8 @@ export interface VendorRefusal {
  * `BROKEN_OFF`: it may have sent it.
  */
 export type UnansweredReason = 'NOT_CONNECTED' | 'NOT_PROCESSED' | 'OVERLOADED' | 'TIMED_OUT' | 'BROKEN_OFF';
+
+/** A vendor's reason as it is stored, counted and told to servers; `UNKNOWN` for none and for what is not a name. */
+export function readReason(said: string | undefined): string {
+  return said !== undefined && /^\w{1,64}$/.test(said) ? said : 'UNKNOWN';
+}

@@ -1,4 +1,5 @@
-import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import { BulkStatement } from '@waxwing/storage';
+import type { Kysely, Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { SealedRegistrationMark } from './registration-binding.js';
 
@@ -7,8 +8,6 @@ export interface PresentedRegistration extends SealedRegistrationMark {
   readonly realmId: number;
 }
 
-// Few shapes of statement, so that each stays prepared.
-const rowsPerStatement = [64, 16, 4, 1] as const;
 const forgottenPerTransaction = 1000;
 
 /**
@@ -16,10 +15,10 @@ const forgottenPerTransaction = 1000;
  * sent for another realm. The statements are built once for a database.
  */
 export class PresentedRegistrations {
-  readonly #statements: readonly { readonly rows: number; readonly sql: string }[];
+  readonly #claim: BulkStatement<{ readonly hash: string; readonly realm_id: number }>;
 
   constructor(db: Kysely<RelayTables>) {
-    this.#statements = rowsPerStatement.map((rows) => ({ rows, sql: buildStatement(db, rows) }));
+    this.#claim = new BulkStatement((rows) => buildStatement(db, rows));
   }
 
   /** The realm that each registration belongs to, by its hash: the one that presented it first. */
@@ -30,20 +29,10 @@ export class PresentedRegistrations {
     const first = new Map<string, PresentedRegistration>();
     for (const each of presented) if (!first.has(each.hash)) first.set(each.hash, each);
     // In one order everywhere, so that two transactions never wait for each other.
-    const rows = [...first.values()].sort((left, right) => (left.hash < right.hash ? -1 : 1));
+    const sorted = [...first.values()].sort((left, right) => (left.hash < right.hash ? -1 : 1));
+    const rows = sorted.map(({ forgetAt, hash, realmId }) => [forgetAt, hash, realmId]);
     const owners = new Map<string, number>();
-    let offset = 0;
-    for (const { rows: size, sql } of this.#statements) {
-      for (; rows.length - offset >= size; offset += size) {
-        const parameters = rows
-          .slice(offset, offset + size)
-          .flatMap(({ forgetAt, hash, realmId }) => [forgetAt, hash, realmId]);
-        const claimed = await db.executeQuery<{ hash: string; realm_id: number }>(
-          CompiledQuery.raw(sql, parameters),
-        );
-        for (const { hash, realm_id } of claimed.rows) owners.set(hash, realm_id);
-      }
-    }
+    for (const { hash, realm_id } of await this.#claim.run(db, rows)) owners.set(hash, realm_id);
     return owners;
   }
 }

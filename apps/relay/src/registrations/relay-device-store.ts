@@ -1,7 +1,7 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
 import type { Kysely, Transaction } from 'kysely';
 import type { RelayTables } from '../relay-tables.js';
-import { type RelayDevice, toRelayDevice } from './relay-device.js';
+import { deviceColumns, type RelayDevice, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 
 const maximumIdsPerQuery = 500;
@@ -21,7 +21,7 @@ export async function findRelayDevices(
   for (let offset = 0; offset < ids.length; offset += maximumIdsPerQuery) {
     const rows = await db
       .selectFrom('relay_devices')
-      .selectAll()
+      .select(deviceColumns)
       .where('realm_id', '=', realmId)
       .where('id', 'in', ids.slice(offset, offset + maximumIdsPerQuery))
       .execute();

@@ -1,10 +1,8 @@
-import { CompiledQuery, type Insertable, type Kysely, type Transaction } from 'kysely';
+import { BulkStatement } from '@waxwing/storage';
+import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { RelayTables } from '../relay-tables.js';
 
 export type RelayDeviceRow = Insertable<RelayTables['relay_devices']> & { readonly push_account_id: string };
-
-// Few shapes of statement, so that each stays prepared; the larger ones share the cost of a round trip.
-const rowsPerStatement = [64, 16, 4, 1] as const;
 
 const columns = [
   'realm_id',
@@ -40,10 +38,10 @@ interface SavedRow {
 
 /** Inserts rows or renews those that exist, many to a statement. The statements are built once for a database. */
 export class RelayDeviceUpsert {
-  readonly #statements: readonly { readonly size: number; readonly sql: string }[];
+  readonly #statement: BulkStatement<SavedRow>;
 
   constructor(db: Kysely<RelayTables>) {
-    this.#statements = rowsPerStatement.map((size) => ({ size, sql: buildStatement(db, size) }));
+    this.#statement = new BulkStatement((rows) => buildStatement(db, rows));
   }
 
   /** The ids of the rows, in their order; of several rows for one device the last one stays. */
@@ -59,29 +57,14 @@ export class RelayDeviceUpsert {
         if (round.has(account)) later.push(each);
         else round.set(account, each);
       }
-      for (const { id, push_account_id } of await this.#save(db, [...round.values()].sort(byAccount))) {
+      const rows = [...round.values()].sort(byAccount).map(([, row]) => columns.map((column) => row[column]));
+      for (const { id, push_account_id } of await this.#statement.run(db, rows)) {
         const saved = round.get(push_account_id);
         if (saved !== undefined) ids[saved[0]] = id;
       }
       waiting = later;
     }
     return ids;
-  }
-
-  async #save(db: Transaction<RelayTables>, rows: readonly NumberedRow[]): Promise<SavedRow[]> {
-    const saved: SavedRow[] = [];
-    let offset = 0;
-    for (const { size, sql } of this.#statements) {
-      for (; rows.length - offset >= size; offset += size) {
-        const parameters: unknown[] = [];
-        for (const [, row] of rows.slice(offset, offset + size)) {
-          for (const column of columns) parameters.push(row[column]);
-        }
-        const result = await db.executeQuery<SavedRow>(CompiledQuery.raw(sql, parameters));
-        saved.push(...result.rows);
-      }
-    }
-    return saved;
   }
 }
 

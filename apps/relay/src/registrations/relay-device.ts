@@ -21,8 +21,22 @@ export interface NewRelayDevice {
   readonly registeredAt: number;
 }
 
+/** What of a row makes the device; the other columns only tell it from others. */
+export const deviceColumns = [
+  'id',
+  'realm_id',
+  'token_kind',
+  'token',
+  'ios_app_id',
+  'apns_environment',
+  'registered_at',
+  'expired_at',
+] as const;
+
+type DeviceRow = Pick<Selectable<RelayTables['relay_devices']>, (typeof deviceColumns)[number]>;
+
 /** The device in a row. @throws Error when the vault cannot open its token. */
-export function toRelayDevice(row: Selectable<RelayTables['relay_devices']>, vault: TokenVault): RelayDevice {
+export function toRelayDevice(row: DeviceRow, vault: TokenVault): RelayDevice {
   return {
     id: row.id,
     realmId: row.realm_id,
@@ -32,7 +46,7 @@ export function toRelayDevice(row: Selectable<RelayTables['relay_devices']>, vau
   };
 }
 
-function toTarget(row: Selectable<RelayTables['relay_devices']>, token: string): PushTarget {
+function toTarget(row: DeviceRow, token: string): PushTarget {
   if (row.token_kind === 'fcm') return { tokenKind: 'fcm', token };
   const apnsEnvironment: ApnsEnvironment = row.apns_environment === 'sandbox' ? 'sandbox' : 'production';
   return { tokenKind: 'apns', token, iosAppId: row.ios_app_id ?? '', apnsEnvironment };

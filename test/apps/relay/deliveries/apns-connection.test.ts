@@ -1,8 +1,20 @@
-import { createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import {
+  constants,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  sensitiveHeaders,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApnsConnection } from '../../../../apps/relay/src/deliveries/apns/apns-connection.js';
 import { type ApnsEnding, ApnsExchange } from '../../../../apps/relay/src/deliveries/apns/apns-exchange.js';
+import {
+  type ApnsNotification,
+  buildApnsNotification,
+} from '../../../../apps/relay/src/deliveries/apns/apns-notification.js';
+import { rebuildAps } from '../../../../apps/relay/src/deliveries/aps.js';
 import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
 import { until } from './deliveries-under-test.js';
 
@@ -11,6 +23,7 @@ const timings = { ...productionTimings.apns, requestTimeoutMilliseconds: 200, pi
 const pingAfter = timings.pingAfterIdleMilliseconds;
 let peer: Http2Server;
 let sessions: ServerHttp2Session[] = [];
+const sockets: Socket[] = [];
 let connection: ApnsConnection | undefined;
 let events: string[] = [];
 
@@ -24,6 +37,7 @@ beforeEach(async () => {
   sessions = [];
   events = [];
   peer = createServer({ settings: { maxConcurrentStreams: 5 } });
+  peer.on('connection', (socket: Socket) => void sockets.push(socket));
   peer.on('session', (session) => {
     sessions.push(session);
     session.on('ping', () => events.push('pinged'));
@@ -46,7 +60,7 @@ async function connect(): Promise<ApnsConnection> {
     timings,
     clock: () => time.now,
     onEnded: (exchange, ending) => waiting.get(exchange)?.(ending),
-    onRoom: () => undefined,
+    onRoom: () => (timesRoomWasTold += 1),
     onRetired: () => heard.push('retired'),
     onClosed: () => heard.push('closed'),
   });
@@ -54,11 +68,28 @@ async function connect(): Promise<ApnsConnection> {
   return connection;
 }
 
+let timesRoomWasTold = 0;
 const waiting = new Map<ApnsExchange, (ending: ApnsEnding) => void>();
 
-function send(over: ApnsConnection): Promise<ApnsEnding> {
+const target = {
+  tokenKind: 'apns',
+  token: '00',
+  iosAppId: 'org.example.App',
+  apnsEnvironment: 'sandbox',
+} as const;
+const notification = {
+  ...{ serverId: '', realmId: 1, realmUuid: '', relayDeviceId: 1 },
+  notificationId: '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e',
+  ...{ pushAccountId: '1', encryptedData: 'AAAA' },
+  urgency: { vendor: 'apns', priority: 10, pushType: 'alert', aps: rebuildAps({}) },
+  ...{ receivedAt: 0, timeToLiveSeconds: 60, collapseId: 'news' },
+} as const;
+
+function send(
+  over: ApnsConnection,
+  notification: ApnsNotification = { path: '/3/device/00', headers: {}, body: '{}' },
+): Promise<ApnsEnding> {
   return new Promise((resolve) => {
-    const notification = { path: '/3/device/00', headers: {}, body: '{}' };
     const request = { notification, authorization: 'bearer x', notAfter: Number.POSITIVE_INFINITY };
     const exchange = new ApnsExchange(request, () => undefined);
     waiting.set(exchange, resolve);
@@ -90,9 +121,12 @@ describe('a connection to APNs', () => {
   it('is pinged when nothing has happened for long, and lives on when the peer echoes', async () => {
     const over = await connect();
     expect(events).toEqual([]);
+    const toldBefore = timesRoomWasTold;
     time.now += pingAfter + 1;
     await until(() => events.includes('pinged'));
-    await until(() => over.room === 1);
+    // Which it tells when the echo has come.
+    await until(() => timesRoomWasTold > toldBefore);
+    expect(over.room).toBe(1);
     time.now += timings.pingTimeoutMilliseconds + 1;
     expect(events).toEqual(['pinged']);
     time.now += pingAfter;
@@ -113,13 +147,48 @@ describe('a connection to APNs', () => {
   });
 
   it('takes no more requests after one was not answered in time, until the peer echoes a ping', async () => {
-    peer.on('stream', () => undefined);
+    const given: (number | undefined)[] = [];
+    peer.on('stream', (stream) => stream.on('close', () => given.push(stream.rstCode)));
     const over = await connect();
     const ending = send(over);
     time.now += timings.requestTimeoutMilliseconds;
     expect(await ending).toEqual({ kind: 'unanswered', why: 'TIMED_OUT' });
     await until(() => events.includes('pinged'));
     await until(() => over.room === 1);
+    // The peer need not work on what nobody waits for.
+    await until(() => given.includes(constants.NGHTTP2_CANCEL));
+  });
+
+  it('keeps out of the header table what differs each time', async () => {
+    let headers: IncomingHttpHeaders = {};
+    peer.on('stream', (stream, received) => {
+      headers = received;
+      stream.respond({ ':status': 200 }, { endStream: true });
+    });
+    const device = { id: 1, realmId: 1, registeredAt: 0, expiredAt: undefined, target };
+    await send(await connect(), buildApnsNotification({ device, notification }));
+    expect(headers).toMatchObject({
+      'apns-topic': 'org.example.App',
+      'apns-collapse-id': expect.any(String),
+    });
+    expect((headers as Record<symbol, string[]>)[sensitiveHeaders]?.sort()).toEqual([
+      'apns-collapse-id',
+      'apns-expiration',
+      'apns-id',
+      'authorization',
+    ]);
+  });
+
+  it.each([
+    ['the end of the connection', () => sockets.at(-1)?.end()],
+    ['the death of the connection', () => sockets.at(-1)?.destroy()],
+    ['a reset connection', () => sockets.at(-1)?.resetAndDestroy()],
+  ])('takes a refusal that was cut off by %s for none at all', async (_name, cut) => {
+    peer.on('stream', (stream) => {
+      stream.respond({ ':status': 410 });
+      stream.write('{"reason":"Unreg', () => setTimeout(cut, 20));
+    });
+    expect(await send(await connect())).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
   });
 
   it('ends what it had under way as broken off when the peer vanishes', async () => {

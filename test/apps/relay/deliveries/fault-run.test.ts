@@ -36,13 +36,7 @@ it(`delivers ${notifications} notifications through GOAWAYs, 503s, 429s and rese
     { reset: 'after', rate: 0.001 },
   ];
   const rules = ['apns', 'fcm'].flatMap((vendor) => faults.map((fault) => ({ vendor, ...fault })));
-  // Spelt out: the first reason of 429 is the one about provider tokens.
-  const named = rules.map((rule) =>
-    rule.vendor === 'apns' && 'status' in rule && rule.status === 429
-      ? { ...rule, reason: 'TooManyRequests' }
-      : rule,
-  );
-  await relay.faults([{ vendor: 'apns', goaway_every: 1000 }, ...named], 20260105);
+  await relay.faults([{ vendor: 'apns', goaway_every: 1000 }, ...rules], 20260105);
 
   const batches: number[][] = [];
   for (let offset = 0; offset < ids.length; offset += perRequest)

@@ -37,9 +37,23 @@ describe('a notification for FCM', () => {
       message: {
         token: 'fcm-token-1',
         data: { push_account_id: String(pushAccountId), encrypted_data: encryptedData },
-        android: { priority: 'HIGH', ttl: '60s', collapse_key: 'chat-7' },
+        android: { priority: 'HIGH', ttl: '60s', collapse_key: expect.stringMatching(/^[\w-]{43}$/) },
       },
     });
+  });
+});
+
+describe('a collapse id', () => {
+  it('is the same for a device each time, and another for each device, so that nobody replaces what others sent', async () => {
+    // One phone in two organisations: the same token, a device in each.
+    const token = apnsToken(77);
+    const [ours, theirs] = [await relay.addApns(token), await relay.addApns(token)];
+    for (const id of [ours, theirs, ours]) await relay.notify([apnsRequest(id, { collapse_id: 'chat-7' })]);
+    const ids = (await relay.arrived(token)).map(({ headers }) => headers['apns-collapse-id']);
+    expect(ids).toHaveLength(3);
+    expect(ids[0]).toBe(ids[2]);
+    expect(ids[0]).not.toBe(ids[1]);
+    expect(ids.join()).not.toContain('chat-7');
   });
 });
 
@@ -86,7 +100,7 @@ describe('a notification for APNs', () => {
       'apns-push-type': 'alert',
       'apns-priority': '10',
       'apns-id': notificationId,
-      'apns-collapse-id': 'c',
+      'apns-collapse-id': expect.stringMatching(/^[\w-]{43}$/),
     });
     expect(Number(delivery?.headers['apns-expiration'])).toBeGreaterThan(Date.now() / 1000 + 27 * 86_400);
   });
@@ -160,6 +174,27 @@ describe('a notify request', () => {
     ]);
     expect(body.delete_device_ids).toEqual([unknown, 999_999]);
     expect(body).toMatchObject({ android_successfully_sent_count: 1, apple_successfully_sent_count: 1 });
+  });
+
+  it("reaches neither another realm's device nor one whose token died, and tells the two from unknown ones by nothing", async () => {
+    const { server, database } = relay;
+    const realm = await database.write(({ db }) =>
+      db
+        .insertInto('realms')
+        .values({ uuid: randomUUID(), server_id: server?.serverId ?? '', created_at: 0 })
+        .returning('id')
+        .executeTakeFirstOrThrow(),
+    );
+    const foreign = await relay.addFcm('fcm-foreign', { realm: Number(realm.id) });
+    const dead = await relay.addFcm('fcm-dead');
+    await database.write(({ db }) =>
+      db.updateTable('relay_devices').set({ expired_at: 1 }).where('id', '=', dead).execute(),
+    );
+    const { body } = await relay.notify([fcmRequest(foreign), fcmRequest(dead), fcmRequest(999_999)]);
+    expect(body.results).toEqual(Array(3).fill({ status: 'gone', reason: 'UNKNOWN_DEVICE' }));
+    expect(await relay.arrived('fcm-foreign')).toEqual([]);
+    expect(await relay.arrived('fcm-dead')).toEqual([]);
+    expect((await relay.device(foreign)).expired_at).toBeNull();
   });
 
   it('is refused as a whole for a wrong key, a malformed body, and an unknown realm, in that order', async () => {

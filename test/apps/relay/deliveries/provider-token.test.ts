@@ -7,7 +7,8 @@ import { ProviderTokenStore } from '../../../../apps/relay/src/deliveries/apns/p
 import type { ApnsApp } from '../../../../apps/relay/src/deliveries/apps/app-set.js';
 import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
-import { eachBackend } from '../../../support/test-databases.js';
+import { eachBackend, eachPostgres } from '../../../support/test-databases.js';
+import { apnsRequest, apnsToken, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
 const minute = 60_000;
 
@@ -29,10 +30,11 @@ eachBackend((backend) => {
     };
     const vault = createNodeTokenVault();
     const time = { now: Date.UTC(2026, 0, 5, 12) };
-    const clock = () => time.now;
     const store = new ProviderTokenStore(database, vault);
-    const tokens = Array.from({ length: processes }, () => new ProviderToken({ app, clock, store }));
-    return { database, time, tokens, store };
+    const startProcess = (clockOffset = 0) =>
+      new ProviderToken({ app, clock: () => time.now + clockOffset, store });
+    const tokens = Array.from({ length: processes }, () => startProcess());
+    return { database, time, tokens, store, startProcess };
   }
 
   describe('the provider token', () => {
@@ -78,11 +80,71 @@ eachBackend((backend) => {
       expect(await tokens[1]?.get()).toBe(second);
     });
 
+    it('is taken up by a process whose clock is a little behind that of the one that minted it', async () => {
+      const { tokens, startProcess } = await setUp(1);
+      const first = await tokens[0]?.get();
+      expect(await startProcess(-30_000).get()).toBe(first);
+    });
+
+    it('that stands is the one stored first, whoever of two that minted at once began earlier', async () => {
+      const { store, time } = await setUp(0);
+      const olderThan = time.now - 45 * minute;
+      const first = { authorization: 'bearer first', mintedAt: time.now };
+      const second = { authorization: 'bearer second', mintedAt: time.now - 5 };
+      expect(await store.replace('fingerprint', first, olderThan)).toEqual(first);
+      expect(await store.replace('fingerprint', second, olderThan)).toEqual(first);
+      expect(await store.find('fingerprint')).toEqual(first);
+    });
+
+    it('in hand serves while the database is away, for as long as Apple takes it', async () => {
+      const { database, tokens, time } = await setUp(1);
+      const first = await tokens[0]?.get();
+      await database.close();
+      time.now += 58 * minute;
+      expect(await tokens[0]?.get()).toBe(first);
+      time.now += 2 * minute;
+      await expect(tokens[0]?.get()).rejects.toThrow();
+    });
+
     it('from a clock that was set back since is replaced', async () => {
       const { tokens, time } = await setUp(1);
       const first = await tokens[0]?.get();
       time.now -= 120 * minute;
       expect(await tokens[0]?.get()).not.toBe(first);
+    });
+  });
+});
+
+describe('two relays on one PostgreSQL', () => {
+  eachPostgres((postgres) => {
+    it('show APNs one provider token, also after one of them was told that it is too old', async () => {
+      const databaseUrl = await postgres.freshUrl();
+      const time = { now: Date.UTC(2026, 0, 5, 12) };
+      const clock = () => time.now;
+      const first = await startDeliveriesUnderTest({ databaseUrl, clock });
+      const { vendors, tokenVault, authorization, faults, statistics } = first;
+      const second = await startDeliveriesUnderTest({ databaseUrl, clock, vendors, tokenVault });
+      try {
+        await faults([{ vendor: 'apns', mint_interval_seconds: 1200 }]);
+        const request = apnsRequest(await first.addApns(apnsToken()));
+        const send = async () => {
+          const answers = [await first.notify([request]), await second.notify([request], { authorization })];
+          return answers.flatMap(({ body }) => body.results.map(({ status }) => status));
+        };
+        expect(await send()).toEqual(['sent', 'sent']);
+        expect(await statistics()).toMatchObject({ apns: { provider_tokens_accepted: 1 } });
+        time.now += 46 * minute;
+        expect(await send()).toEqual(['sent', 'sent']);
+        expect(await statistics()).toMatchObject({ apns: { provider_tokens_accepted: 2 } });
+        time.now += 21 * minute;
+        const rules = [{ vendor: 'apns', reason: 'ExpiredProviderToken', times: 1 }];
+        await faults([...rules, { vendor: 'apns', mint_interval_seconds: 1200 }]);
+        expect(await send()).toEqual(['sent', 'sent']);
+        expect(await statistics()).toMatchObject({ apns: { provider_tokens_accepted: 3 } });
+      } finally {
+        await second.close();
+        await first.close();
+      }
     });
   });
 });

@@ -9,6 +9,7 @@ import {
   type DeliveriesUnderTest,
   fcmRequest,
   startDeliveriesUnderTest,
+  until,
 } from './deliveries-under-test.js';
 
 const day = 24 * 60 * 60_000;
@@ -83,6 +84,23 @@ eachBackend((backend) => {
       expect((await relay.notify([request])).body.delete_device_ids).toEqual([id]);
     });
 
+    it('is known to the next process, too', async () => {
+      const databaseUrl = await backend.freshUrl();
+      const first = await startDeliveriesUnderTest({ databaseUrl });
+      const request = fcmRequest(await first.addFcm('fcm-remembered'), { notification_id: randomUUID() });
+      const { body } = await first.notify([request]);
+      expect(body.results).toMatchObject([{ status: 'sent' }]);
+      const { dir, tokenVault, authorization } = first;
+      await first.close({ keepData: true });
+      const second = await startDeliveriesUnderTest({ databaseUrl, dir, tokenVault });
+      try {
+        expect((await second.notify([request], { authorization })).body).toEqual(body);
+        expect(await second.arrived()).toEqual([]);
+      } finally {
+        await second.close();
+      }
+    });
+
     it('is forgotten a day after the last change', async () => {
       const token = 'fcm-forgotten';
       const id = await relay.addFcm(token);
@@ -124,7 +142,10 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toEqual([]);
       time.now += 32_000;
       await relay.database.jobs.idle();
-      expect(await relay.arrived(token)).toHaveLength(1);
+      const arrived = await relay.arrived(token);
+      expect(arrived).toHaveLength(1);
+      // It has waited for 151 of the seconds that it is worth.
+      expect(arrived[0]?.body).toMatchObject({ message: { android: { ttl: `${28 * 86_400 - 151}s` } } });
       expect(await relay.receipts([notificationId])).toMatchObject([{ status: 'sent', attempts: 2 }]);
     });
 
@@ -142,6 +163,46 @@ eachBackend((backend) => {
         { status: 'gone', reason: 'UNREGISTERED', attempts: 2 },
       ]);
       expect((await relay.device(id)).expired_at).toBe(time.now);
+    });
+
+    it('is not tried when its token was found dead meanwhile', async () => {
+      const token = 'fcm-died-meanwhile';
+      const id = await relay.addFcm(token);
+      await relay.faults([{ vendor: 'fcm', token, status: 503, times: 1 }]);
+      const { body } = await relay.notify([fcmRequest(id)]);
+      await relay.database.write(({ db }) =>
+        db.updateTable('relay_devices').set({ expired_at: time.now }).where('id', '=', id).execute(),
+      );
+      time.now += 13_000;
+      await relay.database.jobs.idle();
+      expect(await relay.receipts([body.results[0]?.notification_id])).toMatchObject([
+        { status: 'gone', reason: 'UNKNOWN_DEVICE' },
+      ]);
+      expect(await relay.arrived(token)).toEqual([]);
+    });
+
+    it('that finds dead a token which was registered again meanwhile does not call it gone', async () => {
+      const token = 'fcm-comes-back';
+      const id = await relay.addFcm(token);
+      await relay.faults([
+        { vendor: 'fcm', token, status: 503, times: 1 },
+        { vendor: 'fcm', token, reason: 'UNREGISTERED', latency_ms: 1500 },
+      ]);
+      const { body } = await relay.notify([fcmRequest(id)]);
+      time.now += 13_000;
+      const done = relay.database.jobs.idle();
+      await until(async () => {
+        const { faults_fired } = (await relay.statistics()) as unknown as { faults_fired: number[] };
+        return faults_fired[1] === 1;
+      });
+      await relay.database.write(({ db }) =>
+        db.updateTable('relay_devices').set({ registered_at: time.now }).where('id', '=', id).execute(),
+      );
+      await done;
+      expect(await relay.receipts([body.results[0]?.notification_id])).toMatchObject([
+        { status: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' },
+      ]);
+      expect((await relay.device(id)).expired_at).toBeNull();
     });
 
     it('is given up when its time to live is over, and not tried after', async () => {

@@ -1,10 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { Delivery } from '../../../../apps/relay/src/deliveries/delivery.js';
+import { judgeAnswer } from '../../../../apps/relay/src/deliveries/policy/judge-answer.js';
 import { parseRetryAfter } from '../../../../apps/relay/src/deliveries/policy/retry-after.js';
 import {
   type RetrySchedule,
   retryDelay,
   retrySchedules,
 } from '../../../../apps/relay/src/deliveries/policy/retry-schedules.js';
+import type { VendorAnswer } from '../../../../apps/relay/src/deliveries/vendor-answer.js';
+
+// The third form of an HTTP date names no zone: it must not be read in the machine's own.
+vi.stubEnv('TZ', 'America/New_York');
 
 const now = Date.UTC(2026, 0, 5, 12);
 
@@ -14,6 +20,8 @@ describe('Retry-After', () => {
     [' 0 ', 0],
     ['Mon, 05 Jan 2026 12:02:00 GMT', 120_000],
     ['Monday, 05-Jan-26 12:02:00 GMT', 120_000],
+    ['Mon Jan  5 12:02:00 2026', 120_000],
+    [`1${'0'.repeat(400)}`, 3_600_000],
     ['Mon, 05 Jan 2026 11:00:00 GMT', 0],
     ['999999999', 3_600_000],
     ['-1', undefined],
@@ -71,3 +79,50 @@ describe('the delay before another try', () => {
     expect(delays(retrySchedules.fcmQuota, 1, 5)).toEqual([[60, 75]]);
   });
 });
+
+describe('retries end', () => {
+  const minute = 60_000;
+  const apnsUnavailable = { kind: 'refused', httpStatus: 503, reason: 'ServiceUnavailable' } as const;
+  const fcmUnavailable = { kind: 'refused', httpStatus: 503, reason: 'UNAVAILABLE' } as const;
+  const timedOut = { kind: 'unanswered', why: 'TIMED_OUT' } as const;
+
+  it.each([
+    ['FCM 503', 'fcm', fcmUnavailable, 'an hour', 60 * minute],
+    ['APNs 503', 'apns', apnsUnavailable, 'a day', 24 * 60 * minute],
+    ['a timeout', 'fcm', timedOut, 'an hour', 60 * minute],
+  ] as const)(
+    'after %s, %s, for a notification that lives for weeks',
+    (_name, vendor, answer, _when, end) => {
+      expect(judge({ vendor, answer, age: end - minute, tries: 1 }).kind).toBe('retry');
+      expect(judge({ vendor, answer, age: end, tries: 1 })).toMatchObject({
+        kind: 'rejected',
+        fault: 'vendor',
+      });
+    },
+  );
+
+  it('with the time to live where that is shorter', () => {
+    const options = { vendor: 'fcm', answer: fcmUnavailable, tries: 1, timeToLiveSeconds: 600 } as const;
+    expect(judge({ ...options, age: 9 * minute }).kind).toBe('retry');
+    expect(judge({ ...options, age: 10 * minute }).kind).toBe('rejected');
+  });
+
+  it('after the fourth try of which nobody knows the end', () => {
+    expect(judge({ vendor: 'fcm', answer: timedOut, age: 0, tries: 3 }).kind).toBe('retry');
+    expect(judge({ vendor: 'fcm', answer: timedOut, age: 0, tries: 4 }).kind).toBe('rejected');
+  });
+});
+
+function judge(options: {
+  vendor: 'fcm' | 'apns';
+  answer: VendorAnswer;
+  /** Milliseconds since the notification came. */
+  age: number;
+  tries: number;
+  timeToLiveSeconds?: number;
+}) {
+  const { vendor, answer, age, tries, timeToLiveSeconds = 28 * 24 * 3600 } = options;
+  const notification = { receivedAt: now - age, timeToLiveSeconds } as Delivery['notification'];
+  const delivery = { notification, device: {} } as Delivery;
+  return judgeAnswer({ vendor, delivery, answer, tries }, { now, random: () => 0, delayDivisor: 1 });
+}

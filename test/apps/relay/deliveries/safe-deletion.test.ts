@@ -6,6 +6,7 @@ import {
   type DeliveriesUnderTest,
   fcmRequest,
   startDeliveriesUnderTest,
+  until,
 } from './deliveries-under-test.js';
 
 const time = { now: Date.UTC(2026, 0, 5, 12) };
@@ -29,6 +30,24 @@ describe.each(['Unregistered', 'ExpiredToken'])('%s', (reason) => {
     expect(body.results[0]).toMatchObject({ status, reason });
     expect(body.delete_device_ids).toEqual(status === 'gone' ? [id] : []);
     expect((await relay.device(id)).expired_at).toBe(status === 'gone' ? time.now : null);
+  });
+
+  it('spares a device that registers while the vendor is asked', async () => {
+    const token = apnsToken(1);
+    const id = await relay.addApns(token);
+    await relay.faults([{ vendor: 'apns', token, reason, timestamp: time.now - 1000, latency_ms: 1500 }]);
+    const answer = relay.notify([apnsRequest(id)]);
+    await until(async () => {
+      const { faults_fired } = (await relay.statistics()) as unknown as { faults_fired: number[] };
+      return faults_fired[0] === 1;
+    });
+    await relay.database.write(({ db }) =>
+      db.updateTable('relay_devices').set({ registered_at: time.now }).where('id', '=', id).execute(),
+    );
+    const { body } = await answer;
+    expect(body.results[0]).toMatchObject({ status: 'rejected', reason: 'REGISTERED_SINCE' });
+    expect(body.delete_device_ids).toEqual([]);
+    expect((await relay.device(id)).expired_at).toBeNull();
   });
 
   it('without a time deletes nothing', async () => {
@@ -122,6 +141,7 @@ describe('a sudden wave of dead tokens', () => {
     expect(await store.confirm(breaker?.app ?? '', time.now)).toBe(true);
     expect(await store.confirm(breaker?.app ?? '', time.now)).toBe(false);
     time.now += 3000;
+    expect((await relay.ready()).ready).toBe(true);
     await relay.faults([wave]);
     const again = await relay.notify(ids.slice(50).map((id) => fcmRequest(id)));
     expect(again.body.results.every(({ status }) => status === 'gone')).toBe(true);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { apnsPolicy, fcmPolicy } from '../../../../apps/relay/src/deliveries/policy/vendor-policy.js';
 import {
   apnsRequest,
@@ -45,10 +45,6 @@ const fcm: Record<string, Expectation> = {
   INTERNAL: fcmServerError,
   UNSPECIFIED_ERROR: fcmServerError,
   UNAVAILABLE: fcmServerError,
-  UNKNOWN: {
-    ...fcmServerError,
-    script: { reason: 'UNAVAILABLE', status: 502, body: '<html>Bad gateway</html>' },
-  },
   OAUTH_REFUSED: held,
   OAUTH_UNAVAILABLE: fcmServerError,
 };
@@ -81,7 +77,7 @@ const apns: Record<string, Expectation> = {
   BadCertificateEnvironment: held,
   BadEnvironmentKeyIdInToken: held,
   Forbidden: held,
-  TooManyProviderTokenUpdates: { status: 'queued', delay: [60, 1200], outcome: 'credential_trouble' },
+  TooManyProviderTokenUpdates: { status: 'queued', delay: [1200, 1200], outcome: 'credential_trouble' },
   TooManyRequests: { status: 'queued', delay: [30, 37.5], outcome: 'retry' },
   InternalServerError: apnsServerError,
   ServiceUnavailable: apnsServerError,
@@ -93,6 +89,8 @@ let relay: DeliveriesUnderTest;
 beforeAll(async () => {
   relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
 });
+// What one test leaves queued would be tried during the next.
+afterEach(() => dropJobs());
 afterAll(() => relay.close());
 
 async function expectOutcome(
@@ -118,11 +116,17 @@ async function expectOutcome(
     `waxwing_deliveries_total{vendor="${vendor}",outcome="${outcome}",reason="${shown}"} `,
   );
   if (expected.delay === undefined) return expect(id).toBeUndefined();
-  const jobs = await relay.database.jobs.list({ kind: 'deliver-notification', limit: 1000 });
+  const jobs = await dropJobs();
   const delaySeconds = (Math.max(...jobs.map(({ at }) => at)) - time.now) / 1000;
   expect(delaySeconds).toBeGreaterThanOrEqual(expected.delay[0]);
   expect(delaySeconds).toBeLessThanOrEqual(expected.delay[1]);
+}
+
+/** Everything that is queued, which is not tried any more then. */
+async function dropJobs() {
+  const jobs = await relay.database.jobs.list({ kind: 'deliver-notification', limit: 1000 });
   for (const job of jobs) await relay.database.jobs.drop(job.id);
+  return jobs;
 }
 
 describe('what FCM says', () => {
@@ -198,4 +202,34 @@ describe('a reason that nobody knows', () => {
       expect(await relay.metrics.text()).not.toContain('BrandNew');
     },
   );
+});
+
+describe('an answer that is not in the words of the vendor', () => {
+  const notes = { page: '<html>Go away</html>', odd: JSON.stringify({ reason: 'x'.repeat(65) }) };
+  it.each([
+    ['fcm', 502, 'page', 'queued', [10, 12.5]],
+    ['fcm', 401, 'page', 'queued', [60, 60]],
+    ['fcm', 403, 'page', 'queued', [60, 60]],
+    ['fcm', 429, 'page', 'queued', [60, 75]],
+    ['fcm', 404, 'page', 'rejected', undefined],
+    ['apns', 502, 'page', 'queued', [10, 12.5]],
+    ['apns', 403, 'page', 'queued', [60, 60]],
+    ['apns', 410, 'page', 'rejected', undefined],
+    ['apns', 410, 'odd', 'rejected', undefined],
+  ] as const)('of %s with HTTP %i (%s) is %s by its status', async (vendor, status, note, outcome, delay) => {
+    time.now += 61_000;
+    const device =
+      vendor === 'fcm'
+        ? await relay.addFcm(`page-${status}`)
+        : await relay.addApns(apnsToken(2000 + status), { appId: `org.example.page${status}` });
+    await relay.faults([{ vendor, status, reason: 'Any', body: notes[note] }]);
+    const { body } = await relay.notify([vendor === 'fcm' ? fcmRequest(device) : apnsRequest(device)]);
+    expect(body.results[0]).toMatchObject({ status: outcome, reason: 'UNKNOWN' });
+    expect((await relay.device(device)).expired_at).toBeNull();
+    const jobs = await dropJobs();
+    if (delay === undefined) return;
+    const seconds = (Math.max(...jobs.map(({ at }) => at)) - time.now) / 1000;
+    expect(seconds).toBeGreaterThanOrEqual(delay[0]);
+    expect(seconds).toBeLessThanOrEqual(delay[1]);
+  });
 });

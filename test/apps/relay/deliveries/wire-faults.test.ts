@@ -1,4 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startVendors } from '@waxwing/vendors';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -13,9 +15,12 @@ import {
 } from './deliveries-under-test.js';
 
 let relay: DeliveriesUnderTest | undefined;
+let untrusted: (() => Promise<void>) | undefined;
 afterEach(async () => {
   await relay?.close();
   relay = undefined;
+  await untrusted?.();
+  untrusted = undefined;
 });
 
 async function start(options: UnderTestOptions = {}): Promise<DeliveriesUnderTest> {
@@ -68,10 +73,25 @@ describe('over APNs', () => {
     expect(apns.production.connections).toBeGreaterThanOrEqual(10);
   });
 
+  it('a GOAWAY with an error loses nothing, and sends again at once what came after its last stream', async () => {
+    const { faults } = await start();
+    await faults([
+      { vendor: 'apns', latency_ms: 5 },
+      { vendor: 'apns', goaway_every: 40, goaway_code: 11, times: 1 },
+    ]);
+    const { statuses, reached } = await sendToMany(400);
+    expect(reached).toBe(400);
+    // Only of the forty up to the last stream does nobody know.
+    expect(statuses.sent).toBeGreaterThanOrEqual(360);
+  });
+
   it('a refused stream is sent again, and never twice', async () => {
     const { faults } = await start();
     await faults([{ vendor: 'apns', reset: 'before', rate: 0.2 }], 1);
-    expect(await sendToMany(300)).toMatchObject({ reached: 300, most: 1 });
+    const { statuses, ...arrivals } = await sendToMany(300);
+    expect(arrivals).toEqual({ reached: 300, most: 1 });
+    // Only what was refused four times over is left for later.
+    expect(statuses.sent).toBeGreaterThan(290);
   });
 
   it('a stream reset after it was processed is tried again later, because nobody can know', async () => {
@@ -102,6 +122,30 @@ describe('over APNs', () => {
     expect(apns).toMatchObject({ production: { connections: 1 }, provider_tokens_accepted: 1 });
   });
 
+  it.each(['Shutdown', 'IdleTimeout', 'UnrelatedKeyIdInToken'])(
+    'leaves a connection on which APNs said %s, and delivers over a fresh one at once',
+    async (reason) => {
+      const { notify, addApns, faults, statistics } = await start();
+      const id = await addApns(apnsToken());
+      await notify([apnsRequest(id)]);
+      await faults([{ vendor: 'apns', reason, times: 1 }]);
+      expect((await notify([apnsRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
+      const { apns } = (await statistics()) as unknown as { apns: { production: { connections: number } } };
+      expect(apns.production.connections).toBe(2);
+    },
+  );
+
+  it('replaces a provider token that APNs calls too old once, at once, where it may', async () => {
+    const time = { now: Date.UTC(2026, 0, 5, 12) };
+    const { notify, addApns, faults, statistics } = await start({ clock: () => time.now });
+    const id = await addApns(apnsToken());
+    await notify([apnsRequest(id)]);
+    time.now += 21 * 60_000;
+    await faults([{ vendor: 'apns', reason: 'ExpiredProviderToken', times: 1 }]);
+    expect((await notify([apnsRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
+    expect(await statistics()).toMatchObject({ apns: { provider_tokens_accepted: 2 } });
+  });
+
   it('leaves a connection that has fallen silent, and delivers over a fresh one', async () => {
     const { notify, addApns, faults, settled, statistics } = await start({ timings: impatient });
     const id = await addApns(apnsToken());
@@ -125,15 +169,17 @@ describe('over APNs', () => {
 
   it('stores what cannot be sent while APNs is away, and delivers it once APNs is back', async () => {
     const port = await freePort();
-    const { notify, addApns, dir, settled } = await start({
+    const { notify, addApns, dir, settled, log } = await start({
       environment: { RELAY_APNS_PRODUCTION_URL: `https://127.0.0.1:${port}` },
     });
     const id = await addApns(apnsToken());
     const { body } = await notify([apnsRequest(id)]);
     expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'NOT_CONNECTED' });
+    expect(log.text()).toMatch(new RegExp(`https://127.0.0.1:${port} cannot be reached: .*ECONNREFUSED`));
     const back = await startVendors({ dataDir: join(dir, 'vendors'), apnsProductionPort: port });
     try {
       expect(await settled(body.results[0]?.notification_id)).toMatchObject({ status: 'sent' });
+      expect(log.text()).toContain(`https://127.0.0.1:${port} can be reached again`);
     } finally {
       await back.close();
     }
@@ -154,6 +200,36 @@ describe('over FCM', () => {
     expect(oauth.access_tokens_issued).toBe(1);
   });
 
+  it('an access token in hand is used to its end while Google gives no other', async () => {
+    const time = { now: Date.UTC(2026, 0, 5, 12) };
+    const { faults, addFcm, notify, statistics } = await start({
+      clock: () => time.now,
+      timings: { delayDivisor: 1 },
+    });
+    const id = await addFcm('fcm-0');
+    expect((await notify([fcmRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
+    await faults([{ vendor: 'oauth', status: 503 }]);
+    time.now += 56 * 60_000;
+    const many = Array.from({ length: 20 }, () => fcmRequest(id));
+    const { body } = await notify(many);
+    expect(new Set(body.results.map(({ status }) => status))).toEqual(new Set(['sent']));
+    expect((await statistics()).faults_fired).toEqual([1]);
+    time.now += 5 * 60_000;
+    expect((await notify(many)).body.results[0]).toMatchObject({ reason: 'OAUTH_UNAVAILABLE' });
+  });
+
+  it('nobody waits for a newer access token while the one in hand is good', async () => {
+    const time = { now: Date.UTC(2026, 0, 5, 12) };
+    const { faults, addFcm, notify } = await start({ clock: () => time.now, timings: { delayDivisor: 1 } });
+    const id = await addFcm('fcm-0');
+    await notify([fcmRequest(id)]);
+    await faults([{ vendor: 'oauth', latency_ms: 30_000 }]);
+    time.now += 56 * 60_000;
+    const startedAt = performance.now();
+    expect((await notify([fcmRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
   it('an access token that FCM no longer takes is replaced, once, without anybody noticing', async () => {
     const { faults, addFcm, notify, statistics } = await start();
     const id = await addFcm('fcm-0');
@@ -163,6 +239,38 @@ describe('over FCM', () => {
     expect(body.results).toEqual([{ status: 'sent' }]);
     const { oauth } = (await statistics()) as unknown as { oauth: { access_tokens_issued: number } };
     expect(oauth.access_tokens_issued).toBe(2);
+  });
+});
+
+describe('a vendor with whom TLS cannot be agreed on', () => {
+  it('gets nothing, so that nothing is in doubt, and the log says what is wrong', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'waxwing-untrusted-'));
+    const vendors = await startVendors({ dataDir: dir });
+    untrusted = async () => {
+      await vendors.close();
+      rmSync(dir, { recursive: true });
+    };
+    const { notify, addFcm, addApns, log } = await start({
+      vendors,
+      environment: { RELAY_APNS_CA_FILE: undefined, RELAY_FCM_BASE_URL: vendors.urls.apnsSandbox },
+      timings: { delayDivisor: 1 },
+    });
+    const { body } = await notify([
+      fcmRequest(await addFcm('fcm-1')),
+      apnsRequest(await addApns(apnsToken())),
+    ]);
+    expect(body.results).toMatchObject([
+      { status: 'queued', reason: 'NOT_CONNECTED' },
+      { status: 'queued', reason: 'NOT_CONNECTED' },
+    ]);
+    const said = log.lines().filter(({ msg }) => /cannot be reached/.test(String(msg)));
+    expect(said).toHaveLength(2);
+    const urls = said.map(({ msg }) => String(msg).split(' ')[0]);
+    expect(urls.sort()).toEqual([vendors.urls.apnsProduction, vendors.urls.apnsSandbox].sort());
+    for (const { level, msg } of said) {
+      expect(level).toBe('error');
+      expect(msg).toMatch(/certificate|SSL alert/);
+    }
   });
 });
 

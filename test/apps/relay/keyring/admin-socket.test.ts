@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ConfigurationError } from '@waxwing/service';
 import { describe, expect, it } from 'vitest';
@@ -17,6 +18,14 @@ async function open(path: string) {
   return openAdminSocket(path, { desk, log: createMemoryLog().log });
 }
 
+/** As a relay leaves it that was killed: there, and nobody listens. */
+async function leaveDeadSocket(path: string): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(`${path}.dead`, resolve));
+  renameSync(`${path}.dead`, path);
+  await new Promise((resolve) => server.close(resolve));
+}
+
 describe('the path of the admin socket', () => {
   it('never costs the file that is there, such as the ring itself', async () => {
     const path = join(freshFolder(), 'ring.age');
@@ -24,6 +33,18 @@ describe('the path of the admin socket', () => {
     await expect(open(path)).rejects.toThrow(ConfigurationError);
     await expect(open(path)).rejects.toThrow('is no socket: name another path in RELAY_KEY_ADMIN_SOCKET');
     expect(readFileSync(path, 'utf8')).toBe('precious');
+  });
+
+  it('is served by one of several relays that start on it at once, also when a dead one left its socket there', async () => {
+    const path = join(freshFolder(), 'relay.sock');
+    for (let round = 0; round < 5; round++) {
+      await leaveDeadSocket(path);
+      const opened = await Promise.all(Array.from({ length: 6 }, () => open(path)));
+      const serving = opened.filter((each) => each !== undefined);
+      expect(serving).toHaveLength(1);
+      expect(existsSync(path)).toBe(true);
+      await Promise.all(serving.map((each) => each.close()));
+    }
   });
 
   it('is refused with what to set when it is longer than a socket’s may be', async () => {

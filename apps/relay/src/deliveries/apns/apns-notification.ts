@@ -1,7 +1,9 @@
 import { sensitiveHeaders } from 'node:http2';
 import { compactApnsToken } from '@waxwing/protocol';
-import { type Delivery, expiresAt } from '../delivery.js';
+import { type Delivery, expiresAt, type Notification, type VendorUrgency } from '../delivery.js';
+import { vendorCollapseId } from '../vendor-collapse-id.js';
 
+type ApnsUrgency = Extract<VendorUrgency, { vendor: 'apns' }>;
 type ApnsHeaders = Record<string, string> & { readonly [sensitiveHeaders]?: string[] };
 
 export interface ApnsNotification {
@@ -20,7 +22,8 @@ const neverIndexed = ['apns-id', 'apns-expiration', 'apns-collapse-id'];
  */
 export function buildApnsNotification({ notification, device }: Delivery): ApnsNotification {
   const { target } = device;
-  const { urgency, notificationId, collapseId, timeToLiveSeconds } = notification;
+  const { urgency, notificationId, timeToLiveSeconds } = notification;
+  const collapseId = vendorCollapseId(notification);
   if (urgency.vendor !== 'apns' || target.tokenKind !== 'apns') {
     throw new TypeError(`notification ${notificationId} is not for APNs`);
   }
@@ -39,12 +42,18 @@ export function buildApnsNotification({ notification, device }: Delivery): ApnsN
   return {
     path: `/3/device/${compactApnsToken(target.token)}`,
     headers,
-    body: buildApnsBody(notification),
+    body: buildApnsBody(urgency, notification),
   };
 }
 
 /** The JSON body; the 64-bit account id is a number in it, written digit by digit. */
-export function buildApnsBody({ urgency, pushAccountId, encryptedData }: Delivery['notification']): string {
-  const aps = JSON.stringify(urgency.vendor === 'apns' ? urgency.aps : {});
+function buildApnsBody({ aps }: ApnsUrgency, { pushAccountId, encryptedData }: Notification): string {
   return `{"aps":${aps},"push_account_id":${pushAccountId},"encrypted_data":"${encryptedData}"}`;
+}
+
+const emptyBodyBytes = '{"aps":,"push_account_id":,"encrypted_data":""}'.length;
+
+/** Bytes of the body, all of it ASCII. */
+export function apnsBodyBytes({ aps }: ApnsUrgency, { pushAccountId, encryptedData }: Notification): number {
+  return emptyBodyBytes + aps.length + pushAccountId.length + encryptedData.length;
 }

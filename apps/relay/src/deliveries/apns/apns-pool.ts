@@ -1,4 +1,5 @@
 import type { Clock } from '@waxwing/service';
+import type { ReachLog } from '../reach-log.js';
 import type { UnansweredReason } from '../vendor-answer.js';
 import { ApnsConnection, type ApnsTimings } from './apns-connection.js';
 import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './apns-exchange.js';
@@ -12,6 +13,7 @@ export interface ApnsPoolOptions {
   readonly maximumConnections: number;
   /** Requests that may wait for a free stream; one more is answered OVERLOADED. */
   readonly maximumWaiting: number;
+  readonly reach: ReachLog;
 }
 
 /** A stream refused on a connection that lives may be refused again and again; connections ending take requests along. */
@@ -144,18 +146,28 @@ export class ApnsPool {
 
   #onClosed(connection: ApnsConnection): void {
     this.#connections.delete(connection);
-    if (connection.wasConnected) {
-      this.#connectFailures = 0;
-    } else {
-      this.#connectFailures += 1;
-      const doublings = Math.max(0, this.#connectFailures - maximumConnectFailures);
-      if (this.#connectFailures >= maximumConnectFailures) {
-        const { firstMilliseconds, capMilliseconds } = reconnectDelays;
-        const delay = Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(doublings, 20));
-        this.#connectNotBefore = this.#options.clock() + delay;
-      }
-    }
-    if (!this.#isClosed) this.#dispatch();
+    if (this.#isClosed) return;
+    // One that ended before it answered anything failed too: opening the next at once would look like an attack.
+    if (connection.isProven) this.#connectFailures = 0;
+    else this.#rest(connection);
+    this.#dispatch();
+  }
+
+  #onAnswer(): void {
+    this.#options.reach.worked();
+    this.#connectFailures = 0;
+    this.#connectNotBefore = 0;
+  }
+
+  /** Opens no connection for a while, the longer the more of them failed in a row. */
+  #rest(failed: ApnsConnection): void {
+    this.#connectFailures += 1;
+    const doublings = this.#connectFailures - maximumConnectFailures;
+    if (doublings < 0) return;
+    const { firstMilliseconds, capMilliseconds } = reconnectDelays;
+    const delay = Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(doublings, 20));
+    this.#connectNotBefore = this.#options.clock() + delay;
+    if (!failed.wasConnected) this.#options.reach.failed(failed.trouble);
   }
 
   #end(exchange: ApnsExchange, ending: ApnsEnding, connection: ApnsConnection): void {
@@ -169,6 +181,7 @@ export class ApnsPool {
       }
       exchange.resolve({ kind: 'unanswered', why: 'NOT_PROCESSED' });
     } else {
+      if (ending.kind === 'answered') this.#onAnswer();
       if (ending.kind === 'answered' && ending.httpStatus !== 200 && leaveConnection.test(ending.body)) {
         connection.retire();
       }

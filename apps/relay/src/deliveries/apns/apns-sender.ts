@@ -1,6 +1,7 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
+import type { Clock, Log } from '@waxwing/service';
 import type { Delivery } from '../delivery.js';
+import { ReachLog } from '../reach-log.js';
 import type { VendorAnswer } from '../vendor-answer.js';
 import type { SendOptions, VendorSender } from '../vendor-sender.js';
 import type { ApnsTimings } from './apns-connection.js';
@@ -17,6 +18,7 @@ export interface ApnsSenderOptions {
   readonly clock: Clock;
   readonly timings: ApnsTimings;
   readonly maximumWaiting: number;
+  readonly log: Log;
 }
 
 const maximumConnections = 8;
@@ -28,9 +30,11 @@ export class ApnsSender implements VendorSender {
 
   constructor(options: ApnsSenderOptions) {
     this.#options = options;
-    const { urls, ca, clock, timings, maximumWaiting } = options;
-    const pool = (url: string) =>
-      new ApnsPool({ url, ca, clock, timings, maximumConnections, maximumWaiting });
+    const { urls, ca, clock, timings, maximumWaiting, log } = options;
+    const pool = (url: string) => {
+      const reach = new ReachLog(log, url);
+      return new ApnsPool({ url, ca, clock, timings, maximumConnections, maximumWaiting, reach });
+    };
     this.#pools = { production: pool(urls.production), sandbox: pool(urls.sandbox) };
   }
 

@@ -1,6 +1,9 @@
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase } from '../../relay-tables.js';
 
+/** How far apart the clocks of two processes may be: a token that much newer than now is not from the future. */
+export const clockDifferenceMilliseconds = 60_000;
+
 export interface SharedProviderToken {
   /** The `authorization` header. */
   readonly authorization: string;
@@ -30,7 +33,7 @@ export class ProviderTokenStore {
 
   /**
    * Stores `token` unless another process has stored one that was minted after `olderThan`. The answer is the token that
-   * stands: of several that mint at once, all use the first.
+   * stands: of several that mint at once, all use the first. One from the future, by a clock that was set back, gives way.
    */
   async replace(
     credential: string,
@@ -53,7 +56,7 @@ export class ProviderTokenStore {
             .where((is) =>
               is.or([
                 is('provider_tokens.minted_at', '<=', olderThan),
-                is('provider_tokens.minted_at', '>', token.mintedAt),
+                is('provider_tokens.minted_at', '>', token.mintedAt + clockDifferenceMilliseconds),
               ]),
             ),
         )

@@ -1,7 +1,7 @@
 import type { Clock } from '@waxwing/service';
 import { SignJWT } from 'jose';
 import type { ApnsApp } from '../apps/app-set.js';
-import type { ProviderTokenStore } from './provider-token-store.js';
+import { clockDifferenceMilliseconds, type ProviderTokenStore } from './provider-token-store.js';
 
 export interface ProviderTokenOptions {
   readonly app: ApnsApp;
@@ -91,9 +91,9 @@ export class ProviderToken {
     return { authorization: `bearer ${token}`, mintedAt: now };
   }
 
-  /** A token from the future, by a clock that was set back since, counts as too old. */
+  /** A token from the future, by a clock that was set back since, counts as too old; another process's clock may differ. */
   #ageOf({ mintedAt }: HeldToken): number {
     const age = this.#options.clock() - mintedAt;
-    return age < 0 ? Number.POSITIVE_INFINITY : age;
+    return age < -clockDifferenceMilliseconds ? Number.POSITIVE_INFINITY : Math.max(0, age);
   }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { VendorRefusal } from '../vendor-answer.js';
+import { readReason, type VendorRefusal } from '../vendor-answer.js';
 
 const errorBody = z.object({
-  reason: z.string().catch('UNKNOWN'),
+  reason: z.string().optional().catch(undefined),
   timestamp: z.number().optional().catch(undefined),
 });
 
@@ -15,8 +15,8 @@ export interface ApnsReply {
 /** A refusal by APNs; its timestamp is in milliseconds. */
 export function readApnsRefusal({ httpStatus, body, retryAfter }: ApnsReply): VendorRefusal {
   const parsed = errorBody.safeParse(parseOrUndefined(body));
-  const { reason, timestamp } = parsed.success ? parsed.data : { reason: 'UNKNOWN', timestamp: undefined };
-  return { kind: 'refused', httpStatus, reason, retryAfter, deadSince: timestamp };
+  const { reason, timestamp } = parsed.success ? parsed.data : {};
+  return { kind: 'refused', httpStatus, reason: readReason(reason), retryAfter, deadSince: timestamp };
 }
 
 function parseOrUndefined(text: string): unknown {

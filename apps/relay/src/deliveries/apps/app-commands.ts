@@ -1,7 +1,8 @@
 import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
 import CliTable from 'cli-table3';
 import type { Command } from 'commander';
-import { printResult, withDatabase, withJson } from '../../servers/server-commands.js';
+import { printResult, withJson } from '../../servers/server-commands.js';
+import { withRelayDatabase } from '../../with-relay-database.js';
 import { BreakerStore, type StoredBreaker } from './breaker-store.js';
 
 interface OutputFlags {
@@ -19,7 +20,7 @@ export function addAppCommands(program: Command, terminal: Terminal): void {
   withJson(apps.command('status'))
     .description('show what is held back, and why')
     .action(async ({ json }: OutputFlags) => {
-      const breakers = await withDatabase(terminal, (database) => new BreakerStore(database).list());
+      const breakers = await withRelayDatabase(terminal, (database) => new BreakerStore(database).list());
       printResult(terminal, json, {
         machines: { apps: breakers.map(formatForMachines) },
         people: breakers.length === 0 ? 'Nothing is held back.' : formatTable(breakers),
@@ -32,7 +33,7 @@ export function addAppCommands(program: Command, terminal: Terminal): void {
     .argument('<app>', 'the app as "apps status" shows it, such as fcm:my-project')
     .option('--yes', 'do not ask')
     .action(async (app: string, { json, yes }: ConsentFlags) => {
-      await withDatabase(terminal, async (database) => {
+      await withRelayDatabase(terminal, async (database) => {
         const store = new BreakerStore(database);
         const frozen = (await store.list()).find((breaker) => breaker.app === app && isFrozen(breaker));
         if (frozen === undefined) {

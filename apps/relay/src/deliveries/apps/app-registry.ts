@@ -22,6 +22,14 @@ export interface AppRoute {
   readonly sender: VendorSender;
 }
 
+/** What is the same in all routes of an app, made once: it is needed for each notification. */
+interface Served {
+  /** Names the credential and what else a sender cannot change. */
+  readonly identity: string;
+  readonly credential: string;
+  readonly sender: VendorSender;
+}
+
 export interface AppRegistryOptions {
   readonly configuration: DeliveriesConfiguration;
   readonly clock: Clock;
@@ -37,13 +45,13 @@ export class AppRegistry {
   readonly #options: AppRegistryOptions;
   readonly #ca: string | undefined;
   #apps: AppSet;
-  #senders: ReadonlyMap<string, VendorSender>;
+  #served: ReadonlyMap<FcmApp | ApnsApp, Served>;
 
   private constructor(options: AppRegistryOptions, ca: string | undefined, apps: AppSet) {
     this.#options = options;
     this.#ca = ca;
     this.#apps = apps;
-    this.#senders = this.#sendersFor(apps, new Map());
+    this.#served = this.#serve(apps, new Map());
   }
 
   /** @throws ConfigurationError naming everything that is wrong with the apps file and what it names. */
@@ -82,34 +90,49 @@ export class AppRegistry {
       );
       return;
     }
-    const former = this.#senders;
-    this.#senders = this.#sendersFor(this.#apps, former);
-    for (const [key, sender] of former) {
-      if (!this.#senders.has(key)) void sender.close(closeDeadlineMilliseconds);
+    const former = this.#senders();
+    this.#served = this.#serve(this.#apps, former);
+    const current = this.#senders();
+    for (const [identity, sender] of former) {
+      if (!current.has(identity)) void sender.close(closeDeadlineMilliseconds);
     }
   }
 
   async close(deadlineMilliseconds: number): Promise<void> {
-    await Promise.all([...this.#senders.values()].map((sender) => sender.close(deadlineMilliseconds)));
+    const senders = [...this.#senders().values()];
+    await Promise.all(senders.map((sender) => sender.close(deadlineMilliseconds)));
   }
 
   #routeOf(app: FcmApp | ApnsApp, appId: string): AppRoute {
-    const sender = this.#senders.get(identify(app));
-    if (sender === undefined) throw new Error(`the app ${appId} was loaded without a sender`);
-    return { appId, vendor: app.vendor, credential: describeCredential(app), sender };
+    const served = this.#served.get(app);
+    if (served === undefined) throw new Error(`the app ${appId} was loaded without a sender`);
+    const { credential, sender } = served;
+    return { appId, vendor: app.vendor, credential, sender };
   }
 
-  #sendersFor({ fcm, apns }: AppSet, former: ReadonlyMap<string, VendorSender>): Map<string, VendorSender> {
-    const senders = new Map<string, VendorSender>();
-    for (const app of fcm) senders.set(identify(app), former.get(identify(app)) ?? this.#fcmSender(app));
-    for (const app of apns) senders.set(identify(app), former.get(identify(app)) ?? this.#apnsSender(app));
-    return senders;
+  #senders(): Map<string, VendorSender> {
+    return new Map([...this.#served.values()].map(({ identity, sender }) => [identity, sender]));
+  }
+
+  /** Apps with the same credential share a sender, and keep the one that they had. */
+  #serve({ fcm, apns }: AppSet, former: ReadonlyMap<string, VendorSender>): Map<FcmApp | ApnsApp, Served> {
+    const senders = new Map(former);
+    const served = new Map<FcmApp | ApnsApp, Served>();
+    for (const app of [...fcm, ...apns]) {
+      const identity = identify(app);
+      const sender =
+        senders.get(identity) ?? (app.vendor === 'fcm' ? this.#fcmSender(app) : this.#apnsSender(app));
+      senders.set(identity, sender);
+      served.set(app, { identity, credential: describeCredential(app), sender });
+    }
+    return served;
   }
 
   #fcmSender(app: FcmApp): FcmSender {
-    const { configuration, clock, timings } = this.#options;
+    const { configuration, clock, timings, log } = this.#options;
     return new FcmSender({
       app,
+      log,
       baseUrl: configuration.fcmBaseUrl,
       clock,
       timeoutMilliseconds: timings.fcmTimeoutMilliseconds,
@@ -117,8 +140,9 @@ export class AppRegistry {
   }
 
   #apnsSender(app: ApnsApp): ApnsSender {
-    const { configuration, clock, timings, providerTokens } = this.#options;
+    const { configuration, clock, timings, providerTokens, log } = this.#options;
     return new ApnsSender({
+      log,
       providerToken: new ProviderToken({ app, clock, store: providerTokens }),
       urls: configuration.apnsUrls,
       ca: this.#ca,

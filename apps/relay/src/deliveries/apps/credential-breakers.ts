@@ -21,8 +21,9 @@ export type Admission =
   | { readonly kind: 'held'; readonly until: number; readonly reason: string };
 
 interface OpenBreaker {
-  readonly reason: string;
-  readonly credential: string;
+  reason: string;
+  credential: string;
+  readonly openedAt: number;
   probeAt: number;
   isProbing: boolean;
   /** Notifications told to come back after the next probe. */
@@ -41,6 +42,8 @@ const go: Admission = { kind: 'go' };
 export class CredentialBreakers {
   readonly #options: CredentialBreakersOptions;
   readonly #open = new Map<string, OpenBreaker>();
+  /** Apps that work again and whose stored row could not be removed. */
+  readonly #unremoved = new Set<string>();
 
   constructor(options: CredentialBreakersOptions) {
     this.#options = options;
@@ -73,44 +76,75 @@ export class CredentialBreakers {
 
   /** The vendor refused the credential. The answer is when to try again. */
   async refused({ appId, credential }: AppRoute, reason: string, notBefore: number): Promise<number> {
-    const { clock, log, probeMilliseconds, store } = this.#options;
+    const { clock, probeMilliseconds } = this.#options;
     const now = clock();
     const probeAt = Math.ceil(Math.max(now + probeMilliseconds, notBefore));
     const known = this.#open.get(appId);
-    if (known !== undefined) {
-      known.probeAt = Math.max(known.probeAt, probeAt);
-      known.isProbing = false;
-      known.held = 0;
-      return known.probeAt;
+    if (known === undefined) {
+      this.#open.set(appId, { reason, credential, openedAt: now, probeAt, isProbing: false, held: 0 });
+      this.#options.onChange(appId, true);
+      this.#logRefusal(appId, { reason, credential });
+      await this.#store(appId, { reason, credential, openedAt: now });
+      return probeAt;
     }
-    this.#open.set(appId, { reason, credential, probeAt, isProbing: false, held: 0 });
-    this.#options.onChange(appId, true);
-    log.error({ app: appId, reason }, `${credential} was refused: its notifications are held until it works`);
-    await store.open({
-      app: appId,
-      kind: 'credential',
-      reason: `${credential} was refused: ${reason}`,
-      at: now,
-    });
-    return probeAt;
+    const { isProbing: wasProbe } = known;
+    const hasChanged = known.reason !== reason || known.credential !== credential;
+    known.probeAt = Math.max(known.probeAt, probeAt);
+    known.isProbing = false;
+    known.held = 0;
+    Object.assign(known, { reason, credential });
+    if (hasChanged) this.#logRefusal(appId, known);
+    // Stored after each probe: another process may have removed what was stored, by its start or because it got through.
+    if (hasChanged || wasProbe) await this.#store(appId, known);
+    return known.probeAt;
   }
 
   /** The vendor judged a notification on its merits, so the credential works. */
   async worked(appId: string): Promise<void> {
+    const { store, log, onChange } = this.#options;
     const breaker = this.#open.get(appId);
-    if (breaker === undefined || !this.#open.delete(appId)) return;
-    this.#options.onChange(appId, false);
-    this.#options.log.info({ app: appId }, `${breaker.credential} works again`);
-    await this.#options.store.close(appId, 'credential');
+    if (breaker === undefined && !this.#unremoved.delete(appId)) return;
+    if (breaker !== undefined) {
+      this.#open.delete(appId);
+      onChange(appId, false);
+      log.info({ app: appId }, `${breaker.credential} works again`);
+    }
+    try {
+      await store.close(appId, 'credential');
+    } catch (err) {
+      // The notification was sent whatever "apps status" says; the next one that is sent tries to mend that.
+      this.#unremoved.add(appId);
+      log.warn({ app: appId, err }, '"apps status" still shows a credential that works again');
+    }
   }
 
-  /** A probe that told nothing (no answer): the next one comes a probe's time later. */
-  inconclusive(appId: string): void {
+  /** Whether it matters to {@link worked} that a notification of this app was sent. */
+  awaitsSuccess(appId: string): boolean {
+    return this.#open.has(appId) || this.#unremoved.has(appId);
+  }
+
+  /** What a probe does last. One that told nothing (no answer, a busy vendor) is followed a probe's time later. */
+  endProbe(appId: string): void {
     const breaker = this.#open.get(appId);
-    if (breaker === undefined) return;
+    if (!breaker?.isProbing) return;
     breaker.isProbing = false;
     breaker.probeAt = this.#options.clock() + this.#options.probeMilliseconds;
     breaker.held = 0;
+  }
+
+  #logRefusal(app: string, { reason, credential }: Pick<OpenBreaker, 'reason' | 'credential'>): void {
+    this.#options.log.error(
+      { app, reason },
+      `${credential} was refused: its notifications are held until it works`,
+    );
+  }
+
+  async #store(
+    app: string,
+    { reason, credential, openedAt }: Pick<OpenBreaker, 'reason' | 'credential' | 'openedAt'>,
+  ): Promise<void> {
+    const sentence = `${credential} was refused: ${reason}`;
+    await this.#options.store.open({ app, kind: 'credential', reason: sentence, at: openedAt });
   }
 
   /** For readiness: one sentence that names every refused credential; `undefined` when there is none. */

@@ -22,6 +22,8 @@ const windowOutcomes = 1000;
 /** Fewer dead tokens than this say nothing: a small organisation may well clear out its phones. */
 const fewestDead = 20;
 const leastShare = 0.2;
+/** So many are never usual, whatever came before. */
+const mostShare = 0.9;
 const timesUsual = 5;
 const weightOfLatest = 0.3;
 const initialUsualShare = 0.02;
@@ -39,6 +41,8 @@ export class DeletionBreakers {
   readonly #windows = new Map<string, Window>();
   readonly #frozen = new Set<string>();
   readonly #confirmed = new Map<string, number>();
+  /** Apps whose freezing is being stored. */
+  readonly #freezing = new Map<string, Promise<void>>();
   #loadedAt = Number.NEGATIVE_INFINITY;
   #loading: Promise<void> | undefined;
 
@@ -52,15 +56,23 @@ export class DeletionBreakers {
 
   /** Counts a dead token. Whether it may be deleted. */
   async mayDelete(appId: string): Promise<boolean> {
-    await this.#takeUpConfirmations();
+    await this.takeUpConfirmations();
     const window = this.#windowOf(appId);
     window.gone += 1;
     if (this.#frozen.has(appId)) return false;
-    const confirmedAt = this.#confirmed.get(appId);
-    const now = this.#options.clock();
-    if (confirmedAt !== undefined && now - confirmedAt < confirmedMilliseconds) return true;
-    if (!isJump(window)) return true;
-    await this.#freeze(appId, window, now);
+    if (this.#isConfirmed(appId) || !isJump(window)) return true;
+    // Another process may have frozen them before, and an operator confirmed.
+    await this.#reload();
+    if (this.#isConfirmed(appId)) return true;
+    if (!this.#frozen.has(appId)) {
+      const freezing = this.#freezing.get(appId) ?? this.#freeze(appId, window);
+      this.#freezing.set(appId, freezing);
+      try {
+        await freezing;
+      } finally {
+        this.#freezing.delete(appId);
+      }
+    }
     return false;
   }
 
@@ -85,22 +97,35 @@ export class DeletionBreakers {
     this.#loadedAt = this.#options.clock();
   }
 
-  async #takeUpConfirmations(): Promise<void> {
-    if (this.#frozen.size === 0 || this.#options.clock() - this.#loadedAt < reloadMilliseconds) return;
+  /** Notices what an operator confirmed since; asks the database only while something is frozen. */
+  async takeUpConfirmations(): Promise<void> {
+    const isFresh = Math.abs(this.#options.clock() - this.#loadedAt) < reloadMilliseconds;
+    if (this.#frozen.size > 0 && !isFresh) await this.#reload();
+  }
+
+  #reload(): Promise<void> {
     this.#loading ??= this.load().finally(() => {
       this.#loading = undefined;
     });
-    await this.#loading;
+    return this.#loading;
   }
 
-  async #freeze(appId: string, { sent, gone, usualShare }: Window, now: number): Promise<void> {
-    this.#markFrozen(appId);
+  #isConfirmed(appId: string): boolean {
+    const confirmedAt = this.#confirmed.get(appId);
+    return confirmedAt !== undefined && this.#options.clock() - confirmedAt < confirmedMilliseconds;
+  }
+
+  /** Stored first: what only memory knows no operator could confirm. */
+  async #freeze(appId: string, { sent, gone, usualShare }: Window): Promise<void> {
+    const now = this.#options.clock();
     const reason = `${gone} of the last ${sent + gone} tokens were called dead, usually ${percent(usualShare)}`;
     this.#options.log.error(
       { app: appId, reason },
       'deletions are frozen: look for a mistake, then run "waxwing-relay apps confirm-deletions"',
     );
     await this.#options.store.open({ app: appId, kind: 'deletion', reason, at: now });
+    this.#confirmed.delete(appId);
+    this.#markFrozen(appId);
   }
 
   #markFrozen(appId: string): void {
@@ -128,7 +153,9 @@ export class DeletionBreakers {
     const outcomes = window.sent + window.gone;
     if (outcomes >= windowOutcomes || (outcomes > 0 && now - window.startedAt >= windowMilliseconds)) {
       const share = window.gone / outcomes;
-      window.usualShare += weightOfLatest * (share - window.usualShare);
+      // A quiet hour says little about what is usual.
+      const weight = weightOfLatest * Math.min(1, outcomes / windowOutcomes);
+      window.usualShare += weight * (share - window.usualShare);
       Object.assign(window, { startedAt: now, sent: 0, gone: 0 });
     }
     return window;
@@ -136,7 +163,8 @@ export class DeletionBreakers {
 }
 
 function isJump({ sent, gone, usualShare }: Window): boolean {
-  return gone > fewestDead && gone / (sent + gone) > Math.max(leastShare, timesUsual * usualShare);
+  const jump = Math.min(mostShare, Math.max(leastShare, timesUsual * usualShare));
+  return gone > fewestDead && gone / (sent + gone) > jump;
 }
 
 function percent(share: number): string {

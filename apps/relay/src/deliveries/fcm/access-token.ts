@@ -3,6 +3,7 @@ import { SignJWT } from 'jose';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import type { FcmApp } from '../apps/app-set.js';
+import type { ReachLog } from '../reach-log.js';
 import type { VendorAnswer } from '../vendor-answer.js';
 
 export type AccessTokenResult =
@@ -13,14 +14,24 @@ export interface AccessTokenOptions {
   readonly app: FcmApp;
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
+  readonly reach: ReachLog;
 }
 
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 const assertionLifetimeSeconds = 3600;
 const refreshEarlyMilliseconds = 5 * 60_000;
+/** How long the token in hand is used before the next try to refresh it, after one has failed. */
+const refreshAgainMilliseconds = 10_000;
 const timeoutMilliseconds = 10_000;
 
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+
+/** Instants in Unix milliseconds. */
+interface HeldToken {
+  readonly accessToken: string;
+  readonly refreshAt: number;
+  readonly endsAt: number;
+}
 
 /**
  * A service account's access token: asked for once however many need it, kept until five minutes before it ends.
@@ -28,7 +39,7 @@ const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.nu
  */
 export class AccessToken {
   readonly #options: AccessTokenOptions;
-  #current: { readonly accessToken: string; readonly refreshAt: number } | undefined;
+  #current: HeldToken | undefined;
   #asking: Promise<AccessTokenResult> | undefined;
 
   constructor(options: AccessTokenOptions) {
@@ -43,12 +54,17 @@ export class AccessToken {
       : undefined;
   }
 
+  /** Waits for Google only when there is no token that is still good: a newer one is fetched beside it. */
   async get(): Promise<AccessTokenResult> {
+    const held = this.#current;
     const accessToken = this.peek();
     if (accessToken !== undefined) return { kind: 'token', accessToken };
-    this.#asking ??= this.#ask().finally(() => {
+    this.#asking ??= this.#refresh().finally(() => {
       this.#asking = undefined;
     });
+    if (held !== undefined && this.#options.clock() < held.endsAt) {
+      return { kind: 'token', accessToken: held.accessToken };
+    }
     return this.#asking;
   }
 
@@ -57,13 +73,24 @@ export class AccessToken {
     if (this.#current?.accessToken === refused) this.#current = undefined;
   }
 
+  /** A token in hand is used until its end while Google does not give another. */
+  async #refresh(): Promise<AccessTokenResult> {
+    const result = await this.#ask();
+    const current = this.#current;
+    if (result.kind === 'token' || current === undefined) return result;
+    const now = this.#options.clock();
+    if (now >= current.endsAt) return result;
+    this.#current = { ...current, refreshAt: Math.min(current.endsAt, now + refreshAgainMilliseconds) };
+    return { kind: 'token', accessToken: current.accessToken };
+  }
+
   async #ask(): Promise<AccessTokenResult> {
-    const { app, clock, dispatcher } = this.#options;
-    const grant = new URLSearchParams({
-      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-      assertion: await this.#signAssertion(),
-    });
+    const { app, clock, dispatcher, reach } = this.#options;
     try {
+      const grant = new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: await this.#signAssertion(),
+      });
       const { statusCode, headers, body } = await request(app.tokenUri, {
         method: 'POST',
         dispatcher,
@@ -74,16 +101,16 @@ export class AccessToken {
       });
       const text = await body.text();
       const parsed = tokenAnswer.safeParse(statusCode === 200 ? JSON.parse(text) : undefined);
+      reach.worked();
       if (!parsed.success) return refused(statusCode, headers['retry-after']);
       const lifetimeMilliseconds = parsed.data.expires_in * 1000;
       const early = Math.min(refreshEarlyMilliseconds, lifetimeMilliseconds / 2);
-      this.#current = {
-        accessToken: parsed.data.access_token,
-        refreshAt: clock() + lifetimeMilliseconds - early,
-      };
+      const endsAt = clock() + lifetimeMilliseconds;
+      this.#current = { accessToken: parsed.data.access_token, refreshAt: endsAt - early, endsAt };
       return { kind: 'token', accessToken: parsed.data.access_token };
-    } catch {
+    } catch (error) {
       // No connection, a timeout, or an answer that is not Google's: nothing that says that the account is wrong.
+      reach.failed(error);
       return refused(503, undefined);
     }
   }
@@ -102,8 +129,8 @@ export class AccessToken {
 }
 
 function refused(httpStatus: number, retryAfter: string | string[] | undefined): AccessTokenResult {
-  const isTemporary = httpStatus === 429 || httpStatus >= 500 || httpStatus < 400;
-  const reason = isTemporary ? 'OAUTH_UNAVAILABLE' : 'OAUTH_REFUSED';
+  const mayPass = httpStatus === 429 || httpStatus >= 500 || httpStatus < 400;
+  const reason = mayPass ? 'OAUTH_UNAVAILABLE' : 'OAUTH_REFUSED';
   const header = typeof retryAfter === 'string' ? retryAfter : undefined;
   return { kind: 'failed', answer: { kind: 'refused', httpStatus, reason, retryAfter: header } };
 }

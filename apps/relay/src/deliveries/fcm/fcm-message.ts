@@ -1,5 +1,6 @@
 import type { FcmApp } from '../apps/app-set.js';
 import { type Delivery, expiresAt } from '../delivery.js';
+import { vendorCollapseId } from '../vendor-collapse-id.js';
 
 /**
  * The body of `messages:send`: a data message, so that the app and not the system decides what is shown. All values of
@@ -9,8 +10,13 @@ export function buildFcmMessage(
   { notification, device }: Delivery,
   { now, addressBy }: { readonly now: number; readonly addressBy: FcmApp['addressBy'] },
 ): string {
-  const { pushAccountId, encryptedData, urgency, collapseId } = notification;
-  const secondsLeft = Math.max(0, Math.ceil((expiresAt(notification) - now) / 1000));
+  const { pushAccountId, encryptedData, urgency } = notification;
+  const collapseId = vendorCollapseId(notification);
+  // A clock that was set back meanwhile gives no more than was asked for: FCM refuses more than it allows.
+  const secondsLeft = Math.min(
+    notification.timeToLiveSeconds,
+    Math.max(0, Math.ceil((expiresAt(notification) - now) / 1000)),
+  );
   const isHigh = urgency.vendor === 'fcm' && urgency.priority === 'high';
   return JSON.stringify({
     message: {
@@ -25,7 +31,7 @@ export function buildFcmMessage(
   });
 }
 
-/** Bytes that count against FCM's limit: keys and values of the data. */
+/** Bytes that count against FCM's limit: keys and values of the data, all of them ASCII. */
 export function fcmDataBytes({ pushAccountId, encryptedData }: Delivery['notification']): number {
   return 'push_account_id'.length + pushAccountId.length + 'encrypted_data'.length + encryptedData.length;
 }

@@ -1,8 +1,9 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock, Log } from '@waxwing/service';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import type { FcmApp } from '../apps/app-set.js';
 import type { Delivery } from '../delivery.js';
-import type { UnansweredReason, VendorAnswer } from '../vendor-answer.js';
+import { ReachLog } from '../reach-log.js';
+import type { VendorAnswer } from '../vendor-answer.js';
 import type { SendOptions, VendorSender } from '../vendor-sender.js';
 import { AccessToken } from './access-token.js';
 import { buildFcmMessage } from './fcm-message.js';
@@ -15,22 +16,14 @@ export interface FcmSenderOptions {
   readonly clock: Clock;
   /** Google asks for ten seconds at least. */
   readonly timeoutMilliseconds: number;
+  readonly log: Log;
 }
 
 const maximumConnections = 256;
 const connectTimeoutMilliseconds = 10_000;
 const maximumErrorBytes = 64 * 1024;
 
-const failures: Readonly<Record<string, UnansweredReason>> = {
-  UND_ERR_CONNECT_TIMEOUT: 'NOT_CONNECTED',
-  ECONNREFUSED: 'NOT_CONNECTED',
-  ENOTFOUND: 'NOT_CONNECTED',
-  EAI_AGAIN: 'NOT_CONNECTED',
-  EHOSTUNREACH: 'NOT_CONNECTED',
-  ENETUNREACH: 'NOT_CONNECTED',
-  UND_ERR_HEADERS_TIMEOUT: 'TIMED_OUT',
-  UND_ERR_BODY_TIMEOUT: 'TIMED_OUT',
-};
+const timeouts: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 /**
  * FCM HTTP v1 over connections that are kept: one message a request.
@@ -43,11 +36,14 @@ export class FcmSender implements VendorSender {
   readonly #gate: SendGate;
   readonly #accessToken: AccessToken;
   readonly #path: string;
+  readonly #reach: ReachLog;
+  /** What kept a connection from being made, so that nothing went over it: DNS, TCP, TLS. */
+  readonly #connectionErrors = new WeakSet<Error>();
   #refused: string | undefined;
 
   constructor(options: FcmSenderOptions) {
     this.#options = options;
-    const { app, baseUrl, clock, timeoutMilliseconds } = options;
+    const { app, baseUrl, clock, timeoutMilliseconds, log } = options;
     const { origin, pathname } = new URL(baseUrl);
     this.#path = `${pathname.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(app.projectId)}/messages:send`;
     this.#pool = new Pool(origin, {
@@ -56,8 +52,13 @@ export class FcmSender implements VendorSender {
       bodyTimeout: timeoutMilliseconds,
       connect: { timeout: connectTimeoutMilliseconds },
     });
+    this.#pool.on('connectionError', (_origin, _targets, error) => this.#connectionErrors.add(error));
+    this.#reach = new ReachLog(log, origin);
     this.#gate = new SendGate(maximumConnections, clock);
-    this.#accessToken = new AccessToken({ app, clock, dispatcher: this.#oauthAgent });
+    this.#accessToken = new AccessToken({
+      ...{ app, clock, dispatcher: this.#oauthAgent },
+      reach: new ReachLog(log, app.tokenUri),
+    });
   }
 
   async send(delivery: Delivery, { notAfter }: SendOptions): Promise<VendorAnswer> {
@@ -111,14 +112,23 @@ export class FcmSender implements VendorSender {
         headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
         body,
       });
+      this.#reach.worked();
       if (response.statusCode === 200) {
         await response.body.dump();
         return { kind: 'accepted' };
       }
       return await readRefusal(response);
     } catch (error) {
-      return { kind: 'unanswered', why: failures[(error as { code?: string }).code ?? ''] ?? 'BROKEN_OFF' };
+      const isTimeout = timeouts.has((error as NodeJS.ErrnoException).code);
+      return this.#connectionErrors.has(error as Error)
+        ? this.#notConnected(error)
+        : { kind: 'unanswered', why: isTimeout ? 'TIMED_OUT' : 'BROKEN_OFF' };
     }
+  }
+
+  #notConnected(error: unknown): VendorAnswer {
+    this.#reach.failed(error);
+    return { kind: 'unanswered', why: 'NOT_CONNECTED' };
   }
 }
 

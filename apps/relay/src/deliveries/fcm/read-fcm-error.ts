@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { VendorRefusal } from '../vendor-answer.js';
+import { readReason, type VendorRefusal } from '../vendor-answer.js';
 
 const errorBody = z.object({
   error: z.object({
@@ -29,7 +29,7 @@ export function readFcmReason(body: string): VendorRefusal['reason'] {
   const parsed = errorBody.safeParse(parseOrUndefined(body));
   if (!parsed.success) return 'UNKNOWN';
   const { status, message = '', details } = parsed.data.error;
-  const code = details.find((detail) => detail['@type'] === fcmErrorType)?.errorCode ?? status ?? 'UNKNOWN';
+  const code = readReason(details.find((detail) => detail['@type'] === fcmErrorType)?.errorCode ?? status);
   if (code !== 'INVALID_ARGUMENT') return code;
   const blamed = details.flatMap(({ fieldViolations = [] }) => fieldViolations.map(({ field }) => field));
   const blamesOnlyToken = blamed.every((field) => field === 'message.token');

@@ -7,7 +7,13 @@ const maximumMilliseconds = 60 * 60_000;
  */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
-  const asked = /^\d+$/.test(text) ? Number(text) * 1000 : httpDate.test(text) ? Date.parse(text) - now : NaN;
+  const asked = /^\d+$/.test(text) ? Number(text) * 1000 : parseHttpDate(text) - now;
   if (Number.isNaN(asked)) return undefined;
   return Math.min(maximumMilliseconds, Math.max(0, asked));
+}
+
+/** The third form of an HTTP date, asctime's, names no zone; it is GMT like the others. Not a number for anything else. */
+function parseHttpDate(text: string): number {
+  if (!httpDate.test(text)) return Number.NaN;
+  return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
 }

@@ -56,7 +56,6 @@ export const fcmPolicy = {
   INTERNAL: fcmUnavailable,
   UNSPECIFIED_ERROR: fcmUnavailable,
   UNAVAILABLE: fcmUnavailable,
-  UNKNOWN: fcmUnavailable,
   // From the token endpoint, before FCM was asked: https://www.rfc-editor.org/rfc/rfc6749#section-5.2
   OAUTH_REFUSED: credential,
   OAUTH_UNAVAILABLE: fcmUnavailable,

@@ -2,6 +2,7 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 import { CommandError, ConfigurationError, type Log } from '@waxwing/service';
+import { withFileLock } from '@waxwing/storage';
 import { z } from 'zod';
 import { type DeskCommandName, deskCommands } from './desk-commands.js';
 import type { DeskCommand, KeyDesk } from './key-desk.js';
@@ -48,6 +49,14 @@ export async function openAdminSocket(
   { desk, log }: { readonly desk: KeyDesk; readonly log: Log },
 ): Promise<{ close(): Promise<void> } | undefined> {
   requireSocketPath(path);
+  // One after the other: of two relays that start at once, one must not remove what the other has just made.
+  return withFileLock(`${path}.lock`, () => openUnlessOpen(path, { desk, log }));
+}
+
+async function openUnlessOpen(
+  path: string,
+  { desk, log }: { readonly desk: KeyDesk; readonly log: Log },
+): Promise<{ close(): Promise<void> } | undefined> {
   const other = await tryConnect(path);
   other?.destroy();
   if (other !== undefined) return undefined;

@@ -2,9 +2,8 @@ import { userInfo } from 'node:os';
 import type { JsonObject } from '@waxwing/protocol';
 import type { Terminal } from '@waxwing/service';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { readDatabaseEnvironment } from '../../configuration.js';
-import { openRelayDatabase } from '../../open-relay-database.js';
 import type { RelayDatabase } from '../../relay-tables.js';
+import { withRelayDatabase } from '../../with-relay-database.js';
 import { callAdminSocket, callDesk } from '../administration/admin-socket.js';
 import type { DeskCommandName } from '../administration/desk-commands.js';
 import type { KeyDesk } from '../administration/key-desk.js';
@@ -24,26 +23,18 @@ export async function askDesk(
 }
 
 /** Works on the ring right here. */
-export async function withDesk<T>(
+export function withDesk<T>(
   terminal: Terminal,
   configuration: KeyRingConfiguration,
   work: (desk: KeyDesk, database: RelayDatabase) => Promise<T>,
 ): Promise<T> {
-  const database = await openRelayDatabase({
-    url: readDatabaseEnvironment(terminal.environment),
-    clock: terminal.clock,
-    role: 'visiting',
-    onJobError: (error) => terminal.say(String(error)),
-  });
-  try {
+  return withRelayDatabase(terminal, async (database) => {
     const { sodium } = await loadFastestSodium();
     const { clock } = terminal;
     const keeper = createKeyRingKeeper(configuration, { sodium, clock, database });
     const takeOver = async () => undefined;
     return await work(createKeyDesk(keeper, { sodium, clock, database, takeOver }), database);
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 /** Who is at the terminal, for the audit log. */

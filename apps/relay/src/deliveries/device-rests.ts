@@ -1,0 +1,46 @@
+const maximumDevices = 10_000;
+
+interface Rest {
+  readonly until: number;
+  /** Notifications told to come back after it. */
+  held: number;
+}
+
+/**
+ * Phones that get no more for a while because Apple said that they got too many: each notification more would only be
+ * refused, too. https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
+ */
+export class DeviceRests {
+  readonly #rests = new Map<number, Rest>();
+  readonly #apartMilliseconds: number;
+
+  /** @param apartMilliseconds between the notifications that come back after a rest. */
+  constructor(apartMilliseconds: number) {
+    this.#apartMilliseconds = apartMilliseconds;
+  }
+
+  /** Nothing more for this RelayDevice until then (Unix milliseconds). */
+  begin(relayDeviceId: number, until: number): void {
+    this.#rests.delete(relayDeviceId);
+    this.#rests.set(relayDeviceId, { until, held: 0 });
+    const [oldest] = this.#rests.keys();
+    if (this.#rests.size > maximumDevices && oldest !== undefined) this.#rests.delete(oldest);
+  }
+
+  /** When one more may be tried, in Unix milliseconds; `undefined` for now. What waits comes back one by one. */
+  nextTry(relayDeviceId: number, now: number): number | undefined {
+    const rest = this.#rests.get(relayDeviceId);
+    if (rest === undefined) return undefined;
+    if (now >= rest.until) {
+      this.#rests.delete(relayDeviceId);
+      return undefined;
+    }
+    return Math.ceil(rest.until + (rest.held + 1) * this.#apartMilliseconds);
+  }
+
+  /** One more waits for the end of the phone's rest. */
+  hold(relayDeviceId: number): void {
+    const rest = this.#rests.get(relayDeviceId);
+    if (rest !== undefined) rest.held += 1;
+  }
+}

@@ -1,0 +1,204 @@
+import { constants, createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApnsResult } from '../../../../apps/relay/src/deliveries/apns/apns-exchange.js';
+import { ApnsPool } from '../../../../apps/relay/src/deliveries/apns/apns-pool.js';
+import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
+import { ReachLog } from '../../../../apps/relay/src/deliveries/reach-log.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import { until } from './deliveries-under-test.js';
+
+const time = { now: 1_000_000 };
+const timings = {
+  ...productionTimings.apns,
+  requestTimeoutMilliseconds: 200,
+  pingTimeoutMilliseconds: 200,
+  connectTimeoutMilliseconds: 500,
+};
+const { log, text } = createMemoryLog();
+let peer: Http2Server;
+let sessions: ServerHttp2Session[] = [];
+let pool: ApnsPool;
+
+/** What is below Node's documented API: there is no other way to make a peer deaf. */
+interface SocketWithHandle {
+  readonly _handle: { readStop(): void };
+}
+
+/** A peer of a few lines, without TLS, that allows so many streams at once. */
+async function listen(maxConcurrentStreams: number): Promise<void> {
+  peer = createServer({ settings: { maxConcurrentStreams } });
+  peer.on('session', (session) => {
+    sessions.push(session);
+    session.on('error', () => undefined);
+  });
+  peer.on('stream', (stream) => stream.on('error', () => undefined));
+  await new Promise<void>((resolve) => peer.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(peer.address() as AddressInfo).port}`;
+  pool = new ApnsPool({
+    url,
+    ca: undefined,
+    clock: () => time.now,
+    timings,
+    maximumConnections: 2,
+    maximumWaiting: 50,
+    reach: new ReachLog(log, url),
+  });
+}
+
+beforeEach(async () => {
+  sessions = [];
+  await listen(2);
+});
+afterEach(close);
+
+async function close(): Promise<void> {
+  await pool.close(0);
+  for (const session of sessions) session.destroy();
+  await new Promise((resolve) => peer.close(resolve));
+}
+
+function send(notAfter = Number.POSITIVE_INFINITY): Promise<ApnsResult> {
+  const notification = { path: '/3/device/00', headers: {}, body: '{}' };
+  return pool.send({ notification, authorization: 'bearer x', notAfter });
+}
+
+function sendMany(count: number): Promise<ApnsResult[]> {
+  return Promise.all(Array.from({ length: count }, () => send()));
+}
+
+describe('the connections to APNs', () => {
+  it('that break while requests wait take along only what was under way', async () => {
+    let streams = 0;
+    peer.on('stream', (stream) => {
+      streams += 1;
+      if (streams % 5 === 0) stream.session?.destroy();
+      else stream.respond({ ':status': 200 }, { endStream: true });
+    });
+    const results = await sendMany(40);
+    const sent = results.filter(({ kind }) => kind === 'answered').length;
+    expect(sent).toBeGreaterThanOrEqual(20);
+    for (const result of results) {
+      if (result.kind === 'unanswered') expect(result.why).toBe('BROKEN_OFF');
+    }
+  });
+
+  it('that do not answer a ping get no request between being dropped and having ended', async () => {
+    peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
+    expect(await send()).toMatchObject({ kind: 'answered' });
+    for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
+    time.now += timings.pingAfterIdleMilliseconds + 1;
+    // One look sends the ping, the next one gives the connection up.
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    time.now += timings.pingTimeoutMilliseconds;
+    const answers: Promise<ApnsResult>[] = [];
+    await until(() => {
+      answers.push(send());
+      return answers.length >= 20;
+    });
+    // Those sent before it was dropped were under way on it; the others went over a fresh one.
+    const kinds = (await Promise.all(answers)).map(({ kind }) => kind);
+    expect(kinds).toContain('answered');
+    expect(kinds.indexOf('answered')).toBeGreaterThan(kinds.lastIndexOf('unanswered'));
+    expect(sessions).toHaveLength(2);
+  });
+
+  it('that allow no stream are given up when the time to connect is over', async () => {
+    await close();
+    await listen(0);
+    expect(await send()).toEqual({ kind: 'unanswered', why: 'NOT_CONNECTED' });
+    expect(text()).toContain('cannot be reached: it does not answer');
+  });
+
+  it('that break before they have answered anything are not opened again and again', async () => {
+    peer.on('stream', (stream) => stream.session?.destroy());
+    const reasons = (await sendMany(20)).map((result) => result.kind === 'unanswered' && result.why);
+    expect(reasons.filter((why) => why === 'NOT_CONNECTED').length).toBeGreaterThan(10);
+    expect(sessions.length).toBeLessThan(5);
+    // After the rest there is another try.
+    time.now += 60_000;
+    peer.removeAllListeners('stream');
+    peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
+    expect(await send()).toMatchObject({ kind: 'answered' });
+  });
+
+  it('that refuse a stream again and again are not asked for ever', async () => {
+    let streams = 0;
+    peer.on('stream', (stream) => {
+      streams += 1;
+      if (streams === 1) stream.respond({ ':status': 200 }, { endStream: true });
+      else stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    });
+    await send();
+    expect(await send()).toEqual({ kind: 'unanswered', why: 'NOT_PROCESSED' });
+    expect(streams).toBe(5);
+  });
+
+  it('are no more than may be, and the next one is opened only when the last has proven itself', async () => {
+    const answers: (() => void)[] = [];
+    peer.on('stream', (stream) =>
+      answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
+    );
+    const all = sendMany(30);
+    await until(() => answers.length === 1);
+    expect(pool.connections).toBe(1);
+    answers.shift()?.();
+    // Two on the first connection, which allows no more; one on the second.
+    await until(() => answers.length === 3);
+    expect(pool.connections).toBe(2);
+    await until(() => {
+      answers.shift()?.();
+      return pool.waiting === 0 && answers.length === 0;
+    });
+    await all;
+    expect(sessions).toHaveLength(2);
+  });
+
+  it('that are being closed finish what is under way and take nothing more', async () => {
+    const answers: (() => void)[] = [];
+    peer.on('stream', (stream) =>
+      answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
+    );
+    const last = send();
+    await until(() => answers.length === 1);
+    const closed = pool.close(10_000);
+    expect(await send()).toEqual({ kind: 'unanswered', why: 'OVERLOADED' });
+    answers[0]?.();
+    expect(await last).toMatchObject({ kind: 'answered' });
+    await closed;
+    await until(() => pool.connections === 0);
+  });
+
+  it('let no more requests wait than they may, and none for longer than it is worth it', async () => {
+    const answers: (() => void)[] = [];
+    peer.on('stream', (stream) =>
+      answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
+    );
+    const first = send();
+    await until(() => answers.length === 1);
+    const waiting = Array.from({ length: 50 }, () => send(time.now + 10));
+    expect(pool.waiting).toBe(50);
+    expect(await send()).toEqual({ kind: 'unanswered', why: 'OVERLOADED' });
+    time.now += 11;
+    answers[0]?.();
+    expect(await first).toMatchObject({ kind: 'answered' });
+    for (const result of await Promise.all(waiting)) {
+      expect(result).toEqual({ kind: 'unanswered', why: 'OVERLOADED' });
+    }
+    expect(answers).toHaveLength(1);
+  });
+
+  it('that APNs wants closed go away even when it never closes them itself', async () => {
+    peer.on('stream', (stream) => {
+      stream.respond({ ':status': 503 });
+      stream.end(JSON.stringify({ reason: 'Shutdown' }), () => {
+        for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
+      });
+    });
+    expect(await send()).toMatchObject({ kind: 'answered', httpStatus: 503 });
+    await until(() => {
+      time.now += timings.requestTimeoutMilliseconds;
+      return pool.connections === 0;
+    });
+  });
+});

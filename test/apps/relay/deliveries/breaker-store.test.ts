@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
+import { eachBackend } from '../../../support/test-databases.js';
+
+eachBackend((backend) => {
+  it('breakers are opened, confirmed once, opened again and closed, each app and kind by itself', async () => {
+    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrationSets }));
+    await store.open({ app: 'b', kind: 'deletion', reason: 'too many', at: 1 });
+    await store.open({ app: 'a', kind: 'credential', reason: 'refused', at: 2 });
+    await store.open({ app: 'a', kind: 'deletion', reason: 'too many', at: 3 });
+    const kinds = async () =>
+      (await store.list()).map(({ app, kind, confirmedAt }) => [app, kind, confirmedAt]);
+    expect([await store.confirm('a', 4), await store.confirm('a', 5), await store.confirm('c', 5)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(await kinds()).toEqual([
+      ['a', 'credential', undefined],
+      ['a', 'deletion', 4],
+      ['b', 'deletion', undefined],
+    ]);
+    await store.open({ app: 'a', kind: 'deletion', reason: 'again', at: 6 });
+    expect(await store.list()).toContainEqual({
+      ...{ app: 'a', kind: 'deletion', reason: 'again', openedAt: 6, confirmedAt: undefined },
+    });
+    await store.forgetCredentials();
+    await store.close('b', 'deletion');
+    expect(await kinds()).toEqual([['a', 'deletion', undefined]]);
+  });
+});

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import {
+  apnsRequest,
+  apnsToken,
+  type DeliveriesUnderTest,
+  fcmRequest,
+  startDeliveriesUnderTest,
+} from './deliveries-under-test.js';
+
+const minute = 60_000;
+const time = { now: Date.UTC(2026, 0, 5, 12) };
+let relay: DeliveriesUnderTest;
+beforeEach(async () => {
+  relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
+});
+afterEach(() => relay.close());
+
+async function notifyOne(request: object) {
+  const { body } = await relay.notify([request]);
+  return body.results[0] ?? { status: 'none' };
+}
+
+describe('a probe of a refused credential', () => {
+  it('is one notification, however many come at once; the others come back one after another', async () => {
+    const { addApns, faults, notify, statistics, database } = relay;
+    const requests = async () => {
+      const { apns } = (await statistics()) as unknown as { apns: { production: { requests: number } } };
+      return apns.production.requests;
+    };
+    const request = apnsRequest(await addApns(apnsToken(1)));
+    await faults([{ vendor: 'apns', reason: 'InvalidProviderToken', latency_ms: 100 }]);
+    await notify([request]);
+    time.now += minute - 1;
+    await notify([request, request]);
+    expect(await requests()).toBe(1);
+    for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
+      await database.jobs.drop(job.id);
+    }
+    time.now += 1;
+    await notify(Array.from({ length: 10 }, () => request));
+    expect(await requests()).toBe(2);
+    const instants = (await database.jobs.list({ kind: 'deliver-notification' })).map(({ at }) => at);
+    expect(instants).toHaveLength(10);
+    expect(new Set(instants).size).toBeGreaterThan(8);
+  });
+
+  it('is not used up by a token that is only asked about in passing', async () => {
+    const { addApns, faults, receipts, database } = relay;
+    await faults([
+      { vendor: 'apns', environment: 'sandbox', reason: 'BadEnvironmentKeyIdInToken' },
+      { vendor: 'apns', environment: 'production', token: apnsToken(1), reason: 'BadDeviceToken' },
+    ]);
+    const held = await notifyOne(apnsRequest(await addApns(apnsToken(2), { environment: 'sandbox' })));
+    expect(held).toMatchObject({ status: 'queued', reason: 'BadEnvironmentKeyIdInToken' });
+    time.now += minute + 1;
+    // Production does not know the token, and the sandbox cannot be asked.
+    const doubtful = await notifyOne(apnsRequest(await addApns(apnsToken(1))));
+    expect(doubtful).toMatchObject({ status: 'rejected', reason: 'BadDeviceToken' });
+    await faults([]);
+    for (let rest = 0; rest < 3; rest += 1) {
+      time.now += minute + 1;
+      await database.jobs.idle();
+    }
+    expect(await receipts([held.notification_id])).toMatchObject([{ status: 'sent' }]);
+    expect((await relay.ready()).ready).toBe(true);
+  });
+
+  it('ends well when the token turns out to be known to the other system', async () => {
+    const { addApns, faults, ready } = relay;
+    const elsewhere = await addApns(apnsToken(1));
+    await faults([{ vendor: 'apns', environment: 'production', reason: 'InvalidProviderToken' }]);
+    expect(await notifyOne(apnsRequest(elsewhere, { ttl_seconds: 5 }))).toMatchObject({ status: 'rejected' });
+    expect((await ready()).ready).toBe(false);
+    time.now += minute + 1;
+    await faults([
+      { vendor: 'apns', environment: 'production', token: apnsToken(1), reason: 'BadDeviceToken' },
+    ]);
+    expect(await notifyOne(apnsRequest(elsewhere))).toEqual({ status: 'sent' });
+    expect((await ready()).ready).toBe(true);
+    expect(await notifyOne(apnsRequest(await addApns(apnsToken(2))))).toEqual({ status: 'sent' });
+  });
+
+  it('tells nothing when the vendor was only busy', async () => {
+    const { addFcm, faults, ready, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([
+      { vendor: 'oauth', reason: 'invalid_grant', times: 1 },
+      { vendor: 'oauth', status: 503 },
+    ]);
+    expect(await notifyOne(fcmRequest(id))).toMatchObject({ status: 'queued', reason: 'OAUTH_REFUSED' });
+    time.now += minute + 1;
+    expect((await notifyOne(fcmRequest(id))).status).toBe('queued');
+    await database.jobs.idle();
+    expect((await relay.statistics()).faults_fired).toEqual([1, 1]);
+    expect((await ready()).checks.vendors).toContain('OAUTH_REFUSED');
+    await faults([]);
+    time.now += minute + 1;
+    await notifyOne(fcmRequest(id));
+    await database.jobs.idle();
+    expect((await ready()).ready).toBe(true);
+  });
+});
+
+describe('a credential that works again while the database is away', () => {
+  it('does not have what was sent sent again, and is no longer shown once the database is back', async () => {
+    const { addFcm, faults, database, arrived } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'fcm', reason: 'PERMISSION_DENIED' }]);
+    await notifyOne(fcmRequest(id, { ttl_seconds: 5 }));
+    await faults([]);
+    time.now += minute + 1;
+    const away = new Error('the database is away');
+    // The probe tells twice that it got through.
+    const close = vi
+      .spyOn(BreakerStore.prototype, 'close')
+      .mockRejectedValueOnce(away)
+      .mockRejectedValueOnce(away);
+    expect(await notifyOne(fcmRequest(id))).toEqual({ status: 'sent' });
+    const rows = () => database.db.selectFrom('app_breakers').selectAll().execute();
+    expect(await rows()).toHaveLength(1);
+    expect(await notifyOne(fcmRequest(id))).toEqual({ status: 'sent' });
+    expect(await rows()).toEqual([]);
+    await notifyOne(fcmRequest(id));
+    expect(close).toHaveBeenCalledTimes(3);
+    expect(await arrived('fcm-1')).toHaveLength(3);
+    close.mockRestore();
+  });
+});
+
+describe('a credential that another process knows nothing of any more', () => {
+  it('is shown by "apps status" again after the next probe, as refused since the first time', async () => {
+    const { addFcm, faults, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'fcm', reason: 'PERMISSION_DENIED' }]);
+    await notifyOne(fcmRequest(id));
+    const since = time.now;
+    await database.write(({ db }) => db.deleteFrom('app_breakers').execute());
+    time.now += minute + 1;
+    await notifyOne(fcmRequest(id));
+    await database.jobs.idle();
+    const rows = await database.db.selectFrom('app_breakers').selectAll().execute();
+    expect(rows).toMatchObject([{ reason: expect.stringContaining('PERMISSION_DENIED'), opened_at: since }]);
+    expect(relay.log.text().split('was refused')).toHaveLength(2);
+  });
+});
+
+describe('a credential that is refused for another reason than before', () => {
+  it('is named with the newer one, in readiness and for "apps status"', async () => {
+    const { addFcm, faults, ready, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([
+      { vendor: 'oauth', reason: 'invalid_grant', times: 1 },
+      { vendor: 'fcm', reason: 'PERMISSION_DENIED' },
+    ]);
+    await notifyOne(fcmRequest(id));
+    expect((await ready()).checks.vendors).toContain('OAUTH_REFUSED');
+    const since = time.now;
+    time.now += minute + 1;
+    await notifyOne(fcmRequest(id));
+    await database.jobs.idle();
+    expect((await ready()).checks.vendors).toContain('PERMISSION_DENIED');
+    expect((await ready()).checks.vendors).not.toContain('OAUTH_REFUSED');
+    const rows = await database.db.selectFrom('app_breakers').selectAll().execute();
+    expect(rows).toMatchObject([{ reason: expect.stringContaining('PERMISSION_DENIED'), opened_at: since }]);
+  });
+});

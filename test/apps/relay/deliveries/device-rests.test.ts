@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  apnsRequest,
+  apnsToken,
+  type DeliveriesUnderTest,
+  startDeliveriesUnderTest,
+} from './deliveries-under-test.js';
+
+const time = { now: Date.UTC(2026, 0, 5, 12) };
+const throttled = { vendor: 'apns', token: apnsToken(1), status: 429, reason: 'TooManyRequests' };
+let relay: DeliveriesUnderTest;
+beforeEach(async () => {
+  relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
+});
+afterEach(() => relay.close());
+
+async function requests(): Promise<number> {
+  const { apns } = (await relay.statistics()) as unknown as { apns: { production: { requests: number } } };
+  return apns.production.requests;
+}
+
+describe('a phone that got too many notifications', () => {
+  it('gets no more until its rest is over, then all of them, and others are served meanwhile', async () => {
+    const [busy, other] = [await relay.addApns(apnsToken(1)), await relay.addApns(apnsToken(2))];
+    await relay.faults([{ ...throttled, times: 1 }]);
+    const { body: first } = await relay.notify([apnsRequest(busy)]);
+    expect(first.results).toMatchObject([{ status: 'queued', reason: 'TooManyRequests' }]);
+    const { body } = await relay.notify([apnsRequest(busy), apnsRequest(busy), apnsRequest(other)]);
+    expect(body.results.map(({ status, reason }) => [status, reason])).toEqual([
+      ['queued', 'DEVICE_RESTS'],
+      ['queued', 'DEVICE_RESTS'],
+      ['sent', undefined],
+    ]);
+    expect(await requests()).toBe(2);
+    time.now += 42_000;
+    await relay.database.jobs.idle();
+    expect(await relay.arrived(apnsToken(1))).toHaveLength(3);
+    const ids = [...first.results, ...body.results].flatMap(({ notification_id: id }) => id ?? []);
+    // Waiting was no try.
+    expect((await relay.receipts(ids)).map(({ status, attempts }) => [status, attempts]).sort()).toEqual([
+      ['sent', 1],
+      ['sent', 1],
+      ['sent', 2],
+    ]);
+  });
+
+  it('is asked about with one notification at a time while Apple goes on refusing', async () => {
+    const busy = await relay.addApns(apnsToken(1));
+    await relay.faults([throttled]);
+    await relay.notify(Array.from({ length: 30 }, () => apnsRequest(busy, { ttl_seconds: 600 })));
+    const before = await requests();
+    for (let second = 0; second < 120; second += 1) {
+      time.now += 1000;
+      await relay.database.jobs.idle();
+    }
+    expect(await requests()).toBeLessThan(before + 15);
+  });
+});

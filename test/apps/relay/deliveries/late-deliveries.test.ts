@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { PushRequest } from '@waxwing/protocol';
+import { Metrics } from '@waxwing/service';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Attempt, DeliveryAttempts } from '../../../../apps/relay/src/deliveries/attempt-delivery.js';
+import {
+  DeliverNotifications,
+  type SettledItem,
+} from '../../../../apps/relay/src/deliveries/deliver-notifications.js';
+import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';
+import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
+import { LoadLimit } from '../../../../apps/relay/src/deliveries/load-limit.js';
+import type { RecordAttempts } from '../../../../apps/relay/src/deliveries/record-attempts.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import {
+  type DeliveriesUnderTest,
+  fcmRequest,
+  realmUuid,
+  startDeliveriesUnderTest,
+  until,
+} from './deliveries-under-test.js';
+
+const sent: Attempt = { kind: 'sent' };
+let relay: DeliveriesUnderTest;
+beforeEach(async () => {
+  relay = await startDeliveriesUnderTest();
+});
+afterEach(() => relay.close());
+
+interface Gate<Value> {
+  readonly opened: Promise<Value>;
+  open(value: Value): void;
+  fail(error: Error): void;
+}
+
+function gate<Value>(): Gate<Value> {
+  let open: Gate<Value>['open'] = () => undefined;
+  let fail: Gate<Value>['fail'] = () => undefined;
+  const opened = new Promise<Value>((resolve, reject) => {
+    open = resolve;
+    fail = reject;
+  });
+  return { opened, open, fail };
+}
+
+/** The real first try of a request, with a vendor and a database whose answers come when a test lets them. */
+function deliveringWith(options: {
+  attempt: () => Promise<Attempt>;
+  record: (items: readonly SettledItem[]) => Promise<Attempt[]>;
+  recordLate: (attempt: Attempt) => void;
+}) {
+  const { database, tokenVault, deliveries, realmId, server } = relay;
+  const delivering = new DeliverNotifications({
+    ...{ database, tokenVault, clock: Date.now, log: createMemoryLog().log },
+    attempts: { attempt: options.attempt } as unknown as DeliveryAttempts,
+    receipts: deliveries.receipts,
+    records: {
+      record: options.record,
+      recordLate: async (_notification: unknown, attempt: Attempt) => options.recordLate(attempt),
+    } as unknown as RecordAttempts,
+    load: new LoadLimit({
+      ...{ maximumInFlight: 100, maximumQueued: 100 },
+      metrics: new DeliveryMetrics(new Metrics()),
+    }),
+    timings: { ...productionTimings, requestBudgetMilliseconds: 20 },
+  });
+  const requester = { serverId: server?.serverId ?? '', realmId, realmUuid };
+  return (request: object) => delivering.deliver(requester, [request as PushRequest]);
+}
+
+describe('a delivery that ends after its request was answered', () => {
+  it('is written down only after what the answer said, which would else be taken for the newer', async () => {
+    const vendor = gate<Attempt>();
+    const database = gate<void>();
+    const written: string[] = [];
+    const recording = gate<void>();
+    const deliver = deliveringWith({
+      attempt: () => vendor.opened,
+      record: async (items) => {
+        recording.open();
+        await database.opened;
+        written.push(...items.map(({ attempt }) => attempt.kind));
+        return items.map(({ attempt }) => attempt);
+      },
+      recordLate: (attempt) => written.push(attempt.kind),
+    });
+    const answered = deliver(fcmRequest(await relay.addFcm('fcm-late')));
+    // The budget is over and the database is slow; now the vendor answers.
+    await recording.opened;
+    vendor.open(sent);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    database.open();
+    expect(await answered).toMatchObject([{ attempt: { kind: 'retry', reason: 'UNDER_WAY' } }]);
+    await until(() => written.length === 2);
+    expect(written).toEqual(['retry', 'sent']);
+  });
+});
+
+describe('a repeat whose first cannot be stored', () => {
+  it('is stored in its place, however late that comes out', async () => {
+    const database = gate<void>();
+    const stored: (readonly SettledItem[])[] = [];
+    let records = 0;
+    const deliver = deliveringWith({
+      attempt: async () => sent,
+      record: async (items) => {
+        records += 1;
+        if (records === 1) await database.opened;
+        else stored.push(items.filter(({ isRepeat }) => !isRepeat));
+        return items.map(({ attempt }) => attempt);
+      },
+      recordLate: () => undefined,
+    });
+    const request = fcmRequest(await relay.addFcm('fcm-first'), { notification_id: randomUUID() });
+    const first = deliver(request);
+    await until(() => records === 1);
+    const repeat = deliver(request);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    database.fail(new Error('the disk is full'));
+    await expect(first).rejects.toThrow('the disk is full');
+    expect(await repeat).toMatchObject([{ attempt: { kind: 'retry', reason: 'INTERNAL' } }]);
+    expect(stored.flat()).toMatchObject([{ attempt: { kind: 'retry', reason: 'INTERNAL' } }]);
+  });
+});

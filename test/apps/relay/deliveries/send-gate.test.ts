@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { SendGate } from '../../../../apps/relay/src/deliveries/fcm/send-gate.js';
+
+const time = { now: 1000 };
+
+it('the gate before FCM lets so many through at once, the others in order, and turns away whom it is too late for', async () => {
+  const gate = new SendGate(2, () => time.now);
+  expect([gate.enter(5000), gate.enter(5000)]).toEqual([true, true]);
+  const entered: string[] = [];
+  const wait = (name: string, notAfter: number) =>
+    Promise.resolve(gate.enter(notAfter)).then((isAdmitted) => {
+      entered.push(`${name} ${isAdmitted}`);
+    });
+  const waiting = [wait('first', 5000), wait('hasty', 1500), wait('second', 5000), wait('third', 5000)];
+  await Promise.resolve();
+  expect(entered).toEqual([]);
+  gate.leave();
+  await waiting[0];
+  expect(entered).toEqual(['first true']);
+  time.now = 2000;
+  gate.leave();
+  await Promise.all(waiting.slice(0, 3));
+  expect(entered).toEqual(['first true', 'hasty false', 'second true']);
+  gate.leave();
+  await waiting[3];
+  // Everybody leaves; then there is room again, and for no more than before.
+  gate.leave();
+  gate.leave();
+  expect([gate.enter(5000), gate.enter(5000)]).toEqual([true, true]);
+  expect(gate.enter(5000)).toBeInstanceOf(Promise);
+});
+
+it('the gate before FCM keeps its order however many wait', async () => {
+  const gate = new SendGate(1, () => time.now);
+  expect(gate.enter(5000)).toBe(true);
+  const entered: number[] = [];
+  const waiting = Array.from({ length: 3000 }, async (_, index) => {
+    await gate.enter(5000);
+    entered.push(index);
+    gate.leave();
+  });
+  gate.leave();
+  await Promise.all(waiting);
+  expect(entered).toEqual(Array.from({ length: 3000 }, (_, index) => index));
+});
