@@ -7,6 +7,8 @@ export const host = '127.0.0.1';
 /** Where the parts of the quickstart keep what they have, all under the data directory. */
 export interface QuickstartPaths {
   readonly quickstartJson: string;
+  /** Held by the quickstart that uses the directory. */
+  readonly lock: string;
   readonly secrets: string;
   readonly relayLog: string;
   readonly serverLog: string;
@@ -23,6 +25,7 @@ export function quickstartPaths(dataDir: string): QuickstartPaths {
   const at = (name: string): string => join(dataDir, name);
   return {
     quickstartJson: at('quickstart.json'),
+    lock: at('quickstart.lock'),
     secrets: at('quickstart-secrets.json'),
     relayLog: at('relay.log'),
     serverLog: at('server.log'),

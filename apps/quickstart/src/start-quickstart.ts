@@ -4,6 +4,7 @@ import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import { readServerEnvironment, startServer } from '@waxwing/server';
 import { createLogger, type Environment, type Log, type RunningService, systemClock } from '@waxwing/service';
 import { startVendors, type Vendors } from '@waxwing/vendors';
+import { holdDataDirectory } from './hold-data-directory.js';
 import { type JourneyPlaces, makeJourney, makeJourneyWithoutRelay } from './journey.js';
 import { createJourneyPhone } from './journey-phone.js';
 import { Narrator } from './narrator.js';
@@ -46,18 +47,19 @@ interface Constellation {
 
 /**
  * Starts vendors, relay and server, makes the journey, and then writes `quickstart.json`.
- * @throws ConfigurationError for what the user can mend, such as a port in use; nothing is left running then.
+ * @throws ConfigurationError for what the user can mend, such as a port in use; nothing is left running then, and a
+ * quickstart that runs in the same data directory already is left alone.
  */
 export async function startQuickstart(options: QuickstartOptions): Promise<RunningService> {
   const paths = quickstartPaths(options.dataDir);
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-  await rm(paths.quickstartJson, { force: true });
-  await refuseTakenPorts(host, options.ports);
-  const closers: (() => Promise<void>)[] = [];
+  const closers = [await holdDataDirectory(options.dataDir, paths.lock)];
   const close = async (): Promise<void> => {
     for (const closeOne of closers.splice(0).reverse()) await closeOne();
   };
   try {
+    await rm(paths.quickstartJson, { force: true });
+    await refuseTakenPorts(host, options.ports);
     const narrator = new Narrator();
     narrator.title('Starting a relay, a server, and stand-ins for Google and Apple on this machine');
     const constellation = await startConstellation(options, paths, closers);

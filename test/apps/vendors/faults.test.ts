@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { appleReasons } from '../../../apps/vendors/src/apns/apple-reasons.js';
 import { googleErrors } from '../../../apps/vendors/src/fcm/google-errors.js';
+import { accessToken, connectClient, connectWarm, script, send, test } from './scripted-vendors.js';
 import {
-  ApnsClient,
   deviceToken,
   getAccessToken,
   getDeliveries,
@@ -13,44 +13,7 @@ import {
   requestAccessToken,
   sendToFcm,
   startTestVendors,
-  type TestVendors,
 } from './vendor-clients.js';
-
-let test: TestVendors;
-let accessToken: string;
-const clients: ApnsClient[] = [];
-
-beforeAll(async () => {
-  test = await startTestVendors();
-  accessToken = await getAccessToken(test);
-});
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close();
-  await fetch(`${test.vendors.urls.http}/faults`, { method: 'DELETE' });
-  await fetch(`${test.vendors.urls.http}/deliveries`, { method: 'DELETE' });
-});
-afterAll(() => test.close());
-
-async function connectClient(environment?: 'production' | 'sandbox'): Promise<ApnsClient> {
-  const client = await ApnsClient.connect(test, environment);
-  clients.push(client);
-  return client;
-}
-
-/** A connection that has authenticated, and so may have many streams at once. */
-async function connectWarm(): Promise<ApnsClient> {
-  const client = await connectClient();
-  await client.send();
-  await client.waitForStreamLimit(1000);
-  return client;
-}
-
-async function script(...rules: object[]): Promise<void> {
-  const response = await putFaults(test, rules);
-  expect(await response.json()).toEqual({ rules });
-}
-
-const send = (token = 'tok') => sendToFcm(test, { accessToken, body: { message: { token } } });
 
 describe('a scripted answer of APNs', () => {
   it.each(Object.entries(appleReasons))('can be %s', async (reason, status) => {

@@ -15,6 +15,9 @@ interface SocketWithHandle {
   readonly _handle?: { readStop?(): number } | null;
 }
 
+/** What a thousand streams may send at once; HTTP/2's default of 64 KiB has a sender wait after sixty notifications. */
+const connectionWindowBytes = 1000 * 5120;
+
 /**
  * One of Apple's two environments as a listener: TLS 1.2 or later, HTTP/2 negotiated by ALPN, nothing else.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
@@ -63,6 +66,7 @@ export class ApnsListener {
       });
     });
     this.#server.on('session', (session) => {
+      session.setLocalWindowSize(connectionWindowBytes);
       const socket = this.#sockets.get(socketKey(session.socket));
       const connection = new ApnsConnection(session, this.#context, () => stopReading(socket));
       this.#connections.add(connection);

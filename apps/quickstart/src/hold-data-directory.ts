@@ -1,0 +1,26 @@
+import { ConfigurationError } from '@waxwing/service';
+import { FileLockHeldError, withFileLock } from '@waxwing/storage';
+
+/**
+ * Takes the right to use a data directory, until the answer is called or this process ends in any way.
+ * @throws ConfigurationError when another quickstart uses it.
+ */
+export function holdDataDirectory(dataDir: string, lockFile: string): Promise<() => Promise<void>> {
+  return new Promise((resolve, reject) => {
+    const held = withFileLock(
+      lockFile,
+      () =>
+        new Promise<void>((release) =>
+          resolve(async () => {
+            release();
+            await held;
+          }),
+        ),
+      { patienceMilliseconds: 0 },
+    );
+    held.catch((cause: unknown) => {
+      const problem = `the data directory ${dataDir} is in use by another quickstart: stop that one, or choose another with --data-dir.`;
+      reject(cause instanceof FileLockHeldError ? new ConfigurationError([problem], { cause }) : cause);
+    });
+  });
+}

@@ -1,0 +1,47 @@
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import {
+  ApnsClient,
+  getAccessToken,
+  putFaults,
+  sendToFcm,
+  startTestVendors,
+  type TestVendors,
+} from './vendor-clients.js';
+
+/** Stand-ins for a file of tests about faults; every test begins without rules and deliveries. */
+export let test: TestVendors;
+export let accessToken: string;
+const clients: ApnsClient[] = [];
+
+beforeAll(async () => {
+  test = await startTestVendors();
+  accessToken = await getAccessToken(test);
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.close();
+  await fetch(`${test.vendors.urls.http}/faults`, { method: 'DELETE' });
+  await fetch(`${test.vendors.urls.http}/deliveries`, { method: 'DELETE' });
+});
+afterAll(() => test.close());
+
+export async function connectClient(environment?: 'production' | 'sandbox'): Promise<ApnsClient> {
+  const client = await ApnsClient.connect(test, environment);
+  clients.push(client);
+  return client;
+}
+
+/** A connection that has authenticated, and so may have many streams at once. */
+export async function connectWarm(): Promise<ApnsClient> {
+  const client = await connectClient();
+  await client.send();
+  await client.waitForStreamLimit(1000);
+  return client;
+}
+
+export async function script(...rules: object[]): Promise<void> {
+  const response = await putFaults(test, rules);
+  expect(await response.json()).toEqual({ rules });
+}
+
+/** A message for one phone. */
+export const send = (token = 'tok') => sendToFcm(test, { accessToken, body: { message: { token } } });
