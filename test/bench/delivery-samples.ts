@@ -1,3 +1,4 @@
+import { rebuildAps } from '../../apps/relay/src/deliveries/aps.js';
 import type { Delivery } from '../../apps/relay/src/deliveries/delivery.js';
 
 export const topic = 'org.example.App';
@@ -27,7 +28,7 @@ export function sampleDelivery(vendor: 'fcm' | 'apns', index: number): Delivery 
               vendor,
               priority: 10,
               pushType: 'alert',
-              aps: { alert: { title: 'New notification' }, 'mutable-content': 1, sound: 'default' },
+              aps: rebuildAps({ alert: {}, 'mutable-content': 1, sound: 'default' }),
             },
       receivedAt: now,
       timeToLiveSeconds: 86_400,

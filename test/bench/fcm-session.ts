@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createLogger } from '@waxwing/service';
 import { Pool } from 'undici';
 import { readAppsFile } from '../../apps/relay/src/deliveries/apps/read-apps-file.js';
 import { AccessToken } from '../../apps/relay/src/deliveries/fcm/access-token.js';
 import { FcmSender } from '../../apps/relay/src/deliveries/fcm/fcm-sender.js';
+import { ReachLog } from '../../apps/relay/src/deliveries/reach-log.js';
 import { type BenchResult, medianRates } from './bench-result.js';
 import { encryptedData, sampleDelivery } from './delivery-samples.js';
 import { keepBusy } from './keep-busy.js';
@@ -32,9 +34,13 @@ export async function run(): Promise<BenchResult[]> {
     );
     const [app] = (await readAppsFile(appsFile)).fcm;
     if (app === undefined) throw new Error('the apps file lists no project');
-    const sender = new FcmSender({ app, baseUrl: urls.fcm, clock: Date.now, timeoutMilliseconds: 10_000 });
+    const log = createLogger('bench', 'silent');
+    const sender = new FcmSender({
+      ...{ app, baseUrl: urls.fcm, clock: Date.now, timeoutMilliseconds: 10_000, log },
+    });
     const bare = new Pool(urls.fcm, { connections });
-    const token = await new AccessToken({ app, clock: Date.now, dispatcher: bare }).get();
+    const reach = new ReachLog(log, app.tokenUri);
+    const token = await new AccessToken({ app, clock: Date.now, dispatcher: bare, reach }).get();
     if (token.kind !== 'token') throw new Error('the stand-in gave no access token');
     const headers = { authorization: `Bearer ${token.accessToken}`, 'content-type': 'application/json' };
     const path = `/v1/projects/${app.projectId}/messages:send`;

@@ -7,6 +7,8 @@ export interface HttpLoadOptions {
   readonly connections: number;
   /** The bytes of a request, headers included. */
   nextRequest(): Buffer;
+  /** What an answer must hold to be counted; without it the HTTP status 200 is enough. */
+  readonly expected?: string;
 }
 
 const endOfHeaders = Buffer.from('\r\n\r\n');
@@ -34,7 +36,7 @@ export class HttpLoad {
     return new HttpLoad(sockets, options);
   }
 
-  /** Successful answers per second over `milliseconds`. @throws Error for an answer other than 200. */
+  /** Successful answers per second over `milliseconds`. @throws Error for any other answer. */
   async run(milliseconds: number): Promise<number> {
     const start = performance.now();
     const isOver = (): boolean => performance.now() - start >= milliseconds;
@@ -49,7 +51,7 @@ export class HttpLoad {
 
   /** Sends one request after the other; the answers that came before it was over. */
   #drive(socket: Socket, isOver: () => boolean): Promise<number> {
-    const { nextRequest } = this.#options;
+    const { nextRequest, expected = '' } = this.#options;
     return new Promise((resolve, reject) => {
       let answers = 0;
       let received: Buffer = Buffer.alloc(0);
@@ -59,7 +61,7 @@ export class HttpLoad {
         received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
         const length = answerLength(received);
         if (length === undefined || received.length < length) return;
-        if (!received.subarray(0, success.length).equals(success)) {
+        if (!received.subarray(0, success.length).equals(success) || !received.includes(expected)) {
           stop();
           reject(new Error(`the server refused: ${received.toString('utf8')}`));
           return;

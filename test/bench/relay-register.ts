@@ -26,7 +26,7 @@ export interface RelayBenchTarget {
  */
 export async function run(): Promise<BenchResult[]> {
   const relay = fork(new URL('./relay-register-target.ts', import.meta.url), {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
+    execArgv: ['--import', 'tsx', '--import', new URL('./built-product.mjs', import.meta.url).href],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   try {

@@ -23,19 +23,8 @@ const benches: readonly Bench[] = [
   { names: ['register-rows'], isLong: true, load: () => import('./register-rows.js') },
 ];
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    full: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true, default: [] },
-  },
-});
 const known = benches.flatMap(({ names }) => names);
-const unknown = values.only.find((name) => !known.includes(name));
-if (unknown !== undefined) {
-  process.stderr.write(`There is no benchmark "${unknown}": the names are ${known.join(', ')}.\n`);
-  process.exit(2);
-}
+const values = readArguments();
 
 const wanted = benches.filter(({ names, isLong = false }) =>
   values.only.length > 0 ? names.some((name) => values.only.includes(name)) : values.full || !isLong,
@@ -49,6 +38,30 @@ for (const bench of wanted) {
 }
 process.stdout.write(values.json ? `${JSON.stringify({ results })}\n` : table(results));
 process.exit(0);
+
+function readArguments(): { json: boolean; full: boolean; only: string[] } {
+  try {
+    const { values } = parseArgs({
+      options: {
+        json: { type: 'boolean', default: false },
+        full: { type: 'boolean', default: false },
+        only: { type: 'string', multiple: true, default: [] },
+      },
+    });
+    const unknown = values.only.find((name) => !known.includes(name));
+    if (unknown === undefined) return values;
+    return refuse(`there is no benchmark "${unknown}"`);
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function refuse(what: string): never {
+  process.stderr.write(
+    `${what}; usage: npm run bench -- [--json] [--full] [--only NAME]… with NAME one of ${known.join(', ')}.\n`,
+  );
+  process.exit(2);
+}
 
 function table(rows: readonly BenchResult[]): string {
   const lines = rows.map(({ name, value, unit, against, ratio, goal, better }) => {

@@ -39,6 +39,18 @@ const figures = await simulate(postgresUrl, Number(values.rows));
 process.stdout.write(values.json ? `${JSON.stringify({ figures })}\n` : table(figures));
 process.exit(0);
 
+/** Has what filling left in memory written first, so that it is not written while rates are measured. */
+async function settleDisk(serverUrl: string): Promise<void> {
+  tell('waiting for a checkpoint');
+  try {
+    await withClient(serverUrl, (client) => client.query('checkpoint'));
+  } catch (error) {
+    tell(
+      `no checkpoint (${(error as Error).message}): the rates include what filling the tables left to write`,
+    );
+  }
+}
+
 interface Subject {
   readonly figures: Omit<Figures, 'registrationsPerSecond'>;
   openLoad(): Promise<HttpLoad>;
@@ -53,6 +65,7 @@ async function simulate(serverUrl: string, rows: number): Promise<Figures[]> {
     subjects.push(await prepare(serverUrl, rows, 1));
     subjects.push(await prepare(serverUrl, rows, partitions));
     const loads = await Promise.all(subjects.map(({ openLoad }) => openLoad()));
+    await settleDisk(serverUrl);
     const rates = subjects.map((): number[] => []);
     for (let round = 0; round <= rounds; round++) {
       for (const [index, load] of loads.entries()) {

@@ -1,0 +1,12 @@
+import { register } from 'node:module';
+import { isMainThread } from 'node:worker_threads';
+
+// What is measured is what operators run: where a benchmark names a source file of the product, it gets the build of it.
+if (isMainThread) register(import.meta.url);
+
+const source = /\/(apps|packages)\/([^/]+)\/src\/(.+)\.[jt]s$/;
+
+export async function resolve(specifier, context, next) {
+  const resolved = await next(specifier, context);
+  return { ...resolved, url: resolved.url.replace(source, '/$1/$2/dist/$3.js') };
+}
