@@ -105,6 +105,26 @@ describe('the quickstart', () => {
     expect(existsSync(file())).toBe(true);
   }, 90_000);
 
+  it('leaves one that runs in the same data directory alone when it is started again, whatever its ports', async () => {
+    const { process, facts } = await start();
+    const portBaseOfSecond = String(Math.min((await freePort()) - 30, 65_000));
+    for (const ports of [portBase, portBaseOfSecond]) {
+      const second = await runCommand('waxwing-quickstart', [
+        '--data-dir',
+        dir,
+        '--port-base',
+        ports,
+        '--once',
+      ]);
+      expect([second.status, second.stderr.trim()]).toEqual([
+        1,
+        `quickstart: the data directory ${dir} is in use by another quickstart: stop that one, or choose another with --data-dir.`,
+      ]);
+      expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual(facts);
+    }
+    expect(await process.end('SIGTERM')).toBe(0);
+  }, 90_000);
+
   it('leaves the server without a relay when asked to', async () => {
     const { process, facts } = await start('--without-relay');
     expect(process.output).toContain('answered PUSH_SERVICE_NOT_CONFIGURED');

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
 import { publicKeyOf } from '../support/noble-oracle.js';
 import { RelayStandIn, registered } from '../support/relay-stand-in.js';
-import type { SpawnedProcess } from '../support/spawned-process.js';
+import { runJsonCommand, type SpawnedProcess } from '../support/spawned-process.js';
 
 /** What the processes promise, with room for a busy machine before it. */
 const deadlineMilliseconds = 10_000;
@@ -32,6 +32,16 @@ async function openQueue() {
   return { queue_id, last_event_id: String(last_event_id) };
 }
 
+function registration(pushAccountId: string): Record<string, string> {
+  return {
+    token_kind: 'fcm',
+    push_account_id: pushAccountId,
+    push_public_key: Buffer.from(publicKeyOf(randomBytes(32))).toString('base64'),
+    bouncer_public_key: world.bouncerPublicKey,
+    encrypted_push_registration: Buffer.alloc(120, 7).toString('base64'),
+  };
+}
+
 /** Whether a process takes a request; one that stops refuses the connection or answers 503. */
 async function takesRequests(url: string): Promise<boolean> {
   try {
@@ -56,14 +66,7 @@ describe('a server that is told to stop', () => {
     const queue = await openQueue();
     const poll = world.request(user, 'GET', 'events', queue);
     relay.otherwise('silence');
-    const registration = {
-      token_kind: 'fcm',
-      push_account_id: '1',
-      push_public_key: Buffer.from(publicKeyOf(randomBytes(32))).toString('base64'),
-      bouncer_public_key: world.bouncerPublicKey,
-      encrypted_push_registration: Buffer.alloc(120, 7).toString('base64'),
-    };
-    expect((await world.request(user, 'POST', 'mobile_push/register', registration)).status).toBe(200);
+    expect((await world.request(user, 'POST', 'mobile_push/register', registration('1'))).status).toBe(200);
     while (relay.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
 
     const ended = terminate(server);
@@ -83,6 +86,39 @@ describe('a server that is told to stop', () => {
   }, 120_000);
 });
 
+describe('a server that is told to stop while its relay is silent', () => {
+  let relay: RelayStandIn;
+  beforeEach(async () => {
+    relay = await RelayStandIn.start();
+  });
+  afterEach(() => relay.close());
+
+  it('ends in time, whoever waits for a test notification, and the next one goes on at once', async () => {
+    const env = { SERVER_RELAY_URL: relay.url };
+    const server = await world.startServer(env);
+    relay.otherwise(registered(11));
+    const register = (id: string) => world.request(user, 'POST', 'mobile_push/register', registration(id));
+    const devices = async () =>
+      JSON.parse((await world.request(user, 'POST', 'register')).text).push_devices as Record<
+        string,
+        unknown
+      >;
+    const active = { status: 'active', error_code: null };
+    await register('1');
+    await expect.poll(devices, { timeout: 20_000 }).toEqual({ 1: active });
+    relay.otherwise('silence');
+    await register('2');
+    const asked = relay.requests.length;
+    const sent = world.request(user, 'POST', 'mobile_push/e2ee/test_notification');
+    while (relay.requests.length < asked + 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(await terminate(server)).toEqual({ status: 0, isInTime: true });
+    expect((await sent).status).toBeGreaterThanOrEqual(500);
+    relay.otherwise(registered(12));
+    await world.startServer(env);
+    await expect.poll(devices, { timeout: 5000 }).toEqual({ 1: active, 2: active });
+  }, 120_000);
+});
+
 describe('a relay that is told to stop', () => {
   it('finishes the delivery that is under way, and ends in time', async () => {
     const [relay] = await Promise.all([world.startRelay(), world.startServer()]);
@@ -97,6 +133,32 @@ describe('a relay that is told to stop', () => {
     expect((await sent).status).toBe(200);
     expect(await ended).toEqual({ status: 0, isInTime: true });
     expect(await takesRequests(world.relayUrl)).toBe(false);
+  }, 120_000);
+});
+
+describe('a relay that is told to stop while a vendor is silent', () => {
+  it('stores what is under way, answers, and ends in time', async () => {
+    const [relay] = await Promise.all([world.startRelay(), world.startServer()]);
+    const token = 'fcm-silent-token';
+    const phone = await world.phone(user, { tokenKind: 'fcm', token });
+    expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
+    const faults = (rules: readonly object[]) =>
+      fetch(`${world.vendors.urls.http}/faults`, { method: 'PUT', body: JSON.stringify({ rules }) });
+    await faults([{ vendor: 'fcm', token, latency_ms: 60_000 }]);
+    const sent = world.request(user, 'POST', 'mobile_push/e2ee/test_notification');
+    await world.deliveriesTo(token);
+    const begun = performance.now();
+    expect(await terminate(relay)).toEqual({ status: 0, isInTime: true });
+    // Requests wait for vendors for eight seconds, but not those of a relay that stops.
+    expect(performance.now() - begun).toBeLessThan(8000);
+    expect((await sent).status).toBe(200);
+    await faults([]);
+    const { jobs } = await runJsonCommand<{ jobs: { kind: string; state: string }[] }>(
+      'waxwing-relay',
+      ['queue', 'list', '--kind', 'deliver-notification'],
+      { env: world.relayEnv },
+    );
+    expect(jobs).toMatchObject([{ state: 'waiting' }]);
   }, 120_000);
 });
 

@@ -65,6 +65,26 @@ describe('a clock that is stepped back and forth', () => {
     expect((await test.ask(ada, 'POST', path)).status).toBe(429);
   });
 
+  it('never makes the relay ask FCM for a longer life than the server did, which FCM refuses', async () => {
+    let step = 0;
+    const relay = await startDeliveriesUnderTest({
+      clock: () => Date.now() + step,
+      timings: { delayDivisor: 1 },
+    });
+    closers.push(() => relay.close());
+    const device = await relay.addFcm('token', { registeredAt: Date.now() - 24 * hour });
+    await relay.faults([{ vendor: 'fcm', status: 503 }]);
+    const id = randomUUID();
+    const { body } = await relay.notify([fcmRequest(device, { notification_id: id })]);
+    expect(body.results).toMatchObject([{ status: 'queued' }]);
+    await relay.faults([]);
+    step = -minute;
+    for (const job of await relay.database.jobs.list({ kind: 'deliver-notification' })) {
+      await relay.database.jobs.retry(job.id);
+    }
+    expect(await relay.settled(id)).toMatchObject({ status: 'sent' });
+  });
+
   it('neither loses nor repeats a notification that the relay has queued', async () => {
     let step = 0;
     const relay = await startDeliveriesUnderTest({ clock: () => Date.now() + step });

@@ -44,6 +44,47 @@ describe('a relay that cannot be reached for an hour', () => {
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, active])));
   });
 
+  it('lets nothing wait any longer once it answers again, but for a moment so that not all come at once', async () => {
+    test.relay.otherwise('cut');
+    const ids = Array.from({ length: 20 }, (_, index) => String(index + 1));
+    for (const id of ids) expect((await test.register(ada, testPhone(id).fields)).status).toBe(200);
+    await pass(hour);
+    test.relay.otherwise(registered(7));
+    // Whoever asks first finds it there again.
+    expect((await test.register(ada, testPhone('21').fields)).status).toBe(200);
+    const before = test.relay.requests.length;
+    // What waits is brought forward beside the exchange that finds the relay back.
+    const atOnce = async () => {
+      await test.settle();
+      return test.relay.requests.length - before;
+    };
+    await expect.poll(atOnce).toBeGreaterThan(1);
+    expect(await atOnce()).toBeLessThan(10);
+    for (let step = 0; step < 10; step++) {
+      test.now += 100;
+      await test.settle();
+    }
+    const active = { status: 'active', error_code: null };
+    expect(await test.pushDevices(ada)).toEqual(Object.fromEntries([...ids, '21'].map((id) => [id, active])));
+  });
+
+  it('for a server that was started anew meanwhile likewise', async () => {
+    test.relay.otherwise('cut');
+    expect((await test.register(ada, testPhone('1').fields)).status).toBe(200);
+    await pass(hour);
+    await test.stop();
+    test.relay.otherwise(registered(7));
+    await test.boot();
+    await test.server.database.jobs.idle();
+    expect((await test.register(ada, testPhone('2').fields)).status).toBe(200);
+    const settled = async () => {
+      await test.settle();
+      return await test.pushDevices(ada);
+    };
+    const active = { status: 'active', error_code: null };
+    await expect.poll(settled).toEqual({ 1: active, 2: active });
+  });
+
   it('costs no notification that is still worth it', async () => {
     test.relay.otherwise(registered(7));
     await test.register(ada, testPhone('1').fields);
