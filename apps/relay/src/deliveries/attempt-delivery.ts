@@ -18,17 +18,28 @@ export type Attempt =
   | { readonly kind: 'sent'; readonly workedEnvironment?: ApnsEnvironment }
   | { readonly kind: 'gone'; readonly reason: string; readonly ifRegisteredBefore: number }
   /** `isTry` is false when the notification was only held back, which does not count against it. */
-  | { readonly kind: 'retry'; readonly reason: string; readonly at: number; readonly isTry: boolean }
+  | {
+      readonly kind: 'retry';
+      readonly reason: string;
+      readonly at: number;
+      readonly isTry: boolean;
+      /** Whether it may have been sent all the same. */
+      readonly isInDoubt?: boolean;
+    }
   | { readonly kind: 'rejected'; readonly reason: string; readonly fault: DeliveryFault };
 
 export interface AttemptOptions {
   /** Tries made before this one. */
   readonly triesBefore: number;
+  /** Those of them that may have been sent all the same. */
+  readonly doubtsBefore: number;
   /** Whether it was stored since its server sent it, so that a later one may have taken its place. */
   readonly hasWaited: boolean;
   /** What has not left by then (Unix milliseconds) is not sent any more. */
   readonly notAfter: number;
 }
+
+type TriesBefore = Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>;
 
 export interface DeliveryAttemptsOptions {
   readonly apps: AppRegistry;
@@ -83,8 +94,7 @@ export class DeliveryAttempts {
       return { kind: 'retry', reason: admission.reason, at: admission.until, isTry: false };
     }
     const question: Question = { delivery, route, environment, notAfter: options.notAfter };
-    const tries = options.triesBefore + 1;
-    if (admission.kind === 'probe') return this.#probe(question, tries);
+    if (admission.kind === 'probe') return this.#probe(question, options);
     const at = this.#rests.nextTry(delivery.device.id, this.#options.clock());
     if (at !== undefined) return this.#rest(delivery, at);
     const answer = await route.sender.send(delivery, question);
@@ -92,7 +102,7 @@ export class DeliveryAttempts {
     return this.#conclude(
       delivery,
       await this.#giveFirstAid(question, { route, environment, answer }),
-      tries,
+      options,
     );
   }
 
@@ -106,7 +116,7 @@ export class DeliveryAttempts {
   }
 
   /** Tries with whatever credential the operator has put in place of the one that was refused. */
-  async #probe(question: Question, tries: number): Promise<Attempt> {
+  async #probe(question: Question, before: TriesBefore): Promise<Attempt> {
     const { credentials, apps } = this.#options;
     const { delivery, environment } = question;
     const { appId } = question.route;
@@ -117,7 +127,7 @@ export class DeliveryAttempts {
       // Said of this app: what comes after may be the answer of Apple's other system.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
       const answered = await this.#giveFirstAid({ ...question, route }, first);
-      return await this.#conclude(delivery, answered, tries);
+      return await this.#conclude(delivery, answered, before);
     } finally {
       credentials.endProbe(appId);
     }
@@ -168,12 +178,15 @@ export class DeliveryAttempts {
   async #conclude(
     delivery: Delivery,
     { route, environment, answer, isInDoubt }: Answered,
-    tries: number,
+    { triesBefore, doubtsBefore }: TriesBefore,
   ): Promise<Attempt> {
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
     const { clock, random, delayDivisor, credentials, metrics } = this.#options;
     const { vendor, appId } = route;
-    const judged = judgeAnswer({ vendor, delivery, answer, tries }, { now: clock(), random, delayDivisor });
+    const judged = judgeAnswer(
+      { vendor, delivery, answer, tries: triesBefore + 1, doubtsBefore },
+      { now: clock(), random, delayDivisor },
+    );
     if (judged.kind === 'credential-trouble') {
       metrics.count(vendor, judged.kind, answer);
       const notBefore = judged.trouble === 'mint-throttled' ? route.sender.renewableAt : 0;

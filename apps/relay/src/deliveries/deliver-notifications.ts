@@ -210,7 +210,7 @@ export class DeliverNotifications {
     if (receipt === undefined || receipt.status === 'gone')
       return this.#options.attempts.attempt(
         { notification, device },
-        { triesBefore: 0, hasWaited: false, notAfter },
+        { triesBefore: 0, doubtsBefore: 0, hasWaited: false, notAfter },
       );
     item.attempt = attemptOf(receipt);
     item.isRepeat = true;
@@ -253,6 +253,7 @@ export class DeliverNotifications {
       // Later than anything that is under way can last, so that the stored try never runs beside it.
       at: Math.max(clock(), receivedAt) + 3 * answerTimeout,
       isTry: true,
+      isInDoubt: true,
     };
     const isWorthless = attempt.kind === 'retry' && !isRepeat && attempt.at >= expiresAt(notification);
     const settled: Attempt = isWorthless
@@ -265,10 +266,10 @@ export class DeliverNotifications {
     const { load, records, log } = this.#options;
     load.leave(1);
     const { notification } = item;
-    if (attempt.kind === 'retry' || item.following !== undefined) return;
+    if (item.following !== undefined) return;
     await stored;
     try {
-      await records.recordLate(notification, attempt);
+      await records.recordLate(notification, attempt, item.attempt?.kind === 'retry');
     } catch (err) {
       log.error(
         { err, device: notification.relayDeviceId },

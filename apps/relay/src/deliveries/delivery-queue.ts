@@ -60,20 +60,34 @@ export class DeliveryQueue {
     const receipt = await receipts.findOne(notification);
     // It ended well after its request had been answered.
     if (receipt !== undefined && receipt.status !== 'queued') return { kind: 'done' };
+    if (receipt?.notBefore !== undefined && receipt.notBefore > clock()) {
+      return this.#postpone(receipt, receipt.notBefore);
+    }
     const triesBefore = receipt?.attempts ?? 0;
+    const doubtsBefore = receipt?.doubts ?? 0;
     const delivery = await this.#findDelivery(notification);
     const attempt: Attempt =
       delivery === undefined
         ? { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 }
         : await attempts.attempt(delivery, {
             triesBefore,
+            doubtsBefore,
             hasWaited: true,
             notAfter: clock() + patienceMilliseconds,
           });
-    const tries = triesBefore + (attempt.kind === 'retry' && !attempt.isTry ? 0 : 1);
-    const apply = (transaction: AnyTransaction) => this.#apply(transaction, notification, attempt, tries);
+    const { attempts: more, doubts } = countTry(attempt);
+    const counts = { attempts: triesBefore + more, doubts: doubtsBefore + doubts };
+    const apply = (transaction: AnyTransaction) => this.#apply(transaction, notification, attempt, counts);
     if (attempt.kind === 'retry') return { kind: 'retry', at: attempt.at, reason: attempt.reason, apply };
     return { kind: 'done', apply };
+  }
+
+  /** Its first try ended after it had been stored, and its vendor wants a longer rest than it was stored for. */
+  #postpone(receipt: Receipt, at: number): JobOutcome {
+    const { reason = 'UNDER_WAY' } = receipt;
+    const apply = (transaction: AnyTransaction) =>
+      saveReceipts((transaction as WriteTransaction<RelayTables>).db, [{ ...receipt, notBefore: undefined }]);
+    return { kind: 'retry', at, reason, apply };
   }
 
   async #findDelivery(notification: Notification) {
@@ -90,7 +104,7 @@ export class DeliveryQueue {
     transaction: AnyTransaction,
     notification: Notification,
     attempt: Attempt,
-    attempts: number,
+    counts: TryCounts,
   ): Promise<void> {
     const { db } = transaction as WriteTransaction<RelayTables>;
     const now = this.#options.clock();
@@ -100,22 +114,30 @@ export class DeliveryQueue {
     if (attempt.kind === 'sent' && attempt.workedEnvironment !== undefined) {
       await setApnsEnvironment(db, notification.relayDeviceId, attempt.workedEnvironment);
     }
-    await saveReceipts(db, [receiptOf(notification, ending, attempts, now)]);
+    await saveReceipts(db, [receiptOf(notification, ending, counts, now)]);
     if (isSettled) transaction.afterCommit(() => this.#options.onSettled());
   }
 
   async #giveUp(transaction: AnyTransaction, job: Job, reason: string): Promise<void> {
     const notification = decodeNotification(job.payload);
     const attempt: Attempt = { kind: 'rejected', reason: `EXPIRED_${reason}`, fault: 'vendor' };
-    await this.#apply(transaction, notification, attempt, job.attempt);
+    await this.#apply(transaction, notification, attempt, { attempts: job.attempt, doubts: 0 });
   }
+}
+
+type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;
+
+/** What one attempt adds to a receipt's counts: one that was only held back is no try. */
+export function countTry(attempt: Attempt): { attempts: number; doubts: number } {
+  if (attempt.kind !== 'retry') return { attempts: 1, doubts: 0 };
+  return { attempts: attempt.isTry ? 1 : 0, doubts: attempt.isInDoubt === true ? 1 : 0 };
 }
 
 /** What is remembered of an attempt. */
 export function receiptOf(
   { serverId, notificationId, relayDeviceId }: Notification,
   attempt: Attempt,
-  attempts: number,
+  counts: TryCounts,
   updatedAt: number,
 ): Receipt {
   return {
@@ -125,7 +147,7 @@ export function receiptOf(
     status: attempt.kind === 'retry' ? 'queued' : attempt.kind,
     reason: attempt.kind === 'sent' ? undefined : attempt.reason,
     fault: attempt.kind === 'rejected' ? attempt.fault : undefined,
-    attempts,
+    ...counts,
     updatedAt,
   };
 }

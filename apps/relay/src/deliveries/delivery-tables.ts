@@ -15,6 +15,10 @@ export interface DeliveryTables {
     fault: string | null;
     attempts: number;
     updated_at: number;
+    /** Attempts that may have been sent all the same. */
+    doubts: number;
+    /** Until when the stored try must wait, because the first one ended so after its request was answered. */
+    not_before: number | null;
   };
   /** APNs provider tokens, shared by all processes because Apple counts how often a new one comes. */
   provider_tokens: {
@@ -57,6 +61,18 @@ export const deliveryMigrations: MigrationSet = {
           .addColumn('opened_at', columnTypes.integer, (column) => column.notNull())
           .addColumn('confirmed_at', columnTypes.integer)
           .addPrimaryKeyConstraint('app_breakers_key', ['app', 'kind'])
+          .execute();
+      },
+    },
+    '0002-receipts-doubts-rests': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await db.schema
+          .alterTable('delivery_receipts')
+          .addColumn('doubts', columnTypes.integer, (column) => column.notNull().defaultTo(0))
+          .execute();
+        await db.schema
+          .alterTable('delivery_receipts')
+          .addColumn('not_before', columnTypes.integer)
           .execute();
       },
     },

@@ -16,8 +16,12 @@ export interface Receipt extends ReceiptKey {
   readonly reason: string | undefined;
   readonly fault: DeliveryFault | undefined;
   readonly attempts: number;
+  /** Those of them that may have been sent all the same; none where nothing is said. */
+  readonly doubts?: number | undefined;
   /** Unix milliseconds. */
   readonly updatedAt: number;
+  /** Until when the stored try must wait, where that is later than it was stored for; in Unix milliseconds. */
+  readonly notBefore?: number | undefined;
 }
 
 const rowsPerStatement = 500;
@@ -122,6 +126,8 @@ export async function saveReceipts(
           fault: is.ref('excluded.fault'),
           attempts: is.ref('excluded.attempts'),
           updated_at: is.ref('excluded.updated_at'),
+          doubts: is.ref('excluded.doubts'),
+          not_before: is.ref('excluded.not_before'),
         })),
       )
       .execute();
@@ -138,6 +144,8 @@ function toRow(receipt: Receipt): RelayTables['delivery_receipts'] {
     fault: receipt.fault ?? null,
     attempts: receipt.attempts,
     updated_at: receipt.updatedAt,
+    doubts: receipt.doubts ?? 0,
+    not_before: receipt.notBefore ?? null,
   };
 }
 
@@ -151,5 +159,7 @@ function toReceipt(row: Selectable<RelayTables['delivery_receipts']>): Receipt {
     fault: deliveryFaults.find((fault) => fault === row.fault),
     attempts: row.attempts,
     updatedAt: row.updated_at,
+    doubts: row.doubts,
+    notBefore: row.not_before ?? undefined,
   };
 }

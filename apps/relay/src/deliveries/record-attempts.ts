@@ -5,7 +5,7 @@ import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { Attempt } from './attempt-delivery.js';
 import type { SettledItem } from './deliver-notifications.js';
 import type { Notification } from './delivery.js';
-import { type DeliveryQueue, receiptOf } from './delivery-queue.js';
+import { countTry, type DeliveryQueue, receiptOf } from './delivery-queue.js';
 import { expireDevice } from './expire-device.js';
 import type { LoadLimit } from './load-limit.js';
 import { saveReceipts } from './receipt-store.js';
@@ -37,13 +37,19 @@ export class RecordAttempts {
     return items.map((item) => changed.get(item) ?? item.attempt);
   }
 
-  /** For an attempt that ended after its request was answered `queued`. */
-  async recordLate(notification: Notification, attempt: Attempt): Promise<void> {
-    const { database, load } = this.#options;
+  /** For an attempt that ended after its request was answered; `wasQueued` where a later try was stored by then. */
+  async recordLate(notification: Notification, attempt: Attempt, wasQueued: boolean): Promise<void> {
+    const { database, load, clock } = this.#options;
+    const now = clock();
+    if (attempt.kind === 'retry') {
+      const receipt = { ...receiptOf(notification, attempt, countTry(attempt), now), notBefore: attempt.at };
+      // The try that is stored already waits for that.
+      if (wasQueued) await database.write(({ db }) => saveReceipts(db, [receipt]));
+      return;
+    }
     const item: SettledItem = { notification, attempt, hasOwnId: true, isRepeat: false };
-    const now = this.#options.clock();
     await database.write((transaction) => this.#write(transaction, [item], now));
-    load.addQueued(-1);
+    if (wasQueued) load.addQueued(-1);
   }
 
   async #write(
@@ -66,8 +72,7 @@ export class RecordAttempts {
       .filter(({ hasOwnId, attempt }) => hasOwnId || attempt.kind === 'retry')
       .map((item) => {
         const attempt = changed.get(item) ?? item.attempt;
-        const tries = attempt.kind === 'retry' && !attempt.isTry ? 0 : 1;
-        return receiptOf(item.notification, attempt, tries, now);
+        return receiptOf(item.notification, attempt, countTry(attempt), now);
       });
     await saveReceipts(transaction.db, receipts);
     return changed;

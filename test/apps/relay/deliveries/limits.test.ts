@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { relayRegisterPath } from '@waxwing/protocol';
 import { createHttpApp, Metrics } from '@waxwing/service';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -226,6 +227,53 @@ describe('a request that takes longer than its budget', () => {
     expect(await database.jobs.list({ kind: 'deliver-notification' })).toEqual([]);
     expect(await arrived(apnsToken(2))).toHaveLength(1);
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
+  });
+
+  it('is told what is rejected because it would be too old later, and nothing leaves the queue for that', async () => {
+    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 150, delayDivisor: 1 } });
+    const { notify, addFcm, faults, receipts, metrics } = relay;
+    const queued = await addFcm('fcm-1');
+    const slow = await addFcm('fcm-2');
+    await faults([
+      { vendor: 'fcm', token: 'fcm-1', status: 503 },
+      { vendor: 'fcm', token: 'fcm-2', latency_ms: 400 },
+    ]);
+    const id = randomUUID();
+    const { body } = await notify([
+      fcmRequest(queued),
+      fcmRequest(slow, { ttl_seconds: 5, notification_id: id }),
+    ]);
+    expect(body.results).toMatchObject([
+      { status: 'queued' },
+      { status: 'rejected', reason: 'EXPIRED_UNDER_WAY' },
+    ]);
+    await until(async () => (await receipts([id]))[0]?.status === 'sent');
+    expect(await metrics.text()).toContain('waxwing_deliveries_queued 1');
+  });
+
+  it.each([
+    ['a minute where FCM says 429', { status: 429 }, 'QUOTA_EXCEEDED', 60],
+    ['as long as FCM asks', { status: 503, retry_after: 600 }, 'UNAVAILABLE', 600],
+  ])('waits %s, however late that is said', async (_name, answer, reason, seconds) => {
+    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 150, delayDivisor: 1 } });
+    const { notify, addFcm, faults, receipts, arrived, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'fcm', latency_ms: 400, times: 1, ...answer }]);
+    const { body } = await notify([fcmRequest(id)]);
+    const saidAfter = Date.now();
+    expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'UNDER_WAY' });
+    const receipt = async () => (await receipts([body.results[0]?.notification_id]))[0];
+    await until(async () => (await receipt())?.reason === reason);
+    expect(await receipt()).toMatchObject({ status: 'queued', attempts: 1 });
+    const waiting = () => database.jobs.list({ kind: 'deliver-notification' });
+    // The try that was stored while the first was under way is due.
+    for (const job of await waiting()) await database.jobs.retry(job.id);
+    await database.jobs.idle();
+    expect(await arrived('fcm-1')).toEqual([]);
+    expect(await receipt()).toMatchObject({ status: 'queued', reason, attempts: 1 });
+    const jobs = await waiting();
+    expect(jobs).toHaveLength(1);
+    expect(jobs[0]?.at).toBeGreaterThanOrEqual(saidAfter + seconds * 1000);
   });
 });
 

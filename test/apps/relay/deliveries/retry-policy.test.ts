@@ -7,7 +7,7 @@ import {
   retryDelay,
   retrySchedules,
 } from '../../../../apps/relay/src/deliveries/policy/retry-schedules.js';
-import type { VendorAnswer } from '../../../../apps/relay/src/deliveries/vendor-answer.js';
+import type { UnansweredReason, VendorAnswer } from '../../../../apps/relay/src/deliveries/vendor-answer.js';
 
 // The third form of an HTTP date names no zone: it must not be read in the machine's own.
 vi.stubEnv('TZ', 'America/New_York');
@@ -45,33 +45,48 @@ function delays(schedule: RetrySchedule, tries: number, retryAfterSeconds?: numb
 }
 
 describe('the delay before another try', () => {
-  it('after FCM 429 starts at a minute, doubles, and stops growing at a quarter of an hour', () => {
-    expect(delays(retrySchedules.fcmQuota, 7)).toEqual([
+  // Seconds, the least and the most, after the first, second, third, … try; the last two are as long as they get.
+  const fromTenSecondsToFiveMinutes = [
+    [10, 12.5],
+    [10, 20],
+    [20, 40],
+    [40, 80],
+    [80, 160],
+    [150, 300],
+    [150, 300],
+  ];
+  const table: Record<keyof typeof retrySchedules, number[][]> = {
+    fcmQuota: [
       [60, 75],
       [60, 120],
       [120, 240],
       [240, 480],
       [450, 900],
       [450, 900],
-      [450, 900],
-    ]);
-  });
-
-  it('after FCM 500 and 503 starts at ten seconds and stops growing at five minutes', () => {
-    const all = delays(retrySchedules.fcmUnavailable, 8);
-    expect(all[0]).toEqual([10, 12.5]);
-    expect(all[1]).toEqual([10, 20]);
-    expect(all.at(-1)).toEqual([150, 300]);
-  });
-
-  it('after APNs 500 and 503 is once short, then a quarter of an hour, then up to an hour', () => {
-    expect(delays(retrySchedules.apnsUnavailable, 5)).toEqual([
+    ],
+    fcmUnavailable: fromTenSecondsToFiveMinutes,
+    apnsUnavailable: [
       [10, 12.5],
       [900, 1125],
       [900, 1800],
       [1800, 3600],
       [1800, 3600],
-    ]);
+    ],
+    apnsDeviceThrottle: [
+      [30, 37.5],
+      [30, 60],
+      [60, 120],
+      [120, 240],
+      [240, 480],
+      [300, 600],
+      [300, 600],
+    ],
+    ambiguous: fromTenSecondsToFiveMinutes,
+    unseen: fromTenSecondsToFiveMinutes,
+  };
+
+  it.each(Object.entries(table))('of %s starts, doubles and stops growing as the table says', (name, all) => {
+    expect(delays(retrySchedules[name as keyof typeof retrySchedules], all.length)).toEqual(all);
   });
 
   it('is never shorter than the vendor asks', () => {
@@ -82,18 +97,22 @@ describe('the delay before another try', () => {
 
 describe('retries end', () => {
   const minute = 60_000;
-  const apnsUnavailable = { kind: 'refused', httpStatus: 503, reason: 'ServiceUnavailable' } as const;
-  const fcmUnavailable = { kind: 'refused', httpStatus: 503, reason: 'UNAVAILABLE' } as const;
-  const timedOut = { kind: 'unanswered', why: 'TIMED_OUT' } as const;
+  const refused = (httpStatus: number, reason: string) => ({ kind: 'refused', httpStatus, reason }) as const;
+  const unanswered = (why: UnansweredReason) => ({ kind: 'unanswered', why }) as const;
+  const fcmUnavailable = refused(503, 'UNAVAILABLE');
 
   it.each([
+    ['FCM 429', 'fcm', refused(429, 'QUOTA_EXCEEDED'), 'an hour', 60 * minute],
     ['FCM 503', 'fcm', fcmUnavailable, 'an hour', 60 * minute],
-    ['APNs 503', 'apns', apnsUnavailable, 'a day', 24 * 60 * minute],
-    ['a timeout', 'fcm', timedOut, 'an hour', 60 * minute],
+    ['APNs 429', 'apns', refused(429, 'TooManyRequests'), 'a day', 24 * 60 * minute],
+    ['APNs 503', 'apns', refused(503, 'ServiceUnavailable'), 'a day', 24 * 60 * minute],
+    ['a timeout', 'fcm', unanswered('TIMED_OUT'), 'an hour', 60 * minute],
+    ['no connection', 'fcm', unanswered('NOT_CONNECTED'), 'a day', 24 * 60 * minute],
+    ['nothing processed', 'apns', unanswered('NOT_PROCESSED'), 'a day', 24 * 60 * minute],
   ] as const)(
     'after %s, %s, for a notification that lives for weeks',
     (_name, vendor, answer, _when, end) => {
-      expect(judge({ vendor, answer, age: end - minute, tries: 1 }).kind).toBe('retry');
+      expect(judge({ vendor, answer, age: end - 2 * minute, tries: 1 }).kind).toBe('retry');
       expect(judge({ vendor, answer, age: end, tries: 1 })).toMatchObject({
         kind: 'rejected',
         fault: 'vendor',
@@ -107,9 +126,13 @@ describe('retries end', () => {
     expect(judge({ ...options, age: 10 * minute }).kind).toBe('rejected');
   });
 
-  it('after the fourth try of which nobody knows the end', () => {
-    expect(judge({ vendor: 'fcm', answer: timedOut, age: 0, tries: 3 }).kind).toBe('retry');
-    expect(judge({ vendor: 'fcm', answer: timedOut, age: 0, tries: 4 }).kind).toBe('rejected');
+  it.each(['TIMED_OUT', 'BROKEN_OFF'] as const)('after the third try where the end is %s', (why) => {
+    const answer = unanswered(why);
+    expect(judge({ vendor: 'fcm', answer, age: 0, tries: 9, doubtsBefore: 1 }).kind).toBe('retry');
+    expect(judge({ vendor: 'fcm', answer, age: 0, tries: 3, doubtsBefore: 2 })).toMatchObject({
+      kind: 'rejected',
+      fault: 'vendor',
+    });
   });
 });
 
@@ -119,10 +142,14 @@ function judge(options: {
   /** Milliseconds since the notification came. */
   age: number;
   tries: number;
+  doubtsBefore?: number;
   timeToLiveSeconds?: number;
 }) {
-  const { vendor, answer, age, tries, timeToLiveSeconds = 28 * 24 * 3600 } = options;
+  const { vendor, answer, age, tries, doubtsBefore = 0, timeToLiveSeconds = 28 * 24 * 3600 } = options;
   const notification = { receivedAt: now - age, timeToLiveSeconds } as Delivery['notification'];
   const delivery = { notification, device: {} } as Delivery;
-  return judgeAnswer({ vendor, delivery, answer, tries }, { now, random: () => 0, delayDivisor: 1 });
+  return judgeAnswer(
+    { vendor, delivery, answer, tries, doubtsBefore },
+    { now, random: () => 0, delayDivisor: 1 },
+  );
 }

@@ -158,13 +158,25 @@ describe('over APNs', () => {
     expect(apns.production.connections).toBe(2);
   });
 
-  it('gives up a timed-out notification after three repeats', async () => {
+  it('gives up a notification that has timed out three times', async () => {
     const { notify, addApns, faults, settled } = await start({ timings: impatient });
     const id = await addApns(apnsToken());
     await faults([{ vendor: 'apns', latency_ms: 2000 }]);
     const { body } = await notify([apnsRequest(id)]);
     const receipt = await settled(body.results[0]?.notification_id);
-    expect(receipt).toMatchObject({ status: 'rejected', reason: 'TIMED_OUT', fault: 'vendor', attempts: 4 });
+    expect(receipt).toMatchObject({ status: 'rejected', reason: 'TIMED_OUT', fault: 'vendor', attempts: 3 });
+  });
+
+  it('does not count refusals among the endings of which nobody knows', async () => {
+    const { notify, addApns, faults, settled } = await start();
+    const id = await addApns(apnsToken());
+    await faults([
+      { vendor: 'apns', status: 503, times: 3 },
+      { vendor: 'apns', reset: 'after', times: 2 },
+    ]);
+    const { body } = await notify([apnsRequest(id)]);
+    const receipt = await settled(body.results[0]?.notification_id);
+    expect(receipt).toMatchObject({ status: 'sent', attempts: 6 });
   });
 
   it('stores what cannot be sent while APNs is away, and delivers it once APNs is back', async () => {
@@ -189,7 +201,7 @@ describe('over APNs', () => {
 describe('over FCM', () => {
   it('a connection reset before processing is made up for, and nothing arrives twice', async () => {
     const { faults } = await start();
-    await faults([{ vendor: 'fcm', reset: 'before', rate: 0.1 }], 1);
+    await faults([{ vendor: 'fcm', reset: 'before', times: 20 }]);
     expect(await sendToMany(200, { vendor: 'fcm' })).toMatchObject({ reached: 200, most: 1 });
   });
 

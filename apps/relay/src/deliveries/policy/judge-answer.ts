@@ -10,7 +10,13 @@ export type Outcome =
   | { readonly kind: 'sent' }
   /** The token is dead, for a device that registered before `ifRegisteredBefore` (Unix milliseconds). */
   | { readonly kind: 'gone'; readonly reason: string; readonly ifRegisteredBefore: number }
-  | { readonly kind: 'retry'; readonly reason: string; readonly at: number }
+  | {
+      readonly kind: 'retry';
+      readonly reason: string;
+      readonly at: number;
+      /** Whether it may have been sent all the same. */
+      readonly isInDoubt: boolean;
+    }
   | { readonly kind: 'rejected'; readonly reason: string; readonly fault: DeliveryFault }
   /** The app's credential was refused, which says nothing about this notification: hold it until it works again. */
   | {
@@ -32,6 +38,8 @@ export interface AnsweredDelivery {
   readonly answer: VendorAnswer;
   /** Tries made so far, this one included. */
   readonly tries: number;
+  /** Those before this one that may have been sent all the same. */
+  readonly doubtsBefore: number;
 }
 
 /** The outcome that the policy table gives an answer, once first aid is past. */
@@ -68,21 +76,21 @@ function judgeDeath({ answer, delivery }: AnsweredDelivery, isDated: boolean, re
 }
 
 function judgeRetry(
-  { answer, delivery, tries }: AnsweredDelivery,
+  { answer, delivery, tries, doubtsBefore }: AnsweredDelivery,
   scheduleName: RetryScheduleName,
   reason: string,
   { now, random, delayDivisor }: JudgeOptions,
 ): Outcome {
   const schedule = retrySchedules[scheduleName];
   const rejected: Outcome = { kind: 'rejected', reason, fault: 'vendor' };
-  if ('maximumTries' in schedule && tries >= schedule.maximumTries) return rejected;
+  if ('maximumTries' in schedule && doubtsBefore + 1 >= schedule.maximumTries) return rejected;
   const retryAfterMilliseconds =
     answer.kind === 'refused' ? parseRetryAfter(answer.retryAfter, now) : undefined;
   const delay = retryDelay({ schedule, tries, retryAfterMilliseconds, random }) / delayDivisor;
   const at = Math.ceil(now + delay);
   const { notification } = delivery;
   const stopAt = Math.min(expiresAt(notification), notification.receivedAt + schedule.stopAfterMilliseconds);
-  return at >= stopAt ? rejected : { kind: 'retry', reason, at };
+  return at >= stopAt ? rejected : { kind: 'retry', reason, at, isInDoubt: scheduleName === 'ambiguous' };
 }
 
 function assertNever(row: never, { notification }: Delivery): never {

@@ -11,6 +11,7 @@ export interface RetrySchedule {
   readonly capMilliseconds: number;
   /** Retries end so long after the notification came, even when it would live longer. */
   readonly stopAfterMilliseconds: number;
+  /** Tries in all that may end like this. */
   readonly maximumTries?: number;
 }
 
@@ -18,7 +19,7 @@ export interface RetrySchedule {
  * How long to wait before trying again. FCM: https://firebase.google.com/docs/cloud-messaging/scale-fcm (a minute after
  * 429, 10 s after 500 and 503, an hour at most). APNs:
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns (15 minutes
- * after 500 and 503; one early try on another connection is ours).
+ * after 500 and 503; one early try is ours).
  */
 export const retrySchedules = {
   fcmQuota: { firstMilliseconds: minute, capMilliseconds: 15 * minute, stopAfterMilliseconds: hour },
@@ -38,15 +39,15 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
-  /** It may have been sent and a repeat may be a duplicate, so there are three repeats. */
+  /** It may have been sent and a repeat may be a duplicate, so there are no more than two repeats. */
   ambiguous: {
     firstMilliseconds: 10 * second,
     capMilliseconds: 5 * minute,
     stopAfterMilliseconds: hour,
-    maximumTries: 4,
+    maximumTries: 3,
   },
-  /** The vendor has seen nothing, so only our own side needs a rest. */
-  unseen: { firstMilliseconds: 5 * second, capMilliseconds: 5 * minute, stopAfterMilliseconds: 24 * hour },
+  /** The vendor has seen nothing, even on a second connection: as after 500, for as long as it is worth it. */
+  unseen: { firstMilliseconds: 10 * second, capMilliseconds: 5 * minute, stopAfterMilliseconds: 24 * hour },
 } as const satisfies Record<string, RetrySchedule>;
 
 export type RetryScheduleName = keyof typeof retrySchedules;
