@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { relayRegisterPath } from '@waxwing/protocol';
 import { createHttpApp, Metrics } from '@waxwing/service';
 import { afterEach, describe, expect, it } from 'vitest';
+import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
 import { registerDevice } from '../../../../apps/relay/src/registrations/register-device.js';
 import type { RegistrationBatches } from '../../../../apps/relay/src/registrations/registration-batches.js';
 import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
@@ -227,6 +228,19 @@ describe('a request that takes longer than its budget', () => {
     expect(await database.jobs.list({ kind: 'deliver-notification' })).toEqual([]);
     expect(await arrived(apnsToken(2))).toHaveLength(1);
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
+  });
+
+  it('is not sent after the budget by a first try that waited for an access token, beside the stored one', async () => {
+    const short = { fcmTimeoutMilliseconds: 200 };
+    const apns = { ...productionTimings.apns, requestTimeoutMilliseconds: 200 };
+    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 100, ...short, apns } });
+    const { notify, addFcm, faults, settled, arrived } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'oauth', latency_ms: 1500 }]);
+    const { body } = await notify([fcmRequest(id)]);
+    expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'UNDER_WAY' });
+    expect(await settled(body.results[0]?.notification_id)).toMatchObject({ status: 'sent' });
+    expect(await arrived('fcm-1')).toHaveLength(1);
   });
 
   it('is told what is rejected because it would be too old later, and nothing leaves the queue for that', async () => {

@@ -23,6 +23,7 @@ const maximumConnections = 256;
 const connectTimeoutMilliseconds = 10_000;
 const maximumErrorBytes = 64 * 1024;
 
+const overloaded: VendorAnswer = { kind: 'unanswered', why: 'OVERLOADED' };
 const timeouts: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 /**
@@ -63,9 +64,9 @@ export class FcmSender implements VendorSender {
 
   async send(delivery: Delivery, { notAfter }: SendOptions): Promise<VendorAnswer> {
     const admission = this.#gate.enter(notAfter);
-    if (admission !== true && !(await admission)) return { kind: 'unanswered', why: 'OVERLOADED' };
+    if (admission !== true && !(await admission)) return overloaded;
     try {
-      return await this.#send(delivery);
+      return await this.#send(delivery, notAfter);
     } finally {
       this.#gate.leave();
     }
@@ -88,7 +89,7 @@ export class FcmSender implements VendorSender {
     await this.#oauthAgent.destroy();
   }
 
-  async #send(delivery: Delivery): Promise<VendorAnswer> {
+  async #send(delivery: Delivery, notAfter: number): Promise<VendorAnswer> {
     const { app, clock } = this.#options;
     let accessToken = this.#accessToken.peek();
     if (accessToken === undefined) {
@@ -96,10 +97,12 @@ export class FcmSender implements VendorSender {
       if (result.kind === 'failed') return result.answer;
       accessToken = result.accessToken;
     }
+    // Google may have taken its time for the access token.
+    if (clock() > notAfter) return overloaded;
     const body = buildFcmMessage(delivery, { now: clock(), addressBy: app.addressBy });
     const first = await this.#post(accessToken, body);
     const isUnseen = first.kind === 'unanswered' && first.why === 'NOT_CONNECTED';
-    const answer = isUnseen ? await this.#post(accessToken, body) : first;
+    const answer = isUnseen && clock() <= notAfter ? await this.#post(accessToken, body) : first;
     if (answer.kind === 'refused' && answer.httpStatus === 401) this.#refused = accessToken;
     return answer;
   }
