@@ -93,7 +93,7 @@ describe('a server that is told to stop while its relay is silent', () => {
   });
   afterEach(() => relay.close());
 
-  it('ends in time, whoever waits for a test notification, and the next one goes on at once', async () => {
+  it('ends in time, whoever waits for a test notification or a key list, and the next one goes on at once', async () => {
     const env = { SERVER_RELAY_URL: relay.url };
     const server = await world.startServer(env);
     relay.otherwise(registered(11));
@@ -110,9 +110,14 @@ describe('a server that is told to stop while its relay is silent', () => {
     await register('2');
     const asked = relay.requests.length;
     const sent = world.request(user, 'POST', 'mobile_push/e2ee/test_notification');
-    while (relay.requests.length < asked + 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    const keyList = fetch(`${world.serverUrl}/api/v1/mobile_push/bouncer_keys`).then(
+      ({ status }) => status,
+      () => 'dropped',
+    );
+    while (relay.requests.length < asked + 2) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(await terminate(server)).toEqual({ status: 0, isInTime: true });
     expect((await sent).status).toBeGreaterThanOrEqual(500);
+    expect(await keyList).not.toBe(200);
     relay.otherwise(registered(12));
     await world.startServer(env);
     await expect.poll(devices, { timeout: 5000 }).toEqual({ 1: active, 2: active });

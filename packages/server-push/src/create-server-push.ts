@@ -29,7 +29,7 @@ export interface ServerPush {
   pushDevicesOf(userId: number): Promise<JsonObject>;
   /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
   notify(transaction: AnyTransaction, notification: QueuedNotification): Promise<void>;
-  /** Ends the connections to the relay; call it once no job runs any more. */
+  /** Ends the connections to the relay, and what still waits for an answer; call it once no job runs any more. */
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
     pushDevicesOf: (userId) => pushDevicesOf(database.db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
     close: async () => {
-      if (options.dispatcher === undefined) await dispatcher.close();
+      if (options.dispatcher === undefined) await dispatcher.destroy();
     },
   };
 }

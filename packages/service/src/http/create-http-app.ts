@@ -20,10 +20,13 @@ export interface HttpAppOptions {
   readonly readiness: Readonly<Record<string, () => Promise<string | undefined>>>;
   /** Requests handled at once; one more is answered 503 with Retry-After. */
   readonly maximumRequestsInFlight?: number;
+  /** How long closing waits for requests that are under way or still arrive; six seconds where nothing is said. */
+  readonly closePatienceMilliseconds?: number;
 }
 
 const defaultBodyLimitBytes = 64 * 1024;
 const checkTimeoutMilliseconds = 3000;
+const defaultClosePatienceMilliseconds = 6000;
 const json = 'application/json; charset=utf-8';
 
 interface RequestFacts {
@@ -45,7 +48,12 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     forceCloseConnections: 'idle',
   });
   const closing = new AbortController();
-  app.addHook('preClose', async () => closing.abort());
+  app.addHook('preClose', async () => {
+    closing.abort();
+    // Nothing else ends a connection whose request never arrives whole: a closing server checks no timeouts.
+    const patience = options.closePatienceMilliseconds ?? defaultClosePatienceMilliseconds;
+    setTimeout(() => app.server.closeAllConnections(), patience).unref();
+  });
   // A connection that is kept alive after its last answer would hold up closing for as long.
   app.addHook('onSend', async (_request, reply) => {
     if (closing.signal.aborted) reply.header('connection', 'close');
