@@ -68,7 +68,7 @@ describe('a device registers, a server notifies, and only the device can read it
 
 describe('what each party holds after the journeys', () => {
   it('of the server: neither a token nor an API key, in its database, its log, or its memory', async () => {
-    const heap = await heapSnapshot(server);
+    const heap = await heapSnapshot(server, world.serverUrl);
     const stored = filesOf('server.sqlite');
     for (const { token } of Object.values(tokens)) {
       for (const form of formsOf(token)) {
@@ -88,7 +88,7 @@ describe('what each party holds after the journeys', () => {
   }, 60_000);
 
   it('of the relay: no plaintext anywhere, and no token in its database or log', async () => {
-    const heap = await heapSnapshot(relay);
+    const heap = await heapSnapshot(relay, world.relayUrl);
     const stored = filesOf('relay.sqlite');
     for (const plaintext of [
       '"type":"test"',
@@ -133,8 +133,8 @@ function filesOf(database: string): Buffer {
   return Buffer.concat(names.map((name) => readFileSync(join(world.dir, name))));
 }
 
-/** All strings of a process's heap, as its own snapshot writes them. */
-async function heapSnapshot({ child }: SpawnedProcess): Promise<Buffer> {
+/** All strings of a process's heap, as its own snapshot writes them; it goes on serving. */
+async function heapSnapshot({ child }: SpawnedProcess, url: string): Promise<Buffer> {
   const before = new Set(readdirSync(world.dir));
   child.kill('SIGUSR2');
   for (;;) {
@@ -142,7 +142,10 @@ async function heapSnapshot({ child }: SpawnedProcess): Promise<Buffer> {
     if (name !== undefined) {
       const bytes = readFileSync(join(world.dir, name));
       // The strings come last; the file is whole once it ends as JSON does.
-      if (bytes.subarray(-3).toString().trimEnd().endsWith(']}')) return bytes;
+      if (bytes.subarray(-3).toString().trimEnd().endsWith(']}')) {
+        expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+        return bytes;
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

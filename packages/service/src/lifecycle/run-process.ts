@@ -28,7 +28,9 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
     process.stderr.write(`${name}: ${describeBootError(error)}\n`);
     process.exit(1);
   }
-  closeWithGrace({ delay: closeDeadlineMilliseconds, logger: false }, async ({ err, signal }) => {
+  // With Node's option for heap snapshots it asks for one; otherwise it would end the process without closing it.
+  const skip = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2' as const] : [];
+  closeWithGrace({ delay: closeDeadlineMilliseconds, logger: false, skip }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'unexpected error, closing');
     else log.info({ signal }, 'closing');
     await service.close();
