@@ -328,18 +328,22 @@ describe('the service', () => {
   it.each([
     ['head', 'POST /half HTTP/1.1\r\nhost: x\r\n'],
     ['body', 'POST /half HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf'],
-  ])('does not wait for long for the rest of a %s when it closes', async (_part, text) => {
-    const half: Operation = { method: 'POST', path: '/half', handle: async () => ({}) };
-    const options = { log: logged.log, metrics: new Metrics(), operations: [half], readiness: {} };
-    const slow = await createHttpApp({ ...options, closePatienceMilliseconds: 20 });
-    await slow.listen({ host: '127.0.0.1', port: 0 });
-    const socket = connect((slow.server.address() as AddressInfo).port, '127.0.0.1');
-    socket.on('error', () => undefined);
-    const gone = once(socket, 'close');
-    socket.write(text);
-    const [connection] = (await once(slow.server, 'connection')) as [Socket];
-    await expect.poll(() => connection.bytesRead).toBe(text.length);
-    await slow.close();
-    await gone;
-  }, 10_000);
+  ])(
+    'does not wait for long for the rest of a %s when it closes',
+    async (_part, text) => {
+      const half: Operation = { method: 'POST', path: '/half', handle: async () => ({}) };
+      const options = { log: logged.log, metrics: new Metrics(), operations: [half], readiness: {} };
+      const slow = await createHttpApp({ ...options, closePatienceMilliseconds: 20 });
+      await slow.listen({ host: '127.0.0.1', port: 0 });
+      const socket = connect((slow.server.address() as AddressInfo).port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      const gone = once(socket, 'close');
+      socket.write(text);
+      const [connection] = (await once(slow.server, 'connection')) as [Socket];
+      await expect.poll(() => connection.bytesRead).toBe(text.length);
+      await slow.close();
+      await gone;
+    },
+    10_000,
+  );
 });
