@@ -9,6 +9,7 @@ export * from './http/basic-credentials.js';
 export * from './http/cacheable-answer.js';
 export * from './http/create-http-app.js';
 export * from './http/operation.js';
+export * from './http/retry-after.js';
 export * from './lifecycle/answer-within.js';
 export * from './lifecycle/clock.js';
 export * from './lifecycle/retry-delay.js';

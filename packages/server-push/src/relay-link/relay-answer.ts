@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from '@waxwing/protocol';
+import { parseRetryAfter } from '@waxwing/service';
 import type { z } from 'zod';
-import { parseRetryAfter } from './retry-after.js';
 
 /** Why the relay must be asked again: nobody answered, it has trouble, it is busy, or the admin must mend something. */
 type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
@@ -54,12 +54,12 @@ export function interpretAnswer<Schema extends z.ZodType>(
 ): RelayOutcome<z.infer<Schema>> {
   const { status } = received;
   const body = parseBody(received.body);
-  const retryAfterSeconds = parseRetryAfter(received.retryAfter, now);
+  const retryAfter = parseRetryAfter(received.retryAfter, now);
   const retry = (cause: RetryCause, reason: string): RelayRetry => ({
     kind: 'retry',
     cause,
     reason: `the relay ${reason}`,
-    retryAfterSeconds,
+    retryAfterSeconds: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000),
   });
   if (status === 200) {
     const parsed = schema.safeParse(body);

@@ -1,8 +1,8 @@
 import type { DeliveryFault } from '@waxwing/protocol';
+import { parseRetryAfter } from '@waxwing/service';
 import { type Delivery, expiresAt, type Vendor } from '../delivery.js';
 import type { VendorAnswer } from '../vendor-answer.js';
 import { findPolicy } from './find-policy.js';
-import { parseRetryAfter } from './retry-after.js';
 import { type RetryScheduleName, retryDelay, retrySchedules } from './retry-schedules.js';
 
 /** What came of one delivery. */

@@ -1,3 +1,4 @@
+/** Every HTTP date starts with the name of a day; Date.parse would take much else. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 const maximumMilliseconds = 60 * 60_000;
 
