@@ -1,4 +1,4 @@
-import { freePort } from '../support/constellation.js';
+import { freePort } from '../support/free-ports.js';
 import { createBenchWorld, openRegistrationLoad } from './bench-relay.js';
 import { type BenchResult, medianRates } from './bench-result.js';
 
@@ -18,7 +18,8 @@ export async function run(): Promise<BenchResult[]> {
   }
   const world = await createBenchWorld(postgresUrl);
   try {
-    const [first, second] = [await freePort(), await freePort()];
+    const first = await freePort(2);
+    const second = first + 1;
     for (const port of [first, second]) await world.constellation.startRelay({ RELAY_PORT: String(port) });
     const alone = await openRegistrationLoad(world, first, connections);
     const halves = [

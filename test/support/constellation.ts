@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -11,6 +10,7 @@ import {
   type Registrar,
 } from '@waxwing/client';
 import { startVendors, type Vendors } from '@waxwing/vendors';
+import { freePort } from './free-ports.js';
 import { runJsonCommand, SpawnedProcess } from './spawned-process.js';
 
 export interface ConstellationUser {
@@ -65,9 +65,9 @@ export class Constellation {
   ): Promise<Constellation> {
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-system-'));
     const vendors = await startVendors({ dataDir: join(dir, 'vendors') });
-    const [relayPort, serverPort] = [await freePort(), await freePort()];
+    const relayPort = await freePort(2);
     const relayEnv = { ...relayEnvironment(dir, relayPort, vendors), ...extra.relay };
-    const own = { ...serverEnvironment(dir, serverPort), ...extra.server };
+    const own = { ...serverEnvironment(dir, relayPort + 1), ...extra.server };
     await runJsonCommand('waxwing-relay', ['keys', 'init'], { env: relayEnv });
     const { realm_uuid } = await runJsonCommand<{ realm_uuid: string }>('waxwing-server', ['realm', 'show'], {
       env: own,
@@ -222,13 +222,4 @@ function serverEnvironment(dir: string, port: number): Record<string, string> {
     SERVER_REALM_URL: `http://127.0.0.1:${port}`,
     SERVER_REALM_NAME: 'System',
   };
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise<void>((resolve) => probe.close(() => resolve()));
-  return port;
 }

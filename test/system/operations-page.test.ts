@@ -6,7 +6,8 @@ import { readRelayEnvironment } from '@waxwing/relay';
 import { readServerEnvironment } from '@waxwing/server';
 import { ConfigurationError, type Environment } from '@waxwing/service';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Constellation, freePort } from '../support/constellation.js';
+import { Constellation } from '../support/constellation.js';
+import { freePort } from '../support/free-ports.js';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
@@ -55,7 +56,8 @@ describe('the page on operations', () => {
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'waxwing-operations-'));
     world = await Constellation.create();
-    const [relayPort, serverPort] = [String(await freePort()), String(await freePort())];
+    const firstPort = await freePort(2);
+    const [relayPort, serverPort] = [String(firstPort), String(firstPort + 1)];
     await world.startRelay({ RELAY_METRICS_PORT: relayPort });
     await world.startServer({ SERVER_METRICS_PORT: serverPort });
     for (const [name, port] of [

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { freePort } from '../support/constellation.js';
+import { freePort } from '../support/free-ports.js';
 import { runCommand, runJsonCommand, SpawnedProcess } from '../support/spawned-process.js';
 
 interface QuickstartFile {
@@ -23,6 +23,8 @@ interface QuickstartFile {
   readonly vendors: { readonly url: string };
 }
 
+// It takes some of the first twenty-three from --port-base.
+const portsOfQuickstart = 23;
 const folders: string[] = [];
 const started: SpawnedProcess[] = [];
 let dir: string;
@@ -31,7 +33,7 @@ let portBase: string;
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'waxwing-quickstart-'));
   folders.push(dir);
-  portBase = String(Math.min((await freePort()) - 30, 65_000));
+  portBase = String(await freePort(portsOfQuickstart));
 });
 afterEach(() => Promise.all(started.splice(0).map((process) => process.end('SIGKILL'))));
 afterAll(() => {
@@ -47,7 +49,8 @@ async function start(...more: string[]): Promise<{ process: SpawnedProcess; fact
   const quickstart = new SpawnedProcess('waxwing-quickstart', flags(...more));
   started.push(quickstart);
   // The file of an earlier start is there until this one has removed it.
-  while (!existsSync(file()) || statSync(file()).mtimeMs < startedAt) {
+  const writtenAt = () => statSync(file(), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  while (writtenAt() < startedAt) {
     if (quickstart.hasExited) throw new Error(`it ended: ${quickstart.output}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -107,7 +110,7 @@ describe('the quickstart', () => {
 
   it('leaves one that runs in the same data directory alone when it is started again, whatever its ports', async () => {
     const { process, facts } = await start();
-    const portBaseOfSecond = String(Math.min((await freePort()) - 30, 65_000));
+    const portBaseOfSecond = String(await freePort(portsOfQuickstart));
     for (const ports of [portBase, portBaseOfSecond]) {
       const second = await runCommand('waxwing-quickstart', [
         '--data-dir',

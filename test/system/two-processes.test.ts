@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ConstellationUser, freePort } from '../support/constellation.js';
+import type { ConstellationUser } from '../support/constellation.js';
+import { freePort } from '../support/free-ports.js';
 import type { SpawnedProcess } from '../support/spawned-process.js';
 import { TcpBalancer } from '../support/tcp-balancer.js';
 import { eachPostgres, testPostgresUrl } from '../support/test-databases.js';
@@ -38,7 +39,8 @@ describe('two relays and two servers on one PostgreSQL', () => {
       ({ sodium } = await loadFastestSodium());
       world = await createCrashWorld({ postgresUrl: testPostgresUrl, users: 12 });
       const { constellation } = world;
-      const ports = await Promise.all(Array.from({ length: 4 }, () => freePort()));
+      const firstPort = await freePort(4);
+      const ports = [0, 1, 2, 3].map((offset) => firstPort + offset);
       const [firstRelay, secondRelay, firstServer, secondServer] = ports.map(String) as [
         string,
         string,

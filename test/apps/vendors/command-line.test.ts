@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-ports.js';
 
 const main = fileURLToPath(new URL('../../../apps/vendors/src/main.ts', import.meta.url));
 
@@ -67,7 +68,7 @@ describe('waxwing-vendors', () => {
   );
 
   it('takes three ports in a row, and tells a person what to put where', async () => {
-    const base = await findFreePorts();
+    const base = await freePort(3);
     const { child, until, exit } = run('--port-base', String(base), '--data-dir', directory);
     await until('Ctrl-C');
     expect((await fetch(`http://127.0.0.1:${base}/deliveries`)).status).toBe(200);
@@ -112,18 +113,3 @@ describe('waxwing-vendors', () => {
     expect(err).toMatch(message);
   });
 });
-
-/** The first of three free ports in a row. */
-async function findFreePorts(): Promise<number> {
-  for (let base = 18_300; base < 19_000; base += 3) {
-    const servers = [0, 1, 2].map((offset) => createServer().listen(base + offset, '127.0.0.1'));
-    const outcomes = await Promise.all(
-      servers.map((server) =>
-        Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]),
-      ),
-    ).catch(() => [false]);
-    for (const server of servers) server.close();
-    if (outcomes.every(Boolean)) return base;
-  }
-  throw new Error('no three ports in a row are free');
-}

@@ -1,0 +1,29 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+// Below what the system gives to those who ask for any port, so that nobody gets one of these in the moment before a
+// process takes it, or while that process is being restarted.
+const [lowestPort, highestPort] = [20_000, 32_000];
+
+/** The first of so many ports in a row that are free on loopback. */
+export async function freePort(inARow = 1): Promise<number> {
+  for (;;) {
+    const first = randomInt(lowestPort, highestPort - inARow);
+    const ports = Array.from({ length: inARow }, (_, offset) => first + offset);
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(probe, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
+  probe.close();
+  await once(probe, 'close');
+  return true;
+}
