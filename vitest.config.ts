@@ -10,6 +10,7 @@ export default defineConfig({
     // Generous, because tests start real processes, and a shared machine may be busy with something else.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     // A machine that stalls for seconds in the middle of a test must not fail the gate; what fails twice does.
     retry: process.env.CI === undefined ? 0 : 1,
   },

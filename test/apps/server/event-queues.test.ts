@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Listener } from '../../../apps/server/src/event-queues/event-bell.js';
+import { type Awakening, Listener } from '../../../apps/server/src/event-queues/event-bell.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest, testPhone } from './server-under-test.js';
@@ -207,11 +207,16 @@ eachBackend((backend) => {
     it('ends with what nobody rang for, before the heartbeat that acknowledges it', async () => {
       await test.stop();
       await test.relay.close();
-      const patient = await ServerUnderTest.start({ databaseUrl, longPollTimeoutSeconds: 1 });
+      const patient = await ServerUnderTest.start({ databaseUrl });
       const queue = String((await patient.ask(ada, 'POST', 'register')).body.queue_id);
-      const waits = vi.spyOn(Listener.prototype, 'wait');
+      let endQuietly: (awakening: Awakening) => void = () => undefined;
+      const waits = vi.spyOn(Listener.prototype, 'wait').mockReturnValueOnce(
+        new Promise((resolve) => {
+          endQuietly = resolve;
+        }),
+      );
       const answer = patient.ask(ada, 'GET', 'events', { queue_id: queue, last_event_id: '-1' });
-      await vi.waitUntil(() => waits.mock.calls.length === 1);
+      await expect.poll(() => waits.mock.calls).toHaveLength(1);
       // As another process leaves it that is killed after the commit, before it tells the others.
       await patient.server.database.write(async ({ db }) => {
         await db
@@ -224,6 +229,7 @@ eachBackend((backend) => {
           .values({ queue_id: queue, event_id: 0, event: '{"type":"push_device"}' })
           .execute();
       });
+      endQuietly('quiet');
       expect((await answer).body.events).toEqual([
         { id: 0, type: 'push_device' },
         { id: 1, type: 'heartbeat' },
@@ -244,7 +250,7 @@ eachBackend((backend) => {
       const waiting: Promise<Answer>[] = [];
       for (const queue of [deleted, shared, shared, closed]) {
         waiting.push(wait(queue));
-        await vi.waitUntil(() => waits.mock.calls.length === waiting.length);
+        await expect.poll(() => waits.mock.calls).toHaveLength(waiting.length);
       }
       await patient.ask(ada, 'DELETE', 'events', { queue_id: deleted });
       expect((await waiting[0])?.body.code).toBe('BAD_EVENT_QUEUE_ID');

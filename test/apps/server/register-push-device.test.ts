@@ -85,7 +85,6 @@ describe('registering a push device', () => {
     ['a 200 without the device', { status: 200, body: { result: 'success' } }],
     ['a 404 of something that is no relay', { status: 404, body: '<h1>Not Found</h1>' }],
     ['a connection that is cut', 'cut'],
-    ['silence', 'silence'],
     ['an answer without end', { status: 200, body: 'x'.repeat(300_000) }],
   ] as const)('tries again after %s', async (_name, reaction) => {
     test.relay.next(reaction);
@@ -93,6 +92,23 @@ describe('registering a push device', () => {
     await test.register(ada, testPhone(accountId).fields);
     await test.settle();
     expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'pending', error_code: null } });
+    test.now += 1000;
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });
+  });
+
+  it('tries again after silence', async () => {
+    await test.stop();
+    await test.boot({ isImpatient: true });
+    test.relay.otherwise('silence');
+    await test.register(ada, testPhone(accountId).fields);
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'pending', error_code: null } });
+    await test.stop();
+    await test.boot();
+    await test.settle();
+    expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'pending', error_code: null } });
+    test.relay.otherwise(registered(1));
     test.now += 1000;
     await test.settle();
     expect(await test.pushDevices(ada)).toEqual({ [accountId]: { status: 'active', error_code: null } });

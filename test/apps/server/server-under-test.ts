@@ -39,6 +39,10 @@ export interface TestServerOptions extends Partial<Pick<ServerOptions, 'longPoll
   readonly random?: () => number;
 }
 
+/** Longer than any machine stalls, so that the relay is found silent only by those who wait for that. */
+const relayTimeoutMilliseconds = 30_000;
+const shortRelayTimeoutMilliseconds = 100;
+
 /** A server as production assembles it, with a relay that does what the test says, and a clock that stands still. */
 export class ServerUnderTest {
   now = Date.UTC(2026, 2, 11, 12);
@@ -61,8 +65,8 @@ export class ServerUnderTest {
     return test;
   }
 
-  /** Starts the server (again) on the same database. */
-  async boot(): Promise<void> {
+  /** Starts the server (again) on the same database; an impatient one soon takes a relay that is slow for silent. */
+  async boot({ isImpatient = false } = {}): Promise<void> {
     const keyFile = join(this.folder, 'server-key');
     writeFileSync(keyFile, `${relayServerKey}\n`, { mode: 0o600 });
     const { withoutRelay = false, random = () => 0, longPollTimeoutSeconds } = this.#options;
@@ -81,7 +85,7 @@ export class ServerUnderTest {
       log: this.logged.log,
       clock: () => this.now,
       random,
-      relayTimeoutMilliseconds: 500,
+      relayTimeoutMilliseconds: isImpatient ? shortRelayTimeoutMilliseconds : relayTimeoutMilliseconds,
       ...(longPollTimeoutSeconds === undefined ? {} : { longPollTimeoutSeconds }),
     });
   }

@@ -30,6 +30,12 @@ async function notify(fields: Record<string, string> = {}): Promise<Answer> {
   return test.ask(ada, 'POST', 'mobile_push/e2ee/test_notification', fields);
 }
 
+async function expectFailure(code: ErrorCode): Promise<void> {
+  const { status, body } = await notify();
+  const { httpStatus, message } = errorCodes[code];
+  expect([status, body]).toEqual([httpStatus, { result: 'error', msg: message, code }]);
+}
+
 interface SentRequest {
   readonly device_id: number;
   readonly fcm_priority?: string;
@@ -157,7 +163,6 @@ describe('a test notification', () => {
 
   it.each<[string, Parameters<ServerUnderTest['relay']['next']>[0], ErrorCode]>([
     ['cuts the connection', 'cut', 'FAILED_TO_CONNECT_BOUNCER'],
-    ['does not answer', 'silence', 'FAILED_TO_CONNECT_BOUNCER'],
     ['answers 500', { status: 500 }, 'INTERNAL_SERVER_ERROR_ON_BOUNCER'],
     ['answers 429', refused(429, 'RATE_LIMIT_HIT'), 'INTERNAL_SERVER_ERROR_ON_BOUNCER'],
     ['does not know the organisation', refused(403, 'MISSING_REMOTE_REALM'), 'ADMIN_ACTION_REQUIRED'],
@@ -168,9 +173,15 @@ describe('a test notification', () => {
   ])('says what is wrong when the relay %s', async (_name, reaction, code) => {
     await activate(testPhone('1'), 41);
     test.relay.next(reaction);
-    const { status, body } = await notify();
-    const { httpStatus, message } = errorCodes[code];
-    expect([status, body]).toEqual([httpStatus, { result: 'error', msg: message, code }]);
+    await expectFailure(code);
+  });
+
+  it('says what is wrong when the relay does not answer', async () => {
+    await activate(testPhone('1'), 41);
+    await test.stop();
+    await test.boot({ isImpatient: true });
+    test.relay.otherwise('silence');
+    await expectFailure('FAILED_TO_CONNECT_BOUNCER');
   });
 
   it('is refused when there is no active device, or not the one that is named', async () => {

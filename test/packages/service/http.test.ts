@@ -278,11 +278,11 @@ describe('the service', () => {
   });
 
   it('refuses more requests at once than its limit, with Retry-After, and takes them again later', async () => {
-    let release = (): void => {};
+    const releases: (() => void)[] = [];
     const slow: Operation = {
       method: 'GET',
       path: '/slow',
-      handle: () => new Promise((resolve) => (release = () => resolve({}))),
+      handle: () => new Promise((resolve) => releases.push(() => resolve({}))),
     };
     const options = {
       log: logged.log,
@@ -294,14 +294,14 @@ describe('the service', () => {
     const small = await createHttpApp(options);
     try {
       const first = small.inject('/slow');
-      await new Promise((resolve) => setImmediate(resolve));
+      await expect.poll(() => releases).toHaveLength(1);
       const second = await small.inject('/slow');
       expect([second.statusCode, second.headers['retry-after']]).toEqual([503, '1']);
-      release();
+      releases[0]?.();
       expect((await first).statusCode).toBe(200);
       const third = small.inject('/slow');
-      await new Promise((resolve) => setImmediate(resolve));
-      release();
+      await expect.poll(() => releases).toHaveLength(2);
+      releases[1]?.();
       expect((await third).statusCode).toBe(200);
     } finally {
       await small.close();
@@ -309,18 +309,21 @@ describe('the service', () => {
   });
 
   it('ends long requests when it closes', async () => {
+    let isHandled = false;
     const waiting: Operation = {
       method: 'GET',
       path: '/wait',
       handle: ({ signal }) =>
-        new Promise((resolve) => signal.addEventListener('abort', () => resolve({ ended: true }))),
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve({ ended: true }));
+          isHandled = true;
+        }),
     };
     const options = { log: logged.log, metrics: new Metrics(), operations: [waiting], readiness: {} };
     const polling = await createHttpApp(options);
     const url = await polling.listen({ host: '127.0.0.1', port: 0 });
     const response = fetch(`${url}/wait`);
-    await new Promise((resolve) => polling.server.once('request', resolve));
-    await new Promise((resolve) => setImmediate(resolve));
+    await expect.poll(() => isHandled).toBe(true);
     await polling.close();
     expect(await (await response).json()).toMatchObject({ ended: true });
   });

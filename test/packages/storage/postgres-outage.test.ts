@@ -42,6 +42,11 @@ function insert(database: Database<Tables>, text: string): Promise<unknown> {
   return database.write(({ db }) => db.insertInto('notes').values({ text }).execute());
 }
 
+/** It is asked until it answers in time: a machine may be busy with something else. */
+async function expectAnswers(database: Database<Tables>): Promise<void> {
+  await expect.poll(() => database.check(), { timeout: 15_000 }).toBeUndefined();
+}
+
 describe('a database that goes away', () => {
   eachPostgres((backend) => {
     afterEach(async () => {
@@ -60,10 +65,10 @@ describe('a database that goes away', () => {
       for (const result of results) {
         expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DATABASE_UNAVAILABLE' } });
       }
-      expect(await database.check()).toContain('does not answer');
+      expect(await database.check()).toMatch(/does not answer|has not answered/);
       await proxy.open();
       await insert(database, 'after');
-      expect(await database.check()).toBeUndefined();
+      await expectAnswers(database);
       const rows = await database.db.selectFrom('notes').select('text').orderBy('text').execute();
       expect(rows).toEqual([{ text: 'after' }, { text: 'before' }]);
     });
@@ -104,7 +109,7 @@ describe('a database that goes away', () => {
           await database.jobs.enqueue(transaction, { kind: 'k', payload, giveUpAt });
       });
       await database.jobs.start();
-      await expect.poll(() => errors.length, { timeout: 15_000 }).toBeGreaterThan(0);
+      await expect.poll(() => errors.length).toBeGreaterThan(0);
       expect(errors[0]).toBeInstanceOf(DatabaseUnavailableError);
       await proxy.open();
       await bothDone;
@@ -118,12 +123,14 @@ describe('a database that goes away', () => {
       try {
         await database.signals.listen('birds', heard.listener);
         proxy.silence();
-        // The next question to the listening connection, its patience with the answer, and a new connection.
-        for (const milliseconds of [10_000, 5000, 100]) {
+        // The next question to the listening connection, and its patience with the answer.
+        for (const milliseconds of [10_000, 5000]) await vi.advanceTimersByTimeAsync(milliseconds);
+        // A new connection, as soon as the old one has ended.
+        const afterAnother = async (milliseconds: number) => {
           await vi.advanceTimersByTimeAsync(milliseconds);
-          for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-        }
-        await heard.until((all) => all.length > 0);
+          return heard.all;
+        };
+        await expect.poll(() => afterAnother(100)).toHaveLength(1);
       } finally {
         vi.useRealTimers();
       }
@@ -134,22 +141,21 @@ describe('a database that goes away', () => {
       const url = new URL(await backend.freshUrl());
       // Its tables may take longer to make than a query may take then.
       await (await backend.open<Tables>({ migrations: [notes], url: url.href })).close();
-      url.searchParams.set('query_timeout', '1000');
+      url.searchParams.set('query_timeout', '5000');
       const database = await backend.open<Tables>({ migrations: [notes], url: url.href, connections: 2 });
-      for (let round = 0; round < 3; round++) {
-        await expect(sql`select pg_sleep(3)`.execute(database.db)).rejects.toBeInstanceOf(
-          DatabaseUnavailableError,
-        );
-        expect(await database.check()).toBeUndefined();
+      const late = Array.from({ length: 2 }, () => sql`select pg_sleep(60)`.execute(database.db));
+      for (const outcome of await Promise.allSettled(late)) {
+        expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(DatabaseUnavailableError) });
       }
+      await expectAnswers(database);
     });
 
     it('that says nothing is not ready for long', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
-      expect(await database.check()).toBeUndefined();
+      await expectAnswers(database);
       proxy.silence();
       expect(await database.check()).toBe('the database has not answered for 3 s');
-    }, 20_000);
+    });
 
     it('tells those who listen that they may have missed something, and signals go on', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);

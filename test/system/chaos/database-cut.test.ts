@@ -69,8 +69,9 @@ describe('a database that goes away for a while under load', () => {
         const missing = async () => ledger.missing(await readDeliveries(vendors.urls.http));
         await expect.poll(missing, { timeout: waitMilliseconds, interval: 1000 }).toEqual([]);
         expect([relay.hasExited, server.hasExited]).toEqual([false, false]);
-        for (const url of [relayUrl, serverUrl])
-          expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+        for (const url of [relayUrl, serverUrl]) {
+          await expect.poll(async () => (await fetch(`${url}/health/ready`)).status).toBe(200);
+        }
       },
       testMilliseconds,
     );
