@@ -39,26 +39,6 @@ const fillStatement = `
     repeat(md5(random()::text), 7), (extract(epoch from now()) * 1000)::bigint
   from generate_series(1, $1)`;
 
-/**
- * Splits `relay_devices`, which must be empty, into partitions by hash of the realm, as the page about scaling tells
- * operators to: the relay's statements stay as they are.
- */
-export async function partitionDevices(client: pg.Client, partitions: number): Promise<void> {
-  await client.query('alter table relay_devices rename to relay_devices_whole');
-  await client.query(
-    'create table relay_devices (like relay_devices_whole including defaults including identity) partition by hash (realm_id)',
-  );
-  for (let remainder = 0; remainder < partitions; remainder++) {
-    await client.query(
-      `create table relay_devices_${remainder} partition of relay_devices for values with (modulus ${partitions}, remainder ${remainder})`,
-    );
-  }
-  await client.query('drop table relay_devices_whole');
-  await client.query('alter table relay_devices add primary key (realm_id, id)');
-  // A dead token is marked by its device's id alone.
-  await client.query('create index on relay_devices (id)');
-}
-
 export async function withClient<Result>(
   url: string,
   action: (client: pg.Client) => Promise<Result>,

@@ -3,7 +3,8 @@ import type pg from 'pg';
 import { createBenchWorld, openRegistrationLoad } from '../bench/bench-relay.js';
 import { median } from '../bench/bench-result.js';
 import type { HttpLoad } from '../bench/http-load.js';
-import { fillDevices, partitionDevices, withClient } from './fill-devices.js';
+import { partitionScript } from '../support/partition-script.js';
+import { fillDevices, withClient } from './fill-devices.js';
 
 /** What `docs/scaling.md` says of many rows: registrations and look-ups beside few, many, and many in partitions. */
 
@@ -90,7 +91,7 @@ async function prepare(serverUrl: string, rows: number, parts: number): Promise<
   try {
     const { RELAY_DATABASE: url = '', RELAY_PORT: port } = world.constellation.relayEnv;
     const found = await withClient(url, async (client) => {
-      if (parts > 1) await partitionDevices(client, parts);
+      if (parts > 1) await client.query(partitionScript());
       await fillDevices(client, { rows, realms, tell });
       return { ...(await sizesPerRow(client)), lookupMilliseconds: await lookupMilliseconds(client) };
     });

@@ -1,0 +1,59 @@
+import { type Kysely, sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import {
+  deleteLongExpired,
+  deleteRelayDevices,
+  markExpired,
+} from '../../../apps/relay/src/registrations/relay-device-store.js';
+import { withClient } from '../../simulation/fill-devices.js';
+import { partitionScript } from '../../support/partition-script.js';
+import { eachPostgres } from '../../support/test-databases.js';
+import { goodForm, startRelayUnderTest } from './relay-under-test.js';
+
+/** What an index covers, whatever its name and that of its table. */
+async function indexes<Tables>(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ covers: string }>`
+    select substring(pg_get_indexdef(indexrelid) from ' USING (.*)$') as covers from pg_index
+    where indrelid = 'relay_devices'::regclass order by 1`.execute(db);
+  return rows.map(({ covers }) => covers);
+}
+
+async function references<Tables>(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ definition: string }>`
+    select pg_get_constraintdef(oid) as definition from pg_constraint
+    where conrelid = 'relay_devices'::regclass and contype = 'f'`.execute(db);
+  return rows.map(({ definition }) => definition);
+}
+
+describe('devices that were partitioned as the page on scaling says', () => {
+  eachPostgres((postgres) => {
+    it('are found, renewed, revived and removed as before, and no id is given again', async () => {
+      const url = await postgres.freshUrl();
+      const relay = await startRelayUnderTest(url);
+      const { database } = relay;
+      const register = async (id: string) =>
+        (await relay.register(goodForm({ push_account_id: id }))).body.device_id as number;
+      const [first, second, removed] = [await register('1'), await register('2'), await register('3')];
+      const [{ realm_id: realmId } = { realm_id: 0 }] = await relay.devices();
+      await database.write(({ db }) => deleteRelayDevices(db, realmId, [removed]));
+      const rows = await relay.devices();
+      const covered = await indexes(database.db);
+      const referring = await references(database.db);
+      await withClient(url, (client) => client.query(partitionScript()));
+
+      expect(await relay.devices()).toEqual(rows);
+      expect(await indexes(database.db)).toEqual(expect.arrayContaining(covered));
+      expect(await references(database.db)).toEqual(referring);
+      const added = await register('4');
+      expect(added).toBeGreaterThan(removed);
+      expect(await register('1')).toBe(first);
+      const at = relay.time.now;
+      await database.write(({ db }) => markExpired(db, second, { at, ifRegisteredBefore: at + 1 }));
+      expect(await register('2')).toBe(second);
+      await database.write(({ db }) => markExpired(db, first, { at, ifRegisteredBefore: at + 1 }));
+      expect(await database.write(({ db }) => deleteLongExpired(db, at + 1, 10))).toBe(1);
+      expect((await relay.devices()).map(({ id }) => id)).toEqual([second, added]);
+      await relay.close();
+    });
+  });
+});
