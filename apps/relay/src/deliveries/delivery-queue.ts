@@ -30,6 +30,7 @@ export interface DeliveryQueueOptions {
 const jobKind = 'deliver-notification';
 const concurrency = 500;
 const patienceMilliseconds = 60_000;
+const givenUp = 'EXPIRED_';
 
 /** Notifications that wait in the database for another try, until they are settled or no longer worth it. */
 export class DeliveryQueue {
@@ -47,19 +48,23 @@ export class DeliveryQueue {
     this.#jobs.handle(jobKind, handler);
   }
 
-  /** Stores a notification for a try at `at` (Unix milliseconds), within the caller's transaction. */
-  async add(transaction: AnyTransaction, notification: Notification, at: number): Promise<void> {
+  /** Stores a notification for another try, within the caller's transaction. */
+  async add(
+    transaction: AnyTransaction,
+    notification: Notification,
+    { at: runAt, reason }: Extract<Attempt, { kind: 'retry' }>,
+  ): Promise<void> {
     const payload = encodeNotification(notification);
     const giveUpAt = keptUntil(notification);
-    await this.#jobs.enqueue(transaction, { kind: jobKind, payload, runAt: at, giveUpAt });
+    await this.#jobs.enqueue(transaction, { kind: jobKind, payload, runAt, giveUpAt, reason });
   }
 
   async #run(job: Job): Promise<JobOutcome> {
     const { receipts, clock, attempts } = this.#options;
     const notification = decodeNotification(job.payload);
     const receipt = await receipts.findOne(notification);
-    // It ended well after its request had been answered.
-    if (receipt !== undefined && receipt.status !== 'queued') return { kind: 'done' };
+    // It ended well after its request had been answered. What was given up is here because somebody brought it back.
+    if (receipt !== undefined && receipt.status !== 'queued' && !isGivenUp(receipt)) return { kind: 'done' };
     if (receipt?.notBefore !== undefined && receipt.notBefore > clock()) {
       return this.#postpone(receipt, receipt.notBefore);
     }
@@ -120,9 +125,13 @@ export class DeliveryQueue {
 
   async #giveUp(transaction: AnyTransaction, job: Job, reason: string): Promise<void> {
     const notification = decodeNotification(job.payload);
-    const attempt: Attempt = { kind: 'rejected', reason: `EXPIRED_${reason}`, fault: 'vendor' };
+    const attempt: Attempt = { kind: 'rejected', reason: `${givenUp}${reason}`, fault: 'vendor' };
     await this.#apply(transaction, notification, attempt, { attempts: job.attempt, doubts: 0 });
   }
+}
+
+function isGivenUp({ status, reason }: Receipt): boolean {
+  return status === 'rejected' && reason?.startsWith(givenUp) === true;
 }
 
 type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;

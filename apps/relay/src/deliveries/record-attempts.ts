@@ -66,7 +66,7 @@ export class RecordAttempts {
       if (attempt.kind === 'sent' && attempt.workedEnvironment !== undefined) {
         await setApnsEnvironment(transaction.db, notification.relayDeviceId, attempt.workedEnvironment);
       }
-      if (attempt.kind === 'retry') await this.#options.queue.add(transaction, notification, attempt.at);
+      if (attempt.kind === 'retry') await this.#options.queue.add(transaction, notification, attempt);
     }
     const receipts = items
       .filter(({ hasOwnId, attempt }) => hasOwnId || attempt.kind === 'retry')

@@ -11,7 +11,7 @@ import { JobRunner } from './job-runner.js';
 import type { JobTables } from './job-tables.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import { Schedules } from './schedules.js';
-import { unstorableCharacters } from './unstorable-characters.js';
+import { printable, unstorableCharacters } from './unstorable-characters.js';
 
 export interface JobQueueOptions {
   readonly db: Kysely<JobTables>;
@@ -72,7 +72,7 @@ export class DurableJobQueue implements JobQueue {
       runAt: Math.min(job.runAt ?? now, job.giveUpAt),
       giveUpAt: job.giveUpAt,
       attempts: 0,
-      reason: undefined,
+      reason: job.reason === undefined ? undefined : printable(job.reason),
     });
   }
 

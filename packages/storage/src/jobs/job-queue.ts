@@ -10,6 +10,8 @@ export interface NewJob {
   readonly runAt?: number;
   /** When to give up, in Unix milliseconds. */
   readonly giveUpAt: number;
+  /** Why it is not done yet, for people, where it was tried before. */
+  readonly reason?: string;
 }
 
 export interface Job {

@@ -4,7 +4,7 @@ import type { DeadJobs } from './dead-jobs.js';
 import type { ClaimedJob, JobEngine, Settlement } from './job-engine.js';
 import type { JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
-import { unstorableCharacters } from './unstorable-characters.js';
+import { printable } from './unstorable-characters.js';
 
 interface Ended {
   readonly claim: ClaimedJob;
@@ -14,7 +14,6 @@ interface Ended {
 }
 
 const maximumOutcomesPerWrite = 256;
-const maximumReasonLength = 1000;
 
 /** Records the outcomes of one turn of the event loop together: in one statement where they need no more than that. */
 export class OutcomeRecorder {
@@ -78,9 +77,4 @@ function toSettlement({ claim, outcome }: Ended): Settlement {
   if (outcome.kind !== 'retry') return { claim, next: undefined };
   const runAt = Math.min(outcome.at, claim.job.giveUpAt);
   return { claim, next: { runAt, reason: printable(outcome.reason) } };
-}
-
-/** Reasons quote what others sent, which may hold what a database refuses to store as text. */
-function printable(reason: string): string {
-  return reason.replace(unstorableCharacters, '\ufffd').slice(0, maximumReasonLength);
 }

@@ -222,6 +222,23 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toEqual([]);
     });
 
+    it('is tried once more when somebody brings it back that was given up', async () => {
+      const token = 'fcm-brought-back';
+      const id = await relay.addFcm(token);
+      await relay.faults([{ vendor: 'fcm', token, status: 503 }]);
+      const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 30 })]);
+      time.now += 31_000;
+      await relay.database.jobs.idle();
+      await relay.faults([]);
+      const ofThis = async () => (await relay.receipts([body.results[0]?.notification_id]))[0];
+      expect(await ofThis()).toMatchObject({ status: 'rejected', reason: 'EXPIRED_UNAVAILABLE' });
+      const dead = await relay.database.jobs.list({ state: 'dead', kind: 'deliver-notification' });
+      for (const job of dead) await relay.database.jobs.retry(job.id);
+      await relay.database.jobs.idle();
+      expect(await relay.arrived(token)).toHaveLength(1);
+      expect(await ofThis()).toMatchObject({ status: 'sent' });
+    });
+
     it('with a time to live of zero is never queued: now or never', async () => {
       const id = await relay.addFcm('fcm-now');
       await relay.faults([{ vendor: 'fcm', token: 'fcm-now', status: 503 }]);
