@@ -63,8 +63,7 @@ export class DeliveryQueue {
     const { receipts, clock, attempts } = this.#options;
     const notification = decodeNotification(job.payload);
     const receipt = await receipts.findOne(notification);
-    // It ended well after its request had been answered. What was given up is here because somebody brought it back.
-    if (receipt !== undefined && receipt.status !== 'queued' && !isGivenUp(receipt)) return { kind: 'done' };
+    if (hasEnded(receipt)) return { kind: 'done' };
     if (receipt?.notBefore !== undefined && receipt.notBefore > clock()) {
       return this.#postpone(receipt, receipt.notBefore);
     }
@@ -125,13 +124,17 @@ export class DeliveryQueue {
 
   async #giveUp(transaction: AnyTransaction, job: Job, reason: string): Promise<void> {
     const notification = decodeNotification(job.payload);
+    const receipt = await this.#options.receipts.findOne(notification);
+    if (hasEnded(receipt)) return;
     const attempt: Attempt = { kind: 'rejected', reason: `${givenUp}${reason}`, fault: 'vendor' };
-    await this.#apply(transaction, notification, attempt, { attempts: job.attempt, doubts: 0 });
+    const { attempts = 0, doubts = 0 } = receipt ?? {};
+    await this.#apply(transaction, notification, attempt, { attempts, doubts });
   }
 }
 
-function isGivenUp({ status, reason }: Receipt): boolean {
-  return status === 'rejected' && reason?.startsWith(givenUp) === true;
+/** Whether it ended well after its request had been answered. What was given up has not: somebody brought it back. */
+function hasEnded(receipt: Receipt | undefined): boolean {
+  return receipt !== undefined && receipt.status !== 'queued' && receipt.reason?.startsWith(givenUp) !== true;
 }
 
 type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;

@@ -243,6 +243,25 @@ describe('a request that takes longer than its budget', () => {
     expect(await arrived('fcm-1')).toHaveLength(1);
   });
 
+  it('keeps what came of it when the stored try comes too late, as after a long restart', async () => {
+    let now = Date.now();
+    relay = await startDeliveriesUnderTest({
+      timings: { requestBudgetMilliseconds: 150 },
+      clock: () => now,
+    });
+    const { notify, addFcm, faults, settled, receipts, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'fcm', latency_ms: 400, times: 1 }]);
+    const { body } = await notify([fcmRequest(id, { ttl_seconds: 60 })]);
+    const notificationId = body.results[0]?.notification_id;
+    const ended = await settled(notificationId);
+    expect(ended).toMatchObject({ status: 'sent', attempts: 1 });
+    now += 61_000;
+    await database.jobs.idle();
+    expect(await database.jobs.list({ state: 'waiting', kind: 'deliver-notification' })).toEqual([]);
+    expect(await receipts([notificationId])).toEqual([ended]);
+  });
+
   it('is told what is rejected because it would be too old later, and nothing leaves the queue for that', async () => {
     relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 150, delayDivisor: 1 } });
     const { notify, addFcm, faults, receipts, metrics } = relay;
