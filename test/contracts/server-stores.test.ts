@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readRealm } from '../../apps/server/src/realm/realm-store.js';
-import { type ServerDatabase, serverMigrations } from '../../apps/server/src/server-tables.js';
+import { type ServerDatabase, type ServerTables, serverMigrations } from '../../apps/server/src/server-tables.js';
 import {
   addUser,
   allUsers,
@@ -45,6 +45,21 @@ eachBackend((backend) => {
       });
       await expect(addUser(database, clock, person('ADA@example.com'))).rejects.toThrow('There is a user');
       expect(await findUser(database.db, 'bob@example.com')).toBeUndefined();
+    });
+
+    it('are added once when two commands add one at the same time', async () => {
+      const url = await backend.freshUrl();
+      const open = () => backend.open<ServerTables>({ migrations: serverMigrations, now: clock, url });
+      const one = await open();
+      // On SQLite commands wait for each other.
+      const other = backend.name === 'postgres' ? await open() : one;
+      const commands = [
+        addUser(one, clock, person('ada@example.com')),
+        addUser(other, clock, person('ADA@example.com')),
+      ];
+      const ends = await Promise.allSettled(commands);
+      const refusals = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
+      expect(refusals).toEqual([expect.stringContaining('There is a user')]);
     });
 
     it('get another key and keep what else they are', async () => {

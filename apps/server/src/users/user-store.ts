@@ -39,7 +39,6 @@ export async function insertUser(
   user: NewUser,
   now: number,
 ): Promise<number | undefined> {
-  if ((await findUser(db, user.email)) !== undefined) return undefined;
   const row = await db
     .insertInto('users')
     .values({
@@ -53,9 +52,10 @@ export async function insertUser(
       is_active: 1,
       created_at: now,
     })
+    .onConflict((conflict) => conflict.doNothing())
     .returning('id')
-    .executeTakeFirstOrThrow();
-  return row.id;
+    .executeTakeFirst();
+  return row?.id;
 }
 
 export async function storeApiKeyHash(
