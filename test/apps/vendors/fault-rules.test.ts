@@ -72,6 +72,19 @@ describe('PUT /faults', () => {
       { vendor: 'apns', mint_interval_seconds: 5, environment: 'sandbox' },
       /does not go with mint_interval_seconds/,
     ],
+    [
+      { vendor: 'apns', max_concurrent_streams: 5, times: 1 },
+      /\.times counts requests or GOAWAYs, and not what max_concurrent_streams does: make it two rules/,
+    ],
+    [
+      { vendor: 'apns', mint_interval_seconds: 1200, times: 1 },
+      /\.times .* not what mint_interval_seconds does/,
+    ],
+    [{ vendor: 'oauth', expires_in: 60, status: 503, times: 1 }, /\.times .* not what expires_in does/],
+    [
+      { vendor: 'apns', goaway_every: 5, latency_ms: 5, times: 1 },
+      /\.times counts requests or GOAWAYs, and not both: make it two rules/,
+    ],
     [{ vendor: 'oauth', expires_in: 3601 }, /\.expires_in must be an integer from 1 to 3600/],
   ];
   it.each(refused)('refuses %j and says why', async (rule, error) => {

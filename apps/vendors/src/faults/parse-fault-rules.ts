@@ -96,12 +96,23 @@ function findProblems(path: string, source: Readonly<Record<string, unknown>>): 
         ),
     );
   }
+  if (rule.times !== undefined) problems.push(...findTimesProblems(path, rule, isForRequests));
   if (rule.mint_interval_seconds !== undefined && rule.environment !== undefined) {
     problems.push(`${path}.environment does not go with mint_interval_seconds, which counts for both`);
   }
   if (rule.goaway_every === undefined && (rule.goaway_json ?? rule.goaway_code) !== undefined) {
     problems.push(`${path}.goaway_json and goaway_code need goaway_every to go with`);
   }
+  return problems;
+}
+
+/** What holds for connections as long as the rule is there cannot be spent, and one count is not for two things. */
+function findTimesProblems(path: string, rule: WireRule, isForRequests: boolean): string[] {
+  const counted = `${path}.times counts requests or GOAWAYs, and not`;
+  const problems = connectionFields
+    .filter((name) => name !== 'goaway_every' && rule[name] !== undefined)
+    .map((name) => `${counted} what ${name} does: make it two rules`);
+  if (isForRequests && rule.goaway_every !== undefined) problems.push(`${counted} both: make it two rules`);
   return problems;
 }
 
