@@ -239,6 +239,20 @@ eachBackend((backend) => {
       expect(await ofThis()).toMatchObject({ status: 'sent' });
     });
 
+    it('that was only held back until its time to live was over was never tried', async () => {
+      const id = await relay.addApns(apnsToken(5), { appId: 'org.example.Held' });
+      await relay.faults([{ vendor: 'apns', topic: 'org.example.Held', reason: 'InvalidProviderToken' }]);
+      const { body } = await relay.notify([apnsRequest(id, { ttl_seconds: 150 })]);
+      expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'InvalidProviderToken' });
+      for (let second = 0; second < 160; second += 40) {
+        time.now += 40_000;
+        await relay.database.jobs.idle();
+      }
+      expect(await relay.receipts([body.results[0]?.notification_id])).toMatchObject([
+        { status: 'rejected', reason: 'EXPIRED_InvalidProviderToken', attempts: 0 },
+      ]);
+    });
+
     it('with a time to live of zero is never queued: now or never', async () => {
       const id = await relay.addFcm('fcm-now');
       await relay.faults([{ vendor: 'fcm', token: 'fcm-now', status: 503 }]);

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from '../../../../apps/relay/src/deliveries/delivery.js';
+import {
+  type Delivery,
+  keptUntil,
+  type Notification,
+} from '../../../../apps/relay/src/deliveries/delivery.js';
+import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
 import { judgeAnswer } from '../../../../apps/relay/src/deliveries/policy/judge-answer.js';
 import {
   type RetrySchedule,
@@ -109,6 +114,31 @@ describe('retries end', () => {
       kind: 'rejected',
       fault: 'vendor',
     });
+  });
+});
+
+describe('what production waits for', () => {
+  const { apns, ...timings } = productionTimings;
+
+  it('is as long as the vendors ask, and no delay is shortened', () => {
+    expect(timings.delayDivisor).toBe(1);
+    expect(timings.fcmTimeoutMilliseconds).toBeGreaterThanOrEqual(10_000);
+    // Apple asks after an hour at the latest; what is between closes connections that are silent for less.
+    expect(apns.pingAfterIdleMilliseconds).toBeLessThanOrEqual(10 * 60_000);
+    expect(apns.pingAfterIdleMilliseconds).toBeGreaterThan(60_000);
+  });
+
+  it('ends before a server gives up its request after 15 seconds', () => {
+    expect(timings.requestBudgetMilliseconds).toBeLessThanOrEqual(10_000);
+  });
+});
+
+describe('what is held back by us', () => {
+  it.each([
+    ['a day where it would live for weeks', 28 * 24 * 3600, 24 * 3600],
+    ['as long as it lives where that is less', 600, 600],
+  ])('is kept for %s', (_name, timeToLiveSeconds, seconds) => {
+    expect(keptUntil({ receivedAt: now, timeToLiveSeconds } as Notification)).toBe(now + seconds * 1000);
   });
 });
 

@@ -50,10 +50,16 @@ describe.each(['Unregistered', 'ExpiredToken'])('%s', (reason) => {
     expect((await relay.device(id)).expired_at).toBeNull();
   });
 
-  it('without a time deletes nothing', async () => {
+  it.each([
+    ['without a time', undefined],
+    ['with a time that is none', '2026-01-05T11:00:00Z'],
+    ['with a time between two milliseconds', time.now - 1000.5],
+    ['with a time beyond all calendars', 1e300],
+  ])('%s deletes nothing', async (_name, timestamp) => {
     const token = apnsToken(1);
     const id = await relay.addApns(token);
-    await relay.faults([{ vendor: 'apns', token, status: 410, reason, body: JSON.stringify({ reason }) }]);
+    const said = JSON.stringify({ reason, timestamp });
+    await relay.faults([{ vendor: 'apns', token, status: 410, reason, body: said }]);
     const { body } = await relay.notify([apnsRequest(id)]);
     expect(body.results[0]).toMatchObject({ status: 'rejected', reason });
     expect((await relay.device(id)).expired_at).toBeNull();

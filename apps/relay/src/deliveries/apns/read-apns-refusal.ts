@@ -3,7 +3,7 @@ import { readReason, type VendorRefusal } from '../vendor-answer.js';
 
 const errorBody = z.object({
   reason: z.string().optional().catch(undefined),
-  timestamp: z.number().optional().catch(undefined),
+  timestamp: z.int().optional().catch(undefined),
 });
 
 export interface ApnsReply {
