@@ -1,7 +1,6 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { makePrivateFile } from './private-file.js';
 
 const retryMilliseconds = 20;
 
@@ -28,8 +27,7 @@ export async function withFileLock<Result>(
   action: () => Promise<Result>,
   { patienceMilliseconds = 10_000 }: FileLockOptions = {},
 ): Promise<Result> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
+  makePrivateFile(path);
   const lock = new DatabaseSync(path);
   try {
     for (let waited = 0; !tryLock(lock); waited += retryMilliseconds) {

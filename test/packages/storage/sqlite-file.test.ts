@@ -74,6 +74,18 @@ describe('a SQLite file', () => {
     );
   });
 
+  it('stays with its process when that opens it again', async () => {
+    const url = await backend.freshUrl();
+    await backend.open({ migrations: [], url });
+    await expect(backend.open({ migrations: [], url })).rejects.toThrow('another serving process');
+    const other = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', holder, pathOf(url)]);
+    const said: string[] = [];
+    other.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+    other.stdout.once('data', () => other.kill());
+    expect(await once(other, 'close')).toEqual([1, null]);
+    expect(said.join('')).toContain('is in use by another serving process');
+  });
+
   it('that cannot be locked is refused with the path of its lock, also by another name', async () => {
     const url = await backend.freshUrl();
     writeFileSync(pathOf(url), '');

@@ -1,8 +1,8 @@
-import { closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { realpathSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { jobMigrations } from '../jobs/job-tables.js';
+import { makePrivateFile } from '../private-file.js';
 import { isBusy } from './sqlite-errors.js';
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>;
@@ -24,6 +24,7 @@ const checkpointPages = 8192;
 /** Opens (or makes, mode 0600) a database file with the settings that make a commit survive a crash. */
 export function openSqlite(path: string): SqliteFile {
   try {
+    // SQLite gives the -wal and -shm files the mode of the file that they belong to.
     makePrivateFile(path);
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
@@ -109,10 +110,4 @@ function cannotLock(path: string, lockPath: string, cause: unknown): DatabaseUnu
     `The database file ${path} cannot be locked through ${lockPath}: ${(cause as Error).message}; check its path and permissions.`,
     { cause },
   );
-}
-
-// SQLite gives the -wal and -shm files the mode of the file that they belong to.
-function makePrivateFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
 }
