@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import type { JobOutcome } from '@waxwing/storage';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
@@ -11,6 +11,14 @@ function afterPowerCut(url: string): string {
   for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, `${path}.copy${suffix}`);
   return `${url}.copy`;
 }
+
+/** No process renews a lease by itself, so that one that is to look dead does. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('a process of the job queue', () => {
   eachBackend((backend) => {
@@ -27,7 +35,8 @@ describe('a process of the job queue', () => {
             return new Promise((late) => {
               answer = late;
             });
-          }),
+            // Room for one: it does not claim the job again itself.
+          }, 1),
         );
       });
       await dying.jobs.start();
@@ -181,7 +190,7 @@ describe('a process of the job queue', () => {
       await database.jobs.start();
       await add(database, 'a');
       await claimed;
-      const stopped = database.jobs.stop(10_000);
+      const stopped = database.jobs.stop(50_000);
       finish();
       await stopped;
       expect(await countsOf(database)).toBeUndefined();

@@ -1,13 +1,24 @@
-import { describe, expect, it } from 'vitest';
-import { add, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend, eachPostgres } from '../support/test-databases.js';
 
 const spacing = 20;
 
+/** Before the databases of a test are closed, which takes its time. */
+function restoreTimersAfterEach(): void {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+}
+
 describe('the job queue is in time', () => {
   eachBackend((backend) => {
+    restoreTimersAfterEach();
+
     it('with a job of one kind while another kind has more to do than places for it', async () => {
-      const database = await backend.open<unknown>({ migrations: [] });
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
       const blocked = new AbortController();
       database.jobs.handle(
         'k',
@@ -27,18 +38,24 @@ describe('the job queue is in time', () => {
         }),
       );
       await database.jobs.start();
-      const giveUpAt = Date.now() + 600_000;
-      for (const payload of ['runs', 'waits for its place']) await add(database, payload, { giveUpAt });
-      const begunAt = performance.now();
+      for (const payload of ['runs', 'waits for its place']) await add(database, payload);
+      let isDone = false;
+      tellDone = () => {
+        isDone = true;
+      };
       for (let count = 0; count < 4; count++) {
-        const done = new Promise<void>((resolve) => {
-          tellDone = resolve;
-        });
-        await add(database, '', { kind: 'punctual', runAt: Date.now() + 100, giveUpAt });
-        await done;
+        isDone = false;
+        await add(database, '', { kind: 'punctual', runAt: clock.now + 100 });
+        // No faster than the database answers, so that it does not matter how fast that is.
+        while (!isDone) {
+          await countsOf(database);
+          await new Promise((resolve) => setImmediate(resolve));
+          clock.now += 5;
+          vi.advanceTimersByTime(5);
+        }
       }
       // Looking once a second would take four.
-      expect(performance.now() - begunAt).toBeLessThan(3000);
+      expect(clock.now - start).toBeLessThan(3000);
       blocked.abort();
       await database.jobs.idle();
     });
@@ -97,6 +114,8 @@ describe('the job queue is in time', () => {
   });
 
   eachPostgres((backend) => {
+    restoreTimersAfterEach();
+
     it('with a job that another process added', async () => {
       const url = await backend.freshUrl();
       const clock = { now: start };
@@ -109,9 +128,10 @@ describe('the job queue is in time', () => {
           return { kind: 'done' };
         }),
       );
+      // Nobody looks by himself: what is not told is not done.
+      vi.useFakeTimers({ toFake: ['setTimeout'] });
       await working.jobs.start();
       await working.jobs.idle();
-      const begunAt = performance.now();
       for (let count = 0; count < 5; count++) {
         const done = new Promise<void>((resolve) => {
           tellDone = resolve;
@@ -119,8 +139,6 @@ describe('the job queue is in time', () => {
         await add(adding, '');
         await done;
       }
-      // Looking once a second would take five.
-      expect(performance.now() - begunAt).toBeLessThan(3000);
     });
   });
 });

@@ -159,7 +159,7 @@ describe('moving a database', () => {
         full.on('error', () => undefined);
         await expect(exportDatabase(source, { migrations, output: full })).rejects.toThrow('no space left');
       }
-    }, 20_000);
+    });
 
     it('goes on numbering where the other one was', async () => {
       const source = await filled(backend);

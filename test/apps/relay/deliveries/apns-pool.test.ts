@@ -1,6 +1,7 @@
 import { constants, createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApnsTimings } from '../../../../apps/relay/src/deliveries/apns/apns-connection.js';
 import type { ApnsResult } from '../../../../apps/relay/src/deliveries/apns/apns-exchange.js';
 import { ApnsPool } from '../../../../apps/relay/src/deliveries/apns/apns-pool.js';
 import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
@@ -13,7 +14,6 @@ const timings = {
   ...productionTimings.apns,
   requestTimeoutMilliseconds: 200,
   pingTimeoutMilliseconds: 200,
-  connectTimeoutMilliseconds: 500,
 };
 const { log, text } = createMemoryLog();
 let peer: Http2Server;
@@ -25,8 +25,8 @@ interface SocketWithHandle {
   readonly _handle: { readStop(): void };
 }
 
-/** A peer of a few lines, without TLS, that allows so many streams at once. */
-async function listen(maxConcurrentStreams: number): Promise<void> {
+/** A peer of a few lines, without TLS, that allows so many streams at once; and connections to it. */
+async function listen(maxConcurrentStreams: number, more: Partial<ApnsTimings> = {}): Promise<void> {
   peer = createServer({ settings: { maxConcurrentStreams } });
   peer.on('session', (session) => {
     sessions.push(session);
@@ -39,7 +39,7 @@ async function listen(maxConcurrentStreams: number): Promise<void> {
     url,
     ca: undefined,
     clock: () => time.now,
-    timings,
+    timings: { ...timings, ...more },
     maximumConnections: 2,
     maximumWaiting: 50,
     reach: new ReachLog(log, url),
@@ -84,6 +84,9 @@ describe('the connections to APNs', () => {
   });
 
   it('that do not answer a ping get no request between being dropped and having ended', async () => {
+    // Room for all: what waits while the next connection comes up must not open a third one.
+    await close();
+    await listen(100);
     peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
     expect(await send()).toMatchObject({ kind: 'answered' });
     for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
@@ -105,7 +108,7 @@ describe('the connections to APNs', () => {
 
   it('that allow no stream are given up when the time to connect is over', async () => {
     await close();
-    await listen(0);
+    await listen(0, { connectTimeoutMilliseconds: 500 });
     expect(await send()).toEqual({ kind: 'unanswered', why: 'NOT_CONNECTED' });
     expect(text()).toContain('cannot be reached: it does not answer');
   });

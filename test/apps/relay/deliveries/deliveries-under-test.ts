@@ -76,6 +76,9 @@ export interface UnderTestOptions {
 }
 export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnderTest>>;
 
+/** For a machine that stalls for seconds, and less than a test may take. */
+const patienceMilliseconds = 50_000;
+
 /** Delays a thousandth of production's, everything else as in production. */
 const quickTimings: DeliveryTimings = { ...productionTimings, delayDivisor: 1000 };
 
@@ -234,7 +237,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     /** Waits until a receipt is no longer `queued`. */
     async settled(
       id: string | undefined,
-      withinMilliseconds = 10_000,
+      withinMilliseconds = patienceMilliseconds,
     ): Promise<{ status: string; reason?: string; attempts: number }> {
       let last: { status: string; attempts: number } | undefined;
       await until(async () => {
@@ -271,7 +274,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     async close({ keepData = false } = {}): Promise<void> {
       await app.close();
       await database.jobs.stop(0);
-      await deliveries.close(0);
+      await deliveries.close(keepData ? patienceMilliseconds : 0);
       await database.close();
       await own?.close();
       if (!keepData) rmSync(dir, { recursive: true, force: true });
@@ -303,7 +306,7 @@ export function apnsToken(index = 0): string {
 /** Asks until the answer is yes; each question waits for real work, so nothing sleeps longer than the work takes. */
 export async function until(
   isSo: () => Promise<boolean> | boolean,
-  withinMilliseconds = 10_000,
+  withinMilliseconds = patienceMilliseconds,
 ): Promise<void> {
   const deadline = Date.now() + withinMilliseconds;
   while (!(await isSo())) {

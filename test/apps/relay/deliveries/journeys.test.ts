@@ -12,8 +12,13 @@ import {
 } from './deliveries-under-test.js';
 
 let relay: DeliveriesUnderTest;
+// Another one each time, also when a test is tried again: what arrived is looked up by token.
+let tokens = 0;
+const freshApnsToken = () => apnsToken(tokens++);
+// Stands still, so that nothing is left of a time to live but all of it.
+const now = Date.now();
 beforeAll(async () => {
-  relay = await startDeliveriesUnderTest();
+  relay = await startDeliveriesUnderTest({ clock: () => now });
 });
 afterEach(() => relay.faults([]));
 afterAll(() => relay.close());
@@ -46,7 +51,7 @@ describe('a notification for FCM', () => {
 describe('a collapse id', () => {
   it('is the same for a device each time, and another for each device, so that nobody replaces what others sent', async () => {
     // One phone in two organisations: the same token, a device in each.
-    const token = apnsToken(77);
+    const token = freshApnsToken();
     const [ours, theirs] = [await relay.addApns(token), await relay.addApns(token)];
     for (const id of [ours, theirs, ours]) await relay.notify([apnsRequest(id, { collapse_id: 'chat-7' })]);
     const ids = (await relay.arrived(token)).map(({ headers }) => headers['apns-collapse-id']);
@@ -78,7 +83,7 @@ describe('a project whose phones are known by their Firebase installation id', (
 
 describe('a notification for APNs', () => {
   it('arrives with the account id as a number that nobody rounded, and the headers that Apple wants', async () => {
-    const token = apnsToken(1);
+    const token = freshApnsToken();
     const id = await relay.addApns(token.toUpperCase());
     const notificationId = randomUUID();
     const { body } = await relay.notify([
@@ -102,11 +107,11 @@ describe('a notification for APNs', () => {
       'apns-id': notificationId,
       'apns-collapse-id': expect.stringMatching(/^[\w-]{43}$/),
     });
-    expect(Number(delivery?.headers['apns-expiration'])).toBeGreaterThan(Date.now() / 1000 + 27 * 86_400);
+    expect(Number(delivery?.headers['apns-expiration'])).toBeGreaterThan(now / 1000 + 27 * 86_400);
   });
 
   it('never carries words of the server, whatever the server writes in aps', async () => {
-    const token = apnsToken(2);
+    const token = freshApnsToken();
     const id = await relay.addApns(token);
     const aps = {
       alert: { title: 'Your password', body: 'Send it to us', 'launch-image': 'x' },
@@ -136,7 +141,7 @@ describe('a notification for APNs', () => {
   });
 
   it('goes as a background notification with priority 5 even when the server asked for 10', async () => {
-    const token = apnsToken(3);
+    const token = freshApnsToken();
     const id = await relay.addApns(token);
     const http_headers = { apns_priority: 10, apns_push_type: 'background' };
     const { body } = await relay.notify([
@@ -151,7 +156,7 @@ describe('a notification for APNs', () => {
 describe('a notify request', () => {
   it('answers each request in its place and names what the server must forget', async () => {
     const fcm = await relay.addFcm('fcm-mixed');
-    const apns = await relay.addApns(apnsToken(4));
+    const apns = await relay.addApns(freshApnsToken());
     const unknown = 1n << 60n;
     const tooLong = {
       payload: { push_account_id: 1, encrypted_data: Buffer.alloc(4000).toString('base64') },

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { relayRegisterPath } from '@waxwing/protocol';
 import { createHttpApp, Metrics } from '@waxwing/service';
 import { afterEach, describe, expect, it } from 'vitest';
-import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
 import { registerDevice } from '../../../../apps/relay/src/registrations/register-device.js';
 import type { RegistrationBatches } from '../../../../apps/relay/src/registrations/registration-batches.js';
 import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
@@ -111,10 +110,10 @@ describe('two relays on one database', () => {
         refused = await other.notify([], { authorization });
         if (refused.status === 200) granted += 1;
         // Once in a few exchanges, so that it is what the first told and not its own quota that ends it.
-        await new Promise((resolve) => setTimeout(resolve, 30));
+        await new Promise((resolve) => setTimeout(resolve, 100));
         return refused.status !== 200;
       });
-      expect(granted).toBeLessThan(30);
+      expect(granted).toBeLessThan(60);
       expect([refused.status, refused.body.code]).toEqual([503, 'RATE_LIMIT_HIT']);
       time.now += 60_000;
       expect((await other.notify([], { authorization })).status).toBe(200);
@@ -202,22 +201,21 @@ describe('a full relay', () => {
     await notify([fcmRequest(id)]);
     expect((await notify([fcmRequest(id)])).status).toBe(503);
     await database.write(({ db }) => db.updateTable('delivery_receipts').set({ status: 'sent' }).execute());
-    await until(async () => (await metrics.text()).includes('waxwing_deliveries_queued 0'), 2000);
+    await until(async () => (await metrics.text()).includes('waxwing_deliveries_queued 0'));
     expect((await notify([fcmRequest(id)])).status).toBe(200);
   });
 });
 
 describe('a request that takes longer than its budget', () => {
   it('is answered in time with what is still under way queued, and nothing is sent twice', async () => {
-    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 150 } });
+    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 2000 } });
     const { notify, addApns, faults, settled, arrived, metrics, database } = relay;
     const quick = await addApns(apnsToken(1));
     const slow = await addApns(apnsToken(2));
     await notify([apnsRequest(quick)]);
     await faults([{ vendor: 'apns', token: apnsToken(2), latency_ms: 3000 }]);
-    const startedAt = Date.now();
     const { body } = await notify([apnsRequest(quick), apnsRequest(slow)]);
-    expect(Date.now() - startedAt).toBeLessThan(2500);
+    // It would be `sent` if the answer had waited for the vendor's.
     expect(body.results).toMatchObject([{ status: 'sent' }, { status: 'queued', reason: 'UNDER_WAY' }]);
     expect(await settled(body.results[1]?.notification_id)).toMatchObject({ status: 'sent' });
     // The stored try finds that nothing is left to do.
@@ -231,14 +229,15 @@ describe('a request that takes longer than its budget', () => {
   });
 
   it('is not sent after the budget by a first try that waited for an access token, beside the stored one', async () => {
-    const short = { fcmTimeoutMilliseconds: 200 };
-    const apns = { ...productionTimings.apns, requestTimeoutMilliseconds: 200 };
-    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 100, ...short, apns } });
-    const { notify, addFcm, faults, settled, arrived } = relay;
+    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 100 } });
+    const { notify, addFcm, faults, settled, arrived, database } = relay;
     const id = await addFcm('fcm-1');
     await faults([{ vendor: 'oauth', latency_ms: 1500 }]);
     const { body } = await notify([fcmRequest(id)]);
     expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'UNDER_WAY' });
+    for (const { id: stored } of await database.jobs.list({ kind: 'deliver-notification' })) {
+      expect(await database.jobs.retry(stored)).toBe(true);
+    }
     expect(await settled(body.results[0]?.notification_id)).toMatchObject({ status: 'sent' });
     expect(await arrived('fcm-1')).toHaveLength(1);
   });
@@ -291,9 +290,11 @@ describe('a request that takes longer than its budget', () => {
     relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 150, delayDivisor: 1 } });
     const { notify, addFcm, faults, receipts, arrived, database } = relay;
     const id = await addFcm('fcm-1');
-    await faults([{ vendor: 'fcm', latency_ms: 400, times: 1, ...answer }]);
+    const latency = 400;
+    await faults([{ vendor: 'fcm', latency_ms: latency, times: 1, ...answer }]);
+    // A timer may be early by a millisecond.
+    const saidAfter = Date.now() + latency - 1;
     const { body } = await notify([fcmRequest(id)]);
-    const saidAfter = Date.now();
     expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'UNDER_WAY' });
     const receipt = async () => (await receipts([body.results[0]?.notification_id]))[0];
     await until(async () => (await receipt())?.reason === reason);

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivateFile } from '@waxwing/service';
 import { generateX25519Identity } from 'age-encryption';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { retire, rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
 import { readKeyUses, usesSince } from '../../../../apps/relay/src/keyring/key-uses.js';
@@ -13,8 +13,13 @@ import { day, freshFolder, privateTexts, sodium, startedAt } from './ring-materi
 
 const change = { actor: 'test', action: 'test' };
 const closers: (() => Promise<void>)[] = [];
+/** A ring is looked at when a test says so, and not every second besides. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
+  vi.useRealTimers();
 });
 
 async function open(world: SharedWorld) {

@@ -21,7 +21,10 @@ let here: RelayWithKeys;
 beforeEach(async () => {
   here = await relayWithKeys();
 });
-afterEach(() => here.relay.close());
+afterEach(async () => {
+  vi.useRealTimers();
+  await here.relay.close();
+});
 
 describe('the published key list', () => {
   it('is verified by a phone from the pinned key on, and is the same bytes for everybody', async () => {
@@ -126,10 +129,12 @@ describe('a command beside the running relay', () => {
   });
 
   it('takes effect within two seconds when it changes the ring without the relay', async () => {
-    const before = await followedKey(here);
-    const configuration = readKeyRingEnvironmentAlone(here.terminal.environment);
-    await withDatabase(here.terminal, async (database) => {
-      const clock = () => here.terminal.now;
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const watched = await relayWithKeys();
+    const before = await followedKey(watched);
+    const configuration = readKeyRingEnvironmentAlone(watched.terminal.environment);
+    await withDatabase(watched.terminal, async (database) => {
+      const clock = () => watched.terminal.now;
       const keeper = createKeyRingKeeper(configuration, { sodium, clock, database });
       const makeKeyPair = () => sodium.generateKeyPair();
       const { policy } = configuration;
@@ -138,7 +143,9 @@ describe('a command beside the running relay', () => {
         action: 'rotate',
       });
     });
-    await vi.waitFor(async () => expect(await followedKey(here)).not.toBe(before), { timeout: 2000 });
+    vi.advanceTimersByTime(2000);
+    await expect.poll(() => followedKey(watched)).not.toBe(before);
+    await watched.relay.close();
   });
 });
 
@@ -156,12 +163,12 @@ describe('three rotations under a stream of registrations', () => {
     const streams = Promise.all([1, 2, 3, 4].map(stream));
     for (let rotation = 0; rotation < 3; rotation += 1) {
       const before = statuses.length;
-      await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(before + 20), { timeout: 10_000 });
+      await expect.poll(() => statuses.length).toBeGreaterThan(before + 20);
       here.terminal.now += 5;
       expect(await here.terminal.json('rotate')).toMatchObject({ changed: true });
     }
     const before = statuses.length;
-    await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(before + 20), { timeout: 10_000 });
+    await expect.poll(() => statuses.length).toBeGreaterThan(before + 20);
     streaming = false;
     await streams;
     expect(new Set(statuses)).toEqual(new Set([200]));
@@ -205,10 +212,9 @@ describe('the token key', () => {
     expect(between).toHaveLength(2);
     expect(between[0]?.token_lookup).not.toBe(before[0]?.token_lookup);
     terminal.now += 3_600_000;
-    await vi.waitFor(async () => expect((await terminal.json('list')).token_keys).toHaveLength(1), {
-      timeout: 15_000,
-      interval: 200,
-    });
+    await expect
+      .poll(async () => (await terminal.json('list')).token_keys, { interval: 200 })
+      .toHaveLength(1);
     const after = await rows();
     expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
     const prefixes = new Set(after.map(({ token }) => token.split(':')[0]));
