@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { TokenVault } from './token-vault.js';
 
@@ -21,6 +21,7 @@ export interface ReplaceableTokenKeys {
   destroyTokenKeysBefore(keyId: string): Promise<void>;
 }
 
+const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
 /** Writes every token of an older key anew with the current one, and then has the older keys destroyed. */
@@ -34,23 +35,42 @@ export async function reencryptTokens(
   if (key === undefined) return;
   for (let after = 0; ; ) {
     if (signal.aborted) return;
+    const last = await lastOfPage(database.db, after);
+    if (last === undefined) break;
     const rows = await database.db
       .selectFrom('relay_devices')
       .select(['id', 'realm_id', 'push_account_id', 'token'])
       .where('id', '>', after)
+      .where('id', '<=', last)
       .where('token', 'not like', `${key.prefix}%`)
-      .orderBy('id')
-      .limit(rowsPerTransaction)
       .execute();
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    await database.write(async ({ db }) => {
-      for (const row of rows) await reencryptRow(db, row, tokenVault);
-    });
-    after = last.id;
+    for (let start = 0; start < rows.length; start += rowsPerTransaction) {
+      const some = rows.slice(start, start + rowsPerTransaction);
+      await database.write(async ({ db }) => {
+        for (const row of some) await reencryptRow(db, row, tokenVault);
+      });
+    }
+    after = last;
   }
   // Rows that other relays wrote while this went on are all of this key only if it was settled at the start.
   if (key.isSettled) await keyRing.destroyTokenKeysBefore(key.id);
+}
+
+/** How far one look reaches: rows that need nothing are many, and reading all of them at once would hold up the others. */
+async function lastOfPage(db: Kysely<RelayTables>, after: number): Promise<number | undefined> {
+  const { last } = await db
+    .selectFrom((from) =>
+      from
+        .selectFrom('relay_devices')
+        .select('id')
+        .where('id', '>', after)
+        .orderBy('id')
+        .limit(rowsPerPage)
+        .as('page'),
+    )
+    .select((is) => is.fn.max<number | null>('id').as('last'))
+    .executeTakeFirstOrThrow();
+  return last ?? undefined;
 }
 
 interface StaleRow {

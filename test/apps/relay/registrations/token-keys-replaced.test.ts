@@ -54,14 +54,17 @@ eachBackend((backend) => {
 
   const stored = () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute();
 
-  async function reencrypt(isSettled: boolean): Promise<readonly string[]> {
+  async function reencrypt(
+    isSettled: boolean,
+    signal = new AbortController().signal,
+  ): Promise<readonly string[]> {
     const destroyed: string[] = [];
     const keyToMoveTo = () => ({ id: 'new', prefix: 'new:', isSettled });
     const keyRing = {
       tokenVault: { ...both, keyToMoveTo },
       destroyTokenKeysBefore: async (id: string) => void destroyed.push(id),
     };
-    await reencryptTokens(database, keyRing, new AbortController().signal);
+    await reencryptTokens(database, keyRing, signal);
     return destroyed;
   }
 
@@ -84,5 +87,21 @@ eachBackend((backend) => {
     const rows = new Map((await stored()).map((row) => [row.id, row]));
     expect(ids.map((id) => after.open(rows.get(id as number)?.token ?? ''))).toEqual(tokens);
     expect(await register(after, tokens)).toEqual(ids);
+  });
+
+  it('looks at a small number of devices at a time, also where none has to be written anew', async () => {
+    await register(
+      after,
+      Array.from({ length: 2100 }, (_, index) => `token ${index}`),
+    );
+    let looks = 0;
+    // Aborted when it is asked the second time.
+    const stopping = {
+      get aborted() {
+        return looks++ > 0;
+      },
+    };
+    expect(await reencrypt(true, stopping as unknown as AbortSignal)).toEqual([]);
+    expect(await reencrypt(true)).toEqual(['new']);
   });
 });
