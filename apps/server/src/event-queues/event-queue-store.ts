@@ -93,6 +93,8 @@ export async function deleteIdleQueues(db: Writer, now: number, limit: number): 
   const deleted = await db
     .deleteFrom('event_queues')
     .where('queue_id', 'in', idle)
+    // Said again because its client may come back between the two.
+    .where('last_used_at', '<=', now - queueLifetimeMilliseconds)
     .returning('queue_id')
     .execute();
   return deleted.length;

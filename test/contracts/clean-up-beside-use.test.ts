@@ -1,0 +1,88 @@
+import type { Database, MigrationSet, WriteTransaction } from '@waxwing/storage';
+import { sql, type Transaction } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { deleteLongExpired } from '../../apps/relay/src/registrations/relay-device-store.js';
+import { type RelayTables, relayMigrationSets } from '../../apps/relay/src/relay-tables.js';
+import {
+  deleteIdleQueues,
+  queueLifetimeMilliseconds,
+} from '../../apps/server/src/event-queues/event-queue-store.js';
+import { type ServerTables, serverMigrations } from '../../apps/server/src/server-tables.js';
+import { deleteLongFailed } from '../../packages/server-push/src/push-devices/push-device-store.js';
+import { eachPostgres } from '../support/test-databases.js';
+
+const now = 1_800_000_000_000;
+
+interface Race<Tables> {
+  readonly database: Database<Tables>;
+  /** What others do, not yet committed when the removal begins. */
+  use(db: Transaction<Tables>): Promise<unknown>;
+  remove(transaction: WriteTransaction<Tables>): Promise<number>;
+}
+
+/** How many rows are removed although somebody uses them. */
+async function removedInSpiteOfUse<Tables>({ database, use, remove }: Race<Tables>): Promise<number> {
+  let removing: Promise<number> | undefined;
+  await database.db.transaction().execute(async (db) => {
+    await use(db);
+    removing = database.write(remove);
+    await expect.poll(() => waiting(database), { timeout: 20_000 }).toBe(1);
+  });
+  return (await removing) ?? Number.NaN;
+}
+
+/** How many statements wait for what another transaction has changed. */
+async function waiting<Tables>({ db }: Database<Tables>): Promise<number | undefined> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows[0]?.count;
+}
+
+describe('clean-up leaves alone', () => {
+  eachPostgres((postgres) => {
+    const open = <Tables>(migrations: readonly MigrationSet[]) => postgres.open<Tables>({ migrations });
+
+    it('a device that a registration revives at that moment', async () => {
+      const database = await open<RelayTables>(relayMigrationSets);
+      await sql`insert into servers (id, name, key_hash, created_at) values ('s', '', '', 0)`.execute(
+        database.db,
+      );
+      await sql`insert into realms (uuid, server_id, created_at) values ('r', 's', 0)`.execute(database.db);
+      await sql`insert into relay_devices (realm_id, token_kind, token_lookup, token, registered_at, expired_at)
+        select id, 'fcm', '', '', 0, 0 from realms`.execute(database.db);
+      const removed = await removedInSpiteOfUse({
+        database,
+        use: (db) => db.updateTable('relay_devices').set({ expired_at: null }).execute(),
+        remove: ({ db }) => deleteLongExpired(db, now, 10),
+      });
+      expect(removed).toBe(0);
+    });
+
+    it('a failed device that registers anew at that moment', async () => {
+      const database = await open<ServerTables>(serverMigrations);
+      await sql`insert into push_devices (user_id, push_account_id, generation, registration_hash, error_code, changed_at)
+        values (1, '1', 1, '', 'BAD_REQUEST', 0)`.execute(database.db);
+      const removed = await removedInSpiteOfUse({
+        database,
+        use: (db) => db.updateTable('push_devices').set({ error_code: null, changed_at: now }).execute(),
+        remove: (transaction) => deleteLongFailed(transaction, now, 10),
+      });
+      expect(removed).toBe(0);
+    });
+
+    it('an event queue that its client comes back to at that moment', async () => {
+      const database = await open<ServerTables>(serverMigrations);
+      await sql`insert into users (email, email_lower, full_name, role, is_bot, api_key_hash, is_active, created_at)
+        values ('', '', '', 400, 0, '', 1, 0)`.execute(database.db);
+      await sql`insert into event_queues (queue_id, user_id, last_event_id, acknowledged_event_id, last_used_at)
+        select 'q', id, -1, -1, ${now - queueLifetimeMilliseconds} from users`.execute(database.db);
+      const removed = await removedInSpiteOfUse({
+        database,
+        use: (db) => db.updateTable('event_queues').set({ last_used_at: now }).execute(),
+        remove: ({ db }) => deleteIdleQueues(db, now, 10),
+      });
+      expect(removed).toBe(0);
+    });
+  });
+});
