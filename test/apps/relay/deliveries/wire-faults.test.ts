@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startVendors } from '@waxwing/vendors';
@@ -218,6 +219,27 @@ describe('over FCM', () => {
     const { faults } = await start();
     await faults([{ vendor: 'fcm', reset: 'before', times: 20 }]);
     expect(await sendToMany(200, { vendor: 'fcm' })).toMatchObject({ reached: 200, most: 1 });
+  });
+
+  it('a connection that cannot be made is tried once more at once, and then later', async () => {
+    let connections = 0;
+    const breaking = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => breaking.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = breaking.address() as { port: number };
+      const { notify, addFcm } = await start({
+        environment: { RELAY_FCM_BASE_URL: `https://127.0.0.1:${port}` },
+        timings: { delayDivisor: 1 },
+      });
+      const { body } = await notify([fcmRequest(await addFcm('fcm-0'))]);
+      expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'NOT_CONNECTED' });
+      expect(connections).toBe(2);
+    } finally {
+      await new Promise((resolve) => breaking.close(resolve));
+    }
   });
 
   it('one access token serves however many notifications need it at once', async () => {
