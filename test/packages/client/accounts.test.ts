@@ -6,8 +6,8 @@ import {
   pickPushAccountId,
 } from '@waxwing/client';
 import { parsePushAccountId } from '@waxwing/protocol';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
 
 const account: PushAccount = {
   pushAccountId: parsePushAccountId('9007199254740993') ?? (0n as never),

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
 import { toBase64 } from './fake-chat-server.js';
 import {
   builtIn,

@@ -1,6 +1,6 @@
 import { createMemoryKeyListStore } from '@waxwing/client';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
 import { builtIn, createFollowingPhone, day, relaySigner, second, third } from './following-phone.js';
 import { bouncerKey } from './key-list-maker.js';
 import { createPhone } from './phone.js';

@@ -6,8 +6,8 @@ import {
 } from '@waxwing/client';
 import { parsePushAccountId } from '@waxwing/protocol';
 import { loadWasmSodium } from '@waxwing/sodium';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
 import { seal } from '../../support/noble-oracle.js';
 import { relayProtocolVectors } from '../../support/shared-vectors.js';
 import { fromBase64, toBase64 } from './fake-chat-server.js';

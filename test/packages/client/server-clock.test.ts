@@ -1,6 +1,6 @@
 import { createServerClock } from '@waxwing/client';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
 
 describe('The server clock', () => {
   it('is the device’s clock until an answer tells otherwise', () => {

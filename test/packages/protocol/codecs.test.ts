@@ -10,8 +10,8 @@ import {
   relayNotifyRequest,
   stringifyJson,
 } from '@waxwing/protocol';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 

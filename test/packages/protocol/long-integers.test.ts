@@ -1,7 +1,7 @@
 import { parseJson } from '@waxwing/protocol';
-import fc from 'fast-check';
 import { isInteger, parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
 
 /** The same by a library that reads digit by digit. */
 function oracle(text: string): unknown {

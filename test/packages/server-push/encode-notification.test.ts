@@ -7,8 +7,8 @@ import {
 } from '@waxwing/protocol';
 import { encodeNotification, type NotificationContent, sealNotification } from '@waxwing/server-push';
 import { loadWasmSodium } from '@waxwing/sodium';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
 
 const sodium = await loadWasmSodium();
 const { publicKey } = sodium.generateKeyPair();

@@ -13,9 +13,9 @@ import {
   Secret,
   writePrivateFile,
 } from '@waxwing/service';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSystemdCredential } from '../../../packages/service/src/config/private-file.js';
+import fc from '../../support/fast-check.js';
 
 describe('the environment reader', () => {
   it('reports every problem at once, unknown names included', () => {

@@ -1,6 +1,6 @@
 import type { Sodium } from '@waxwing/sodium';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
 import * as noble from '../../support/noble-oracle.js';
 import { sodiumBackends } from '../../support/sodium-backends.js';
 

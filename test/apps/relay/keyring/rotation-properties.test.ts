@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkKeyRing } from '../../../../apps/relay/src/keyring/check-key-ring.js';
 import { type KeyRing, openingKeys, primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
@@ -12,6 +11,7 @@ import {
 } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
 import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
 import { publishKeyList } from '../../../../apps/relay/src/keyring/publish-key-list.js';
+import fc from '../../../support/fast-check.js';
 import { day, policy, sodium, startedAt } from './ring-material.js';
 
 type Step =

@@ -1,5 +1,4 @@
 import { Secret } from '@waxwing/service';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import {
@@ -7,6 +6,7 @@ import {
   RelayDeviceUpsert,
 } from '../../../../apps/relay/src/registrations/relay-device-upsert.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import fc from '../../../support/fast-check.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { otherRealmUuid, realmUuid } from '../relay-under-test.js';
 
