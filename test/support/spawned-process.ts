@@ -61,12 +61,12 @@ export class SpawnedProcess {
     }
   }
 
-  /** Sends the signal and waits for the end; the exit status, or `null` when a signal ended it. */
+  /** Sends the signal and waits for the end, and for all that it printed; the exit status, or `null` when a signal ended it. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     if (!this.hasExited) {
-      const exited = once(this.child, 'exit');
+      const closed = once(this.child, 'close');
       this.child.kill(signal);
-      await exited;
+      await closed;
     }
     return this.child.exitCode;
   }

@@ -61,8 +61,8 @@ describe('the quickstart', () => {
   it('shows one journey in words, and everything keeps running and can be reached with what it wrote', async () => {
     const { process, facts } = await start();
     expect(statSync(file()).mode & 0o777).toBe(0o600);
-    expect(process.output).toContain('The journey of one notification');
-    expect(process.output).toContain('Notifications are on for this phone.');
+    await expect.poll(() => process.output).toContain('The journey of one notification');
+    await expect.poll(() => process.output).toContain('Notifications are on for this phone.');
     expect(facts.server.users).toMatchObject([
       { email: 'owner@quickstart.example', role: 100, is_bot: false },
       { email: 'member@quickstart.example', role: 400, is_bot: false },
@@ -130,7 +130,7 @@ describe('the quickstart', () => {
 
   it('leaves the server without a relay when asked to', async () => {
     const { process, facts } = await start('--without-relay');
-    expect(process.output).toContain('answered PUSH_SERVICE_NOT_CONFIGURED');
+    await expect.poll(() => process.output).toContain('answered PUSH_SERVICE_NOT_CONFIGURED');
     expect(facts.server.env).not.toHaveProperty('SERVER_RELAY_URL');
     const [owner] = facts.server.users;
     const response = await fetch(`${facts.server.url}/api/v1/mobile_push/register`, {
