@@ -38,6 +38,8 @@ export interface DeliveriesOptions {
 export interface Deliveries {
   /** See {@link DeliverNotifications.deliver}. */
   deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]>;
+  /** See {@link LoadLimit.requireRoom}. */
+  requireRoom(notifications: number): void;
   readonly receipts: ReceiptStore;
   readonly quotas: ServerQuotas;
   /** `undefined` when all is well; otherwise a sentence that names refused credentials and frozen deletions. */
@@ -126,6 +128,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
   return {
     deliver: (requester, requests) => delivering.deliver(requester, requests),
+    requireRoom: (notifications) => load.requireRoom(notifications),
     receipts,
     quotas,
     readiness: () => describeTrouble({ credentials, deletions, log }),

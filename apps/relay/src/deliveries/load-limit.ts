@@ -22,15 +22,23 @@ export class LoadLimit {
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After.
    */
   enter(count: number): void {
-    const { maximumInFlight, maximumQueued, metrics } = this.#options;
+    this.requireRoom(count);
+    this.#inFlight += count;
+    this.#options.metrics.setInFlight(this.#inFlight);
+  }
+
+  /**
+   * Refuses as {@link enter} would.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After.
+   */
+  requireRoom(count: number): void {
+    const { maximumInFlight, maximumQueued } = this.#options;
     if (this.#inFlight > 0 && this.#inFlight + count > maximumInFlight) {
       throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 2 });
     }
     if (this.#queued >= maximumQueued && count > 0) {
       throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 60 });
     }
-    this.#inFlight += count;
-    metrics.setInFlight(this.#inFlight);
   }
 
   leave(count: number): void {

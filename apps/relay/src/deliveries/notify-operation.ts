@@ -24,8 +24,8 @@ export interface NotifyOptions {
  * push request is tried at once and gets a result in `results`, in order; what must be tried again is stored before the
  * answer. A dead token, an unknown device and another realm's device are in `delete_device_ids`.
  *
- * Refuses, checked in this order: UNAUTHORIZED; BAD_REQUEST for the body; RATE_LIMIT_HIT with HTTP 503;
- * MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; SERVICE_UNAVAILABLE when the relay is full.
+ * Refuses, checked in this order: UNAUTHORIZED; BAD_REQUEST for the body; SERVICE_UNAVAILABLE when the relay
+ * is full; RATE_LIMIT_HIT with HTTP 503; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export function notifyOperation({ servers, deliveries }: NotifyOptions): Operation {
   return {
@@ -35,6 +35,8 @@ export function notifyOperation({ servers, deliveries }: NotifyOptions): Operati
     async handle(request) {
       const { serverId } = await authenticateServer(request, servers);
       const { realm_uuid: realmUuid, push_requests: pushRequests } = parseBody(request.jsonBody());
+      // First, so that what is refused takes nothing from the quota.
+      deliveries.requireRoom(pushRequests.length);
       deliveries.quotas.take(serverId, Math.max(1, pushRequests.length));
       const { realmId } = await findRealm(servers, serverId, realmUuid);
       const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);

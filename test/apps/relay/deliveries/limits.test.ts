@@ -170,6 +170,31 @@ describe('a full relay', () => {
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
   });
 
+  it('takes nothing from the quota of a server that it refuses', async () => {
+    const time = { now: Date.UTC(2026, 0, 5, 12) };
+    relay = await startDeliveriesUnderTest({
+      clock: () => time.now,
+      environment: {
+        RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '1',
+        RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60',
+      },
+      timings: { delayDivisor: 1 },
+    });
+    const { notify, addFcm, faults, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'fcm', status: 503, times: 1 }]);
+    await notify([fcmRequest(id)]);
+    const many = Array.from({ length: 50 }, () => fcmRequest(id));
+    for (let again = 0; again < 3; again += 1) {
+      expect((await notify(many)).body.code).toBe('SERVICE_UNAVAILABLE');
+    }
+    for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
+      await database.jobs.retry(job.id);
+    }
+    await database.jobs.idle();
+    expect((await notify(many)).status).toBe(200);
+  });
+
   it('answers 503 when the queue is as long as it may be', async () => {
     relay = await startDeliveriesUnderTest({
       environment: { RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '1' },
