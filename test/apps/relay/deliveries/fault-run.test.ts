@@ -1,5 +1,6 @@
 import { stringifyJson } from '@waxwing/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
 import {
   apnsRequest,
   apnsToken,
@@ -16,11 +17,22 @@ const notifications = Number(process.env.WAXWING_FAULT_RUN_NOTIFICATIONS ?? 6000
 const perRequest = 500;
 const requestsAtOnce = 4;
 const timeoutMilliseconds = 60_000 + notifications * 20;
+// However slow this machine is, nothing is broken off for that: it would arrive twice.
+const patience = 60_000;
+const patient = {
+  requestBudgetMilliseconds: patience,
+  fcmTimeoutMilliseconds: patience,
+  apns: {
+    ...productionTimings.apns,
+    requestTimeoutMilliseconds: patience,
+    pingTimeoutMilliseconds: patience,
+  },
+};
 const payload = { push_account_id: pushAccountId, encrypted_data: Buffer.alloc(90, 7).toString('base64') };
 
 let relay: DeliveriesUnderTest;
 beforeAll(async () => {
-  relay = await startDeliveriesUnderTest();
+  relay = await startDeliveriesUnderTest({ timings: patient });
 });
 afterAll(() => relay.close());
 
