@@ -17,7 +17,7 @@ import { serverOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
 import type { RelaySettings, ServerConfiguration } from './server-configuration.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
-import { authenticateUser } from './users/authenticate.js';
+import { authenticateUser, holdUser } from './users/authenticate.js';
 
 export interface ServerOptions {
   readonly configuration: ServerConfiguration;
@@ -118,8 +118,8 @@ async function mountServerPush(options: ServerOptions, mounting: Mounting): Prom
   return createServerPush({
     database,
     authenticate: async (request) => {
-      const { id, isBot } = await authenticateUser(database, request);
-      return { userId: id, isBot };
+      const user = await authenticateUser(database, request);
+      return { userId: user.id, isBot: user.isBot, hold: (transaction) => holdUser(transaction, user) };
     },
     publish: createPublisher(bell, clock),
     relay,

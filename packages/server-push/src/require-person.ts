@@ -1,15 +1,15 @@
 import { ProtocolError } from '@waxwing/protocol';
 import type { OperationRequest } from '@waxwing/service';
-import type { ServerPushOptions } from './server-push-options.js';
+import type { PushActor, ServerPushOptions } from './server-push-options.js';
 
-/** The id of the user who asks. @throws ProtocolError as `authenticate` does, and BAD_REQUEST for a bot. */
+/** The user who asks. @throws ProtocolError as `authenticate` does, and BAD_REQUEST for a bot. */
 export async function requirePerson(
   authenticate: ServerPushOptions['authenticate'],
   request: OperationRequest,
-): Promise<number> {
-  const { userId, isBot } = await authenticate(request);
-  if (isBot) {
+): Promise<PushActor> {
+  const actor = await authenticate(request);
+  if (actor.isBot) {
     throw new ProtocolError('BAD_REQUEST', { message: 'This endpoint does not accept bot requests.' });
   }
-  return userId;
+  return actor;
 }

@@ -9,6 +9,11 @@ import type { ServerPushTables } from './tables.js';
 export interface PushActor {
   readonly userId: number;
   readonly isBot: boolean;
+  /**
+   * Keeps the requester from being removed, and from being given another key, until the transaction ends.
+   * @throws ProtocolError as `authenticate` does when that has happened since.
+   */
+  readonly hold: (transaction: AnyTransaction) => Promise<void>;
 }
 
 /** The organisation that notifications come from. */

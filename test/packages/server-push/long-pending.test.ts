@@ -27,7 +27,7 @@ describe('a registration whose job is gone', () => {
       const events: [JsonObject, readonly number[]][] = [];
       const push = createServerPush({
         database,
-        authenticate: async () => ({ userId: ada, isBot: false }),
+        authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
         publish: async (_transaction, event, userIds) => void events.push([event, userIds]),
         // Nobody answers there.
         relay: {

@@ -47,7 +47,7 @@ eachBackend((backend) => {
       log = createMemoryLog();
       push = createServerPush({
         database,
-        authenticate: async () => ({ userId: ada, isBot: false }),
+        authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
         publish: async () => undefined,
         relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
         realm,

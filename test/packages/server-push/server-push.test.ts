@@ -125,7 +125,7 @@ eachBackend((backend) => {
       published = [];
       push = createServerPush({
         database,
-        authenticate: async () => ({ userId, isBot: false }),
+        authenticate: async () => ({ userId, isBot: false, hold: async () => undefined }),
         publish: async (_transaction, event) => void published.push(event),
         relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
         realm,

@@ -1,14 +1,18 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { matchesCredential, type OperationRequest } from '@waxwing/service';
+import type { AnyTransaction } from '@waxwing/storage';
 import type { ServerDatabase } from '../server-tables.js';
-import { findUser, type User } from './user-store.js';
+import { findUser, type KnownUser, lockUser } from './user-store.js';
 
 /**
  * The user whose e-mail address and API key came with a request (HTTP Basic). An unknown address, a removed user and
  * a wrong key are answered alike and in the same time.
  * @throws ProtocolError UNAUTHORIZED without credentials, INVALID_API_KEY with wrong ones.
  */
-export async function authenticateUser(database: ServerDatabase, request: OperationRequest): Promise<User> {
+export async function authenticateUser(
+  database: ServerDatabase,
+  request: OperationRequest,
+): Promise<KnownUser> {
   const { username, password } = request.basicCredentials();
   const found = await findUser(database.db, username);
   if (!matchesCredential(password.reveal(), found?.apiKeyHash) || found === undefined) {
@@ -16,4 +20,12 @@ export async function authenticateUser(database: ServerDatabase, request: Operat
   }
   request.setActor(`user ${found.id}`);
   return found;
+}
+
+/**
+ * Keeps a user as it was when it was authenticated until the transaction ends.
+ * @throws ProtocolError INVALID_API_KEY when it was removed, or given another key, since.
+ */
+export async function holdUser(transaction: AnyTransaction, user: KnownUser): Promise<void> {
+  if (!(await lockUser(transaction, user))) throw new ProtocolError('INVALID_API_KEY');
 }

@@ -1,3 +1,4 @@
+import type { AnyTransaction } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { ServerTables } from '../server-tables.js';
 import type { Role } from './roles.js';
@@ -13,6 +14,11 @@ export interface User {
   readonly botOwnerId: number | undefined;
 }
 
+/** A user and what its API key is checked against. */
+export interface KnownUser extends User {
+  readonly apiKeyHash: string;
+}
+
 export interface NewUser extends Omit<User, 'id'> {
   readonly apiKeyHash: string;
 }
@@ -20,10 +26,7 @@ export interface NewUser extends Omit<User, 'id'> {
 type Reader = Kysely<ServerTables>;
 
 /** The active user with this address, whatever its letter case. */
-export async function findUser(
-  db: Reader,
-  email: string,
-): Promise<(User & { readonly apiKeyHash: string }) | undefined> {
+export async function findUser(db: Reader, email: string): Promise<KnownUser | undefined> {
   const row = await activeUsers(db).where('email_lower', '=', email.toLowerCase()).executeTakeFirst();
   return row && { ...fromRow(row), apiKeyHash: row.api_key_hash };
 }
@@ -64,6 +67,24 @@ export async function storeApiKeyHash(
   hash: string,
 ): Promise<void> {
   await db.updateTable('users').set({ api_key_hash: hash }).where('id', '=', id).execute();
+}
+
+/** Whether a user is active and has its key still; what would change that waits for the end of the transaction then. */
+export async function lockUser(
+  transaction: AnyTransaction,
+  { id, apiKeyHash }: Pick<KnownUser, 'id' | 'apiKeyHash'>,
+): Promise<boolean> {
+  const db = transaction.db as Transaction<ServerTables>;
+  // An update that changes nothing locks the row on every kind of database.
+  const row = await db
+    .updateTable('users')
+    .set({ is_active: 1 })
+    .where('id', '=', id)
+    .where('api_key_hash', '=', apiKeyHash)
+    .where('is_active', '=', 1)
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Deactivates a user and the bots that belong to it; their ids. */

@@ -31,7 +31,7 @@ export function testNotification(options: TestNotificationOptions): Operation {
     method: 'POST',
     path: testNotificationPath,
     async handle(request) {
-      const userId = await requirePerson(authenticate, request);
+      const { userId } = await requirePerson(authenticate, request);
       const { push_account_id: id } = request.parameters(testNotificationParameters);
       if (sender === undefined) throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
       const only = id === undefined ? undefined : formatPushAccountId(id);

@@ -28,12 +28,13 @@ export function registerPushDevice(
     path: registerPushDevicePath,
     bodyLimitBytes: registerBodyLimitBytes,
     async handle(request) {
-      const userId = await requirePerson(authenticate, request);
+      const { userId, hold } = await requirePerson(authenticate, request);
       const parameters = request.parameters(registerPushDeviceParameters);
       if (relay.kind === 'not-configured') throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
       const registration = checkRegistration(parameters, sodium);
       const now = clock();
       const acceptance = await database.write(async (transaction) => {
+        await hold(transaction);
         const accepted = await acceptRegistration(transaction, userId, registration, now);
         if (accepted.kind !== 'accepted') return accepted;
         await enqueueForwarding(database, transaction, accepted.key, now);

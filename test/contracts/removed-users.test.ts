@@ -1,0 +1,50 @@
+import { sql, type Transaction } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import type { ServerTables } from '../../apps/server/src/server-tables.js';
+import { deactivateUser, storeApiKeyHash } from '../../apps/server/src/users/user-store.js';
+import { ServerUnderTest, testPhone } from '../apps/server/server-under-test.js';
+import { eachBackend } from '../support/test-databases.js';
+
+type Change = (db: Transaction<ServerTables>, userId: number) => Promise<unknown>;
+
+eachBackend((backend) => {
+  /** What a registration is answered whose user changes after it was authenticated, and the devices that there are then. */
+  async function registerBeside(change: Change): Promise<unknown> {
+    const test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
+    try {
+      const { database } = test.server;
+      const ada = await test.addAccount('ada@example.com');
+      const write = vi.spyOn(database, 'write');
+      const answer = await database.db.transaction().execute(async (db) => {
+        await change(db, ada.userId);
+        const answering = test.register(ada, testPhone('1').fields);
+        await expect.poll(() => write.mock.calls.length, { timeout: 20_000 }).toBe(1);
+        if (backend.name === 'postgres') {
+          const waiting = sql<{ count: number }>`
+            select count(*) as count from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock' and query like 'update "users"%'`;
+          const count = async () => (await waiting.execute(database.db)).rows[0]?.count;
+          await expect.poll(count, { timeout: 20_000 }).toBe(1);
+        }
+        return { answering };
+      });
+      const { status, body } = await answer.answering;
+      const devices = await database.db.selectFrom('push_devices').select('user_id').execute();
+      return { status, code: body.code, devices };
+    } finally {
+      await test.close();
+    }
+  }
+
+  describe('a registration that was authenticated is refused when, before it is stored,', () => {
+    const refusal = { status: 401, code: 'INVALID_API_KEY', devices: [] };
+
+    it('its user is removed', async () => {
+      expect(await registerBeside(deactivateUser)).toEqual(refusal);
+    });
+
+    it('its user is given another key', async () => {
+      expect(await registerBeside((db, userId) => storeApiKeyHash(db, userId, 'another'))).toEqual(refusal);
+    });
+  });
+});
