@@ -21,6 +21,9 @@ export interface VendorRefusal {
  */
 export type UnansweredReason = 'NOT_CONNECTED' | 'NOT_PROCESSED' | 'OVERLOADED' | 'TIMED_OUT' | 'BROKEN_OFF';
 
+/** Vendors' answers have a few hundred, and Google's access tokens two thousand; a longer one cannot be read. */
+export const maximumAnswerCharacters = 16 * 1024;
+
 /** A vendor's reason as it is stored, counted and told to servers; `UNKNOWN` for none and for what is not a name. */
 export function readReason(said: string | undefined): string {
   return said !== undefined && /^\w{1,64}$/.test(said) ? said : 'UNKNOWN';

@@ -8,6 +8,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '@waxwing/service';
+import { maximumAnswerCharacters } from '../vendor-answer.js';
 import type { ApnsEnding, ApnsExchange } from './apns-exchange.js';
 
 export interface ApnsTimings {
@@ -47,8 +48,6 @@ interface ExchangeStream extends ClientHttp2Stream {
 const success: ApnsEnding = { kind: 'answered', httpStatus: 200, body: '', retryAfter: undefined };
 const maximumStreams = 1000;
 const sweepsPerTimeout = 10;
-/** Apple's errors have a hundred or so. */
-const maximumErrorCharacters = 16 * 1024;
 
 /**
  * One HTTP/2 connection to APNs. Streams are counted here against what the peer announces, because Apple allows only one
@@ -251,7 +250,7 @@ function onResponse(this: ClientHttp2Stream, headers: IncomingHttpHeaders & Inco
 
 function onData(this: ClientHttp2Stream, chunk: string): void {
   const { [exchangeOf]: exchange } = this as ExchangeStream;
-  if (exchange.body.length < maximumErrorCharacters) exchange.body += chunk;
+  if (exchange.body.length < maximumAnswerCharacters) exchange.body += chunk;
 }
 
 function onClose(this: ClientHttp2Stream): void {

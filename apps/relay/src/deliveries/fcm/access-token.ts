@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { FcmApp } from '../apps/app-set.js';
 import type { ReachLog } from '../reach-log.js';
 import type { VendorAnswer } from '../vendor-answer.js';
+import { readBody } from './read-body.js';
 
 export type AccessTokenResult =
   | { readonly kind: 'token'; readonly accessToken: string }
@@ -99,7 +100,7 @@ export class AccessToken {
         headersTimeout: timeoutMilliseconds,
         bodyTimeout: timeoutMilliseconds,
       });
-      const text = await body.text();
+      const text = await readBody(body);
       const parsed = tokenAnswer.safeParse(statusCode === 200 ? JSON.parse(text) : undefined);
       reach.worked();
       if (!parsed.success) return refused(statusCode, headers['retry-after']);

@@ -7,6 +7,7 @@ import type { VendorAnswer } from '../vendor-answer.js';
 import type { SendOptions, VendorSender } from '../vendor-sender.js';
 import { AccessToken } from './access-token.js';
 import { buildFcmMessage } from './fcm-message.js';
+import { readBody } from './read-body.js';
 import { readFcmReason } from './read-fcm-error.js';
 import { SendGate } from './send-gate.js';
 
@@ -21,7 +22,6 @@ export interface FcmSenderOptions {
 
 const maximumConnections = 256;
 const connectTimeoutMilliseconds = 10_000;
-const maximumErrorBytes = 64 * 1024;
 
 const overloaded: VendorAnswer = { kind: 'unanswered', why: 'OVERLOADED' };
 const timeouts: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
@@ -136,12 +136,11 @@ export class FcmSender implements VendorSender {
 }
 
 async function readRefusal({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<VendorAnswer> {
-  const text = await body.text();
   const retryAfter = headers['retry-after'];
   return {
     kind: 'refused',
     httpStatus: statusCode,
-    reason: readFcmReason(text.slice(0, maximumErrorBytes)),
+    reason: readFcmReason(await readBody(body)),
     retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
   };
 }
