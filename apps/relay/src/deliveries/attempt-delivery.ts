@@ -16,7 +16,8 @@ import type { VendorAnswer } from './vendor-answer.js';
 /** What came of one attempt, and what must be remembered with it. */
 export type Attempt =
   | { readonly kind: 'sent'; readonly workedEnvironment?: ApnsEnvironment }
-  | { readonly kind: 'gone'; readonly reason: string; readonly ifRegisteredBefore: number }
+  /** Without `ifRegisteredBefore` there is no device to expire. */
+  | { readonly kind: 'gone'; readonly reason: string; readonly ifRegisteredBefore?: number }
   /** `isTry` is false when the notification was only held back, which does not count against it. */
   | {
       readonly kind: 'retry';

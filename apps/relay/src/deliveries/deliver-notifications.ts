@@ -49,7 +49,7 @@ interface Item {
 }
 
 const internalRetryMilliseconds = 5000;
-const deadAttempt: Attempt = { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
+const deadAttempt: Attempt = { kind: 'gone', reason: 'UNKNOWN_DEVICE' };
 
 /** The first try of every notification of a request, within its budget; what is left over is stored before it returns. */
 export class DeliverNotifications {
@@ -72,7 +72,8 @@ export class DeliverNotifications {
     const now = clock();
     const items = requests.map((request): Item => {
       const notification = readPushRequest(request, requester, now);
-      const hasOwnId = request.notification_id != null;
+      // A number that no device can have can be in no receipt either.
+      const hasOwnId = request.notification_id != null && Number.isSafeInteger(notification.relayDeviceId);
       return {
         notification,
         hasOwnId,
@@ -192,9 +193,10 @@ export class DeliverNotifications {
       item.attempt = deadAttempt;
       return undefined;
     }
+    const receipt = hasOwnId ? remembered.get(keyOf(notification)) : undefined;
     if (device === undefined || device.expiredAt !== undefined) {
       item.attempt = deadAttempt;
-      item.isRepeat = true;
+      item.isRepeat ||= receipt !== undefined;
       return undefined;
     }
     if (!isOfKind(device, notification)) {
@@ -205,7 +207,6 @@ export class DeliverNotifications {
       item.following = this.#follow(item, item.follows);
       return item.following;
     }
-    const receipt = hasOwnId ? remembered.get(keyOf(notification)) : undefined;
     // A token that was dead and was registered again since deserves another try.
     if (receipt === undefined || receipt.status === 'gone')
       return this.#options.attempts.attempt(
@@ -312,7 +313,7 @@ function attemptOf({ status, reason = '', fault = 'vendor' }: Receipt): Attempt 
     case 'queued':
       return { kind: 'retry', reason, at: 0, isTry: false };
     case 'gone':
-      return { kind: 'gone', reason, ifRegisteredBefore: 0 };
+      return { kind: 'gone', reason };
     case 'rejected':
       return { kind: 'rejected', reason, fault };
   }

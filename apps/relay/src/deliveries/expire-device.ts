@@ -16,6 +16,7 @@ export async function expireDevice(
   now: number,
 ): Promise<Attempt> {
   const { ifRegisteredBefore } = attempt;
+  if (ifRegisteredBefore === undefined) return attempt;
   if (await markExpired(db, relayDeviceId, { at: now, ifRegisteredBefore })) return attempt;
   const row = await db
     .selectFrom('relay_devices')

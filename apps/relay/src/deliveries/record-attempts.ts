@@ -80,6 +80,7 @@ export class RecordAttempts {
 }
 
 function leavesTrace(attempt: Attempt): boolean {
-  if (attempt.kind === 'gone' || attempt.kind === 'retry') return true;
+  if (attempt.kind === 'gone') return attempt.ifRegisteredBefore !== undefined;
+  if (attempt.kind === 'retry') return true;
   return attempt.kind === 'sent' && attempt.workedEnvironment !== undefined;
 }

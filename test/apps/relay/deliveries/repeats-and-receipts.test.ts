@@ -290,6 +290,55 @@ eachBackend((backend) => {
   });
 
   describe('receipts', () => {
+    it('tell what became of a notification for a device that the realm does not have, and of its repeat', async () => {
+      const { server, database } = relay;
+      const realm = await database.write(({ db }) =>
+        db
+          .insertInto('realms')
+          .values({ uuid: randomUUID(), server_id: server?.serverId ?? '', created_at: 0 })
+          .returning('id')
+          .executeTakeFirstOrThrow(),
+      );
+      const foreign = await relay.addFcm(freshFcmToken(), { realm: Number(realm.id) });
+      const dead = await relay.addFcm(freshFcmToken());
+      await database.write(({ db }) =>
+        db.updateTable('relay_devices').set({ expired_at: 1 }).where('id', '=', dead).execute(),
+      );
+      const devices = [foreign, dead, 999_999];
+      const notification_id = randomUUID();
+      const requests = devices.map((id) => fcmRequest(id, { notification_id }));
+      const first = await relay.notify(requests);
+      const gone = { status: 'gone', reason: 'UNKNOWN_DEVICE' };
+      expect(first.body.results).toEqual(devices.map(() => ({ ...gone, notification_id })));
+      expect(first.body.delete_device_ids).toEqual(devices);
+      const receipts = await relay.receipts([notification_id]);
+      expect(receipts.sort((one, other) => one.device_id - other.device_id)).toMatchObject(
+        devices.map((device_id) => ({ ...gone, device_id })),
+      );
+      time.now += 1000;
+      expect((await relay.notify(requests)).body).toEqual(first.body);
+      expect((await relay.receipts([notification_id])).length).toBe(3);
+    });
+
+    it('are not promised for a device that there cannot be', async () => {
+      const notification_id = randomUUID();
+      const { body } = await relay.notify([fcmRequest(1n << 60n, { notification_id })]);
+      expect(body.results).toEqual([{ status: 'gone', reason: 'UNKNOWN_DEVICE' }]);
+      expect(await relay.receipts([notification_id])).toEqual([]);
+    });
+
+    it('still say that a notification was sent when its device has died since and it is repeated', async () => {
+      const id = await relay.addFcm(freshFcmToken());
+      const notification_id = randomUUID();
+      await relay.notify([fcmRequest(id, { notification_id })]);
+      await relay.database.write(({ db }) =>
+        db.updateTable('relay_devices').set({ expired_at: time.now }).where('id', '=', id).execute(),
+      );
+      const { body } = await relay.notify([fcmRequest(id, { notification_id })]);
+      expect(body.delete_device_ids).toEqual([id]);
+      expect(await relay.receipts([notification_id])).toMatchObject([{ status: 'sent' }]);
+    });
+
     it('are shown to the server that sent the notification and to no other', async () => {
       const id = await relay.addFcm('fcm-private');
       const notification_id = randomUUID();
