@@ -24,14 +24,22 @@ async function startProcess(): Promise<DeletionBreakers> {
 }
 
 /** What one app's vendor says, mixed evenly; how many of the dead tokens may be deleted. */
-async function hear(breakers: DeletionBreakers, total: number, deadShare: number): Promise<number> {
+async function hear(breakers: DeletionBreakers, total: number, deadShare: number, of = app): Promise<number> {
   let deleted = 0;
   for (let index = 0; index < total; index += 1) {
     const isDead = Math.floor((index + 1) * deadShare) > Math.floor(index * deadShare);
-    if (!isDead) breakers.noteSent(app);
-    else if (await breakers.mayDelete(app)) deleted += 1;
+    if (!isDead) breakers.noteSent(of);
+    else if (await breakers.mayDelete(of)) deleted += 1;
   }
   return deleted;
+}
+
+function gate(): { passed: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const passed = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { passed, open };
 }
 
 describe('what is usual for an app', () => {
@@ -87,5 +95,38 @@ describe('deletions that an operator confirmed', () => {
     expect(await hear(breakers, 100, 1)).toBe(100);
     time.now += 2 * hour;
     expect(await hear(breakers, 100, 1)).toBeLessThanOrEqual(20);
+  });
+});
+
+describe('deletions that are frozen', () => {
+  it('stay so when what was read before brings back an older confirmation', async () => {
+    const other = 'fcm:another-project';
+    const breakers = await startProcess();
+    await hear(breakers, 100, 1);
+    await store?.confirm(app, time.now);
+    time.now += 25 * hour;
+    // One more freezes them.
+    for (const of of [app, other]) await hear(breakers, 20, 1, of);
+    const { open, list } = store as BreakerStore;
+    const [stored, told] = [gate(), gate()];
+    const opening = vi.spyOn(store as BreakerStore, 'open').mockImplementationOnce(async (breaker) => {
+      await stored.passed;
+      await open.call(store as BreakerStore, breaker);
+    });
+    const freezing = breakers.mayDelete(app);
+    await expect.poll(() => opening.mock.calls.length).toBe(1);
+    const reading = vi.spyOn(store as BreakerStore, 'list').mockImplementationOnce(async () => {
+      const read = await list.call(store as BreakerStore);
+      await told.passed;
+      return read;
+    });
+    const beside = breakers.mayDelete(other);
+    await expect.poll(() => reading.mock.calls.length).toBe(1);
+    stored.open();
+    expect(await freezing).toBe(false);
+    told.open();
+    expect(await beside).toBe(false);
+    expect(breakers.describe()).toContain(app);
+    expect(await hear(breakers, 20, 1)).toBe(0);
   });
 });

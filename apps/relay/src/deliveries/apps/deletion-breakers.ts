@@ -1,5 +1,5 @@
 import type { Clock, Log } from '@waxwing/service';
-import type { BreakerStore } from './breaker-store.js';
+import type { BreakerStore, StoredBreaker } from './breaker-store.js';
 
 export interface DeletionBreakersOptions {
   readonly clock: Clock;
@@ -43,6 +43,8 @@ export class DeletionBreakers {
   readonly #confirmed = new Map<string, number>();
   /** Apps whose freezing is being stored. */
   readonly #freezing = new Map<string, Promise<void>>();
+  /** How many freezings this process has stored. */
+  #freezes = 0;
   #loadedAt = Number.NEGATIVE_INFINITY;
   #loading: Promise<void> | undefined;
 
@@ -85,7 +87,7 @@ export class DeletionBreakers {
 
   /** Reads what is frozen and what operators confirmed. */
   async load(): Promise<void> {
-    for (const { app, kind, confirmedAt } of await this.#options.store.list()) {
+    for (const { app, kind, confirmedAt } of await this.#read()) {
       if (kind !== 'deletion') continue;
       if (confirmedAt === undefined) {
         this.#markFrozen(app);
@@ -110,6 +112,15 @@ export class DeletionBreakers {
     return this.#loading;
   }
 
+  /** What is stored; read again when this process has frozen something meanwhile, which the first reading may not have. */
+  async #read(): Promise<StoredBreaker[]> {
+    for (;;) {
+      const before = this.#freezes;
+      const breakers = await this.#options.store.list();
+      if (before === this.#freezes) return breakers;
+    }
+  }
+
   #isConfirmed(appId: string): boolean {
     const confirmedAt = this.#confirmed.get(appId);
     return confirmedAt !== undefined && this.#options.clock() - confirmedAt < confirmedMilliseconds;
@@ -124,6 +135,7 @@ export class DeletionBreakers {
       'deletions are frozen: look for a mistake, then run "waxwing-relay apps confirm-deletions"',
     );
     await this.#options.store.open({ app: appId, kind: 'deletion', reason, at: now });
+    this.#freezes += 1;
     this.#confirmed.delete(appId);
     this.#markFrozen(appId);
   }
