@@ -1,6 +1,7 @@
 import type { Database } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { jobEngineOf } from '../../packages/storage/src/open-database.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { add, countsOf, handler, open, start } from '../support/job-queue-under-test.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
@@ -94,6 +95,43 @@ describe('the lease of a job', () => {
       clock.now = start + 1000;
       await database.jobs.idle();
       expect(attempts).toEqual([1, 2]);
+    });
+  });
+
+  describe('whose renewal is under way when the queue stops', () => {
+    eachBackend((backend) => {
+      /** A queue that renews, until `end` is called. */
+      async function startRenewing() {
+        const database = await open(backend, { now: start });
+        await database.jobs.start();
+        await database.jobs.idle();
+        let end = (): void => undefined;
+        const renewing = vi.spyOn(jobEngineOf(database), 'takeOver').mockImplementationOnce(
+          () =>
+            new Promise((resolve) => {
+              end = resolve;
+            }),
+        );
+        vi.advanceTimersByTime(renewal);
+        await expect.poll(() => renewing.mock.calls.length).toBe(1);
+        return { database, end: () => end() };
+      }
+
+      it('is waited for', async () => {
+        const { database, end } = await startRenewing();
+        const ended: string[] = [];
+        const stopping = database.jobs.stop(60_000).then(() => ended.push('stop'));
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        ended.push('renewal');
+        end();
+        await stopping;
+        expect(ended).toEqual(['renewal', 'stop']);
+      });
+
+      it('is not waited for longer than the queue may take', async () => {
+        const { database } = await startRenewing();
+        await database.jobs.stop(20);
+      });
     });
   });
 

@@ -43,6 +43,8 @@ export class JobRunner {
   #pollTimer: NodeJS.Timeout | undefined;
   #pollAt = Number.POSITIVE_INFINITY;
   #renewalTimer: NodeJS.Timeout | undefined;
+  /** Those under way: the database may take longer for one than it is until the next. */
+  readonly #renewals = new Set<Promise<void>>();
   /** When the database was last known to answer, by a clock that is never set. */
   #lastAnswerAt = performance.now();
   #started = false;
@@ -66,7 +68,7 @@ export class JobRunner {
     await this.#options.engine.prepare([...this.#work.keys()]);
     await this.#options.engine.start();
     this.#started = true;
-    this.#renewalTimer = setInterval(() => void this.#renew(), renewalMilliseconds);
+    this.#renewalTimer = setInterval(() => this.#beginRenewal(), renewalMilliseconds);
     this.#renewalTimer.unref();
     this.wake();
   }
@@ -109,12 +111,14 @@ export class JobRunner {
     this.#started = false;
     clearTimeout(this.#pollTimer);
     await this.#claiming;
+    const deadline = performance.now() + deadlineMilliseconds;
     await waitAtMost(this.#finished(), deadlineMilliseconds);
     if (this.#running().length > 0) {
       this.#stopping.abort();
       await waitAtMost(this.#finished(), abortGraceMilliseconds);
     }
     clearInterval(this.#renewalTimer);
+    await waitAtMost(Promise.all(this.#renewals), Math.max(0, deadline - performance.now()));
     this.#isAbandoned = true;
     await this.#release(this.#running().map(({ claim }) => claim));
   }
@@ -271,6 +275,11 @@ export class JobRunner {
     if (claims.length > 0) await this.#options.engine.renew(claims);
   }
 
+  #beginRenewal(): void {
+    const renewal = this.#renew().finally(() => this.#renewals.delete(renewal));
+    this.#renewals.add(renewal);
+  }
+
   async #renew(): Promise<void> {
     try {
       await this.#renewLeases();
@@ -294,7 +303,7 @@ function roomOf({ handler, running }: Work): number {
 }
 
 /** Resolves when `work` does, or after that time. */
-async function waitAtMost(work: Promise<void>, milliseconds: number): Promise<void> {
+async function waitAtMost(work: Promise<unknown>, milliseconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, milliseconds);
