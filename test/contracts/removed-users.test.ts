@@ -17,8 +17,10 @@ eachBackend((backend) => {
       const write = vi.spyOn(database, 'write');
       const answer = await database.db.transaction().execute(async (db) => {
         await change(db, ada.userId);
+        // Jobs write, too.
+        const before = write.mock.calls.length;
         const answering = test.register(ada, testPhone('1').fields);
-        await expect.poll(() => write.mock.calls.length, { timeout: 20_000 }).toBe(1);
+        await expect.poll(() => write.mock.calls.length, { timeout: 20_000 }).toBeGreaterThan(before);
         if (backend.name === 'postgres') {
           const waiting = sql<{ count: number }>`
             select count(*) as count from pg_stat_activity
