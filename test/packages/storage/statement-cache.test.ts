@@ -2,7 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StatementCache } from '../../../packages/storage/src/sqlite/statement-cache.js';
 
-let database: DatabaseSync;
+let database: InstanceType<typeof DatabaseSync>;
 let statements: StatementCache;
 beforeEach(() => {
   database = new DatabaseSync(':memory:');
