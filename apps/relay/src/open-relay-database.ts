@@ -3,7 +3,7 @@ import { type OpenDatabaseOptions, openDatabase } from '@waxwing/storage';
 import { type RelayDatabase, type RelayTables, relayMigrationSets } from './relay-tables.js';
 
 export interface OpenRelayDatabaseOptions
-  extends Pick<OpenDatabaseOptions, 'role' | 'onJobError' | 'onDeadJobsRemoved'> {
+  extends Pick<OpenDatabaseOptions, 'role' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'> {
   readonly url: Secret<string>;
   readonly clock: Clock;
 }

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import {
   type Clock,
   createHttpApp,
+  createJobLog,
   type Log,
   Metrics,
   type MetricsListener,
@@ -113,10 +114,8 @@ function openDatabase(
   { databaseUrl: url }: RelayConfiguration,
   { log, clock, metrics }: Pick<RelayContext, 'log' | 'clock' | 'metrics'>,
 ): Promise<RelayDatabase> {
-  const onJobError = (error: unknown, job: { readonly id: string; readonly kind: string }) =>
-    log.error({ err: error, job: job.id, kind: job.kind }, 'a job failed unexpectedly');
   const onDeadJobsRemoved = (count: number) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count);
-  return openRelayDatabase({ url, role: 'serving', clock, onJobError, onDeadJobsRemoved });
+  return openRelayDatabase({ url, role: 'serving', clock, ...createJobLog(log), onDeadJobsRemoved });
 }
 
 type Foundation = Omit<RelayContext, 'servers' | 'keyRing' | 'tokenVault'>;

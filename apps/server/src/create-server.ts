@@ -3,6 +3,7 @@ import {
   type Clock,
   ConfigurationError,
   createHttpApp,
+  createJobLog,
   type Log,
   Metrics,
   readPrivateFile,
@@ -55,7 +56,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     migrations: serverMigrations,
     role: 'serving',
     now: clock,
-    onJobError: (err, { id, kind }) => log.error({ err, job: id, kind }, 'a job failed unexpectedly'),
+    ...createJobLog(log),
     onDeadJobsRemoved: (count) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count),
   });
   try {

@@ -15,5 +15,6 @@ export * from './lifecycle/clock.js';
 export * from './lifecycle/retry-delay.js';
 export * from './lifecycle/run-process.js';
 export * from './logging/create-logger.js';
+export { createJobLog } from './logging/job-log.js';
 export * from './metrics/metrics.js';
 export * from './metrics/metrics-listener.js';

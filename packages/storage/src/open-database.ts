@@ -30,6 +30,8 @@ export interface OpenDatabaseOptions {
    * The work goes on later in both cases.
    */
   onJobError(error: unknown, job: Job): void;
+  /** Told whenever the database has answered which jobs are due; they are looked for each second at least. */
+  onAnswer?(): void;
   /** Told how many dead letters were removed because they were old. */
   onDeadJobsRemoved?(count: number): void;
   /** The most connections to PostgreSQL that this process opens, from 2 on; 10 where nothing is said. */
@@ -86,6 +88,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     mayWork: options.role === 'serving',
     now: options.now,
     onError,
+    onAnswer: () => options.onAnswer?.(),
     onDeadJobsRemoved: (count) => options.onDeadJobsRemoved?.(count),
   });
   let closed: Promise<void> | undefined;

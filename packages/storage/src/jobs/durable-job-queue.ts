@@ -22,6 +22,8 @@ export interface JobQueueOptions {
   readonly now: () => number;
   /** Told of whatever went wrong with a job, or (without one) with looking for jobs; the work goes on later. */
   onError(error: unknown, job?: Job): void;
+  /** The database has told which jobs are due. */
+  onAnswer(): void;
   onDeadJobsRemoved(count: number): void;
 }
 
@@ -54,6 +56,7 @@ export class DurableJobQueue implements JobQueue {
       outcomes: new OutcomeRecorder(engine, commits, this.#dead),
       now,
       onError: (error, claim) => options.onError(error, claim?.job),
+      onAnswer: () => options.onAnswer(),
       beforeClaim: () => this.#startSchedules(),
       nextDueAt: () => this.#schedules.nextDueAt,
     });

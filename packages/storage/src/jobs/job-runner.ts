@@ -8,6 +8,8 @@ export interface JobRunnerOptions {
   readonly outcomes: OutcomeRecorder;
   readonly now: () => number;
   onError(error: unknown, claim?: ClaimedJob): void;
+  /** The database has told which jobs are due. */
+  onAnswer(): void;
   /** Called before jobs are looked for, so that what is due at that moment is among them. */
   beforeClaim(): Promise<void>;
   /** When `beforeClaim` has something to do next, in Unix milliseconds. */
@@ -169,6 +171,7 @@ export class JobRunner {
     const free = roomOf(work);
     if (free <= 0) return;
     const claims = await this.#options.engine.claim(kind, free);
+    this.#options.onAnswer();
     for (const claim of claims) {
       const running = work.running.get(claim.job.id);
       if (running === undefined || running.isEnding) {
