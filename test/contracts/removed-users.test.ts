@@ -24,7 +24,7 @@ eachBackend((backend) => {
         if (backend.name === 'postgres') {
           const waiting = sql<{ count: number }>`
             select count(*) as count from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock' and query like 'update "users"%'`;
+            where datname = current_database() and wait_event_type = 'Lock' and query like 'select % from "users" %'`;
           const count = async () => (await waiting.execute(database.db)).rows[0]?.count;
           await expect.poll(count, { timeout: 20_000 }).toBe(1);
         }

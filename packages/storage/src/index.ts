@@ -7,6 +7,7 @@ export * from './database-unusable-error.js';
 export * from './file-lock.js';
 export * from './jobs/job-listing.js';
 export * from './jobs/job-queue.js';
+export * from './keeping-rows.js';
 export type { MigrationSet, MigrationStatus } from './migrate.js';
 export { type Database, migrationStatus, type OpenDatabaseOptions, openDatabase } from './open-database.js';
 export * from './portable-columns.js';

@@ -1,4 +1,4 @@
-import type { AnyTransaction } from '@waxwing/storage';
+import { type AnyTransaction, keepingRows } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { ServerTables } from '../server-tables.js';
 import type { Role } from './roles.js';
@@ -75,14 +75,13 @@ export async function lockUser(
   { id, apiKeyHash }: Pick<KnownUser, 'id' | 'apiKeyHash'>,
 ): Promise<boolean> {
   const db = transaction.db as Transaction<ServerTables>;
-  // An update that changes nothing locks the row on every kind of database.
   const row = await db
-    .updateTable('users')
-    .set({ is_active: 1 })
+    .selectFrom('users')
+    .select('id')
     .where('id', '=', id)
     .where('api_key_hash', '=', apiKeyHash)
     .where('is_active', '=', 1)
-    .returning('id')
+    .modifyEnd(keepingRows(db))
     .executeTakeFirst();
   return row !== undefined;
 }

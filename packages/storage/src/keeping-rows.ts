@@ -1,0 +1,9 @@
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+
+/**
+ * The end of a query in a transaction which keeps the rows that it reads as they are until the commit; others may keep
+ * them too. On SQLite nobody else writes until then anyway.
+ */
+export function keepingRows<Tables>(db: Kysely<Tables>): RawBuilder<unknown> {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for share` : sql``;
+}
