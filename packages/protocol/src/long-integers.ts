@@ -58,17 +58,13 @@ function reveal(value: unknown, parseInteger: (digits: string) => number | bigin
     return value;
   }
   // All that is enumerable in what was just parsed is its own.
-  for (const name in value) {
-    const inner = (value as Record<string, unknown>)[name];
+  const object = value as Record<string, unknown>;
+  for (const name in object) {
+    const inner = object[name];
     const revealed = reveal(inner, parseInteger);
     // A plain assignment to `__proto__` would not reach the object's own property.
-    if (revealed !== inner)
-      Object.defineProperty(value, name, {
-        value: revealed,
-        writable: true,
-        enumerable: true,
-        configurable: true,
-      });
+    if (name === '__proto__') Object.defineProperty(object, name, { value: revealed });
+    else if (revealed !== inner) object[name] = revealed;
   }
   return value;
 }

@@ -4,7 +4,7 @@ import type { RelayDevice } from '../registrations/relay-device.js';
 import { findRelayDevices } from '../registrations/relay-device-store.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { RelayDatabase } from '../relay-tables.js';
-import type { Attempt, DeliveryAttempts } from './attempt-delivery.js';
+import type { Attempt, AttemptOptions, DeliveryAttempts } from './attempt-delivery.js';
 import { Claims, keyOf } from './claims.js';
 import { expiresAt, type Notification } from './delivery.js';
 import type { DeliveryTimings } from './delivery-timings.js';
@@ -46,6 +46,13 @@ interface Item {
   following: Promise<Attempt> | undefined;
   /** The earlier item of this request that it repeats. */
   sameAs: Item | undefined;
+}
+
+interface Start {
+  readonly device: RelayDevice | undefined;
+  readonly remembered: ReadonlyMap<string, Receipt>;
+  /** The same for all items of a request. */
+  readonly first: AttemptOptions;
 }
 
 const internalRetryMilliseconds = 5000;
@@ -144,7 +151,12 @@ export class DeliverNotifications {
     const { timings } = this.#options;
     const devices = await this.#findDevices(items);
     const remembered = await this.#recall(items);
-    const notAfter = now + timings.requestBudgetMilliseconds;
+    const first: AttemptOptions = {
+      triesBefore: 0,
+      doubtsBefore: 0,
+      hasWaited: false,
+      notAfter: now + timings.requestBudgetMilliseconds,
+    };
     const late: Item[] = [];
     let open = 0;
     let isOver = false;
@@ -157,10 +169,8 @@ export class DeliverNotifications {
       };
       this.#waits.add(end);
       for (const item of items) {
-        const started = this.#start(item, devices.get(item.notification.relayDeviceId), {
-          remembered,
-          notAfter,
-        });
+        const device = devices.get(item.notification.relayDeviceId);
+        const started = this.#start(item, { device, remembered, first });
         if (started === undefined) continue;
         open += 1;
         const onEnd = (attempt: Attempt): void => {
@@ -183,11 +193,7 @@ export class DeliverNotifications {
   }
 
   /** The attempt on its way, or `undefined` when the item is settled without one. */
-  #start(
-    item: Item,
-    device: RelayDevice | undefined,
-    { remembered, notAfter }: { remembered: ReadonlyMap<string, Receipt>; notAfter: number },
-  ): Promise<Attempt> | undefined {
+  #start(item: Item, { device, remembered, first }: Start): Promise<Attempt> | undefined {
     const { notification, hasOwnId } = item;
     if (item.sameAs !== undefined) {
       item.attempt = deadAttempt;
@@ -209,10 +215,7 @@ export class DeliverNotifications {
     }
     // A token that was dead and was registered again since deserves another try.
     if (receipt === undefined || receipt.status === 'gone')
-      return this.#options.attempts.attempt(
-        { notification, device },
-        { triesBefore: 0, doubtsBefore: 0, hasWaited: false, notAfter },
-      );
+      return this.#options.attempts.attempt({ notification, device }, first);
     item.attempt = attemptOf(receipt);
     item.isRepeat = true;
     return undefined;

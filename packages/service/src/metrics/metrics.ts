@@ -65,8 +65,14 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
   }
 
-  counter<L extends string>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
-    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  /** @param collect adds what was counted elsewhere, whenever somebody asks for the metrics. */
+  counter<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[] = [],
+    collect: () => void = () => undefined,
+  ): Counter<L> {
+    return new Counter({ name, help, labelNames, collect, registers: [this.#registry] });
   }
 
   gauge<L extends string>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {
