@@ -6,7 +6,7 @@ import { createHttpApp, createLogger, Metrics, Secret, systemClock } from '@waxw
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { Transaction } from 'kysely';
 import type { KeyRingTables } from '../../apps/relay/src/keyring/key-ring-tables.js';
-import { countKeyUse } from '../../apps/relay/src/keyring/key-uses.js';
+import { countKeyUses } from '../../apps/relay/src/keyring/key-uses.js';
 import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
 import { KeyRingTokenVault } from '../../apps/relay/src/keyring/token-vault.js';
 import { openRelayDatabase } from '../../apps/relay/src/open-relay-database.js';
@@ -33,8 +33,10 @@ const bouncerPublicKey = Buffer.from(pair.publicKey).toString('base64');
 const keyRing: BouncerKeys = {
   takeOver: async () => undefined,
   find: (key) => (key === bouncerPublicKey ? pair : undefined),
-  keyUsed: ({ db }, publicKey, registrations, now) =>
-    countKeyUse(db as unknown as Transaction<KeyRingTables>, { publicKey, registrations, now, slot: 0 }),
+  keyUsed: (transaction, publicKey, registrations, now) => {
+    const db = transaction.db as unknown as Transaction<KeyRingTables>;
+    transaction.beforeCommit(() => countKeyUses(db, [{ publicKey, registrations, now }], 0));
+  },
 };
 const ring = newKeyRing(sodium, clock());
 const tokenVault = new KeyRingTokenVault(() => ring, clock);

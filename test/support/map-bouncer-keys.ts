@@ -20,7 +20,7 @@ export function createMapBouncerKeys(): MapBouncerKeys {
     // Nobody else changes these keys.
     takeOver: async () => undefined,
     find: (publicKey) => pairs.get(publicKey),
-    async keyUsed(transaction, publicKey, count) {
+    keyUsed(transaction, publicKey, count) {
       transaction.afterCommit(() => used.set(publicKey, (used.get(publicKey) ?? 0) + count));
     },
   };

@@ -17,17 +17,27 @@ export interface NewUse {
   readonly registrations: number;
   /** Unix milliseconds. */
   readonly now: number;
-  readonly slot: number;
 }
 
 export function dayOf(instant: number): number {
   return Math.floor(instant / dayMilliseconds);
 }
 
-/** Adds to a key's count of the day. */
-export async function countKeyUse(
+/** Adds to keys' counts of the day, in the order of keys and days; each key comes once for a day. */
+export async function countKeyUses(
   db: Transaction<KeyRingTables>,
-  { publicKey, registrations, now, slot }: NewUse,
+  uses: readonly NewUse[],
+  slot: number,
+): Promise<void> {
+  const nameOf = ({ publicKey, now }: NewUse) => `${publicKey} ${dayOf(now)}`;
+  const sorted = [...uses].sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
+  for (const use of sorted) await countKeyUse(db, use, slot);
+}
+
+async function countKeyUse(
+  db: Transaction<KeyRingTables>,
+  { publicKey, registrations, now }: NewUse,
+  slot: number,
 ): Promise<void> {
   await db
     .insertInto('bouncer_key_uses')

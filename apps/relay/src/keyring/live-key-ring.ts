@@ -12,7 +12,7 @@ import {
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { applySchedule, destroyTokenKeysBefore } from './key-ring-transitions.js';
-import { countKeyUse, deleteOldKeyUses } from './key-uses.js';
+import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
 import { renewalDue, withListToRenew } from './publish-key-list.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
@@ -64,6 +64,8 @@ export class LiveKeyRing {
   #problem: { readonly sentence: string; readonly saidAt: number } | undefined;
   #unopened: { readonly stored: string; readonly error: unknown; readonly at: number } | undefined;
   #refreshing: Promise<void> | undefined;
+  /** What each transaction under way has counted so far. */
+  readonly #uses = new WeakMap<AnyTransaction, Map<string, NewUse>>();
 
   constructor(current: StoredKeyRing, options: LiveKeyRingOptions) {
     this.#options = options;
@@ -98,16 +100,24 @@ export class LiveKeyRing {
     return published;
   }
 
-  /** Counts registrations opened with a key, in the transaction that keeps them. `now` in Unix milliseconds. */
-  async keyUsed(
-    transaction: AnyTransaction,
-    bouncerPublicKey: string,
-    count: number,
-    now: number,
-  ): Promise<void> {
-    const slot = Math.floor(this.#options.random() * useSlots);
-    const db = transaction.db as Transaction<KeyRingTables>;
-    await countKeyUse(db, { publicKey: bouncerPublicKey, registrations: count, now, slot });
+  /**
+   * Counts registrations opened with a key, in the transaction that keeps them. `now` in Unix milliseconds. What one
+   * transaction counts is written at its end, into one slot and in one order, so that no two wait for each other.
+   */
+  keyUsed(transaction: AnyTransaction, bouncerPublicKey: string, count: number, now: number): void {
+    let uses = this.#uses.get(transaction);
+    if (uses === undefined) {
+      const own = new Map<string, NewUse>();
+      this.#uses.set(transaction, own);
+      const slot = Math.floor(this.#options.random() * useSlots);
+      const db = transaction.db as Transaction<KeyRingTables>;
+      transaction.beforeCommit(() => countKeyUses(db, [...own.values()], slot));
+      uses = own;
+    }
+    const name = `${bouncerPublicKey} ${dayOf(now)}`;
+    const before = uses.get(name) ?? { publicKey: bouncerPublicKey, registrations: 0, now };
+    const registrations = before.registrations + count;
+    uses.set(name, { publicKey: bouncerPublicKey, registrations, now: Math.max(before.now, now) });
   }
 
   /** Deletes the daily counts that neither a command shows nor the policy asks for any more; how many they were. */

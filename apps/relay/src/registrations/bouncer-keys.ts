@@ -23,5 +23,5 @@ export interface BouncerKeys {
     bouncerPublicKey: string,
     count: number,
     now: number,
-  ): Promise<void>;
+  ): void;
 }

@@ -60,9 +60,7 @@ export class DurableRegistrations implements RegistrationStore {
     const ids = await this.#upsert.run(transaction.db, rows);
     const uses = new Map<string, number>();
     for (const { bouncerPublicKey: key } of toSave) uses.set(key, (uses.get(key) ?? 0) + 1);
-    // In one order everywhere, so that two transactions never wait for each other.
-    const sorted = [...uses].sort(([left], [right]) => (left < right ? -1 : 1));
-    for (const [key, count] of sorted) await this.#options.keyRing.keyUsed(transaction, key, count, now);
+    for (const [key, count] of uses) this.#options.keyRing.keyUsed(transaction, key, count, now);
     return ids;
   }
 }

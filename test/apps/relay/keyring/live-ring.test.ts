@@ -137,13 +137,30 @@ eachBackend((backend) => {
   });
 
   describe('the use of a key', () => {
+    it('is written once for a transaction, so that no two of them wait for each other', async () => {
+      const here = await world('file');
+      const { keyRing } = await open(here);
+      const key = keyRing.primaryPublicKey();
+      await here.database.write(async (transaction) => {
+        for (let round = 0; round < 20; round += 1) {
+          for (const each of [key, 'another']) keyRing.keyUsed(transaction, each, 1, startedAt + round);
+        }
+      });
+      const rows = await here.database.db.selectFrom('bouncer_key_uses').selectAll().execute();
+      expect(rows.map(({ registrations, last_used_at }) => [registrations, last_used_at])).toEqual([
+        [20, startedAt + 19],
+        [20, startedAt + 19],
+      ]);
+      expect(rows[0]?.slot).toBe(rows[1]?.slot);
+    });
+
     it('is counted per day in the transaction of the registrations, and not when that is undone', async () => {
       const here = await world('file');
       const { keyRing } = await open(here);
       const key = keyRing.primaryPublicKey();
       const use = (count: number, now: number, fail = false) =>
         here.database.write(async (transaction) => {
-          await keyRing.keyUsed(transaction, key, count, now);
+          keyRing.keyUsed(transaction, key, count, now);
           if (fail) throw new Error('undone');
         });
       await Promise.all(Array.from({ length: 40 }, () => use(2, startedAt + 5)));

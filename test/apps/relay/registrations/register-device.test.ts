@@ -192,7 +192,7 @@ eachBackend((backend) => {
   });
 
   it('answers the whole batch with an error, and keeps nothing, when the commit fails', async () => {
-    relay.context.keyRing.keyUsed = async () => {
+    relay.context.keyRing.keyUsed = () => {
       throw new Error('disk full');
     };
     const answers = await Promise.all([relay.register(goodForm()), relay.register(goodForm())]);
