@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { mutantsOf } from './mutants.js';
+
+const changes = (text: string): string[] => mutantsOf(text).map(({ change }) => change);
+
+describe('the mutants of a source text', () => {
+  it('let a condition hold never and always', () => {
+    expect(changes('if (ready) go = 1;')).toEqual(['ready -> false', 'ready -> true']);
+  });
+
+  it('leave out either side of an "and" or an "or"', () => {
+    expect(changes('const open = known && fresh;')).toEqual([
+      'known && fresh -> known',
+      'known && fresh -> fresh',
+    ]);
+  });
+
+  it('move a comparison by one and turn an equality round', () => {
+    expect(changes('const late = age < limit;')).toEqual(['age < limit -> age <= limit']);
+    expect(changes('const same = a === b;')).toEqual(['a === b -> a !== b']);
+  });
+
+  it('leave out calls made for their effect, awaited or not', () => {
+    expect(changes('wipe(key); await sync(file);')).toEqual([
+      'wipe(key); -> nothing',
+      'await sync(file); -> nothing',
+    ]);
+  });
+
+  it('swap booleans, drop negations and open file modes to everybody', () => {
+    expect(changes('const strict = true;')).toEqual(['true -> false']);
+    expect(changes('const closed = !open;')).toEqual(['!open -> open']);
+    expect(changes('const mode = 0o600;')).toEqual(['0o600 -> 0o666']);
+  });
+
+  it('change nothing in types and imports', () => {
+    expect(changes("import { a } from 'a' with { type: 'json' };\ntype Flag = true | false;")).toEqual([]);
+  });
+
+  it('name their line and hold the whole text with the one change', () => {
+    const text = 'const a = 1;\nif (a < 2) stop();\n';
+    expect(mutantsOf(text)[0]).toEqual({
+      line: 2,
+      change: 'a < 2 -> false',
+      text: 'const a = 1;\nif (false) stop();\n',
+    });
+  });
+
+  it('refuse a text that is no program', () => {
+    expect(() => mutantsOf('if (')).toThrow('does not parse');
+  });
+});

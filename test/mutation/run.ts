@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { equivalents } from './equivalents.js';
+import { Lane } from './lane.js';
+import { type Mutant, mutantsOf } from './mutants.js';
+import { type Target, targets } from './targets.js';
+
+const usage =
+  'npm run mutate -- [--only PART-OF-A-PATH]… [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and says which change no test notices.';
+const root = join(import.meta.dirname, '../..');
+
+interface Candidate extends Mutant {
+  readonly target: Target;
+}
+
+const options = readArguments();
+const candidates = draw(
+  targets
+    .filter(({ file }) => options.only.length === 0 || options.only.some((part) => file.includes(part)))
+    .flatMap((target) =>
+      mutantsOf(readFileSync(join(root, target.file), 'utf8')).map((m) => ({ ...m, target })),
+    )
+    .filter(({ target, change }) => !equivalents.some((e) => e.file === target.file && e.change === change)),
+);
+const tried = candidates.length;
+const counts = { killed: 0, 'does-not-compile': 0, survived: 0 };
+const survivors: string[] = [];
+await Promise.all(Array.from({ length: options.lanes }, work));
+for (const line of survivors.sort()) process.stdout.write(`${line}\n`);
+process.stdout.write(
+  `${tried} mutants: ${counts.killed} killed by tests, ${counts['does-not-compile']} by the compiler, ${counts.survived} survived\n`,
+);
+process.exit(counts.survived === 0 ? 0 : 1);
+
+async function work(): Promise<void> {
+  const lane = new Lane(root);
+  const sound = new Set<string>();
+  try {
+    for (let next = candidates.pop(); next !== undefined; next = candidates.pop())
+      await tryOne(lane, next, sound);
+  } finally {
+    lane.close();
+  }
+}
+
+async function tryOne(
+  lane: Lane,
+  { target, line, change, text }: Candidate,
+  sound: Set<string>,
+): Promise<void> {
+  // Tests that fail without a mutant say nothing about one.
+  if (!sound.has(target.file) && !(await lane.passes(target.tests))) {
+    throw new Error(`The tests of ${target.file} fail before anything is changed: ${target.tests.join(' ')}`);
+  }
+  sound.add(target.file);
+  const verdict = await lane.try(target.file, text, target.tests);
+  counts[verdict] += 1;
+  const name = `${target.file}:${line}: ${change}`;
+  if (verdict === 'survived') survivors.push(`survived  ${name}`);
+  process.stderr.write(`${verdict.padEnd(17)} ${name}\n`);
+}
+
+/** At most so many of them, drawn by the seed, those of one file together. */
+function draw(all: readonly Candidate[]): Candidate[] {
+  let state = options.seed;
+  const next = (): number => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state;
+  };
+  const drawn = all.map((candidate) => ({ candidate, lot: next() }));
+  drawn.sort((a, b) => a.lot - b.lot);
+  const kept = drawn.slice(0, options.most).map(({ candidate }) => candidate);
+  return kept.sort((a, b) => b.target.file.localeCompare(a.target.file));
+}
+
+function readArguments(): { only: string[]; most: number; seed: number; lanes: number } {
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: 'string', multiple: true, default: [] },
+        most: { type: 'string', default: '1000' },
+        seed: { type: 'string', default: '1' },
+        lanes: { type: 'string', default: '2' },
+      },
+    });
+    const [most, seed, lanes] = [values.most, values.seed, values.lanes].map(wholeNumber);
+    return { only: values.only, most: most as number, seed: seed as number, lanes: lanes as number };
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n${usage}\n`);
+    return process.exit(2);
+  }
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`"${text}" must be a whole number from 1.`);
+  return Number(text);
+}
