@@ -49,6 +49,7 @@ const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const secondTryMilliseconds = 10_000;
 const problemRepeatMilliseconds = 60_000;
+const lookAgainMilliseconds = 1000;
 
 /**
  * The key ring of a running relay. {@link refresh} follows what is stored and does what time brings; when that fails,
@@ -61,6 +62,8 @@ export class LiveKeyRing {
   #current: StoredKeyRing;
   #openers: ReadonlyMap<string, Opener>;
   #nextDueAt: number;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #storedProblem: string | undefined;
   #problem: { readonly sentence: string; readonly saidAt: number } | undefined;
   #unopened: { readonly stored: string; readonly error: unknown; readonly at: number } | undefined;
   #refreshing: Promise<void> | undefined;
@@ -167,6 +170,15 @@ export class LiveKeyRing {
     await this.refresh();
   }
 
+  /**
+   * Why the ring that is stored is not the one in use, a sentence; `undefined` when it is. Looks at what is stored, but
+   * once a second at most, and decrypts it only when it has changed.
+   */
+  async storedProblem(): Promise<string | undefined> {
+    if (this.#options.monotonic() - this.#lookedAt >= lookAgainMilliseconds) await this.refresh();
+    return this.#storedProblem;
+  }
+
   /** Resolves when nothing is being refreshed. */
   async idle(): Promise<void> {
     await this.#refreshing;
@@ -180,9 +192,13 @@ export class LiveKeyRing {
         throw new ConfigurationError(['The key ring is gone: restore it from a backup.']);
       if (stored !== this.#current.stored) await this.#follow({ ring: await this.#open(stored), stored });
       if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#doWhatIsDue();
+      this.#storedProblem = undefined;
       this.#noteClock();
     } catch (error) {
-      this.#complain(`the key ring in use is not the one that is stored: ${(error as Error).message}`, error);
+      this.#storedProblem = `the key ring in use is not the one that is stored: ${(error as Error).message}`;
+      this.#complain(this.#storedProblem, error);
+    } finally {
+      this.#lookedAt = this.#options.monotonic();
     }
   }
 
