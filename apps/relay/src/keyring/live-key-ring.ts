@@ -17,6 +17,7 @@ import { renewalDue, withListToRenew } from './publish-key-list.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
 import { KeyRingTokenVault } from './token-vault.js';
+import { wipeKeyRing } from './wipe-key-ring.js';
 
 export interface LiveKeyRingOptions {
   readonly keeper: KeyRingKeeper;
@@ -236,12 +237,17 @@ export class LiveKeyRing {
   }
 
   #adopt(next: StoredKeyRing): void {
-    if (next.stored === this.#current.stored) return;
-    const old = this.#openers;
+    const { sodium } = this.#options;
+    if (next.ring === this.#current.ring) return;
+    if (next.stored === this.#current.stored) {
+      wipeKeyRing(next.ring, sodium);
+      return;
+    }
+    const old = this.#current.ring;
     this.#current = next;
     this.#openers = openersOf(next.ring);
     this.#nextDueAt = nextDueAt(next.ring, this.#policy);
-    for (const { pair } of old.values()) this.#options.sodium.wipe(pair.privateKey);
+    wipeKeyRing(old, sodium);
     this.#options.log.info(
       { key: this.describe().primaryKeyId, keys: this.#openers.size },
       'key ring taken over',
