@@ -13,6 +13,7 @@ import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { applySchedule, destroyTokenKeysBefore } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
+import { type Opener, openersOf } from './openers.js';
 import { renewalDue, withListToRenew } from './publish-key-list.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
@@ -28,12 +29,6 @@ export interface LiveKeyRingOptions {
   readonly log: Log;
   /** A number from 0 up to, not including, 1. */
   readonly random: () => number;
-}
-
-interface Opener {
-  readonly pair: KeyPair;
-  /** Unix milliseconds, not included; infinity for the primary. */
-  readonly until: number;
 }
 
 /** What a person should know of the ring. */
@@ -272,21 +267,6 @@ export class LiveKeyRing {
     const err = error instanceof ConfigurationError ? undefined : error;
     this.#options.log.error({ err }, sentence);
   }
-}
-
-function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
-  return new Map(
-    openingKeys(ring, 0).map((key) => [
-      key.publicKey,
-      {
-        pair: {
-          publicKey: new Uint8Array(Buffer.from(key.publicKey, 'base64')),
-          privateKey: key.privateKey.reveal(),
-        },
-        until: key.state === 'primary' ? Number.POSITIVE_INFINITY : key.acceptedUntil,
-      },
-    ]),
-  );
 }
 
 /** When time alone next changes something, in Unix milliseconds. */
