@@ -277,6 +277,28 @@ describe('readiness', () => {
     it('has nothing to say while the database answers', async () => {
       expect(await (await open(backend)).check()).toBeUndefined();
     });
+
+    it('tries a write every five seconds, says when none is taken, and leaves no row behind', async () => {
+      const url = await backend.freshUrl();
+      const time = { now: Date.parse('2026-03-01T00:00:00Z') };
+      const database = await backend.open<Tables>({ migrations: [birds], url, now: () => time.now });
+      const other = await backend.open<Tables>({ migrations: [birds], url, role: 'visiting' });
+      expect(await database.check()).toBeUndefined();
+      await other.write(async ({ db }) => {
+        await db
+          .insertInto('birds')
+          .values({ name: 'writes nothing else', seen: 1 } as never)
+          .execute();
+        if (backend.name === 'postgres') await sql`lock table schedules in share mode`.execute(db);
+        time.now += 4999;
+        expect(await database.check()).toBeUndefined();
+        time.now += 1;
+        expect(await database.check()).toBe('the database has not answered for 3 s');
+      });
+      await expect.poll(() => database.check()).toBeUndefined();
+      const { rows } = await sql`select name from schedules`.execute(database.db);
+      expect(rows).toEqual([]);
+    });
   });
 });
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { withFileLock } from '@waxwing/storage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
 import { publicKeyOf } from '../support/noble-oracle.js';
@@ -186,5 +188,21 @@ describe('a relay that starts', () => {
     }
     await relay.readyAt(`${world.relayUrl}/health/ready`);
     expect(await terminate(relay)).toEqual({ status: 0, isInTime: true });
+  }, 120_000);
+
+  it('and is told to stop meanwhile closes what it has opened', async () => {
+    const { RELAY_KEY_RING: ring = '' } = world.relayEnv;
+    let relay: SpawnedProcess | undefined;
+    let ending: ReturnType<typeof terminate> | undefined;
+    await withFileLock(`${ring}.lock`, async () => {
+      relay = world.spawnRelay();
+      // It waits for the lock with its database open.
+      await expect.poll(() => readFileSync(`${ring}.audit.jsonl`, 'utf8')).toContain('"action":"start"');
+      ending = terminate(relay);
+      await expect.poll(() => relay?.output).toContain('"msg":"closing"');
+    });
+    expect(await ending).toEqual({ status: 0, isInTime: true });
+    expect(relay?.output).toContain('"msg":"closed"');
+    expect(existsSync(`${ring}.sock`)).toBe(false);
   }, 120_000);
 });

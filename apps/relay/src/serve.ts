@@ -16,6 +16,7 @@ import type { RelayConfiguration } from './configuration.js';
 import type { RelayContext } from './context.js';
 import { createDeliveries } from './deliveries/create-deliveries.js';
 import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
+import { keysReadiness } from './keyring/keys-readiness.js';
 import { type DatabaseWithKeyRing, type OpenKeyRing, openKeyRing } from './keyring/open-key-ring.js';
 import { openRelayDatabase } from './open-relay-database.js';
 import { relayOperations } from './operations.js';
@@ -87,7 +88,7 @@ export async function startRelay(
     });
     closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
     const context = createContext({ ...foundation, deliveries }, ring);
-    const url = await listen(configuration, context, closers);
+    const url = await listen(configuration, { ...context, keyRing: ring.keyRing }, closers);
     const listener = await listenForMetrics(configuration, context, closers);
     database.jobs.schedule('registrations/reencrypt-tokens', tokenSweepMilliseconds, (signal) =>
       reencryptTokens(database, ring.keyRing, signal),
@@ -127,15 +128,19 @@ function createContext(foundation: Foundation, { keyRing }: OpenKeyRing): RelayC
 
 async function listen(
   { host, port }: RelayConfiguration,
-  context: RelayContext,
+  context: RelayContext & Pick<OpenKeyRing, 'keyRing'>,
   closers: (() => Promise<void>)[],
 ): Promise<string> {
-  const { log, metrics, database, deliveries } = context;
+  const { log, metrics, database, deliveries, keyRing } = context;
   const app = await createHttpApp({
     log,
     metrics,
     operations: relayOperations(context),
-    readiness: { database: () => database.check(), vendors: () => deliveries.readiness() },
+    readiness: {
+      database: () => database.check(),
+      keys: keysReadiness(keyRing),
+      vendors: () => deliveries.readiness(),
+    },
   });
   // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
   closers.push(async () => {

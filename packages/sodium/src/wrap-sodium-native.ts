@@ -18,7 +18,7 @@ export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
 
     generateKeyPair() {
       const publicKey = new Uint8Array(publicKeyBytes);
-      const privateKey = new Uint8Array(privateKeyBytes);
+      const privateKey = unmovedBytes(privateKeyBytes);
       library.crypto_box_keypair(publicKey, privateKey);
       return { publicKey, privateKey };
     },
@@ -53,7 +53,7 @@ export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
 
     generateSigningKeyPair() {
       const publicKey = new Uint8Array(signingPublicKeyBytes);
-      const privateKey = new Uint8Array(signingPrivateKeyBytes);
+      const privateKey = unmovedBytes(signingPrivateKeyBytes);
       library.crypto_sign_keypair(publicKey, privateKey);
       return { publicKey, privateKey };
     },
@@ -68,11 +68,16 @@ export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
       library.crypto_sign_verify_detached(signature, message, publicKey),
 
     randomBytes(length) {
-      const bytes = new Uint8Array(length);
+      const bytes = unmovedBytes(length);
       library.randombytes_buf(bytes);
       return bytes;
     },
 
     wipe: (bytes) => library.sodium_memzero(bytes),
   });
+}
+
+/** For what may be a key: V8 keeps short arrays among its objects, and leaves a copy behind whenever it moves them. */
+function unmovedBytes(length: number): Uint8Array {
+  return new Uint8Array(new ArrayBuffer(length));
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Kysely } from 'kysely';
-import { sql } from 'kysely';
 import type { Backend, BackendOptions } from './backend.js';
+import { DatabaseCheck } from './database-check.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import { GroupCommit } from './group-commit.js';
 import { DurableJobQueue } from './jobs/durable-job-queue.js';
@@ -49,7 +49,10 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError when the database does not answer; answer with a 503 then.
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
-  /** `undefined` when the database answers; otherwise a sentence that says what is wrong. For readiness. */
+  /**
+   * `undefined` when the database answers and takes writes, of which it tries one every five seconds at most; otherwise a
+   * sentence that says what is wrong. For readiness.
+   */
   check(): Promise<string | undefined>;
   /** Hands back the jobs that still run, and closes. Further calls do nothing. */
   close(): Promise<void>;
@@ -57,8 +60,6 @@ export interface Database<Tables> {
 
 const noJob: Job = { id: 'none', kind: 'none', payload: '', attempt: 0, createdAt: 0, giveUpAt: 0 };
 const defaultConnections = 10;
-// Whoever asks whether the process is ready does not wait for long.
-const checkTimeoutMilliseconds = 3000;
 
 /**
  * Opens the database and brings its tables up to date.
@@ -91,6 +92,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     onAnswer: () => options.onAnswer?.(),
     onDeadJobsRemoved: (count) => options.onDeadJobsRemoved?.(count),
   });
+  const databaseCheck = new DatabaseCheck(db as unknown as Kysely<JobTables>, jobCommits, options.now);
   let closed: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     await jobs.stop(0);
@@ -102,7 +104,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     jobs,
     signals,
     write: (write) => commits.run(write),
-    check: () => check(db),
+    check: () => databaseCheck.run(),
     close() {
       closed ??= closeAll();
       return closed;
@@ -176,23 +178,5 @@ async function prepare<Tables>(
   } catch (error) {
     await backend.close();
     throw error;
-  }
-}
-
-async function check<Tables>(db: Kysely<Tables>): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    const seconds = checkTimeoutMilliseconds / 1000;
-    timer = setTimeout(
-      () => resolve(`the database has not answered for ${seconds} s`),
-      checkTimeoutMilliseconds,
-    );
-  });
-  try {
-    return await Promise.race([sql`select 1`.execute(db).then(() => undefined), late]);
-  } catch (error) {
-    return `the database does not answer: ${(error as Error).message}`;
-  } finally {
-    clearTimeout(timer);
   }
 }

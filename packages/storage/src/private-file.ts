@@ -1,4 +1,13 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
@@ -13,4 +22,21 @@ export function makePrivateFile(path: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     closeSync(openSync(path, 'a', 0o600));
   }
+}
+
+/**
+ * Why a database file must not be used: it, or what SQLite keeps beside it, is open to others than its owner. A sentence
+ * that says what to do; `undefined` for private files, and for files that are not there.
+ */
+export function describeOpenness(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  const file = realpathSync(path);
+  for (const each of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
+    const mode = (statSync(each, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+    if ((mode & 0o077) !== 0) {
+      const shown = mode.toString(8).padStart(4, '0');
+      return `The database file ${each} has mode ${shown}, which lets others use it: run chmod 600 ${each}, and ask who may have read it.`;
+    }
+  }
+  return undefined;
 }

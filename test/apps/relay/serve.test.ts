@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writePrivateFile } from '@waxwing/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRelayEnvironment } from '../../../apps/relay/src/configuration.js';
 import { type RunningRelay, startRelay } from '../../../apps/relay/src/serve.js';
@@ -49,6 +50,11 @@ async function start(changes: Record<string, string> = {}): Promise<RunningRelay
 interface Credentials {
   readonly server_id: string;
   readonly server_key: string;
+}
+
+function unlinked(path: string): string {
+  rmSync(path);
+  return path;
 }
 
 async function primaryKey(): Promise<string> {
@@ -109,7 +115,7 @@ describe('a relay that runs', () => {
     const ready = await fetch(`${relay.url}/health/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([
       200,
-      { ready: true, checks: { database: 'ok' } },
+      { ready: true, checks: { database: 'ok', keys: 'ok', vendors: 'ok' } },
     ]);
     expect((await fetch(`${relay.url}/metrics`)).status).toBe(404);
     const metrics = await fetch(relay.metricsUrl ?? '');
@@ -117,6 +123,38 @@ describe('a relay that runs', () => {
     expect(await metrics.text()).toContain('waxwing_http_request_seconds_count{operation="none"');
     expect((await fetch(new URL('/other', relay.metricsUrl))).status).toBe(404);
   });
+
+  const spoilings: [string, (path: string) => void, RegExp][] = [
+    ['cut off', (path) => truncateSync(path, 100), /restore the ring from a backup/],
+    ['gone', (path) => rmSync(path), /is gone: restore it from a backup/],
+    [
+      'open to others',
+      (path) => chmodSync(path, 0o644),
+      /has mode 0644, which lets others use it: run chmod 600/,
+    ],
+    ['a link', (path) => symlinkSync(`${path}.target`, unlinked(path)), /is a symbolic link/],
+  ];
+
+  it.each(spoilings)(
+    'is not ready while its stored key ring is %s, says why in its log, and is ready again afterwards',
+    async (_name, spoil, sentence) => {
+      const relay = await start();
+      const ready = async () => {
+        const answer = await fetch(`${relay.url}/health/ready`);
+        const { checks } = (await answer.json()) as { checks: Record<string, string> };
+        return { status: answer.status, keys: checks.keys === 'ok', database: checks.database };
+      };
+      expect(await ready()).toEqual({ status: 200, keys: true, database: 'ok' });
+      const path = environment.RELAY_KEY_RING ?? '';
+      const good = readFileSync(path);
+      spoil(path);
+      await expect.poll(ready).toEqual({ status: 503, keys: false, database: 'ok' });
+      expect(memoryLog.text()).toMatch(sentence);
+      rmSync(path, { force: true });
+      await writePrivateFile(path, good);
+      await expect.poll(ready).toEqual({ status: 200, keys: true, database: 'ok' });
+    },
+  );
 
   it('names the cryptography that it runs on in its log, and no token, plaintext or key', async () => {
     const relay = await start();

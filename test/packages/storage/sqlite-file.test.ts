@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -56,6 +64,30 @@ describe('a SQLite file', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
+  it.each(['serving', 'visiting'] as const)(
+    'that others may use is refused, with what to do, to a %s process',
+    async (role) => {
+      const url = await backend.freshUrl();
+      const path = pathOf(url);
+      const first = await backend.open<Tables>({ migrations: [notes], url, role: 'visiting' });
+      await insert(first, 'a');
+      for (const suffix of ['', '-wal', '-shm']) {
+        for (const mode of [0o644, 0o640, 0o602]) {
+          chmodSync(path + suffix, mode);
+          await expect(backend.open({ migrations: [notes], url, role })).rejects.toThrow(
+            `${path}${suffix} has mode 0${mode.toString(8)}, which lets others use it: run chmod 600 ${path}${suffix}`,
+          );
+        }
+        symlinkSync(path, `${path}${suffix}.link`);
+        await expect(
+          backend.open({ migrations: [notes], url: `${url}${suffix}.link`, role }),
+        ).rejects.toThrow(`run chmod 600 ${path}${suffix}`);
+        chmodSync(path + suffix, 0o600);
+      }
+      await expect(backend.open({ migrations: [notes], url, role })).resolves.toBeDefined();
+    },
+  );
+
   it('is refused to a second serving process, and lent to a command', async () => {
     const url = await backend.freshUrl();
     await backend.open({ migrations: [], url });
@@ -88,7 +120,7 @@ describe('a SQLite file', () => {
 
   it('that cannot be locked is refused with the path of its lock, also by another name', async () => {
     const url = await backend.freshUrl();
-    writeFileSync(pathOf(url), '');
+    writeFileSync(pathOf(url), '', { mode: 0o600 });
     symlinkSync(pathOf(url), `${pathOf(url)}.link`);
     mkdirSync(`${pathOf(url)}.serving`);
     await expect(backend.open({ migrations: [], url: `${url}.link` })).rejects.toThrow(
@@ -101,6 +133,7 @@ describe('a SQLite file', () => {
     const other = new DatabaseSync(path);
     other.exec('create table songs (name text)');
     other.close();
+    chmodSync(path, 0o600);
     const before = readFileSync(path);
     for (const role of ['visiting', 'serving'] as const) {
       await expect(backend.open({ migrations: [], url: `sqlite:${path}`, role })).rejects.toThrow(
@@ -140,7 +173,9 @@ describe('a SQLite file', () => {
 
   it('that is not a database is refused with a sentence, also when it cannot be locked', async () => {
     const path = pathOf(await backend.freshUrl());
-    writeFileSync(path, 'something else entirely, and long enough to be looked at\n'.repeat(100));
+    writeFileSync(path, 'something else entirely, and long enough to be looked at\n'.repeat(100), {
+      mode: 0o600,
+    });
     const opening = backend.open({ migrations: [], url: `sqlite:${path}` });
     await expect(opening).rejects.toThrow(`The database file ${path} cannot be opened`);
     writeFileSync(`${path}.other.serving`, 'not a lock either\n'.repeat(100));

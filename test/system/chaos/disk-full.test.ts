@@ -100,9 +100,15 @@ async function fillAndRelieve(disk: ScarceDisk): Promise<void> {
     }
     expect(refused[app].size).toBe(refusalsWanted);
   }
+  for (const url of [relayUrl, serverUrl]) {
+    await expect.poll(() => readiness(url)).toMatchObject({ status: 503, isDatabaseWell: false });
+  }
   for (const url of [relayUrl, serverUrl]) expect((await fetch(`${url}/health/live`)).status).toBe(200);
 
   disk.giveBack(processIds);
+  for (const url of [relayUrl, serverUrl]) {
+    await expect.poll(() => readiness(url)).toEqual({ status: 200, isDatabaseWell: true });
+  }
   for (const app of apps) expect((await register(app)).status).toBe(200);
   expect(processes.map(({ hasExited }) => hasExited)).toEqual([false, false]);
   await expect.poll(() => pendingDevices(files.server), { timeout: testMilliseconds }).toBe(0);
@@ -114,6 +120,12 @@ async function fillAndRelieve(disk: ScarceDisk): Promise<void> {
   expect(new Set(stored.server)).toEqual(accepted.server);
   // The relay also has what the server forwarded.
   expect(new Set(stored.relay)).toEqual(new Set([...accepted.relay, ...accepted.server]));
+}
+
+async function readiness(url: string): Promise<{ status: number; isDatabaseWell: boolean }> {
+  const response = await fetch(`${url}/health/ready`);
+  const { checks } = (await response.json()) as { checks: { database: string } };
+  return { status: response.status, isDatabaseWell: checks.database === 'ok' };
 }
 
 function pendingDevices(file: string): number {

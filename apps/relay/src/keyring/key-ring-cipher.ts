@@ -1,5 +1,6 @@
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service';
-import { armor, Decrypter, Encrypter, identityToRecipient } from 'age-encryption';
+import { armor, identityToRecipient } from 'age-encryption';
+import { decryptAgeFile, encryptAgeFile } from './age-file.js';
 import { defaultScryptWorkFactor, passphraseIdentity, passphraseRecipient } from './age-passphrase.js';
 
 /** Where the secret is that encrypts the key ring: a file with X25519 identities of age, or one with passphrases. */
@@ -8,12 +9,15 @@ export interface UnlockFile {
   readonly path: string;
 }
 
-/** Encrypts the text of the key ring with age, and decrypts it. */
+/** Encrypts the bytes of the key ring with age, and decrypts them. */
 export interface KeyRingCipher {
   /** ASCII-armoured age file, for the first identity or passphrase of the unlock file. */
-  encrypt(text: string): Promise<string>;
-  /** @throws ConfigurationError when no identity or passphrase of the unlock file opens it, or it was changed. */
-  decrypt(armoured: string): Promise<string>;
+  encrypt(document: Uint8Array): Promise<string>;
+  /**
+   * The bytes, for the caller to wipe.
+   * @throws ConfigurationError when no identity or passphrase of the unlock file opens it, or it was changed.
+   */
+  decrypt(armoured: string): Promise<Uint8Array>;
 }
 
 const identityPattern = /^AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}$/;
@@ -40,12 +44,10 @@ export async function openKeyRingCipher(
   }
   const hidden = new Secret(secrets);
   return {
-    async encrypt(text) {
-      const encrypter = new Encrypter();
+    async encrypt(document) {
       const recipient =
         kind === 'identity' ? await identityToRecipient(first) : passphraseRecipient(first, workFactor);
-      encrypter.addRecipient(recipient);
-      return armor.encode(await encrypter.encrypt(text));
+      return armor.encode(await encryptAgeFile(document, recipient));
     },
     async decrypt(armoured) {
       if (armoured.trimStart().startsWith('{')) {
@@ -53,12 +55,11 @@ export async function openKeyRingCipher(
           'The key ring is not encrypted, and is never used like that: name another file in RELAY_KEY_RING, and take these keys over with waxwing-relay keys import.',
         ]);
       }
-      const decrypter = new Decrypter();
-      for (const line of hidden.reveal()) {
-        decrypter.addIdentity(kind === 'identity' ? line : passphraseIdentity(line));
-      }
+      const identities = hidden
+        .reveal()
+        .map((line) => (kind === 'identity' ? line : passphraseIdentity(line)));
       try {
-        return await decrypter.decrypt(armor.decode(armoured), 'text');
+        return await decryptAgeFile(armor.decode(armoured), identities);
       } catch (cause) {
         throw new ConfigurationError(
           [

@@ -1,6 +1,7 @@
-import { decodeBase64, encodeBase64 } from '@waxwing/protocol';
+import { decodeBase64 } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service';
 import { z } from 'zod';
+import { placeholderPattern, SecretWriter, takeSecrets } from './document-secrets.js';
 import { type BouncerKey, type KeyRing, keyId, type SigningKey, type TokenKey } from './key-ring.js';
 
 /*
@@ -12,14 +13,17 @@ const instant = z.number().int().nonnegative();
 const bytes = (length: number) =>
   z.string().refine((text) => decodeBase64(text)?.length === length, `must be ${length} bytes in base64`);
 const publicKey = bytes(32);
+// What stands for a private key while the document is text.
+const secret = (length: number) =>
+  z.string().regex(placeholderPattern(length), `must be ${length} bytes in base64`);
 const facts = { public_key: publicKey, created_at: instant };
 
 const bouncerKey = z.discriminatedUnion('state', [
-  z.strictObject({ ...facts, state: z.literal('primary'), private_key: bytes(32), primary_since: instant }),
+  z.strictObject({ ...facts, state: z.literal('primary'), private_key: secret(32), primary_since: instant }),
   z.strictObject({
     ...facts,
     state: z.literal('accepted'),
-    private_key: bytes(32),
+    private_key: secret(32),
     accepted_since: instant,
     accepted_until: instant,
   }),
@@ -33,7 +37,7 @@ const document = z.strictObject({
   signing_keys: z.array(
     z.strictObject({
       public_key: publicKey,
-      private_key: bytes(64).nullable(),
+      private_key: secret(64).nullable(),
       created_at: instant,
       endorsement: bytes(64).nullable(),
     }),
@@ -43,8 +47,8 @@ const document = z.strictObject({
   token_keys: z.array(
     z.strictObject({
       id: z.string().regex(/^[0-9a-f]{8}$/, 'must be 8 hexadecimal digits'),
-      encryption_key: bytes(32),
-      lookup_key: bytes(32),
+      encryption_key: secret(32),
+      lookup_key: secret(32),
       current_from: instant,
     }),
   ),
@@ -63,12 +67,14 @@ const document = z.strictObject({
 type Document = z.infer<typeof document>;
 type BouncerKeyDocument = Document['bouncer_keys'][number];
 
-/** The text of a ring. It holds private keys: only for encryption. */
-export function encodeKeyRing(ring: KeyRing): string {
+/** The document of a ring in UTF-8. It holds private keys: only for encryption, and then to be wiped. */
+export function encodeKeyRing(ring: KeyRing): Uint8Array {
   const { published } = ring;
+  const secrets = new SecretWriter();
+  const reveal = (key: Secret<Uint8Array>) => secrets.placeholder(key.reveal());
   const shape: Document = {
     version: 1,
-    bouncer_keys: ring.bouncerKeys.map(encodeBouncerKey),
+    bouncer_keys: ring.bouncerKeys.map((key) => encodeBouncerKey(key, reveal)),
     signing_keys: ring.signingKeys.map((key) => ({
       public_key: key.publicKey,
       private_key: key.privateKey === undefined ? null : reveal(key.privateKey),
@@ -95,14 +101,32 @@ export function encodeKeyRing(ring: KeyRing): string {
             signing_public_key: published.signingPublicKey,
           },
   };
-  return `${JSON.stringify(shape)}\n`;
+  return secrets.write(`${JSON.stringify(shape)}\n`);
 }
 
 /**
- * The ring in a text, by form only; what a ring must hold is for {@link checkKeyRing} to say.
+ * The ring in a document, by form only; what a ring must hold is for {@link checkKeyRing} to say. The private keys in
+ * `bytes` are overwritten.
  * Throws an `Error` with a phrase that names the wrong place and quotes nothing of the text.
  */
-export function decodeKeyRing(text: string): KeyRing {
+export function decodeKeyRing(bytes: Uint8Array): KeyRing {
+  const secrets = takeSecrets(bytes);
+  try {
+    return decodeDocument(new TextDecoder().decode(bytes), (placeholder) => {
+      const taken = secrets.get(placeholder);
+      if (!secrets.delete(placeholder) || taken === undefined)
+        throw new Error('a private key: not in its place');
+      return new Secret(taken);
+    });
+  } finally {
+    // Of a document in a wrong form; a ring has taken them all.
+    for (const left of secrets.values()) left.fill(0);
+  }
+}
+
+type Conceal = (placeholder: string) => Secret<Uint8Array>;
+
+function decodeDocument(text: string, conceal: Conceal): KeyRing {
   const parsed = document.safeParse(parseJsonObject(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -110,7 +134,7 @@ export function decodeKeyRing(text: string): KeyRing {
   }
   const { published, ...shape } = parsed.data;
   return {
-    bouncerKeys: shape.bouncer_keys.map(decodeBouncerKey),
+    bouncerKeys: shape.bouncer_keys.map((key) => decodeBouncerKey(key, conceal)),
     signingKeys: shape.signing_keys.map(
       (key): SigningKey => ({
         publicKey: key.public_key,
@@ -143,7 +167,7 @@ export function decodeKeyRing(text: string): KeyRing {
   };
 }
 
-function encodeBouncerKey(key: BouncerKey): BouncerKeyDocument {
+function encodeBouncerKey(key: BouncerKey, reveal: (key: Secret<Uint8Array>) => string): BouncerKeyDocument {
   const facts = { public_key: key.publicKey, created_at: key.createdAt };
   switch (key.state) {
     case 'primary':
@@ -168,7 +192,7 @@ function encodeBouncerKey(key: BouncerKey): BouncerKeyDocument {
   }
 }
 
-function decodeBouncerKey(key: BouncerKeyDocument): BouncerKey {
+function decodeBouncerKey(key: BouncerKeyDocument, conceal: Conceal): BouncerKey {
   const publicKey = key.public_key;
   const facts = { id: keyId(fromBase64(publicKey)), publicKey, createdAt: key.created_at };
   switch (key.state) {
@@ -201,14 +225,6 @@ function parseJsonObject(text: string): unknown {
     // The platform's message quotes the text, which may hold a private key.
     throw new Error('the document: not JSON');
   }
-}
-
-function reveal(key: Secret<Uint8Array>): string {
-  return encodeBase64(key.reveal());
-}
-
-function conceal(base64: string): Secret<Uint8Array> {
-  return new Secret(fromBase64(base64));
 }
 
 function fromBase64(base64: string): Uint8Array {

@@ -1,13 +1,18 @@
+import { lstatSync, type Stats } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { readPrivateFile, writePrivateFile } from '@waxwing/service';
+import { ConfigurationError, readPrivateFile, writePrivateFile } from '@waxwing/service';
 import { withFileLock } from '@waxwing/storage';
 import type { KeyRingStore } from './key-ring-store.js';
 
-/** The key ring as one file of mode 0600. Several relays on one machine may share it. */
+/** The key ring as one file of mode 0600 with one name. Several relays on one machine may share it. */
 export function keyRingFile(path: string): KeyRingStore {
-  const read = async () =>
-    (await fileExists(path)) ? await readPrivateFile(path, 'the key ring') : undefined;
+  const read = async () => {
+    const file = lstatSync(path, { throwIfNoEntry: false });
+    if (file === undefined) return undefined;
+    refuseOtherNames(path, file);
+    return await readPrivateFile(path, 'the key ring');
+  };
   return {
     place: `the file ${path}`,
     read,
@@ -21,9 +26,27 @@ export function keyRingFile(path: string): KeyRingStore {
   };
 }
 
+const leftoverEnd = /^\.[0-9a-f]{12}\.new$/;
+
+// A change puts a new file in the place of the old one. Under another name the old one would stay, and with it the
+// private halves of keys that are destroyed since.
+function refuseOtherNames(path: string, file: Stats): void {
+  if (file.isSymbolicLink()) {
+    throw new ConfigurationError([
+      `The key ring ${path} is a symbolic link: name the file that it leads to in RELAY_KEY_RING.`,
+    ]);
+  }
+  if (file.nlink > 1) {
+    throw new ConfigurationError([
+      `The key ring ${path} has ${file.nlink} names (hard links): remove the others, and make backups with cp, since an old name would keep keys that are destroyed.`,
+    ]);
+  }
+}
+
 // A process that died while writing leaves its new file behind: an encrypted ring with keys that may be retired since.
 async function removeLeftovers(path: string): Promise<void> {
-  const isLeftover = (name: string) => name.startsWith(`${basename(path)}.`) && name.endsWith('.new');
+  const isLeftover = (name: string) =>
+    name.startsWith(`${basename(path)}.`) && leftoverEnd.test(name.slice(basename(path).length));
   const folder = dirname(path);
   if (!(await fileExists(folder))) return;
   for (const name of await readdir(folder)) {

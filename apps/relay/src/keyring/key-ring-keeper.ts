@@ -9,6 +9,7 @@ import { decodeKeyRing, encodeKeyRing } from './key-ring-document.js';
 import type { KeyRingStore } from './key-ring-store.js';
 import { publishKeyList } from './publish-key-list.js';
 import type { RotationPolicy } from './rotation-policy.js';
+import { wipeKeyRing } from './wipe-key-ring.js';
 
 export interface KeyRingKeeperOptions {
   readonly store: KeyRingStore;
@@ -49,7 +50,10 @@ export class KeyRingKeeper {
     return this.options.store.read();
   }
 
-  /** @throws ConfigurationError saying how to mend it when there is no ring, it does not open, or it is not sound. */
+  /**
+   * The ring, for the caller to wipe when it has served.
+   * @throws ConfigurationError saying how to mend it when there is no ring, it does not open, or it is not sound.
+   */
   async read(): Promise<StoredKeyRing> {
     const stored = await this.readStored();
     if (stored === undefined) {
@@ -60,21 +64,32 @@ export class KeyRingKeeper {
     return { ring: await this.open(stored), stored };
   }
 
+  /** What `look` finds in the ring, which is wiped afterwards. @throws ConfigurationError as {@link read} does. */
+  async look<Found>(look: (ring: KeyRing) => Found): Promise<Found> {
+    const { ring } = await this.read();
+    try {
+      return look(ring);
+    } finally {
+      wipeKeyRing(ring, this.options.sodium);
+    }
+  }
+
   /** Decrypts and checks. @throws ConfigurationError as {@link read} does. */
   async open(stored: string): Promise<KeyRing> {
     const { store, sodium, unlock, scryptWorkFactor } = this.options;
-    const text = await (await openKeyRingCipher(unlock, scryptWorkFactor)).decrypt(stored);
+    const document = await (await openKeyRingCipher(unlock, scryptWorkFactor)).decrypt(stored);
     let ring: KeyRing;
     try {
-      ring = decodeKeyRing(text);
+      ring = decodeKeyRing(document);
     } catch (error) {
       throw new ConfigurationError([
         `The key ring in ${store.place} has a wrong form (${(error as Error).message}): restore it from a backup.`,
       ]);
     }
     const problem = checkKeyRing(ring, sodium);
-    if (problem !== undefined) throw new ConfigurationError([`${problem} (It is in ${store.place}.)`]);
-    return ring;
+    if (problem === undefined) return ring;
+    wipeKeyRing(ring, sodium);
+    throw new ConfigurationError([`${problem} (It is in ${store.place}.)`]);
   }
 
   /** Stores the first ring of a place, its key list signed. Whether that happened: not where there is one already. */
@@ -87,31 +102,46 @@ export class KeyRingKeeper {
     );
   }
 
-  /** What {@link change} would make of the ring. Nothing is stored. */
-  async preview(transition: (ring: KeyRing) => KeyRing): Promise<KeyRing> {
-    return transition((await this.read()).ring);
+  /** Does nothing but what {@link change} would do to the ring. @throws what it would throw. */
+  preview(transition: (ring: KeyRing) => KeyRing): Promise<void> {
+    return this.look((ring) => wipeKeyRing(transition(ring), this.options.sodium));
   }
 
   /**
    * Stores what `transition` makes of the ring, its key list signed anew where that is needed; nothing when it changes
-   * nothing. `transition` is run again when another process was faster. Answers the ring that is stored.
+   * nothing. `transition` is run again when another process was faster. Answers the ring that is stored, for the caller
+   * to wipe; the private halves that the change has destroyed are wiped already.
    * @throws what `transition` throws, and ConfigurationError as {@link read} does; nothing is changed then.
    */
   async change(transition: (ring: KeyRing) => KeyRing, { actor, action }: Change): Promise<StoredKeyRing> {
-    const { store, sodium } = this.options;
+    const { sodium } = this.options;
     for (;;) {
       const before = await this.read();
-      const ring = this.#publish(transition(before.ring));
-      if (ring === before.ring) return before;
-      const problem = checkKeyRing(ring, sodium);
-      if (problem !== undefined) throw new CommandError(`The change would spoil the key ring: ${problem}`);
-      const stored = await this.#seal(ring);
-      const changes = describeChanges(before.ring, ring);
-      const replaced = await this.#audited({ actor, action, changes }, () =>
-        store.replace(before.stored, stored),
-      );
-      if (replaced) return { ring, stored };
+      let after: StoredKeyRing | undefined;
+      try {
+        after = await this.#changed(before, transition, { actor, action });
+      } finally {
+        wipeKeyRing(before.ring, sodium, after?.ring);
+      }
+      if (after !== undefined) return after;
     }
+  }
+
+  /** `undefined` when another process was faster. */
+  async #changed(
+    before: StoredKeyRing,
+    transition: (ring: KeyRing) => KeyRing,
+    change: Change,
+  ): Promise<StoredKeyRing | undefined> {
+    const { store, sodium } = this.options;
+    const ring = this.#publish(transition(before.ring));
+    if (ring === before.ring) return before;
+    const problem = checkKeyRing(ring, sodium);
+    if (problem !== undefined) throw new CommandError(`The change would spoil the key ring: ${problem}`);
+    const stored = await this.#seal(ring);
+    const changes = describeChanges(before.ring, ring);
+    const replaced = await this.#audited({ ...change, changes }, () => store.replace(before.stored, stored));
+    return replaced ? { ring, stored } : undefined;
   }
 
   /** Encrypts the ring anew, for the first secret of `unlock`. */
@@ -119,7 +149,7 @@ export class KeyRingKeeper {
     const changes = [`encrypted for the first ${unlock.kind} of ${unlock.path}`];
     for (;;) {
       const { ring, stored } = await this.read();
-      const next = await this.#seal(ring, unlock);
+      const next = await this.#seal(ring, unlock).finally(() => wipeKeyRing(ring, this.options.sodium));
       const replaced = await this.#audited({ actor, action: 'rewrap', changes }, () =>
         this.options.store.replace(stored, next),
       );
@@ -145,6 +175,7 @@ export class KeyRingKeeper {
 
   async #seal(ring: KeyRing, unlock = this.options.unlock): Promise<string> {
     const cipher = await openKeyRingCipher(unlock, this.options.scryptWorkFactor);
-    return cipher.encrypt(encodeKeyRing(ring));
+    const document = encodeKeyRing(ring);
+    return cipher.encrypt(document).finally(() => this.options.sodium.wipe(document));
   }
 }

@@ -13,10 +13,12 @@ import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { applySchedule, destroyTokenKeysBefore } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
+import { type Opener, openersOf } from './openers.js';
 import { renewalDue, withListToRenew } from './publish-key-list.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
 import { KeyRingTokenVault } from './token-vault.js';
+import { wipeKeyRing } from './wipe-key-ring.js';
 
 export interface LiveKeyRingOptions {
   readonly keeper: KeyRingKeeper;
@@ -27,12 +29,6 @@ export interface LiveKeyRingOptions {
   readonly log: Log;
   /** A number from 0 up to, not including, 1. */
   readonly random: () => number;
-}
-
-interface Opener {
-  readonly pair: KeyPair;
-  /** Unix milliseconds, not included; infinity for the primary. */
-  readonly until: number;
 }
 
 /** What a person should know of the ring. */
@@ -49,6 +45,7 @@ const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const secondTryMilliseconds = 10_000;
 const problemRepeatMilliseconds = 60_000;
+const lookAgainMilliseconds = 1000;
 
 /**
  * The key ring of a running relay. {@link refresh} follows what is stored and does what time brings; when that fails,
@@ -61,6 +58,8 @@ export class LiveKeyRing {
   #current: StoredKeyRing;
   #openers: ReadonlyMap<string, Opener>;
   #nextDueAt: number;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #storedProblem: string | undefined;
   #problem: { readonly sentence: string; readonly saidAt: number } | undefined;
   #unopened: { readonly stored: string; readonly error: unknown; readonly at: number } | undefined;
   #refreshing: Promise<void> | undefined;
@@ -167,6 +166,15 @@ export class LiveKeyRing {
     await this.refresh();
   }
 
+  /**
+   * Why the ring that is stored is not the one in use, a sentence; `undefined` when it is. Looks at what is stored, but
+   * once a second at most, and decrypts it only when it has changed.
+   */
+  async storedProblem(): Promise<string | undefined> {
+    if (this.#options.monotonic() - this.#lookedAt >= lookAgainMilliseconds) await this.refresh();
+    return this.#storedProblem;
+  }
+
   /** Resolves when nothing is being refreshed. */
   async idle(): Promise<void> {
     await this.#refreshing;
@@ -180,9 +188,13 @@ export class LiveKeyRing {
         throw new ConfigurationError(['The key ring is gone: restore it from a backup.']);
       if (stored !== this.#current.stored) await this.#follow({ ring: await this.#open(stored), stored });
       if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#doWhatIsDue();
+      this.#storedProblem = undefined;
       this.#noteClock();
     } catch (error) {
-      this.#complain(`the key ring in use is not the one that is stored: ${(error as Error).message}`, error);
+      this.#storedProblem = `the key ring in use is not the one that is stored: ${(error as Error).message}`;
+      this.#complain(this.#storedProblem, error);
+    } finally {
+      this.#lookedAt = this.#options.monotonic();
     }
   }
 
@@ -220,12 +232,17 @@ export class LiveKeyRing {
   }
 
   #adopt(next: StoredKeyRing): void {
-    if (next.stored === this.#current.stored) return;
-    const old = this.#openers;
+    const { sodium } = this.#options;
+    if (next.ring === this.#current.ring) return;
+    if (next.stored === this.#current.stored) {
+      wipeKeyRing(next.ring, sodium);
+      return;
+    }
+    const old = this.#current.ring;
     this.#current = next;
     this.#openers = openersOf(next.ring);
     this.#nextDueAt = nextDueAt(next.ring, this.#policy);
-    for (const { pair } of old.values()) this.#options.sodium.wipe(pair.privateKey);
+    wipeKeyRing(old, sodium);
     this.#options.log.info(
       { key: this.describe().primaryKeyId, keys: this.#openers.size },
       'key ring taken over',
@@ -250,21 +267,6 @@ export class LiveKeyRing {
     const err = error instanceof ConfigurationError ? undefined : error;
     this.#options.log.error({ err }, sentence);
   }
-}
-
-function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
-  return new Map(
-    openingKeys(ring, 0).map((key) => [
-      key.publicKey,
-      {
-        pair: {
-          publicKey: new Uint8Array(Buffer.from(key.publicKey, 'base64')),
-          privateKey: key.privateKey.reveal(),
-        },
-        until: key.state === 'primary' ? Number.POSITIVE_INFINITY : key.acceptedUntil,
-      },
-    ]),
-  );
 }
 
 /** When time alone next changes something, in Unix milliseconds. */

@@ -102,5 +102,8 @@ function parseObject(text: string): object {
 }
 
 function concealed(base64: string): Secret<Uint8Array> {
-  return new Secret(new Uint8Array(Buffer.from(base64, 'base64')));
+  // In memory of its own: in Node's pool, or among V8's objects, a copy would stay.
+  const bytes = new ArrayBuffer(32);
+  Buffer.from(bytes).write(base64, 'base64');
+  return new Secret(new Uint8Array(bytes));
 }

@@ -4,7 +4,7 @@ import {
   keyListSignedBytes,
   signingKeyEndorsedBytes,
 } from '@waxwing/protocol';
-import { unixSeconds } from '@waxwing/service';
+import { CommandError, unixSeconds } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
 import { currentSigningKey, type KeyRing, openingKeys, type SigningKey } from './key-ring.js';
 import type { RotationPolicy } from './rotation-policy.js';
@@ -89,13 +89,9 @@ function readPublished(keyList: string): KeyListDocument {
 }
 
 /** A new signing key takes over, endorsed by the one before, whose private half is destroyed. */
-export function rotateSigningKey(
-  ring: KeyRing,
-  next: SigningKey,
-  sodium: Pick<Sodium, 'signDetached'>,
-): KeyRing {
+export function rotateSigningKey(ring: KeyRing, next: SigningKey, sodium: Endorser): KeyRing {
   const current = currentSigningKey(ring);
-  const endorsement = endorse(next, current.privateKey.reveal(), sodium);
+  const endorsement = endorse(next, { ...current, privateKey: current.privateKey.reveal() }, sodium);
   const older = ring.signingKeys.map((key) => ({ ...key, privateKey: undefined }));
   return { ...ring, signingKeys: [...older, { ...next, endorsement }] };
 }
@@ -107,25 +103,44 @@ export interface Recovery {
   readonly recoveryPrivateKey: Uint8Array;
 }
 
-/** After a theft of the signing key: a new one begins a new chain, endorsed by the recovery key; the old ones are revoked. */
+/**
+ * After a theft of the signing key: a new one begins a new chain, endorsed by the recovery key; the old ones are revoked.
+ * @throws CommandError when the private half is not that of the ring's recovery key.
+ */
 export function recoverSigningKey(
   ring: KeyRing,
   { next, recoveryPrivateKey }: Recovery,
-  sodium: Pick<Sodium, 'signDetached'>,
+  sodium: Endorser,
 ): KeyRing {
+  const publicKey = ring.recoveryPublicKey ?? '';
   const stolen = ring.signingKeys.map(({ publicKey }) => publicKey);
   return {
     ...ring,
-    signingKeys: [{ ...next, endorsement: endorse(next, recoveryPrivateKey, sodium) }],
+    signingKeys: [
+      { ...next, endorsement: endorse(next, { publicKey, privateKey: recoveryPrivateKey }, sodium) },
+    ],
     revokedSigningKeys: [...ring.revokedSigningKeys, ...stolen],
   };
 }
 
+type Endorser = Pick<Sodium, 'signDetached' | 'verifyDetached'>;
+
+/** Verified before anything is stored: no phone would follow a key whose endorsement was made with a damaged one. */
 function endorse(
-  { publicKey }: SigningKey,
-  privateKey: Uint8Array,
-  sodium: Pick<Sodium, 'signDetached'>,
+  next: SigningKey,
+  by: { readonly publicKey: string; readonly privateKey: Uint8Array },
+  sodium: Endorser,
 ): string {
-  const message = signingKeyEndorsedBytes(new Uint8Array(Buffer.from(publicKey, 'base64')));
-  return encodeBase64(sodium.signDetached(message, privateKey));
+  const message = signingKeyEndorsedBytes(bytesOf(next.publicKey));
+  const endorsement = sodium.signDetached(message, by.privateKey);
+  if (!sodium.verifyDetached(endorsement, message, bytesOf(by.publicKey))) {
+    throw new CommandError(
+      `The private key of ${by.publicKey} is damaged, so that no phone would trust what it signs: restore it from a copy; nothing was changed.`,
+    );
+  }
+  return encodeBase64(endorsement);
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return new Uint8Array(Buffer.from(base64, 'base64'));
 }

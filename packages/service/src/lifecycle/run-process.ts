@@ -16,26 +16,30 @@ export interface ProcessOptions {
 }
 
 /**
- * Runs a service as this process: starts it, closes it on SIGTERM or SIGINT, and exits with 1 when the start fails.
+ * Runs a service as this process: starts it, closes it on SIGTERM or SIGINT, and exits with 1 when the start fails. A
+ * signal during the start lets that end, so that everything that it has opened is closed.
  * A failure that the operator can mend is printed as plain sentences, without a stack.
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { name, log, closeDeadlineMilliseconds = 10_000 } = options;
-  let service: RunningService;
-  try {
-    service = await options.start();
-  } catch (error) {
-    process.stderr.write(`${name}: ${describeBootError(error)}\n`);
-    process.exit(1);
-  }
+  let hasStarted: (service: RunningService) => void = () => undefined;
+  const started = new Promise<RunningService>((resolve) => {
+    hasStarted = resolve;
+  });
   // With Node's option for heap snapshots it asks for one; otherwise it would end the process without closing it.
   const skip = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2' as const] : [];
   closeWithGrace({ delay: closeDeadlineMilliseconds, logger: false, skip }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'unexpected error, closing');
     else log.info({ signal }, 'closing');
-    await service.close();
+    await (await started).close();
     log.info('closed');
   });
+  try {
+    hasStarted(await options.start());
+  } catch (error) {
+    process.stderr.write(`${name}: ${describeBootError(error)}\n`);
+    process.exit(1);
+  }
 }
 
 /** One line for each thing that is wrong; unexpected errors keep their stack. */

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { jobMigrations } from '../jobs/job-tables.js';
-import { makePrivateFile } from '../private-file.js';
+import { describeOpenness, makePrivateFile } from '../private-file.js';
 import { isBusy } from './sqlite-errors.js';
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>;
@@ -23,6 +23,7 @@ const checkpointPages = 8192;
 
 /** Opens (or makes, mode 0600) a database file with the settings that make a commit survive a crash. */
 export function openSqlite(path: string): SqliteFile {
+  refuseOpenness(path);
   try {
     // SQLite gives the -wal and -shm files the mode of the file that they belong to.
     makePrivateFile(path);
@@ -43,6 +44,11 @@ export function openSqlite(path: string): SqliteFile {
       { cause },
     );
   }
+}
+
+function refuseOpenness(path: string): void {
+  const problem = describeOpenness(path);
+  if (problem !== undefined) throw new DatabaseUnusableError(problem);
 }
 
 /** What is ours has the job queue's migrations, which are committed with the first tables. */
@@ -70,6 +76,7 @@ function openReader(path: string): SqliteDatabase {
  * @throws DatabaseUnusableError when another process serves from the file.
  */
 export function lockForServing(path: string): () => void {
+  refuseOpenness(path);
   const lockPath = lockPathOf(path);
   const lock = openLockFile(path, lockPath);
   try {

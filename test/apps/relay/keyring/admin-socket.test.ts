@@ -1,9 +1,22 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer, Server } from 'node:net';
 import { join } from 'node:path';
 import { ConfigurationError } from '@waxwing/service';
-import { describe, expect, it } from 'vitest';
-import { openAdminSocket } from '../../../../apps/relay/src/keyring/administration/admin-socket.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  callAdminSocket,
+  openAdminSocket,
+} from '../../../../apps/relay/src/keyring/administration/admin-socket.js';
+import { describeDistrust } from '../../../../apps/relay/src/keyring/administration/trusted-socket.js';
 import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { freshFolder, ringOnDisk, sodium, startedAt } from './ring-material.js';
@@ -66,5 +79,176 @@ describe('the path of the admin socket', () => {
     const environment = { RELAY_KEY_RING: 'ring.age', RELAY_KEY_RING_IDENTITY_FILE: 'id' };
     expect(() => readKeyRingEnvironmentAlone(environment)).not.toThrow();
     expect(() => readKeyRingEnvironmentAlone({ ...environment, ...overlap })).toThrow('name one file twice');
+  });
+});
+
+describe('the mode of the admin socket', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is 0600 from the first moment on, and the umask of the process is left as it was', async () => {
+    const path = join(freshFolder(), 'relay.sock');
+    const modes: number[] = [];
+    const { listen } = Server.prototype;
+    vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...given) {
+      listen.apply(this, given as never);
+      modes.push(lstatSync(path).mode & 0o777);
+      return this;
+    });
+    const before = process.umask(0);
+    try {
+      const opened = await open(path);
+      modes.push(lstatSync(path).mode & 0o777);
+      await opened?.close();
+      expect(process.umask()).toBe(0);
+    } finally {
+      process.umask(before);
+    }
+    expect(modes).toEqual([0o600, 0o600]);
+  });
+});
+
+describe('a line on the admin socket', () => {
+  it('without an end is cut off after a megabyte, and the relay serves the next one', async () => {
+    const path = join(freshFolder(), 'relay.sock');
+    const opened = await open(path);
+    const socket = connect(path);
+    const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.on('error', () => undefined);
+    let sent = 0;
+    const chunk = Buffer.alloc(64 * 1024, 'x');
+    const send = (): void => {
+      while (!socket.destroyed && sent < 64 * 1024 * 1024) {
+        sent += chunk.length;
+        if (!socket.write(chunk)) return;
+      }
+    };
+    socket.on('drain', send);
+    send();
+    await ended;
+    expect(sent).toBeLessThan(8 * 1024 * 1024);
+    expect(await callAdminSocket(path, { command: 'list', arguments: {}, actor: 'test' })).toBeTypeOf(
+      'object',
+    );
+    await opened?.close();
+  });
+});
+
+/** Something that listens in the relay's place, and keeps what it is told. */
+async function listener(path: string) {
+  const heard: Buffer[] = [];
+  const server = createServer((socket) => {
+    socket.on('data', (data: Buffer) => heard.push(data));
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  chmodSync(path, 0o600);
+  return { heard, close: () => new Promise((resolve) => server.close(resolve)) };
+}
+
+describe('a command', () => {
+  const call = {
+    command: 'rotate-signing-key',
+    arguments: { recoveryPrivateKey: 'secret', dryRun: false },
+    actor: 'test',
+  } as const;
+  const refused = [
+    [
+      'the socket has mode 0666',
+      (path: string) => chmodSync(path, 0o666),
+      /sock has mode 0666, .*: run chmod 600/,
+    ],
+    [
+      'the socket has mode 0620',
+      (path: string) => chmodSync(path, 0o620),
+      /sock has mode 0620, .*: run chmod 600/,
+    ],
+    [
+      'its folder may be written by all',
+      (path: string) => chmodSync(join(path, '..'), 0o777),
+      /run chmod go-w/,
+    ],
+    [
+      'its folder may be written by a group',
+      (path: string) => chmodSync(join(path, '..'), 0o770),
+      /run chmod go-w/,
+    ],
+    // Only root can give a socket away.
+    ...(process.geteuid?.() === 0
+      ? ([
+          [
+            'the socket belongs to another user',
+            (path: string) => chownSync(path, 65_534, 65_534),
+            /belongs to user 65534, not to you or root/,
+          ],
+        ] as const)
+      : []),
+  ] as const;
+
+  it.each(refused)('sends nothing when %s', async (_name, spoil, sentence) => {
+    const path = join(freshFolder(), 'relay.sock');
+    const { heard, close } = await listener(path);
+    spoil(path);
+    await expect(callAdminSocket(path, call)).rejects.toThrow(sentence);
+    expect(heard).toEqual([]);
+    await close();
+  });
+
+  it('sends nothing when the socket was replaced while it looked', async () => {
+    const path = join(freshFolder(), 'relay.sock');
+    const first = await listener(path);
+    const other = await listener(`${path}.other`);
+    const calling = callAdminSocket(path, call);
+    renameSync(`${path}.other`, path);
+    await expect(calling).rejects.toThrow('was replaced a moment ago');
+    expect([...first.heard, ...other.heard]).toEqual([]);
+    await Promise.all([first.close(), other.close()]);
+  });
+
+  it('finds no relay where the socket or its folder is missing, or the socket is dead', async () => {
+    const path = join(freshFolder(), 'relay.sock');
+    expect(await callAdminSocket(path, call)).toBeUndefined();
+    expect(await callAdminSocket(join(path, 'deeper'), call)).toBeUndefined();
+    await leaveDeadSocket(path);
+    chmodSync(path, 0o600);
+    expect(await callAdminSocket(path, call)).toBeUndefined();
+  });
+
+  const me = 1000;
+  const mine = { uid: me, mode: 0o140600, dev: 1, ino: 1, isSocket: () => true };
+  const folder = { uid: me, mode: 0o40700 };
+  it.each([
+    [{ socket: mine, folder }, undefined],
+    [{ socket: { ...mine, uid: 0 }, folder: { ...folder, uid: 0 } }, undefined],
+    [{ socket: mine, folder: { uid: 0, mode: 0o41777 } }, undefined],
+    [{ socket: mine, folder: { ...folder, mode: 0o40755 } }, undefined],
+    [{ socket: { ...mine, uid: 1001 }, folder }, 'belongs to user 1001, not to you or root'],
+    [
+      { socket: mine, folder: { ...folder, uid: 1001 } },
+      'belongs to user 1001, who could put another in its place',
+    ],
+    [{ socket: mine, folder: { uid: 1001, mode: 0o41777 } }, 'belongs to user 1001'],
+    [{ socket: mine, folder: { uid: 0, mode: 0o40777 } }, 'has mode 0777'],
+  ])('trusts only what this user or root owns and nobody else can replace: %o', (facts, sentence) => {
+    const said = describeDistrust('/run/relay.sock', facts, me);
+    if (sentence === undefined) expect(said).toBeUndefined();
+    else expect(said).toContain(sentence);
+  });
+});
+
+describe('a relay', () => {
+  it('does not listen in a folder where others could put a socket in the place of its own', async () => {
+    const folder = freshFolder();
+    chmodSync(folder, 0o777);
+    await expect(open(join(folder, 'relay.sock'))).rejects.toThrow(`run chmod go-w ${folder}`);
+    await expect(open(join(folder, 'relay.sock'))).rejects.toThrow(ConfigurationError);
+    chmodSync(folder, 0o755);
+    await (await open(join(folder, 'relay.sock')))?.close();
+  });
+
+  it('makes the folder of its socket, closed to others, where there is none', async () => {
+    const path = join(freshFolder(), 'new', 'relay.sock');
+    const opened = await open(path);
+    expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
+    await opened?.close();
   });
 });

@@ -32,10 +32,19 @@ async function refusal(action: Promise<unknown>): Promise<string> {
   return (error as Error).message;
 }
 
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
+
 /** Puts any text in the place of the ring, properly encrypted. */
-async function store(disk: RingOnDisk, text: string): Promise<void> {
+async function store(disk: RingOnDisk, text: string | Uint8Array): Promise<void> {
   const cipher = await openKeyRingCipher({ kind: 'identity', path: disk.identityPath });
-  await writePrivateFile(disk.path, await cipher.encrypt(text));
+  const document = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+  await writePrivateFile(disk.path, await cipher.encrypt(document));
 }
 
 describe('the ring on the disk', () => {
@@ -261,14 +270,16 @@ describe('a passphrase', () => {
       ConfigurationError,
     );
     await writePrivateFile(path, `${passphrase}\n`);
-    const old = await (await openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).encrypt('ring');
+    const old = await (await openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).encrypt(
+      bytesOf('ring'),
+    );
     await writePrivateFile(path, `a new one\n${passphrase}\n`);
     const both = await openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
-    expect(await both.decrypt(old)).toBe('ring');
-    const renewed = await both.encrypt('ring');
+    expect(textOf(await both.decrypt(old))).toBe('ring');
+    const renewed = await both.encrypt(bytesOf('ring'));
     await writePrivateFile(path, 'a new one\n');
     const alone = await openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
-    expect(await alone.decrypt(renewed)).toBe('ring');
+    expect(textOf(await alone.decrypt(renewed))).toBe('ring');
     expect(await refusal(alone.decrypt(old))).toContain(path);
   });
 });
@@ -282,10 +293,10 @@ describe('an identity file', () => {
     const cipher = await openKeyRingCipher({ kind: 'identity', path });
     const byLibrary = new Encrypter();
     byLibrary.addRecipient(await identityToRecipient(second));
-    expect(await cipher.decrypt(armor.encode(await byLibrary.encrypt('ring')))).toBe('ring');
+    expect(textOf(await cipher.decrypt(armor.encode(await byLibrary.encrypt('ring'))))).toBe('ring');
     const decrypter = new Decrypter();
     decrypter.addIdentity(first);
-    expect(await decrypter.decrypt(armor.decode(await cipher.encrypt('ring')), 'text')).toBe('ring');
+    expect(await decrypter.decrypt(armor.decode(await cipher.encrypt(bytesOf('ring'))), 'text')).toBe('ring');
   });
 
   it.each(['', '# nothing\n', 'AGE-SECRET-KEY-1SHORT\n', 'a passphrase\n'])(

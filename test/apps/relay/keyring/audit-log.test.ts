@@ -1,6 +1,7 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fstatSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';
 import { freshFolder, startedAt } from './ring-material.js';
 
@@ -11,6 +12,8 @@ const entry = {
   phase: 'done',
   changes: ['a change'],
 } as const;
+
+afterEach(() => vi.restoreAllMocks());
 
 it('adds lines to a private file and never takes any away, also after a line that was cut off', async () => {
   const path = join(freshFolder(), 'deep', 'audit.jsonl');
@@ -23,4 +26,21 @@ it('adds lines to a private file and never takes any away, also after a line tha
   await log.append(entry);
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
   expect(lines).toEqual([first.trimEnd(), '{"at":"2026-', first.trimEnd()]);
+});
+
+it('has each line on the disk before it says so', async () => {
+  const path = join(freshFolder(), 'audit.jsonl');
+  const log = auditFile(path);
+  await log.append(entry);
+  const anyFile = await open(path);
+  const FileHandlePrototype = Object.getPrototypeOf(anyFile) as FileHandle;
+  await anyFile.close();
+  const { sync } = FileHandlePrototype;
+  const synced: number[] = [];
+  vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    await sync.call(this);
+    synced.push(fstatSync(this.fd).size);
+  });
+  await log.append(entry);
+  expect(synced).toEqual([statSync(path).size]);
 });

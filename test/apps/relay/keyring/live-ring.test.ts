@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { retire, rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
 import { readKeyUses, usesSince } from '../../../../apps/relay/src/keyring/key-uses.js';
+import { keysReadiness } from '../../../../apps/relay/src/keyring/keys-readiness.js';
 import { SteadyClock } from '../../../../apps/relay/src/keyring/steady-clock.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { keeperOf, liveRing, makeRing, type SharedWorld, sharedWorld } from './live-ring-under-test.js';
@@ -234,6 +235,27 @@ describe('a ring that is spoilt while the relay runs', () => {
       await live.keyRing.refresh();
     }
     expect(live.keyRing.describe().problem).toBeUndefined();
+  });
+
+  it('is looked at for readiness once a second at most', async () => {
+    const { here, path, live } = await running();
+    expect(await live.keyRing.storedProblem()).toBeUndefined();
+    writeFileSync(path, 'rubbish');
+    here.time.now += 999;
+    expect(await live.keyRing.storedProblem()).toBeUndefined();
+    here.time.now += 1;
+    expect(await live.keyRing.storedProblem()).toContain('restore the ring from a backup');
+  });
+
+  it('is told together with whatever else is wrong with the keys', async () => {
+    const ring = (problem?: string) => ({ storedProblem: async () => problem });
+    const other = async () => 'tokens do not open.';
+    const well = async () => undefined;
+    expect(await keysReadiness(ring(), [well])()).toBeUndefined();
+    expect(await keysReadiness(ring(), [well, other])()).toBe('tokens do not open.');
+    expect(await keysReadiness(ring('the ring is gone.'), [other])()).toBe(
+      'the ring is gone. tokens do not open.',
+    );
   });
 
   it('is followed again when it comes back from being gone', async () => {

@@ -62,6 +62,34 @@ describe('the signing key', () => {
   });
 });
 
+describe('a recovery file that is damaged', () => {
+  it.each([0, 20, 31])('in byte %i costs nothing: the old signing key goes on', async (index) => {
+    const terminal = keyTerminal();
+    const recovery = join(terminal.folder, 'recovery');
+    await terminal.run('init', '--recovery-key', recovery);
+    const bytes = Buffer.from(readFileSync(recovery, 'utf8'), 'base64');
+    bytes[index] = (bytes[index] ?? 0) ^ 1;
+    writeFileSync(recovery, `${bytes.toString('base64')}\n`);
+    const before = readFileSync(join(terminal.folder, 'ring.age'));
+    const { error } = await terminal.run('rotate-signing-key', '--recovery-key', recovery, '--yes');
+    expect(error).toContain('is damaged, so that no phone would trust what it signs');
+    expect(error).toContain('nothing was changed');
+    expect(readFileSync(join(terminal.folder, 'ring.age'))).toEqual(before);
+  });
+
+  it.each(['too long', 'too short'])('by being %s is refused', async (damage) => {
+    const terminal = keyTerminal();
+    const recovery = join(terminal.folder, 'recovery');
+    await terminal.run('init', '--recovery-key', recovery);
+    const bytes = Buffer.from(readFileSync(recovery, 'utf8'), 'base64');
+    const damaged = damage === 'too long' ? Buffer.concat([bytes, bytes]) : bytes.subarray(0, 63);
+    writeFileSync(recovery, damaged.toString('base64'));
+    expect((await terminal.run('rotate-signing-key', '--recovery-key', recovery, '--yes')).error).toContain(
+      'does not hold the recovery key of this ring',
+    );
+  });
+});
+
 describe('keys rewrap', () => {
   it('changes the identity while the old one still opens, and then no more', async () => {
     const terminal = await terminalWithRing();

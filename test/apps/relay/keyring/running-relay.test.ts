@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { keyListPath } from '@waxwing/protocol';
@@ -123,6 +123,7 @@ describe('a command beside the running relay', () => {
     const abandoned = createServer();
     await new Promise<void>((resolve) => abandoned.listen(`${path}.other`, resolve));
     renameSync(`${path}.other`, path);
+    chmodSync(path, 0o600);
     await new Promise((resolve) => abandoned.close(resolve));
     expect(existsSync(path)).toBe(true);
     expect(await here.terminal.json('rotate')).toMatchObject({ changed: true });

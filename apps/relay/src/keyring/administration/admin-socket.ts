@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 import { CommandError, ConfigurationError, type Log } from '@waxwing/service';
@@ -6,6 +6,7 @@ import { withFileLock } from '@waxwing/storage';
 import { z } from 'zod';
 import { type DeskCommandName, deskCommands } from './desk-commands.js';
 import type { DeskCommand, KeyDesk } from './key-desk.js';
+import { describeDistrust, describeOpenFolder, readSocketFacts } from './trusted-socket.js';
 
 /*
  * One line of JSON each way over a Unix socket of mode 0600: {"command","arguments","actor"}, then {"answer"} or
@@ -26,6 +27,7 @@ const maximumLineBytes = 1024 * 1024;
 const idleMilliseconds = 30_000;
 // What every operating system takes; Linux would cut off what is too long, and listen elsewhere.
 const maximumPathBytes = 103;
+const ownUid = process.geteuid?.() ?? 0;
 
 export interface DeskCall {
   readonly command: DeskCommandName;
@@ -77,9 +79,13 @@ async function openUnlessOpen(
   };
 }
 
-/** The running relay's answer to a call; `undefined` when none listens at `path`. @throws CommandError when it refuses. */
+/**
+ * The running relay's answer to a call; `undefined` when none listens at `path`. Nothing is sent before it is certain
+ * that nobody else than this user or root listens there: a call may hold a private key.
+ * @throws CommandError when it refuses, or is not trusted.
+ */
 export async function callAdminSocket(path: string, call: DeskCall): Promise<JsonObject | undefined> {
-  const socket = await tryConnect(path);
+  const socket = await connectTrusted(path);
   if (socket === undefined) return undefined;
   socket.write(`${JSON.stringify(call)}\n`);
   const parsed = reply.safeParse(parseJson((await readLine(socket)) || 'null'));
@@ -106,30 +112,45 @@ async function serve(
   }
 }
 
+async function connectTrusted(path: string): Promise<Socket | undefined> {
+  const before = readSocketFacts(path);
+  if (before?.socket === undefined) return undefined;
+  const distrust = describeDistrust(path, before, ownUid);
+  if (distrust !== undefined) throw new CommandError(distrust);
+  const socket = await tryConnect(path);
+  const after = readSocketFacts(path)?.socket;
+  if (socket !== undefined && (after?.ino !== before.socket.ino || after.dev !== before.socket.dev)) {
+    socket.destroy();
+    throw new CommandError(`The relay's socket ${path} was replaced a moment ago: try again.`);
+  }
+  return socket;
+}
+
 function requireSocketPath(path: string): void {
   if (Buffer.byteLength(path) > maximumPathBytes) {
     throw new ConfigurationError([
       `The path of the relay's socket, ${path}, is too long: set RELAY_KEY_ADMIN_SOCKET to one of at most ${maximumPathBytes} bytes.`,
     ]);
   }
-  const there = lstatSync(path, { throwIfNoEntry: false });
-  if (there !== undefined && !there.isSocket()) {
+  const there = readSocketFacts(path);
+  if (there === undefined) return;
+  if (there.socket?.isSocket() === false) {
     throw new ConfigurationError([
       `${path} is where the relay's socket should be, but is no socket: name another path in RELAY_KEY_ADMIN_SOCKET.`,
     ]);
   }
+  // The commands would refuse it.
+  const problem = describeOpenFolder(path, there.folder, ownUid);
+  if (problem !== undefined) throw new ConfigurationError([problem]);
 }
 
 function listenPrivately(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // The socket must never exist with a looser mode, not even for the moment before chmod.
+    // The socket gets its mode 0600 from this: it must never exist with a looser one, not even for a moment.
     const before = process.umask(0o177);
     try {
-      server.listen(path, () => {
-        chmodSync(path, 0o600);
-        resolve();
-      });
+      server.listen(path, resolve);
     } finally {
       process.umask(before);
     }

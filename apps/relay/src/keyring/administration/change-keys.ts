@@ -55,8 +55,7 @@ export const importPlainKeys = deskCommand({
 });
 
 async function refuseWhileUsed(desk: KeyDesk, name: string): Promise<void> {
-  const { ring } = await desk.keeper.read();
-  const key = namedKey(ring, name);
+  const key = await desk.keeper.look((ring) => namedKey(ring, name));
   const use = (await desk.readKeyUses()).get(key.publicKey);
   const { unusedForMilliseconds } = desk.keeper.options.policy;
   const windowStart = desk.clock() - unusedForMilliseconds;

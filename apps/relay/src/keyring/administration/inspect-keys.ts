@@ -7,22 +7,21 @@ import { deskCommand } from './key-desk.js';
 /** What an app is built with, and the key list as it is published. */
 export const exportPublic = deskCommand({
   arguments: z.strictObject({}),
-  async run({ desk }) {
-    const { ring } = await desk.keeper.read();
-    return {
+  run: ({ desk }) =>
+    desk.keeper.look((ring) => ({
       bouncer_public_key: primaryKey(ring).publicKey,
       signing_public_key: currentSigningKey(ring).publicKey,
       recovery_public_key: ring.recoveryPublicKey ?? null,
       ...(ring.published === undefined ? {} : { key_list: keyListFields(ring.published) }),
-    };
-  },
+    })),
 });
 
 /** Opens the ring, checks every key pair, and verifies the published list as a phone does. */
 export const verifyRing = deskCommand({
   arguments: z.strictObject({}),
   async run({ desk }) {
-    const { ring } = await desk.keeper.read();
+    // Only public halves are looked at.
+    const ring = await desk.keeper.look((found) => found);
     const { sodium, clock, keeper } = desk;
     if (ring.published === undefined)
       throw new CommandError('No key list was signed yet: start the relay once.');

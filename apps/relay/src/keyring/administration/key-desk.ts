@@ -7,6 +7,7 @@ import { describeChanges } from '../key-ring-changes.js';
 import type { KeyRingKeeper } from '../key-ring-keeper.js';
 import type { TransitionContext } from '../key-ring-transitions.js';
 import type { KeyUses } from '../key-uses.js';
+import { wipeKeyRing } from '../wipe-key-ring.js';
 
 /** What the commands about keys work with, in the relay that runs or, where none does, in the command itself. */
 export interface KeyDesk {
@@ -62,7 +63,8 @@ export async function changeRing(
   };
   if (dryRun) await desk.keeper.preview(noted);
   else {
-    await desk.keeper.change(noted, { actor, action });
+    const { ring } = await desk.keeper.change(noted, { actor, action });
+    wipeKeyRing(ring, desk.sodium);
     await desk.takeOver();
   }
   return { changed: !dryRun && changes.length > 0, dry_run: dryRun, changes };

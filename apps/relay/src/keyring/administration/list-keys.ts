@@ -11,10 +11,10 @@ const daysShown = 30;
 export const listKeys = deskCommand({
   arguments: z.strictObject({}),
   async run({ desk }) {
-    const { ring } = await desk.keeper.read();
     const uses = await desk.readKeyUses();
     const { policy, store } = desk.keeper.options;
-    return describeRing(ring, { uses, policy, now: desk.clock(), place: store.place });
+    const surroundings = { uses, policy, now: desk.clock(), place: store.place };
+    return desk.keeper.look((ring) => describeRing(ring, surroundings));
   },
 });
 

@@ -20,15 +20,23 @@ export const replaceSigningKey = deskCommand({
       dryRun,
       transition: (ring) => {
         if (recoveryPrivateKey === null) return rotateSigningKey(ring, next, sodium);
-        const secret = new Uint8Array(Buffer.from(recoveryPrivateKey, 'base64'));
+        const secret = Buffer.alloc(64);
+        secret.write(recoveryPrivateKey, 'base64');
         // libsodium keeps the public key in the last 32 of the 64 bytes.
         const publicKey = Buffer.from(secret.subarray(32)).toString('base64');
-        if (secret.length !== 64 || publicKey !== ring.recoveryPublicKey) {
+        if (
+          Buffer.byteLength(recoveryPrivateKey, 'base64') !== secret.length ||
+          publicKey !== ring.recoveryPublicKey
+        ) {
           throw new CommandError(
             'The file does not hold the recovery key of this ring: "keys export-public" shows its public half.',
           );
         }
-        return recoverSigningKey(ring, { next, recoveryPrivateKey: secret }, sodium);
+        try {
+          return recoverSigningKey(ring, { next, recoveryPrivateKey: secret }, sodium);
+        } finally {
+          sodium.wipe(secret);
+        }
       },
     });
   },

@@ -58,7 +58,7 @@ async function rewrap(terminal: Terminal, flags: RewrapFlags): Promise<void> {
     ? ` Set RELAY_KEY_RING_${unlock.kind.toUpperCase()}_FILE=${unlock.path} and restart every relay of this ring: until then they keep the ring that they have.`
     : '';
   await withDesk(terminal, configuration, async ({ keeper }) => {
-    await keeper.read();
+    await keeper.look(() => undefined);
     const made = { changed: !flags.dryRun, dry_run: flags.dryRun ?? false, unlock_file: unlock.path };
     if (!flags.dryRun) {
       await requireConsent(terminal, `The ring will open only with ${unlock.path}. Go on?`, flags.yes);

@@ -1,0 +1,119 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { Decrypter, Encrypter, type Identity, type Recipient } from 'age-encryption';
+
+/*
+ * An age file (https://age-encryption.org/v1) whose plaintext is nowhere but with the caller, who can wipe it. The
+ * library's streams leave copies of it behind that nothing reaches; so its part is the header, and the payload is
+ * encrypted here ("Payload": STREAM with ChaCha20-Poly1305 over chunks of 64 KiB).
+ */
+
+const algorithm = 'chacha20-poly1305';
+const chunkBytes = 64 * 1024;
+const tagBytes = 16;
+const nonceBytes = 16;
+const lastChunkFlag = 1;
+
+/** Encrypts for a recipient: a text `age1…`, or one of our own. */
+export async function encryptAgeFile(
+  plaintext: Uint8Array,
+  recipient: string | Recipient,
+): Promise<Uint8Array> {
+  const fileKey = new Uint8Array(16);
+  const encrypter = new Encrypter();
+  encrypter.addRecipient(recipient);
+  // Learns the file key, and adds nothing to the header.
+  encrypter.addRecipient({
+    async wrapFileKey(key) {
+      fileKey.set(key);
+      return [];
+    },
+  });
+  const empty = await encrypter.encrypt(new Uint8Array(0));
+  const header = empty.subarray(0, empty.length - nonceBytes - tagBytes);
+  const nonce = randomBytes(nonceBytes);
+  const chunks = withPayloadKey(fileKey, nonce, (key) =>
+    splitChunks(plaintext, chunkBytes).map((chunk, index, { length }) => {
+      const options = { authTagLength: tagBytes };
+      const cipher = createCipheriv(algorithm, key, chunkNonce(index, index === length - 1), options);
+      return Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()]);
+    }),
+  );
+  return Buffer.concat([header, nonce, ...chunks]);
+}
+
+/**
+ * The plaintext, for the caller to wipe.
+ * @throws Error when no identity (a text `AGE-SECRET-KEY-1…`, or one of our own) opens the file, or it was changed.
+ */
+export async function decryptAgeFile(
+  file: Uint8Array,
+  identities: readonly (string | Identity)[],
+): Promise<Uint8Array> {
+  const headerEnd = endOfHeader(file);
+  const decrypter = new Decrypter();
+  for (const identity of identities) decrypter.addIdentity(identity);
+  const fileKey = await decrypter.decryptHeader(file.subarray(0, headerEnd));
+  const payload = file.subarray(headerEnd + nonceBytes);
+  const chunks = splitChunks(payload, chunkBytes + tagBytes);
+  if (chunks.length > 1 && chunks.at(-1)?.length === tagBytes) throw new Error('the last chunk is empty');
+  const plaintext = new Uint8Array(Math.max(0, payload.length - chunks.length * tagBytes));
+  const nonce = file.subarray(headerEnd, headerEnd + nonceBytes);
+  try {
+    withPayloadKey(fileKey, nonce, (key) => {
+      for (const [index, chunk] of chunks.entries()) {
+        const isLast = index === chunks.length - 1;
+        openChunk(chunk, { key, nonce: chunkNonce(index, isLast) }, plaintext.subarray(index * chunkBytes));
+      }
+    });
+  } catch (error) {
+    plaintext.fill(0);
+    throw error;
+  }
+  return plaintext;
+}
+
+function openChunk(
+  chunk: Uint8Array,
+  { key, nonce }: { readonly key: Uint8Array; readonly nonce: Uint8Array },
+  target: Uint8Array,
+): void {
+  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
+  decipher.setAuthTag(chunk.subarray(-tagBytes));
+  const opened = decipher.update(chunk.subarray(0, -tagBytes));
+  target.set(opened);
+  opened.fill(0);
+  decipher.final();
+}
+
+function withPayloadKey<T>(fileKey: Uint8Array, nonce: Uint8Array, work: (key: Uint8Array) => T): T {
+  const key = new Uint8Array(hkdfSync('sha256', fileKey, nonce, 'payload', 32));
+  try {
+    return work(key);
+  } finally {
+    key.fill(0);
+    fileKey.fill(0);
+  }
+}
+
+/** At least one chunk, which may be empty. */
+function splitChunks(bytes: Uint8Array, size: number): Uint8Array[] {
+  const count = Math.max(1, Math.ceil(bytes.length / size));
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+}
+
+/** Eleven bytes that count, and one that marks the last chunk. */
+function chunkNonce(index: number, isLast: boolean): Uint8Array {
+  const nonce = Buffer.alloc(12);
+  nonce.writeUInt32BE(index, 7);
+  nonce[11] = isLast ? lastChunkFlag : 0;
+  return nonce;
+}
+
+/** Where the payload begins: after the line with the header's authentication code. */
+function endOfHeader(file: Uint8Array): number {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  const lastLine = bytes.indexOf('\n--- ');
+  const end = lastLine < 0 ? -1 : bytes.indexOf('\n', lastLine + 1);
+  if (end < 0) throw new Error('the header has no end');
+  return end + 1;
+}

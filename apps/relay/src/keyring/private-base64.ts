@@ -1,0 +1,54 @@
+/*
+ * Base64 (RFC 4648 section 4, padded and canonical) between bytes and bytes. A private key in a JavaScript string could
+ * be neither wiped nor kept from being copied.
+ */
+
+const alphabet = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const padding = 0x3d;
+const noValue = 0xff;
+const values = new Uint8Array(256).fill(noValue);
+for (const [value, character] of alphabet.entries()) values[character] = value;
+
+/** How many characters stand for so many bytes. */
+export function base64Length(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
+
+/** Writes `bytes` into `target` from `at` on, {@link base64Length} characters. */
+export function writeBase64(bytes: Uint8Array, target: Uint8Array, at: number): void {
+  const end = at + base64Length(bytes.length);
+  let written = at;
+  let [bits, bitCount] = [0, 0];
+  for (const byte of bytes) {
+    bits = ((bits << 8) | byte) & 0xffff;
+    bitCount += 8;
+    for (; bitCount >= 6; bitCount -= 6) target[written++] = alphabet[(bits >> (bitCount - 6)) & 63] ?? 0;
+  }
+  if (bitCount > 0) target[written++] = alphabet[(bits << (6 - bitCount)) & 63] ?? 0;
+  target.fill(padding, written, end);
+}
+
+/** The bytes that canonical base64 stands for, in memory of their own; `undefined` for anything else. */
+export function readBase64(text: Uint8Array): Uint8Array | undefined {
+  const paddings = text.at(-1) !== padding ? 0 : text.at(-2) !== padding ? 1 : 2;
+  const digits = text.subarray(0, text.length - paddings);
+  // V8 keeps short arrays among its objects, and leaves a copy behind whenever it moves them.
+  const bytes = new Uint8Array(new ArrayBuffer(Math.floor((digits.length * 6) / 8)));
+  if (text.length !== base64Length(bytes.length)) return undefined;
+  let isSound = true;
+  let written = 0;
+  let [bits, bitCount] = [0, 0];
+  for (const character of digits) {
+    const value = values[character] ?? noValue;
+    isSound &&= value !== noValue;
+    bits = ((bits << 6) | value) & 0xffff;
+    bitCount += 6;
+    if (bitCount < 8) continue;
+    bitCount -= 8;
+    bytes[written++] = bits >> bitCount;
+  }
+  const isCanonical = (bits & ((1 << bitCount) - 1)) === 0;
+  if (isSound && isCanonical) return bytes;
+  bytes.fill(0);
+  return undefined;
+}

@@ -1,0 +1,71 @@
+import { type Kysely, sql } from 'kysely';
+import type { GroupCommit } from './group-commit.js';
+import { type JobTables, jobTables } from './jobs/job-tables.js';
+
+// Whoever asks whether the process is ready does not wait for long.
+const timeoutMilliseconds = 3000;
+const writeEveryMilliseconds = 5000;
+const row = { name: 'storage/write-check', due_at: 0 };
+
+interface Written {
+  readonly at: number;
+  readonly problem: string | undefined;
+}
+
+/** Whether a database answers, and still takes durable writes: one on a full disk answers every question. */
+export class DatabaseCheck {
+  readonly #db: Kysely<JobTables>;
+  readonly #commits: GroupCommit<JobTables>;
+  readonly #now: () => number;
+  #written: Written | undefined;
+  #writing: Promise<Written> | undefined;
+
+  constructor(db: Kysely<JobTables>, commits: GroupCommit<JobTables>, now: () => number) {
+    this.#db = db;
+    this.#commits = commits;
+    this.#now = now;
+  }
+
+  /** `undefined`, or a sentence that says what is wrong. Reads each time, and writes at most every five seconds. */
+  async run(): Promise<string | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<string>((resolve) => {
+      const sentence = `the database has not answered for ${timeoutMilliseconds / 1000} s`;
+      timer = setTimeout(() => resolve(sentence), timeoutMilliseconds);
+    });
+    try {
+      return await Promise.race([this.#readAndWrite(), late]);
+    } catch (error) {
+      return `the database does not answer: ${(error as Error).message}`;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #readAndWrite(): Promise<string | undefined> {
+    await sql`select 1`.execute(this.#db);
+    const sinceWritten = this.#now() - (this.#written?.at ?? Number.NEGATIVE_INFINITY);
+    // A clock that was set back would else put the next write off for as long as that.
+    const isRecent = sinceWritten >= 0 && sinceWritten < writeEveryMilliseconds;
+    if (this.#written !== undefined && isRecent) return this.#written.problem;
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+    });
+    this.#written = await this.#writing;
+    return this.#written.problem;
+  }
+
+  /** A row that comes and goes in one transaction: it takes room and waits for the disk, and nothing stays. */
+  async #write(): Promise<Written> {
+    try {
+      await this.#commits.run(async (transaction) => {
+        const db = jobTables(transaction);
+        await db.insertInto('schedules').values(row).execute();
+        await db.deleteFrom('schedules').where('name', '=', row.name).execute();
+      });
+      return { at: this.#now(), problem: undefined };
+    } catch (error) {
+      return { at: this.#now(), problem: `the database cannot be written: ${(error as Error).message}` };
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Secret } from '@waxwing/service';
+import { describe, expect, it } from 'vitest';
+import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';
+import { checkKeyPair } from '../../../../apps/relay/src/keyring/check-key-ring.js';
+import { type KeyRing, primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
+import {
+  importKeys,
+  promote,
+  retire,
+  revoke,
+  rotate,
+} from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
+import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import { keyTerminal } from './key-terminal.js';
+import { freshFolder, policy, ringOnDisk, sodium, startedAt } from './ring-material.js';
+
+const context = { now: startedAt, policy, makeKeyPair: () => sodium.generateKeyPair() };
+
+/** A ring with a key of each end, and the names of these. */
+function ringWithEnds(): { ring: KeyRing; retired: string; compromised: string } {
+  const first = newKeyRing(sodium, startedAt);
+  const retired = primaryKey(first).publicKey;
+  const second = rotate(first, context);
+  const compromised = primaryKey(second).publicKey;
+  return {
+    ring: revoke(retire(second, retired, startedAt), compromised, context),
+    ...{ retired, compromised },
+  };
+}
+
+describe('a key that is destroyed', () => {
+  it('is retired or revoked once', () => {
+    const { ring, retired, compromised } = ringWithEnds();
+    expect(() => retire(ring, retired, startedAt)).toThrow('is retired already');
+    expect(() => retire(ring, compromised, startedAt)).toThrow('is compromised already');
+    expect(() => revoke(ring, compromised, context)).toThrow('is compromised already');
+  });
+
+  it('may still be called compromised when it was retired, without a new primary', () => {
+    const { ring, retired } = ringWithEnds();
+    const next = revoke(ring, retired, context);
+    expect(next.bouncerKeys.map(({ state }) => state)).toEqual(['compromised', 'compromised', 'primary']);
+    expect(primaryKey(next)).toBe(primaryKey(ring));
+  });
+
+  it('neither becomes primary again nor comes back from a file', () => {
+    const { ring, retired, compromised } = ringWithEnds();
+    for (const [name, state] of [
+      [retired, 'retired'],
+      [compromised, 'compromised'],
+    ] as const) {
+      expect(() => promote(ring, name, context)).toThrow(`is ${state}`);
+      const key = {
+        publicKey: name,
+        privateKey: new Secret(new Uint8Array(32)),
+        ...{ createdAt: undefined, acceptedUntil: undefined },
+      };
+      expect(() => importKeys(ring, [key], context)).toThrow(`is ${state} in this ring and cannot come back`);
+    }
+  });
+});
+
+describe('a change that would spoil the ring', () => {
+  it('is not stored', async () => {
+    const disk = await ringOnDisk();
+    const before = readFileSync(disk.path);
+    const spoil = (ring: KeyRing) => ({ ...ring, bouncerKeys: [...ring.bouncerKeys, ...ring.bouncerKeys] });
+    const change = { actor: 'test', action: 'spoil' };
+    await expect(disk.keeper.change(spoil, change)).rejects.toThrow('The change would spoil the key ring');
+    expect(readFileSync(disk.path)).toEqual(before);
+  });
+});
+
+describe('a public key', () => {
+  it('with which anybody could open what is sealed to it is not let in', () => {
+    const publicKey = Buffer.from(new Uint8Array(32).fill(1, 0, 1)).toString('base64');
+    expect(checkKeyPair({ publicKey, privateKey: new Uint8Array(32) }, sodium)).toContain(
+      'is no usable X25519 public key',
+    );
+  });
+});
+
+describe('keys init', () => {
+  it('never overwrites an identity, a recovery key, or what else is in its place', async () => {
+    const terminal = keyTerminal();
+    const [identity, recovery] = [join(terminal.folder, 'identity'), join(terminal.folder, 'recovery')];
+    writeFileSync(recovery, 'precious', { mode: 0o600 });
+    expect((await terminal.run('init', '--recovery-key', recovery)).error).toContain('exists already');
+    expect(readFileSync(recovery, 'utf8')).toBe('precious');
+    const made = readFileSync(identity, 'utf8');
+    await terminal.json('init');
+    expect(readFileSync(identity, 'utf8')).toBe(made);
+  });
+});
+
+describe('the audit log', () => {
+  it('makes its folder, closed to others, where there is none', async () => {
+    const folder = join(freshFolder(), 'new');
+    const entry = { at: startedAt, actor: 'a', action: 'b', phase: 'done', changes: [] } as const;
+    await auditFile(join(folder, 'audit.jsonl')).append(entry);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+});

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decryptAgeFile, encryptAgeFile } from '../../../../apps/relay/src/keyring/age-file.js';
+import { decodeKeyRing, encodeKeyRing } from '../../../../apps/relay/src/keyring/key-ring-document.js';
+import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import { base64Length, readBase64, writeBase64 } from '../../../../apps/relay/src/keyring/private-base64.js';
+import { privateTexts, sodium, startedAt } from './ring-material.js';
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+describe('base64 between bytes', () => {
+  it('is what the platform writes and reads, for every length', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+        const text = Buffer.from(bytes).toString('base64');
+        const written = new Uint8Array(base64Length(bytes.length) + 2).fill(7);
+        writeBase64(bytes, written, 1);
+        expect(Buffer.from(written.subarray(1, -1)).toString('latin1')).toBe(text);
+        expect([written[0], written.at(-1)]).toEqual([7, 7]);
+        expect(readBase64(bytesOf(text))).toEqual(bytes);
+      }),
+    );
+  });
+
+  it.each(['A', 'AA', 'AAA', 'AB==', 'AAB=', 'AA=A', '====', 'A===', 'AAA*', 'AA==AA==', 'AAAA=', 'A A='])(
+    'takes nothing that is not canonical, such as %s',
+    (text) => expect(readBase64(bytesOf(text))).toBeUndefined(),
+  );
+});
+
+describe('an age file', () => {
+  const chunk = 64 * 1024;
+
+  it.each([0, 1, 5000, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 17])(
+    'of %i bytes is opened by the age library, and opens what that has sealed',
+    async (length) => {
+      const identity = await generateX25519Identity();
+      const recipient = await identityToRecipient(identity);
+      const plaintext = new Uint8Array(randomBytes(length));
+      const decrypter = new Decrypter();
+      decrypter.addIdentity(identity);
+      expect(await decrypter.decrypt(await encryptAgeFile(plaintext, recipient))).toEqual(plaintext);
+      const encrypter = new Encrypter();
+      encrypter.addRecipient(recipient);
+      expect(await decryptAgeFile(await encrypter.encrypt(plaintext), [identity])).toEqual(plaintext);
+    },
+  );
+
+  it('that was changed, cut off or lengthened anywhere does not open', async () => {
+    const identity = await generateX25519Identity();
+    const file = await encryptAgeFile(new Uint8Array(2 * chunk), await identityToRecipient(identity));
+    const headerLength = file.length - 2 * chunk - 2 * 16 - 16;
+    const open = (bytes: Uint8Array) => decryptAgeFile(bytes, [identity]);
+    for (const at of [0, 40, headerLength - 2, headerLength, headerLength + 16, file.length - 1]) {
+      const changed = Uint8Array.from(file);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      await expect(open(changed), `byte ${at}`).rejects.toThrow();
+    }
+    for (const length of [
+      0,
+      10,
+      headerLength,
+      headerLength + 5,
+      headerLength + 16,
+      file.length - 1,
+      file.length - chunk - 16,
+    ]) {
+      await expect(open(file.subarray(0, length)), `${length} bytes`).rejects.toThrow();
+    }
+    await expect(open(Buffer.concat([file, new Uint8Array(16)]))).rejects.toThrow();
+    const other = await generateX25519Identity();
+    await expect(decryptAgeFile(file, [other])).rejects.toThrow('no identity matched');
+  });
+
+  it('is never sealed twice with the same key, and leaves the plaintext alone', async () => {
+    const recipient = await identityToRecipient(await generateX25519Identity());
+    const plaintext = bytesOf('ring');
+    const [one, two] = [
+      await encryptAgeFile(plaintext, recipient),
+      await encryptAgeFile(plaintext, recipient),
+    ];
+    expect(one.subarray(-20)).not.toEqual(two.subarray(-20));
+    expect(plaintext).toEqual(bytesOf('ring'));
+  });
+});
+
+describe('the document of a ring', () => {
+  it('gives back every key, and is left without any', () => {
+    const ring = newKeyRing(sodium, startedAt);
+    const document = encodeKeyRing(ring);
+    const [primary] = ring.bouncerKeys;
+    expect(JSON.parse(Buffer.from(document).toString()).bouncer_keys[0].private_key).toBe(
+      primary?.state === 'primary' ? Buffer.from(primary.privateKey.reveal()).toString('base64') : '',
+    );
+    expect(privateTexts(decodeKeyRing(document))).toEqual(privateTexts(ring));
+    const left = Buffer.from(document).toString('latin1');
+    for (const text of privateTexts(ring)) expect(left.includes(text)).toBe(false);
+  });
+
+  it('may be laid out in any way, as a person would who restores one by hand', () => {
+    const ring = newKeyRing(sodium, startedAt);
+    const laidOut = JSON.stringify(JSON.parse(Buffer.from(encodeKeyRing(ring)).toString()), undefined, 2);
+    expect(privateTexts(decodeKeyRing(bytesOf(laidOut)))).toEqual(privateTexts(ring));
+  });
+
+  it.each([
+    ['too short', (key: string) => key.slice(4)],
+    ['too long', (key: string) => `AAAA${key}`],
+    ['not base64', (key: string) => `*${key.slice(1)}`],
+    ['empty', () => ''],
+    ['what stands for another', () => '#1:32#######################################'],
+  ])('is refused where a private key is %s, without quoting it', (_name, spoil) => {
+    const json = JSON.parse(Buffer.from(encodeKeyRing(newKeyRing(sodium, startedAt))).toString());
+    const [key] = json.bouncer_keys;
+    key.private_key = spoil(key.private_key);
+    expect(() => decodeKeyRing(bytesOf(JSON.stringify(json)))).toThrow(
+      'bouncer_keys.0.private_key: must be 32 bytes in base64',
+    );
+  });
+
+  it('is refused where a private key hides behind another spelling of its name', () => {
+    const text = Buffer.from(encodeKeyRing(newKeyRing(sodium, startedAt))).toString();
+    const hidden = (value: string) => text.replace(/"private_key":"[^"]*"/, `"private\\u005fkey":"${value}"`);
+    expect(() => decodeKeyRing(bytesOf(hidden(`${'A'.repeat(43)}=`)))).toThrow('must be 32 bytes');
+    expect(() => decodeKeyRing(bytesOf(hidden('#1:32#######################################')))).toThrow(
+      'not in its place',
+    );
+  });
+});

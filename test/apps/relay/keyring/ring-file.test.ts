@@ -1,0 +1,126 @@
+import {
+  existsSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ConfigurationError, writePrivateFile } from '@waxwing/service';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
+import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import { freshFolder, policy, type RingOnDisk, ringOnDisk, sodium, startedAt } from './ring-material.js';
+
+const change = { actor: 'test', action: 'rotate' };
+
+function rotateOnce({ keeper }: RingOnDisk) {
+  const makeKeyPair = () => sodium.generateKeyPair();
+  return keeper.change((ring) => rotate(ring, { now: startedAt, policy, makeKeyPair }), change);
+}
+
+describe('a ring with another name', () => {
+  it('is refused where its path is a symbolic link, whose target would keep destroyed keys', async () => {
+    const disk = await ringOnDisk();
+    const target = join(disk.folder, 'target.age');
+    renameSync(disk.path, target);
+    symlinkSync(target, disk.path);
+    const before = readFileSync(target);
+    for (const attempt of [() => disk.keeper.read(), () => rotateOnce(disk)]) {
+      await expect(attempt()).rejects.toThrow(ConfigurationError);
+      await expect(attempt()).rejects.toThrow('is a symbolic link: name the file that it leads to');
+    }
+    expect(lstatSync(disk.path).isSymbolicLink()).toBe(true);
+    expect(readFileSync(target)).toEqual(before);
+  });
+
+  it('is not made where a symbolic link leads nowhere', async () => {
+    const disk = await ringOnDisk();
+    renameSync(disk.path, join(disk.folder, 'away'));
+    symlinkSync(join(disk.folder, 'nowhere'), disk.path);
+    await expect(disk.keeper.create(newKeyRing(sodium, startedAt), 'test')).rejects.toThrow(
+      'is a symbolic link',
+    );
+    expect(lstatSync(disk.path).isSymbolicLink()).toBe(true);
+  });
+
+  it('is refused while it has a hard link, and not afterwards', async () => {
+    const disk = await ringOnDisk();
+    const other = join(disk.folder, 'other');
+    linkSync(disk.path, other);
+    await expect(rotateOnce(disk)).rejects.toThrow('has 2 names (hard links): remove the others');
+    expect(readFileSync(other)).toEqual(readFileSync(disk.path));
+    renameSync(other, `${other}.moved`);
+    await expect(disk.keeper.read()).rejects.toThrow('hard links');
+    const { unlinkSync } = await import('node:fs');
+    unlinkSync(`${other}.moved`);
+    await rotateOnce(disk);
+  });
+});
+
+describe('a change of the ring', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('removes what an interrupted one left behind, and no other file', async () => {
+    const disk = await ringOnDisk();
+    const leftover = `${disk.path}.0123456789ab.new`;
+    const others = [
+      'ring.age.new',
+      'ring.age.backup.new',
+      'other.0123456789ab.new',
+      'ring.age.0123456789ab.news',
+    ];
+    for (const name of [leftover, ...others.map((each) => join(disk.folder, each))]) writeFileSync(name, 'x');
+    await rotateOnce(disk);
+    expect(existsSync(leftover)).toBe(false);
+    expect(readdirSync(disk.folder)).toEqual(expect.arrayContaining(others));
+  });
+
+  it('is on the disk before the old ring goes, and so is its place in the folder before it counts', async () => {
+    const path = join(freshFolder(), 'ring.age');
+    await writePrivateFile(path, 'old');
+    const anyFile = await open(path);
+    const FileHandlePrototype = Object.getPrototypeOf(anyFile) as FileHandle;
+    await anyFile.close();
+    const { sync } = FileHandlePrototype;
+    const old = statSync(path).ino;
+    const folder = statSync(dirname(path)).ino;
+    const synced: { what: string; content: string; replaced: boolean }[] = [];
+    vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
+      await sync.call(this);
+      const { ino, size } = fstatSync(this.fd);
+      const what = ino === folder ? 'folder' : 'file';
+      const content = what === 'file' ? `${size} bytes` : '';
+      synced.push({ what, content, replaced: statSync(path).ino !== old });
+    });
+    await writePrivateFile(path, 'the new ring');
+    expect(synced).toEqual([
+      { what: 'file', content: '12 bytes', replaced: false },
+      { what: 'folder', content: '', replaced: true },
+    ]);
+    expect(readFileSync(path, 'utf8')).toBe('the new ring');
+  });
+
+  it('leaves nothing behind when it cannot be written, and the old ring in force', async () => {
+    const disk = await ringOnDisk();
+    const before = readFileSync(disk.path);
+    const anyFile = await open(disk.path);
+    const FileHandlePrototype = Object.getPrototypeOf(anyFile) as FileHandle;
+    await anyFile.close();
+    const { sync } = FileHandlePrototype;
+    vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
+      // The audit log is written as well.
+      if (fstatSync(this.fd).ino !== statSync(disk.auditPath).ino) throw new Error('no space left');
+      await sync.call(this);
+    });
+    await expect(rotateOnce(disk)).rejects.toThrow('no space left');
+    expect(readFileSync(disk.path)).toEqual(before);
+    expect(readdirSync(disk.folder).filter((name) => name.endsWith('.new'))).toEqual([]);
+  });
+});
