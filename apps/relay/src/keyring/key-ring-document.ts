@@ -46,6 +46,8 @@ const document = z.strictObject({
       encryption_key: bytes(32),
       lookup_key: bytes(32),
       current_from: instant,
+      // Rings from before tokens were bound to their rows do not say.
+      bound: z.boolean().default(false),
     }),
   ),
   published: z
@@ -82,6 +84,7 @@ export function encodeKeyRing(ring: KeyRing): string {
       encryption_key: reveal(key.encryptionKey),
       lookup_key: reveal(key.lookupKey),
       current_from: key.currentFrom,
+      bound: key.isBound,
     })),
     published:
       published === undefined
@@ -127,6 +130,7 @@ export function decodeKeyRing(text: string): KeyRing {
         encryptionKey: conceal(key.encryption_key),
         lookupKey: conceal(key.lookup_key),
         currentFrom: key.current_from,
+        isBound: key.bound,
       }),
     ),
     published:
