@@ -19,11 +19,11 @@ export function createNodeTokenVault(): TokenVault {
     },
     open(sealed, place) {
       const bytes = Buffer.from(sealed, 'base64');
-      const decipher = createDecipheriv('aes-256-gcm', dataKey, bytes.subarray(0, nonceBytes));
-      decipher.setAAD(Buffer.from(place));
-      decipher.setAuthTag(bytes.subarray(-tagBytes));
-      const ciphertext = bytes.subarray(nonceBytes, -tagBytes);
       try {
+        const decipher = createDecipheriv('aes-256-gcm', dataKey, bytes.subarray(0, nonceBytes));
+        decipher.setAAD(Buffer.from(place));
+        decipher.setAuthTag(bytes.subarray(-tagBytes));
+        const ciphertext = bytes.subarray(nonceBytes, -tagBytes);
         return decipher.update(ciphertext, undefined, 'utf8') + decipher.final('utf8');
       } catch {
         return { reason: 'UNREADABLE_TOKEN' };

@@ -66,6 +66,7 @@ interface Answered {
 
 const sent: Attempt = { kind: 'sent' };
 const heldApartMilliseconds = 1000;
+const unreadableRetryMilliseconds = 60_000;
 
 /** One try at reaching one device: the right app, its breaker, the vendor, first aid, the verdict. */
 export class DeliveryAttempts {
@@ -111,15 +112,20 @@ export class DeliveryAttempts {
   }
 
   /** For a device whose token cannot be read; nothing of it is deleted, since it may be readable again. */
-  refuseUnreadable(
-    { urgency }: Notification,
-    { id, unreadable }: UnreadableRelayDevice,
-  ): Extract<Attempt, { kind: 'rejected' }> {
+  refuseUnreadable({ urgency }: Notification, { id, unreadable }: UnreadableRelayDevice): Attempt {
     const { metrics, unreadableTokens } = this.#options;
     const { reason } = unreadable;
     metrics.countUnsent(urgency.vendor, reason);
     unreadableTokens.note(id, unreadable);
     return { kind: 'rejected', reason, fault: 'relay' };
+  }
+
+  /** The same for a notification that was accepted before: it waits for the right key ring while it is worth it. */
+  holdUnreadable({ id, unreadable }: UnreadableRelayDevice): Attempt {
+    const { clock, delayDivisor, unreadableTokens } = this.#options;
+    unreadableTokens.note(id, unreadable);
+    const at = Math.ceil(clock() + unreadableRetryMilliseconds / delayDivisor);
+    return { kind: 'retry', reason: unreadable.reason, at, isTry: false };
   }
 
   #rest({ notification, device }: Delivery, at: number): Attempt {

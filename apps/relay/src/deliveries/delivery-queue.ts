@@ -31,7 +31,6 @@ export interface DeliveryQueueOptions {
 const jobKind = 'deliver-notification';
 const concurrency = 500;
 const patienceMilliseconds = 60_000;
-const unreadableRetryMilliseconds = 60_000;
 const givenUp = 'EXPIRED_';
 
 /** Notifications that wait in the database for another try, until they are settled or no longer worth it. */
@@ -86,11 +85,7 @@ export class DeliveryQueue {
     const { clock, attempts } = this.#options;
     const device = await this.#findDevice(notification);
     if (device === undefined) return { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
-    if (!isReadable(device)) {
-      // It was accepted, so it waits for the right key ring as long as it is worth it.
-      const { reason } = attempts.refuseUnreadable(notification, device);
-      return { kind: 'retry', reason, at: clock() + unreadableRetryMilliseconds, isTry: false };
-    }
+    if (!isReadable(device)) return attempts.holdUnreadable(device);
     const notAfter = clock() + patienceMilliseconds;
     return attempts.attempt({ notification, device }, { ...before, hasWaited: true, notAfter });
   }

@@ -47,10 +47,23 @@ export class UnreadableTokens {
 
   /**
    * `undefined` when every token that is looked at can be read; otherwise a sentence. Looks at a few hundred rows by
-   * their ids, so that it costs the same however many there are. Rejects when the database cannot be used.
+   * their ids, so that it costs the same however many there are. While the database cannot be used, what is known holds.
    */
   async describe(): Promise<string | undefined> {
-    const { tokenVault, log } = this.#options;
+    try {
+      await this.#lookAgain();
+    } catch (err) {
+      // Readiness has a check of its own for the database.
+      this.#options.log.warn({ err }, 'the stored tokens could not be looked at');
+    }
+    if (this.#known.size > 0) return describeKnown([...this.#known.values()]);
+    if (this.#isSaid) this.#options.log.info('the key ring opens the stored tokens again');
+    this.#isSaid = false;
+    return undefined;
+  }
+
+  async #lookAgain(): Promise<void> {
+    const { tokenVault } = this.#options;
     const before = [...this.#known.keys()];
     const unread = new Set(before);
     for (const row of await this.#look(before)) {
@@ -62,10 +75,6 @@ export class UnreadableTokens {
     // What can be read again, or is gone.
     for (const id of unread) this.#known.delete(id);
     this.#gauge.set(this.#known.size);
-    if (this.#known.size > 0) return describeKnown([...this.#known.values()]);
-    if (this.#isSaid) log.info('the key ring opens the stored tokens again');
-    this.#isSaid = false;
-    return undefined;
   }
 
   async #look(known: readonly number[]) {
