@@ -1,16 +1,13 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readRelayEnvironment } from '../../../../apps/relay/src/configuration.js';
 import { keyRingFile } from '../../../../apps/relay/src/keyring/key-ring-file.js';
 import type { KeyRingStore } from '../../../../apps/relay/src/keyring/key-ring-store.js';
 import { moveKeyRing, removeMovedKeyRing } from '../../../../apps/relay/src/keyring/move-key-ring.js';
 import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import { startRelay } from '../../../../apps/relay/src/serve.js';
-import { createMemoryLog } from '../../../support/memory-log.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type KeyTerminal, keysOf, keyTerminal, terminalWithRing, withDatabase } from './key-terminal.js';
-import { registerWith, relayWithKeys } from './relay-with-keys.js';
+import { registerWith, relayWithKeys, startRelayOf } from './relay-with-keys.js';
 import { ringOnDisk, sodium } from './ring-material.js';
 
 const fileOf = (terminal: KeyTerminal) => join(terminal.folder, 'ring.age');
@@ -88,6 +85,30 @@ eachBackend((backend) => {
     );
     expect([readFileSync(fileOf(terminal), 'utf8'), readFileSync(other, 'utf8')]).toEqual([mine, theirs]);
     expect(await rowsOf(terminal)).toEqual([{ name: 'relay', encrypted: theirs }]);
+  });
+
+  it('is told to a relay that runs, which goes on; restarted with the new setting all relays have everything', async () => {
+    const here = await relayWithKeys({ RELAY_DATABASE: await backend.freshUrl() });
+    const [key] = await keysOf(here.terminal);
+    const phone = await registerWith(here, key?.public_key ?? '', 'a token');
+    await here.terminal.json('move', '--to', 'database');
+    const sentence = 'to database: set RELAY_KEY_RING=database';
+    await expect.poll(() => here.log.text(), { timeout: 20_000 }).toContain(sentence);
+    expect(await registerWith(here, key?.public_key ?? '', 'a token')).toEqual(phone);
+    expect((await here.terminal.run('rotate')).error).toContain('was moved from');
+    await here.relay.close();
+
+    await expect(startRelayOf(here.terminal)).rejects.toThrow('set RELAY_KEY_RING=database');
+    inDatabase(here.terminal);
+    const relays = [await startRelayOf(here.terminal)];
+    here.terminal.environment.RELAY_KEY_ADMIN_SOCKET = join(here.terminal.folder, 'second.sock');
+    // An SQLite file serves one relay.
+    if (backend.name === 'postgres') relays.push(await startRelayOf(here.terminal));
+    for (const { relay } of relays) {
+      expect(await registerWith({ ...here, relay }, key?.public_key ?? '', 'a token')).toEqual(phone);
+      expect((await fetch(`${relay.url}/health/ready`)).status).toBe(200);
+    }
+    await Promise.all(relays.map(({ relay }) => relay.close()));
   });
 });
 
@@ -172,40 +193,7 @@ describe('keys move', () => {
     await expect(removeMovedKeyRing(stranger)).rejects.toThrow('is not the one that was moved there');
     expect(existsSync(`${disk.path}-moved`)).toBe(true);
   });
-
-  it('is told to a relay that runs, which goes on; restarted with the new setting it has everything', async () => {
-    const here = await relayWithKeys();
-    const [key] = await keysOf(here.terminal);
-    const phone = await registerWith(here, key?.public_key ?? '', 'a token');
-    await here.terminal.json('move', '--to', 'database');
-    await expect
-      .poll(() => here.log.text(), { timeout: 20_000 })
-      .toContain('to database: set RELAY_KEY_RING=database');
-    expect(await registerWith(here, key?.public_key ?? '', 'a token')).toEqual(phone);
-    expect((await here.terminal.run('rotate')).error).toContain('was moved from');
-    await here.relay.close();
-
-    const start = async () => {
-      const clock = () => here.terminal.now;
-      const { log } = createMemoryLog();
-      return startRelay(readRelayEnvironment(here.terminal.environment), { log, clock, monotonic: clock });
-    };
-    await expect(start()).rejects.toThrow('set RELAY_KEY_RING=database');
-    inDatabase(here.terminal);
-    const relays = [await start()];
-    here.terminal.environment.RELAY_KEY_ADMIN_SOCKET = join(here.terminal.folder, 'second.sock');
-    if (backendSharesDatabase(here.terminal)) relays.push(await start());
-    for (const relay of relays) {
-      expect(await registerWith({ ...here, relay }, key?.public_key ?? '', 'a token')).toEqual(phone);
-      expect((await fetch(`${relay.url}/health/ready`)).status).toBe(200);
-    }
-    await Promise.all(relays.map((relay) => relay.close()));
-  });
 });
-
-function backendSharesDatabase({ environment }: KeyTerminal): boolean {
-  return environment.RELAY_DATABASE?.startsWith('postgres') === true;
-}
 
 type Stores = Partial<Record<'from' | 'copy' | 'to', KeyRingStore>>;
 
