@@ -4,7 +4,7 @@ import { formatMoveMark, parseMoveMark } from './key-ring-place.js';
 import type { KeyRingStore } from './key-ring-store.js';
 
 /** A place, as a move sees it. */
-export interface MovePlace {
+interface MovePlace {
   readonly store: KeyRingStore;
   /** What RELAY_KEY_RING has to be for it. */
   readonly setting: string;

@@ -12,7 +12,7 @@ interface CurrentTokenKey {
 }
 
 /** What writing tokens anew needs of the key ring. */
-export interface ReplaceableTokenKeys {
+interface ReplaceableTokenKeys {
   readonly tokenVault: TokenVault & {
     /** `undefined` when no row can be of another key or unbound, so that there is nothing to do. */
     keyToMoveTo(): CurrentTokenKey | undefined;

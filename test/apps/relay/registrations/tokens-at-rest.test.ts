@@ -27,6 +27,18 @@ eachBackend((backend) => {
     }
   });
 
+  it('cannot open a token that somebody put into a row of another realm, account or look-up', async () => {
+    const relay = await startRelayUnderTest(await backend.freshUrl());
+    await relay.register(goodForm());
+    const [row] = await relay.devices();
+    if (row === undefined) throw new Error('nothing was registered');
+    for (const change of [{ realm_id: 2 }, { push_account_id: '9' }, { token_lookup: 'another' }]) {
+      const opened = relay.context.tokenVault.open(row.token, placeOfToken({ ...row, ...change }));
+      expect(opened, JSON.stringify(change)).toEqual({ reason: 'UNREADABLE_TOKEN' });
+    }
+    await relay.close();
+  });
+
   it('cannot open a token that somebody changed in the database', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     await relay.register(goodForm());
