@@ -10,19 +10,24 @@ export function createNodeTokenVault(): TokenVault {
   const dataKey = randomBytes(32);
   return {
     lookups: (token) => [createHmac('sha256', lookupKey).update(token, 'utf8').digest('base64')],
-    seal(token) {
+    seal(token, place) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', dataKey, nonce);
+      cipher.setAAD(Buffer.from(place));
       const sealed = [nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()];
       return Buffer.concat(sealed).toString('base64');
     },
-    open(sealed) {
+    open(sealed, place) {
       const bytes = Buffer.from(sealed, 'base64');
-      const decipher = createDecipheriv('aes-256-gcm', dataKey, bytes.subarray(0, nonceBytes));
-      decipher.setAuthTag(bytes.subarray(-tagBytes));
-      return (
-        decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
-      );
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', dataKey, bytes.subarray(0, nonceBytes));
+        decipher.setAAD(Buffer.from(place));
+        decipher.setAuthTag(bytes.subarray(-tagBytes));
+        const ciphertext = bytes.subarray(nonceBytes, -tagBytes);
+        return decipher.update(ciphertext, undefined, 'utf8') + decipher.final('utf8');
+      } catch {
+        return { reason: 'UNREADABLE_TOKEN' };
+      }
     },
   };
 }

@@ -3,6 +3,7 @@ import {
   type Clock,
   createHttpApp,
   createJobLog,
+  type HttpAppOptions,
   type Log,
   Metrics,
   type MetricsListener,
@@ -21,6 +22,7 @@ import { type DatabaseWithKeyRing, type OpenKeyRing, openKeyRing } from './keyri
 import { openRelayDatabase } from './open-relay-database.js';
 import { relayOperations } from './operations.js';
 import { reencryptTokens } from './registrations/reencrypt-tokens.js';
+import { UnreadableTokens } from './registrations/unreadable-tokens.js';
 import type { RelayDatabase } from './relay-tables.js';
 import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
 import { ServerDirectory } from './servers/server-directory.js';
@@ -82,16 +84,22 @@ export async function startRelay(
     const foundation = { clock, random, log, metrics, sodium, database };
     const { deliveries: deliveriesConfiguration } = configuration;
     const { tokenVault } = ring.keyRing;
+    const unreadableTokens = new UnreadableTokens({ ...foundation, tokenVault });
+    await unreadableTokens.describe();
     const deliveries = await createDeliveries({
       ...foundation,
-      ...{ configuration: deliveriesConfiguration, tokenVault, timings },
+      ...{ configuration: deliveriesConfiguration, tokenVault, unreadableTokens, timings },
     });
     closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
     const context = createContext({ ...foundation, deliveries }, ring);
-    const url = await listen(configuration, { ...context, keyRing: ring.keyRing }, closers);
+    const keys = keysReadiness(ring.keyRing, [() => unreadableTokens.describe()]);
+    const url = await listen(configuration, { ...context, readiness: { keys } }, closers);
     const listener = await listenForMetrics(configuration, context, closers);
     database.jobs.schedule('registrations/reencrypt-tokens', tokenSweepMilliseconds, (signal) =>
-      reencryptTokens(database, ring.keyRing, signal),
+      reencryptTokens({
+        ...{ database, keyRing: ring.keyRing, signal },
+        onUnreadable: (deviceId, token) => unreadableTokens.note(deviceId, token),
+      }),
     );
     scheduleRemovalOfOldRows({ ...foundation, keyRing: ring.keyRing });
     metrics.watchJobs(() => database.jobs.tally());
@@ -128,19 +136,15 @@ function createContext(foundation: Foundation, { keyRing }: OpenKeyRing): RelayC
 
 async function listen(
   { host, port }: RelayConfiguration,
-  context: RelayContext & Pick<OpenKeyRing, 'keyRing'>,
+  context: RelayContext & Pick<HttpAppOptions, 'readiness'>,
   closers: (() => Promise<void>)[],
 ): Promise<string> {
-  const { log, metrics, database, deliveries, keyRing } = context;
+  const { log, metrics, database, deliveries, readiness } = context;
   const app = await createHttpApp({
     log,
     metrics,
     operations: relayOperations(context),
-    readiness: {
-      database: () => database.check(),
-      keys: keysReadiness(keyRing),
-      vendors: () => deliveries.readiness(),
-    },
+    readiness: { database: () => database.check(), vendors: () => deliveries.readiness(), ...readiness },
   });
   // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
   closers.push(async () => {

@@ -10,6 +10,7 @@ import { publishKeyList } from '../../../apps/relay/src/keyring/publish-key-list
 import { defaultRotationPolicy } from '../../../apps/relay/src/keyring/rotation-policy.js';
 import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
 import { relayOperations } from '../../../apps/relay/src/operations.js';
+import { UnreadableTokens } from '../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import { ServerDirectory } from '../../../apps/relay/src/servers/server-directory.js';
 import { createMapBouncerKeys, type MapBouncerKeys } from '../../support/map-bouncer-keys.js';
@@ -44,21 +45,16 @@ export async function startRelayUnderTest(databaseUrl: string) {
   const keyRing = vectorKeys();
   const { sodium } = await loadFastestSodium();
   const metrics = new Metrics();
-  const foundation = {
-    clock,
-    random: Math.random,
-    log,
-    metrics,
-    database,
-    tokenVault: createNodeTokenVault(),
-  };
+  const tokenVault = createNodeTokenVault();
+  const foundation = { clock, random: Math.random, log, metrics, database, tokenVault };
+  const unreadableTokens = new UnreadableTokens(foundation);
   const configuration = readDeliveriesEnvironment(new EnvironmentReader({}, 'RELAY_'));
   const context: RelayContext = {
     ...foundation,
     sodium,
     servers: new ServerDirectory(database.db, clock),
     keyRing: { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) },
-    deliveries: await createDeliveries({ ...foundation, configuration }),
+    deliveries: await createDeliveries({ ...foundation, unreadableTokens, configuration }),
   };
   const app = await createHttpApp({ log, metrics, operations: relayOperations(context), readiness: {} });
   const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);

@@ -1,10 +1,12 @@
 import { type ApnsEnvironment, type DeliveryFault, vendorPayloadLimitBytes } from '@waxwing/protocol';
 import type { Clock, Log } from '@waxwing/service';
+import type { UnreadableRelayDevice } from '../registrations/relay-device.js';
+import type { UnreadableTokens } from '../registrations/unreadable-tokens.js';
 import { apnsBodyBytes } from './apns/apns-notification.js';
 import type { AppRegistry, AppRoute } from './apps/app-registry.js';
 import type { CredentialBreakers } from './apps/credential-breakers.js';
 import type { DeletionBreakers } from './apps/deletion-breakers.js';
-import { type Delivery, keptUntil, type Vendor } from './delivery.js';
+import { type Delivery, keptUntil, type Notification, type Vendor } from './delivery.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import { DeviceRests } from './device-rests.js';
 import { fcmDataBytes } from './fcm/fcm-message.js';
@@ -47,6 +49,7 @@ export interface DeliveryAttemptsOptions {
   readonly credentials: CredentialBreakers;
   readonly deletions: DeletionBreakers;
   readonly metrics: DeliveryMetrics;
+  readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
@@ -63,6 +66,7 @@ interface Answered {
 
 const sent: Attempt = { kind: 'sent' };
 const heldApartMilliseconds = 1000;
+const unreadableRetryMilliseconds = 60_000;
 
 /** One try at reaching one device: the right app, its breaker, the vendor, first aid, the verdict. */
 export class DeliveryAttempts {
@@ -105,6 +109,23 @@ export class DeliveryAttempts {
       await this.#giveFirstAid(question, { route, environment, answer }),
       options,
     );
+  }
+
+  /** For a device whose token cannot be read; nothing of it is deleted, since it may be readable again. */
+  refuseUnreadable({ urgency }: Notification, { id, unreadable }: UnreadableRelayDevice): Attempt {
+    const { metrics, unreadableTokens } = this.#options;
+    const { reason } = unreadable;
+    metrics.countUnsent(urgency.vendor, reason);
+    unreadableTokens.note(id, unreadable);
+    return { kind: 'rejected', reason, fault: 'relay' };
+  }
+
+  /** The same for a notification that was accepted before: it waits for the right key ring while it is worth it. */
+  holdUnreadable({ id, unreadable }: UnreadableRelayDevice): Attempt {
+    const { clock, delayDivisor, unreadableTokens } = this.#options;
+    unreadableTokens.note(id, unreadable);
+    const at = Math.ceil(clock() + unreadableRetryMilliseconds / delayDivisor);
+    return { kind: 'retry', reason: unreadable.reason, at, isTry: false };
   }
 
   #rest({ notification, device }: Delivery, at: number): Attempt {

@@ -1,6 +1,7 @@
 import type { PushRequest } from '@waxwing/protocol';
 import type { Clock, Log, Metrics } from '@waxwing/service';
 import type { TokenVault } from '../registrations/token-vault.js';
+import type { UnreadableTokens } from '../registrations/unreadable-tokens.js';
 import type { RelayDatabase } from '../relay-tables.js';
 import { QuotaExchange } from '../servers/quota-exchange.js';
 import { ServerQuotas } from '../servers/server-quotas.js';
@@ -30,6 +31,7 @@ export interface DeliveriesOptions {
   readonly metrics: Metrics;
   readonly database: RelayDatabase;
   readonly tokenVault: TokenVault;
+  readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   /** Production's where nothing is said. */
   readonly timings?: DeliveryTimings;
 }
@@ -58,7 +60,8 @@ const probeMilliseconds = 60_000;
  * @throws ConfigurationError naming everything that is wrong with the apps file and what it names.
  */
 export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
-  const { configuration, clock, random, log, database, timings = productionTimings } = options;
+  const { configuration, clock, random, log, database, unreadableTokens } = options;
+  const { timings = productionTimings } = options;
   const tokenVault = rememberOpenedTokens(options.tokenVault);
   const metrics = new DeliveryMetrics(options.metrics);
   const store = new BreakerStore(database);
@@ -86,6 +89,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     credentials,
     deletions,
     metrics,
+    unreadableTokens,
     clock,
     random,
     log,

@@ -1,6 +1,6 @@
 import type { PushRequest } from '@waxwing/protocol';
 import type { Clock, Log } from '@waxwing/service';
-import type { RelayDevice } from '../registrations/relay-device.js';
+import { isReadable, type StoredRelayDevice } from '../registrations/relay-device.js';
 import { findRelayDevices } from '../registrations/relay-device-store.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { RelayDatabase } from '../relay-tables.js';
@@ -49,7 +49,7 @@ interface Item {
 }
 
 interface Start {
-  readonly device: RelayDevice | undefined;
+  readonly device: StoredRelayDevice | undefined;
   readonly remembered: ReadonlyMap<string, Receipt>;
   /** The same for all items of a request. */
   readonly first: AttemptOptions;
@@ -205,7 +205,7 @@ export class DeliverNotifications {
       item.isRepeat ||= receipt !== undefined;
       return undefined;
     }
-    if (!isOfKind(device, notification)) {
+    if (isReadable(device) && !isOfKind(device, notification)) {
       item.attempt = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
       return undefined;
     }
@@ -214,8 +214,12 @@ export class DeliverNotifications {
       return item.following;
     }
     // A token that was dead and was registered again since deserves another try.
-    if (receipt === undefined || receipt.status === 'gone')
-      return this.#options.attempts.attempt({ notification, device }, first);
+    if (receipt === undefined || receipt.status === 'gone') {
+      const { attempts } = this.#options;
+      if (isReadable(device)) return attempts.attempt({ notification, device }, first);
+      item.attempt = attempts.refuseUnreadable(notification, device);
+      return undefined;
+    }
     item.attempt = attemptOf(receipt);
     item.isRepeat = true;
     return undefined;
@@ -282,7 +286,7 @@ export class DeliverNotifications {
     }
   }
 
-  #findDevices(items: readonly Item[]): Promise<Map<number, RelayDevice>> {
+  #findDevices(items: readonly Item[]): Promise<Map<number, StoredRelayDevice>> {
     const { database, tokenVault: vault } = this.#options;
     const ids = [...new Set(items.map(({ notification }) => notification.relayDeviceId))].filter(
       Number.isSafeInteger,

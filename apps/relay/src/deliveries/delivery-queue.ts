@@ -7,10 +7,11 @@ import type {
   JobQueue,
   WriteTransaction,
 } from '@waxwing/storage';
+import { isReadable, type StoredRelayDevice } from '../registrations/relay-device.js';
 import { findRelayDevices, setApnsEnvironment } from '../registrations/relay-device-store.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
-import type { Attempt, DeliveryAttempts } from './attempt-delivery.js';
+import type { Attempt, AttemptOptions, DeliveryAttempts } from './attempt-delivery.js';
 import { keptUntil, type Notification } from './delivery.js';
 import { expireDevice } from './expire-device.js';
 import { isOfKind } from './match-kind.js';
@@ -60,7 +61,7 @@ export class DeliveryQueue {
   }
 
   async #run(job: Job): Promise<JobOutcome> {
-    const { receipts, clock, attempts } = this.#options;
+    const { receipts, clock } = this.#options;
     const notification = decodeNotification(job.payload);
     const receipt = await receipts.findOne(notification);
     if (hasEnded(receipt)) return { kind: 'done' };
@@ -69,21 +70,24 @@ export class DeliveryQueue {
     }
     const triesBefore = receipt?.attempts ?? 0;
     const doubtsBefore = receipt?.doubts ?? 0;
-    const delivery = await this.#findDelivery(notification);
-    const attempt: Attempt =
-      delivery === undefined
-        ? { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 }
-        : await attempts.attempt(delivery, {
-            triesBefore,
-            doubtsBefore,
-            hasWaited: true,
-            notAfter: clock() + patienceMilliseconds,
-          });
+    const attempt = await this.#attempt(notification, { triesBefore, doubtsBefore });
     const { attempts: more, doubts } = countTry(attempt);
     const counts = { attempts: triesBefore + more, doubts: doubtsBefore + doubts };
     const apply = (transaction: AnyTransaction) => this.#apply(transaction, notification, attempt, counts);
     if (attempt.kind === 'retry') return { kind: 'retry', at: attempt.at, reason: attempt.reason, apply };
     return { kind: 'done', apply };
+  }
+
+  async #attempt(
+    notification: Notification,
+    before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
+  ): Promise<Attempt> {
+    const { clock, attempts } = this.#options;
+    const device = await this.#findDevice(notification);
+    if (device === undefined) return { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
+    if (!isReadable(device)) return attempts.holdUnreadable(device);
+    const notAfter = clock() + patienceMilliseconds;
+    return attempts.attempt({ notification, device }, { ...before, hasWaited: true, notAfter });
   }
 
   /** Its first try ended after it had been stored, and its vendor wants a longer rest than it was stored for. */
@@ -94,14 +98,14 @@ export class DeliveryQueue {
     return { kind: 'retry', at, reason, apply };
   }
 
-  async #findDelivery(notification: Notification) {
+  /** `undefined` where there is none, or none that can be reached with it. */
+  async #findDevice(notification: Notification): Promise<StoredRelayDevice | undefined> {
     const { database, tokenVault: vault } = this.#options;
     const { realmId, relayDeviceId } = notification;
     const devices = await findRelayDevices(database.db, { realmId, ids: [relayDeviceId], vault });
     const device = devices.get(relayDeviceId);
-    const isReachable =
-      device !== undefined && device.expiredAt === undefined && isOfKind(device, notification);
-    return isReachable ? { notification, device } : undefined;
+    if (device === undefined || device.expiredAt !== undefined) return undefined;
+    return isReadable(device) && !isOfKind(device, notification) ? undefined : device;
   }
 
   async #apply(

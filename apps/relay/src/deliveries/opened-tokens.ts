@@ -7,15 +7,17 @@ const maximumTokens = 10_000;
  * costs as much as looking up its row.
  */
 export function rememberOpenedTokens(vault: TokenVault): TokenVault {
-  const opened = new Map<string, string>();
+  const opened = new Map<string, { readonly token: string; readonly place: string }>();
   return {
     lookups: (token) => vault.lookups(token),
-    seal: (token) => vault.seal(token),
-    open(sealed) {
+    seal: (token, place) => vault.seal(token, place),
+    open(sealed, place) {
       const known = opened.get(sealed);
-      if (known !== undefined) return known;
-      const token = vault.open(sealed);
-      opened.set(sealed, token);
+      // What was opened in one place says nothing about another.
+      if (known?.place === place) return known.token;
+      const token = vault.open(sealed, place);
+      if (typeof token !== 'string') return token;
+      opened.set(sealed, { token, place });
       const [oldest] = opened.keys();
       if (opened.size > maximumTokens && oldest !== undefined) opened.delete(oldest);
       return token;

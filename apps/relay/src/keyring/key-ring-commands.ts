@@ -4,6 +4,8 @@ import { addBringingKeys } from './commands/bring-keys.js';
 import { addChangingKeys } from './commands/change-keys.js';
 import { addExportingStockKeys } from './commands/export-stock-keys.js';
 import { addInspectingKeys } from './commands/inspect-keys.js';
+import { addMovingRing } from './commands/move-ring.js';
+import { addRemovingUnreadable } from './commands/remove-unreadable.js';
 import { addReplacingSecrets } from './commands/replace-secrets.js';
 
 /** Adds `keys …`: the key ring, its rotation, and everything that is done when a key is lost or stolen. */
@@ -15,5 +17,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
   addInspectingKeys(keys, terminal);
   addChangingKeys(keys, terminal);
   addReplacingSecrets(keys, terminal);
+  addMovingRing(keys, terminal);
+  addRemovingUnreadable(keys, terminal);
   addExportingStockKeys(keys, terminal);
 }

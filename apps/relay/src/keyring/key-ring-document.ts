@@ -50,6 +50,8 @@ const document = z.strictObject({
       encryption_key: secret(32),
       lookup_key: secret(32),
       current_from: instant,
+      // Rings from before tokens were bound to their rows do not say.
+      bound: z.boolean().default(false),
     }),
   ),
   published: z
@@ -88,6 +90,7 @@ export function encodeKeyRing(ring: KeyRing): Uint8Array {
       encryption_key: reveal(key.encryptionKey),
       lookup_key: reveal(key.lookupKey),
       current_from: key.currentFrom,
+      bound: key.isBound,
     })),
     published:
       published === undefined
@@ -151,6 +154,7 @@ function decodeDocument(text: string, conceal: Conceal): KeyRing {
         encryptionKey: conceal(key.encryption_key),
         lookupKey: conceal(key.lookup_key),
         currentFrom: key.current_from,
+        isBound: key.bound,
       }),
     ),
     published:

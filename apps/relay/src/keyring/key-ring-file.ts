@@ -23,6 +23,12 @@ export function keyRingFile(path: string): KeyRingStore {
         await writePrivateFile(path, next);
         return true;
       }),
+    remove: (expected) =>
+      withFileLock(`${path}.lock`, async () => {
+        if ((await read()) !== expected) return false;
+        await rm(path);
+        return true;
+      }),
   };
 }
 

@@ -6,6 +6,7 @@ import type { KeyRing } from './key-ring.js';
 import { describeChanges } from './key-ring-changes.js';
 import { openKeyRingCipher, type UnlockFile } from './key-ring-cipher.js';
 import { decodeKeyRing, encodeKeyRing } from './key-ring-document.js';
+import { parseMoveMark } from './key-ring-place.js';
 import type { KeyRingStore } from './key-ring-store.js';
 import { publishKeyList } from './publish-key-list.js';
 import type { RotationPolicy } from './rotation-policy.js';
@@ -77,6 +78,12 @@ export class KeyRingKeeper {
   /** Decrypts and checks. @throws ConfigurationError as {@link read} does. */
   async open(stored: string): Promise<KeyRing> {
     const { store, sodium, unlock, scryptWorkFactor } = this.options;
+    const movedTo = parseMoveMark(stored);
+    if (movedTo !== undefined) {
+      throw new ConfigurationError([
+        `The key ring was moved from ${store.place} to ${movedTo}: set RELAY_KEY_RING=${movedTo} and restart the relay.`,
+      ]);
+    }
     const document = await (await openKeyRingCipher(unlock, scryptWorkFactor)).decrypt(stored);
     let ring: KeyRing;
     try {

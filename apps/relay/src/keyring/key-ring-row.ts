@@ -2,12 +2,15 @@ import type { Database } from '@waxwing/storage';
 import type { KeyRingStore } from './key-ring-store.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 
-const name = 'relay';
+const defaultName = 'relay';
 
 /** The key ring as one row of the relay's database, for relays on several machines. It is as encrypted as the file is. */
-export function keyRingRow(database: Pick<Database<KeyRingTables>, 'db' | 'write'>): KeyRingStore {
+export function keyRingRow(
+  database: Pick<Database<KeyRingTables>, 'db' | 'write'>,
+  name = defaultName,
+): KeyRingStore {
   return {
-    place: "the relay's database",
+    place: name === defaultName ? "the relay's database" : `the relay's database (key ring "${name}")`,
     async read() {
       const row = await database.db
         .selectFrom('key_rings')
@@ -33,6 +36,15 @@ export function keyRingRow(database: Pick<Database<KeyRingTables>, 'db' | 'write
           .where('encrypted', '=', expected)
           .executeTakeFirstOrThrow();
         return numUpdatedRows === 1n;
+      }),
+    remove: (expected) =>
+      database.write(async ({ db }) => {
+        const { numDeletedRows } = await db
+          .deleteFrom('key_rings')
+          .where('name', '=', name)
+          .where('encrypted', '=', expected)
+          .executeTakeFirstOrThrow();
+        return numDeletedRows === 1n;
       }),
   };
 }

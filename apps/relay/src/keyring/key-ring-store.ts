@@ -9,4 +9,6 @@ export interface KeyRingStore {
    * happened: not when another process has changed the ring since it was read.
    */
   replace(expected: string | undefined, next: string): Promise<boolean>;
+  /** Removes `expected`. Whether that happened: not when something else is there. */
+  remove(expected: string): Promise<boolean>;
 }

@@ -118,10 +118,12 @@ export function promote(
   return { ...ring, bouncerKeys };
 }
 
-/** Destroys the token keys that are older than this one, which no row needs any more. */
-export function destroyTokenKeysBefore(ring: KeyRing, id: string): KeyRing {
+/** Every token was written anew with this key: the older ones are destroyed, and what is not bound is refused. */
+export function concludeTokenMove(ring: KeyRing, id: string): KeyRing {
   const index = ring.tokenKeys.findIndex((key) => key.id === id);
-  return index > 0 ? { ...ring, tokenKeys: ring.tokenKeys.slice(index) } : ring;
+  const [key, ...newer] = ring.tokenKeys.slice(index);
+  if (index < 0 || key === undefined || (index === 0 && key.isBound)) return ring;
+  return { ...ring, tokenKeys: [{ ...key, isBound: true }, ...newer] };
 }
 
 export function namedKey(ring: KeyRing, name: string): BouncerKey {

@@ -58,6 +58,8 @@ export interface TokenKey {
   readonly lookupKey: Secret<Uint8Array>;
   /** From when new rows are written with it (Unix milliseconds); all relays know it before. */
   readonly currentFrom: number;
+  /** Whether all of its tokens are bound to their rows, so that one that is not was put there by somebody else. */
+  readonly isBound: boolean;
 }
 
 /** The key list as it is published: signed once and stored, so that all relays serve the same bytes. */

@@ -11,7 +11,7 @@ import {
 } from './key-ring.js';
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
-import { applySchedule, destroyTokenKeysBefore } from './key-ring-transitions.js';
+import { applySchedule, concludeTokenMove } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
 import { type Opener, openersOf } from './openers.js';
 import { renewalDue, withListToRenew } from './publish-key-list.js';
@@ -126,10 +126,10 @@ export class LiveKeyRing {
     return deleteOldKeyUses(db, this.#options.steadyClock.now() - kept);
   }
 
-  /** Destroys the token keys that are older than this one, now that no row needs them. */
-  async destroyTokenKeysBefore(keyId: string): Promise<void> {
-    const change = { actor: 'schedule', action: 'destroy old token keys' };
-    this.#adopt(await this.#options.keeper.change((ring) => destroyTokenKeysBefore(ring, keyId), change));
+  /** Destroys the token keys that are older than this one, and accepts bound tokens alone, now that all rows are moved. */
+  async concludeTokenMove(keyId: string): Promise<void> {
+    const change = { actor: 'schedule', action: 'conclude the move of tokens' };
+    this.#adopt(await this.#options.keeper.change((ring) => concludeTokenMove(ring, keyId), change));
   }
 
   describe(): KeyRingDescription {

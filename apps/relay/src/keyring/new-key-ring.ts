@@ -53,5 +53,6 @@ export function newTokenKey(sodium: Sodium, currentFrom: number): TokenKey {
     encryptionKey: new Secret(sodium.randomBytes(32)),
     lookupKey: new Secret(sodium.randomBytes(32)),
     currentFrom,
+    isBound: true,
   };
 }

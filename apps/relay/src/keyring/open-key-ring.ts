@@ -6,10 +6,8 @@ import { openAdminSocket } from './administration/admin-socket.js';
 import type { KeyDesk } from './administration/key-desk.js';
 import { auditFile } from './audit-log.js';
 import type { KeyRingConfiguration } from './key-ring-configuration.js';
-import { keyRingFile } from './key-ring-file.js';
 import { KeyRingKeeper } from './key-ring-keeper.js';
-import { keyRingRow } from './key-ring-row.js';
-import type { KeyRingStore } from './key-ring-store.js';
+import { keyRingStore } from './key-ring-place.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { readKeyUses } from './key-uses.js';
 import { LiveKeyRing } from './live-key-ring.js';
@@ -99,10 +97,7 @@ export function createKeyRingKeeper(
   { place, unlock, policy, auditLog }: KeyRingConfiguration,
   { database, sodium, clock, scryptWorkFactor }: Omit<OpenKeyRingOptions, 'log'>,
 ): KeyRingKeeper {
-  const store: KeyRingStore =
-    place.kind === 'file'
-      ? keyRingFile(place.path)
-      : keyRingRow(database as unknown as Database<KeyRingTables>);
+  const store = keyRingStore(place, database as unknown as Database<KeyRingTables>);
   const cost = scryptWorkFactor === undefined ? {} : { scryptWorkFactor };
   return new KeyRingKeeper({ store, unlock, policy, sodium, clock, audit: auditFile(auditLog), ...cost });
 }

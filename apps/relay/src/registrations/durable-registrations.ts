@@ -7,7 +7,7 @@ import { PresentedRegistrations } from './presented-registrations.js';
 import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
 import type { NewRelayDevice } from './relay-device.js';
 import { type RelayDeviceRow, RelayDeviceUpsert } from './relay-device-upsert.js';
-import type { TokenVault } from './token-vault.js';
+import { placeOfToken, type TokenVault } from './token-vault.js';
 
 export interface DurableRegistrationsOptions {
   readonly database: RelayDatabase;
@@ -72,12 +72,15 @@ export function toRow(
 ): RowToSave {
   const isApns = target.tokenKind === 'apns';
   const [lookup, ...olderLookups] = vault.lookups(target.token);
-  const row = {
+  const identity = {
     realm_id: realmId,
     push_account_id: formatPushAccountId(pushAccountId),
-    token_kind: target.tokenKind,
     token_lookup: lookup,
-    token: vault.seal(target.token),
+  };
+  const row = {
+    ...identity,
+    token_kind: target.tokenKind,
+    token: vault.seal(target.token, placeOfToken(identity)),
     ios_app_id: isApns ? target.iosAppId : null,
     apns_environment: isApns ? target.apnsEnvironment : null,
     registered_at: registeredAt,

@@ -1,35 +1,43 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
-import type { TokenVault } from './token-vault.js';
+import { placeOfToken, type TokenRow, type TokenVault, type UnreadableToken } from './token-vault.js';
 
 /** The key that tokens are written with now. */
 interface CurrentTokenKey {
   readonly id: string;
-  /** What every text that was sealed with it begins with. */
+  /** What every text begins with that was sealed with it for its row. */
   readonly prefix: string;
   /** Whether every relay has been writing with it long enough for no row of an older key to be on its way. */
   readonly isSettled: boolean;
 }
 
 /** What writing tokens anew needs of the key ring. */
-export interface ReplaceableTokenKeys {
+interface ReplaceableTokenKeys {
   readonly tokenVault: TokenVault & {
-    /** `undefined` when it is the only key, so that there is nothing to do. */
+    /** `undefined` when no row can be of another key or unbound, so that there is nothing to do. */
     keyToMoveTo(): CurrentTokenKey | undefined;
   };
-  /** Destroys the keys that are older than this one: no row needs them any more. */
-  destroyTokenKeysBefore(keyId: string): Promise<void>;
+  /** Destroys the keys that are older than this one, and accepts bound tokens alone: no row needs anything else. */
+  concludeTokenMove(keyId: string): Promise<void>;
+}
+
+export interface ReencryptTokensOptions {
+  readonly database: RelayDatabase;
+  readonly keyRing: ReplaceableTokenKeys;
+  readonly signal: AbortSignal;
+  /** Told of each row that cannot be read and stays as it is; more than once when its transaction is run again. */
+  onUnreadable(deviceId: number, token: UnreadableToken): void;
 }
 
 const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
-/** Writes every token of an older key anew with the current one, and then has the older keys destroyed. */
-export async function reencryptTokens(
-  database: RelayDatabase,
-  keyRing: ReplaceableTokenKeys,
-  signal: AbortSignal,
-): Promise<void> {
+/**
+ * Writes every token of an older key, or that is not bound to its row, anew with the current key, and then has the older
+ * keys destroyed and unbound tokens refused. A token that no key of the ring opens holds up none of this.
+ */
+export async function reencryptTokens(options: ReencryptTokensOptions): Promise<void> {
+  const { database, keyRing, signal } = options;
   const { tokenVault } = keyRing;
   const key = tokenVault.keyToMoveTo();
   if (key === undefined) return;
@@ -39,7 +47,7 @@ export async function reencryptTokens(
     if (last === undefined) break;
     const rows = await database.db
       .selectFrom('relay_devices')
-      .select(['id', 'realm_id', 'push_account_id', 'token'])
+      .select(['id', 'realm_id', 'push_account_id', 'token_lookup', 'token'])
       .where('id', '>', after)
       .where('id', '<=', last)
       .where('token', 'not like', `${key.prefix}%`)
@@ -47,13 +55,13 @@ export async function reencryptTokens(
     for (let start = 0; start < rows.length; start += rowsPerTransaction) {
       const some = rows.slice(start, start + rowsPerTransaction);
       await database.write(async ({ db }) => {
-        for (const row of some) await reencryptRow(db, row, tokenVault);
+        for (const row of some) await reencryptRow(db, row, options);
       });
     }
     after = last;
   }
   // Rows that other relays wrote while this went on are all of this key only if it was settled at the start.
-  if (key.isSettled) await keyRing.destroyTokenKeysBefore(key.id);
+  if (key.isSettled) await keyRing.concludeTokenMove(key.id);
 }
 
 /** How far one look reaches: rows that need nothing are many, and reading all of them at once would hold up the others. */
@@ -73,15 +81,18 @@ async function lastOfPage(db: Kysely<RelayTables>, after: number): Promise<numbe
   return last ?? undefined;
 }
 
-interface StaleRow {
+interface StaleRow extends TokenRow {
   readonly id: number;
-  readonly realm_id: number;
-  readonly push_account_id: string | null;
   readonly token: string;
 }
 
-async function reencryptRow(db: Transaction<RelayTables>, row: StaleRow, vault: TokenVault): Promise<void> {
-  const token = vault.open(row.token);
+async function reencryptRow(
+  db: Transaction<RelayTables>,
+  row: StaleRow,
+  { keyRing: { tokenVault: vault }, onUnreadable }: ReencryptTokensOptions,
+): Promise<void> {
+  const token = vault.open(row.token, placeOfToken(row));
+  if (typeof token !== 'string') return onUnreadable(row.id, token);
   const [lookup] = vault.lookups(token);
   // The device may have registered again meanwhile, in a row of its own: that one counts, and this one goes.
   await db
@@ -100,7 +111,7 @@ async function reencryptRow(db: Transaction<RelayTables>, row: StaleRow, vault: 
     .execute();
   await db
     .updateTable('relay_devices')
-    .set({ token: vault.seal(token), token_lookup: lookup })
+    .set({ token: vault.seal(token, placeOfToken({ ...row, token_lookup: lookup })), token_lookup: lookup })
     .where('id', '=', row.id)
     .where('token', '=', row.token)
     .execute();

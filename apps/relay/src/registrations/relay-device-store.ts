@@ -1,7 +1,7 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
 import type { Kysely, Transaction } from 'kysely';
 import type { RelayTables } from '../relay-tables.js';
-import { deviceColumns, type RelayDevice, toRelayDevice } from './relay-device.js';
+import { deviceColumns, type StoredRelayDevice, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 
 const maximumIdsPerQuery = 500;
@@ -16,8 +16,8 @@ export interface FindRelayDevices {
 export async function findRelayDevices(
   db: Kysely<RelayTables>,
   { realmId, ids, vault }: FindRelayDevices,
-): Promise<Map<number, RelayDevice>> {
-  const found = new Map<number, RelayDevice>();
+): Promise<Map<number, StoredRelayDevice>> {
+  const found = new Map<number, StoredRelayDevice>();
   for (let offset = 0; offset < ids.length; offset += maximumIdsPerQuery) {
     const rows = await db
       .selectFrom('relay_devices')

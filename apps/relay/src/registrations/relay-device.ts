@@ -1,7 +1,7 @@
 import type { ApnsEnvironment, PushAccountId, PushTarget } from '@waxwing/protocol';
 import type { Selectable } from 'kysely';
 import type { RelayTables } from '../relay-tables.js';
-import type { TokenVault } from './token-vault.js';
+import { placeOfToken, type TokenVault, type UnreadableToken } from './token-vault.js';
 
 /** One install of an app in one realm, as the relay knows it. Instants in Unix milliseconds. */
 export interface RelayDevice {
@@ -13,6 +13,17 @@ export interface RelayDevice {
   readonly expiredAt: number | undefined;
 }
 
+/** A device of which only the row is known, since its token cannot be read. It is not dead for that. */
+export interface UnreadableRelayDevice extends Omit<RelayDevice, 'target'> {
+  readonly unreadable: UnreadableToken;
+}
+
+export type StoredRelayDevice = RelayDevice | UnreadableRelayDevice;
+
+export function isReadable(device: StoredRelayDevice): device is RelayDevice {
+  return 'target' in device;
+}
+
 /** A registration that was opened and found good. */
 export interface NewRelayDevice {
   readonly realmId: number;
@@ -21,10 +32,12 @@ export interface NewRelayDevice {
   readonly registeredAt: number;
 }
 
-/** What of a row makes the device; the other columns only tell it from others. */
+/** All of a row: what makes the device, and what its token is bound to. */
 export const deviceColumns = [
   'id',
   'realm_id',
+  'push_account_id',
+  'token_lookup',
   'token_kind',
   'token',
   'ios_app_id',
@@ -35,15 +48,13 @@ export const deviceColumns = [
 
 type DeviceRow = Pick<Selectable<RelayTables['relay_devices']>, (typeof deviceColumns)[number]>;
 
-/** The device in a row. @throws Error when the vault cannot open its token. */
-export function toRelayDevice(row: DeviceRow, vault: TokenVault): RelayDevice {
-  return {
-    id: row.id,
-    realmId: row.realm_id,
-    target: toTarget(row, vault.open(row.token)),
-    registeredAt: row.registered_at,
-    expiredAt: row.expired_at ?? undefined,
-  };
+/** The device in a row. */
+export function toRelayDevice(row: DeviceRow, vault: TokenVault): StoredRelayDevice {
+  const { id, realm_id: realmId, registered_at: registeredAt } = row;
+  const expiredAt = row.expired_at ?? undefined;
+  const token = vault.open(row.token, placeOfToken(row));
+  if (typeof token !== 'string') return { id, realmId, registeredAt, expiredAt, unreadable: token };
+  return { id, realmId, registeredAt, expiredAt, target: toTarget(row, token) };
 }
 
 function toTarget(row: DeviceRow, token: string): PushTarget {

@@ -20,6 +20,8 @@ import {
 import { notifyOperation } from '../../../../apps/relay/src/deliveries/notify-operation.js';
 import { receiptsOperation } from '../../../../apps/relay/src/deliveries/receipts-operation.js';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { placeOfToken, type TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
+import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
@@ -72,7 +74,7 @@ export interface UnderTestOptions {
   readonly databaseUrl?: string;
   /** What an earlier one left, to start again on the same data. */
   readonly dir?: string;
-  readonly tokenVault?: ReturnType<typeof createNodeTokenVault>;
+  readonly tokenVault?: TokenVault;
 }
 export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnderTest>>;
 
@@ -120,15 +122,16 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   const metrics = new Metrics();
   const tokenVault = options.tokenVault ?? createNodeTokenVault();
   const timings = { ...quickTimings, ...options.timings };
+  const unreadableTokens = new UnreadableTokens({ database, tokenVault, metrics, log });
   const deliveries = await createDeliveries({
-    ...{ configuration, clock, log, metrics, database, tokenVault, timings },
+    ...{ configuration, clock, log, metrics, database, tokenVault, unreadableTokens, timings },
     random: Math.random,
   });
   const servers = new ServerDirectory(database.db, clock);
   const operations = [notifyOperation({ servers, deliveries }), receiptsOperation({ servers, deliveries })];
   const app = await createHttpApp({
     ...{ log, metrics, operations },
-    readiness: { vendors: () => deliveries.readiness() },
+    readiness: { vendors: () => deliveries.readiness(), keys: () => unreadableTokens.describe() },
   });
   await database.jobs.start();
   const known = await database.db
@@ -158,15 +161,18 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     registeredAt?: number;
     realm?: number;
   }) {
+    const identity = {
+      realm_id: row.realm ?? realmId,
+      push_account_id: String(pushAccountId),
+      token_lookup: `lookup of ${row.token} ${randomBytes(4).toString('hex')}`,
+    };
     const { id } = await database.write(({ db }) =>
       db
         .insertInto('relay_devices')
         .values({
-          realm_id: row.realm ?? realmId,
-          push_account_id: String(pushAccountId),
+          ...identity,
           token_kind: row.kind,
-          token_lookup: `lookup of ${row.token} ${randomBytes(4).toString('hex')}`,
-          token: tokenVault.seal(row.token),
+          token: tokenVault.seal(row.token, placeOfToken(identity)),
           ios_app_id: row.kind === 'apns' ? (row.appId ?? topic) : null,
           apns_environment: row.kind === 'apns' ? (row.environment ?? 'production') : null,
           registered_at: row.registeredAt ?? clock() - 60_000,
@@ -266,7 +272,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       return (await fetch(`${vendors.urls.http}/stats`)).json() as Promise<Record<string, never>>;
     },
 
-    async ready(): Promise<{ ready: boolean; checks: { vendors: string } }> {
+    async ready(): Promise<{ ready: boolean; checks: { vendors: string; keys: string } }> {
       return (await app.inject({ method: 'GET', url: '/health/ready' })).json();
     },
 

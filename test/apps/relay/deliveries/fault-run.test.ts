@@ -1,6 +1,7 @@
 import { stringifyJson } from '@waxwing/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
+import { placeOfToken } from '../../../../apps/relay/src/registrations/token-vault.js';
 import {
   apnsRequest,
   apnsToken,
@@ -97,12 +98,15 @@ async function addPhones(count: number): Promise<number[]> {
   for (let offset = 0; offset < count; offset += perRequest) {
     const rows = Array.from({ length: Math.min(perRequest, count - offset) }, (_, index) => {
       const token = isApns(index) ? apnsToken(offset + index) : `fcm-${offset + index}`;
-      return {
+      const identity = {
         realm_id: realmId,
         push_account_id: stringifyJson(pushAccountId),
-        token_kind: isApns(index) ? 'apns' : 'fcm',
         token_lookup: `lookup of ${token}`,
-        token: tokenVault.seal(token),
+      };
+      return {
+        ...identity,
+        token_kind: isApns(index) ? 'apns' : 'fcm',
+        token: tokenVault.seal(token, placeOfToken(identity)),
         ios_app_id: isApns(index) ? topic : null,
         apns_environment: isApns(index) ? 'production' : null,
         registered_at: Date.now() - 60_000,

@@ -8,18 +8,24 @@ import { type KeyTerminal, keyTerminal, withDatabase } from './key-terminal.js';
 import { sodium } from './ring-material.js';
 
 /** A relay that runs as in production, the terminal beside it, and a server that it knows. */
-export async function relayWithKeys() {
-  const terminal = keyTerminal({ RELAY_PORT: '0' });
+export async function relayWithKeys(environment: Record<string, string> = {}) {
+  const terminal = keyTerminal({ RELAY_PORT: '0', ...environment });
   const { signing_public_key: pinned } = await terminal.json('init');
   const server = await withDatabase(terminal, (database) =>
     addServer(database, { name: 'ours', realmUuids: [realmUuid] }, terminal.now),
   );
+  const { relay, log } = await startRelayOf(terminal);
+  const authorization = basic(server.serverId, server.serverKey.reveal());
+  return { terminal, relay, log, pinned: pinned as string, authorization };
+}
+
+/** Another relay, or the same one once more, with the terminal's variables. */
+export async function startRelayOf(terminal: KeyTerminal) {
   const log = createMemoryLog();
   const clock = () => terminal.now;
   const configuration = readRelayEnvironment(terminal.environment);
   const relay = await startRelay(configuration, { log: log.log, clock, monotonic: clock });
-  const authorization = basic(server.serverId, server.serverKey.reveal());
-  return { terminal, relay, log, pinned: pinned as string, authorization };
+  return { relay, log };
 }
 
 export type RelayWithKeys = Awaited<ReturnType<typeof relayWithKeys>>;

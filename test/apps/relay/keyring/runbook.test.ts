@@ -6,36 +6,48 @@ import { join } from 'node:path';
 import { EnvironmentReader } from '@waxwing/service';
 import { describe, expect, it } from 'vitest';
 import { readKeyRingEnvironment } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
+import { eachPostgres } from '../../../support/test-databases.js';
 
 const root = join(import.meta.dirname, '../../../..');
 const runbook = readFileSync(join(root, 'docs/key-rotation.md'), 'utf8');
+const scaling = readFileSync(join(root, 'docs/scaling.md'), 'utf8');
+
+function commandsOf(page: string): string[] {
+  return [...page.matchAll(/<!-- run by a test -->\n```sh\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+}
+
+/** Runs commands as an operator types them, in a folder of their own. */
+async function runScript(folder: string, commands: string, environment: Record<string, string> = {}) {
+  const relay = `waxwing-relay() { '${process.execPath}' '${join(root, 'apps/relay/bin/waxwing-relay.js')}' "$@"; }`;
+  const { PATH = '' } = process.env;
+  const child = spawn('bash', ['-euc', `set -o pipefail\n${relay}\n${commands}`], {
+    cwd: folder,
+    env: { PATH, HOME: folder, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
+  const [status] = await once(child, 'close');
+  return { status: status as number, output };
+}
 
 describe('the runbook', () => {
   it('has commands that work from the first to the last, on a machine of their own', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-runbook-'));
-    const blocks = [...runbook.matchAll(/<!-- run by a test -->\n```sh\n([\s\S]*?)```/g)];
-    expect(blocks.length).toBeGreaterThan(8);
+    const blocks = commandsOf(runbook);
+    expect(blocks.length).toBeGreaterThan(11);
     for (const name of ['lib', 'etc', 'backups']) mkdirSync(join(folder, name), { mode: 0o700 });
     const commands = blocks
-      .map(([, code]) => code)
       .join('')
       .replaceAll('/var/lib/waxwing', join(folder, 'lib'))
       .replaceAll('/etc/waxwing', join(folder, 'etc'))
       .replaceAll('/var/backups', join(folder, 'backups'));
-    const relay = `waxwing-relay() { '${process.execPath}' '${join(root, 'apps/relay/bin/waxwing-relay.js')}' "$@"; }`;
-    const { PATH = '' } = process.env;
-    const script = `set -o pipefail\n${relay}\n${commands}`;
-    const child = spawn('bash', ['-euc', script], {
-      env: { PATH, HOME: folder },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
-    const [status] = await once(child, 'close');
+    const { status, output } = await runScript(folder, commands);
     expect(output).toContain('compromised');
     expect(output).toContain('is sound');
+    expect(output).toContain("The key ring is in the relay's database.");
     expect(status, output).toBe(0);
-  }, 120_000);
+  }, 300_000);
 
   it('names every setting, with the default that holds', () => {
     const asked: string[] = [];
@@ -54,5 +66,22 @@ describe('the runbook', () => {
     expect(policy.acceptForMilliseconds / day).toBe(defaults.get('RELAY_KEY_ACCEPT_DAYS'));
     expect(policy.unusedForMilliseconds / day).toBe(defaults.get('RELAY_KEY_UNUSED_DAYS'));
     expect(policy.listValidMilliseconds / day).toBe(defaults.get('RELAY_KEY_LIST_VALID_DAYS'));
+  });
+});
+
+describe('the page on scaling', () => {
+  eachPostgres((postgres) => {
+    it('has commands that take a relay and its key ring to PostgreSQL', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'waxwing-scaling-'));
+      const [block = '', ...others] = commandsOf(scaling);
+      expect(others).toEqual([]);
+      const commands = block.replace('postgres://waxwing@db.example.org/relay', await postgres.freshUrl());
+      const before = 'waxwing-relay keys init\nwaxwing-relay servers add --realm 9aa61d0b-8ce5-488d-8e9e-fedc346e6836\n';
+      const { status, output } = await runScript(folder, before + commands, {
+        RELAY_KEY_RING_IDENTITY_FILE: join(folder, 'identity'),
+      });
+      expect(status, output).toBe(0);
+      expect(output).toContain("The key ring in the relay's database is sound");
+    }, 300_000);
   });
 });

@@ -1,10 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { decodeKeyRing, encodeKeyRing } from '../../../../apps/relay/src/keyring/key-ring-document.js';
+import { concludeTokenMove } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
 import { newKeyRing, newTokenKey } from '../../../../apps/relay/src/keyring/new-key-ring.js';
 import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/token-vault.js';
+import { sealUnbound } from '../../../support/unbound-token.js';
 import { sodium, startedAt } from './ring-material.js';
 
+const place = 'device 1 7 look-up';
+const unreadable = { reason: 'UNREADABLE_TOKEN' };
 const token = 'a token, also with ünïcode 🎉';
 
 function vault() {
@@ -21,9 +26,9 @@ function vault() {
 describe('tokens at rest', () => {
   it('open again, and never look the same twice', () => {
     const { vault: here } = vault();
-    const [one, two] = [here.seal(token), here.seal(token)];
+    const [one, two] = [here.seal(token, place), here.seal(token, place)];
     expect(one).not.toBe(two);
-    expect([here.open(one), here.open(two)]).toEqual([token, token]);
+    expect([here.open(one, place), here.open(two, place)]).toEqual([token, token]);
     expect(one).not.toContain(Buffer.from(token).toString('base64').slice(0, 16));
   });
 
@@ -39,32 +44,85 @@ describe('tokens at rest', () => {
 
   it('do not open when any character was changed, or under another ring', () => {
     const { vault: here } = vault();
-    const sealed = here.seal(token);
-    for (let index = 0; index < sealed.length - 1; index += 1) {
+    const sealed = here.seal(token, place);
+    const bytesOf = (text: string) => Buffer.from(text.slice(11), 'base64');
+    for (let index = 0; index < sealed.length; index += 1) {
       const changed = sealed.slice(0, index) + (sealed[index] === 'x' ? 'y' : 'x') + sealed.slice(index + 1);
-      if (Buffer.from(changed.slice(9), 'base64').equals(Buffer.from(sealed.slice(9), 'base64')) && index > 8)
-        continue;
-      if (index !== 8) expect(() => here.open(changed), `at ${index}`).toThrow();
+      if (index > 10 && bytesOf(changed).equals(bytesOf(sealed))) continue;
+      expect(here.open(changed, place), `at ${index}`).toHaveProperty('reason');
     }
-    expect(() => vault().vault.open(sealed)).toThrow('does not have');
-    expect(() => here.open('')).toThrow();
+    const keyId = sealed.slice(0, 8);
+    expect(vault().vault.open(sealed, place)).toEqual({ reason: 'UNKNOWN_TOKEN_KEY', keyId });
+    for (const text of ['', keyId, `${keyId}:`, `${keyId}:2:`, `${keyId}:2:AAAA`, `${sealed}x`.slice(1)]) {
+      expect(here.open(text, place), text).toEqual(unreadable);
+    }
+  });
+
+  it('open in their own place alone', () => {
+    const { vault: here } = vault();
+    const sealed = here.seal(token, place);
+    for (const other of ['device 2 7 look-up', 'device 1 8 look-up', 'device 1 7 another', '']) {
+      expect(here.open(sealed, other), other).toEqual(unreadable);
+    }
   });
 
   it('get a new key only from the instant on at which every relay knows it, and open with both', () => {
     const { world, vault: here } = vault();
-    const old = here.seal(token);
+    const old = here.seal(token, place);
     const [oldLookup] = here.lookups(token);
     const next = newTokenKey(sodium, startedAt + 1000);
     world.ring = { ...world.ring, tokenKeys: [...world.ring.tokenKeys, next] };
-    expect(here.seal(token).startsWith(old.slice(0, 9))).toBe(true);
+    expect(here.seal(token, place).startsWith(old.slice(0, 9))).toBe(true);
     expect(here.lookups(token)[0]).toBe(oldLookup);
     expect(here.lookups(token)).toHaveLength(2);
     world.now += 1000;
-    expect(here.seal(token).startsWith(`${next.id}:`)).toBe(true);
+    expect(here.seal(token, place).startsWith(`${next.id}:2:`)).toBe(true);
     expect(here.lookups(token)[1]).toBe(oldLookup);
-    expect(here.open(old)).toBe(token);
-    expect(here.keyToMoveTo()).toEqual({ id: next.id, prefix: `${next.id}:`, isSettled: false });
+    expect(here.open(old, place)).toBe(token);
+    expect(here.keyToMoveTo()).toEqual({ id: next.id, prefix: `${next.id}:2:`, isSettled: false });
     world.now += 60_000;
     expect(here.keyToMoveTo()?.isSettled).toBe(true);
+  });
+});
+
+describe('tokens from before they were bound to their rows', () => {
+  function older() {
+    const made = vault();
+    const [key] = made.world.ring.tokenKeys;
+    if (key === undefined) throw new Error('a new ring has a token key');
+    const unbound = { ...key, isBound: false };
+    made.world.ring = { ...made.world.ring, tokenKeys: [unbound] };
+    return { ...made, key: unbound };
+  }
+
+  it('open until the move of all tokens is concluded, and never afterwards', () => {
+    const { world, vault: here, key } = older();
+    const sealed = sealUnbound(token, key);
+    expect(here.open(sealed, place)).toBe(token);
+    expect(here.keyToMoveTo()).toEqual({ id: key.id, prefix: `${key.id}:2:`, isSettled: true });
+    world.ring = concludeTokenMove(world.ring, key.id);
+    expect(here.open(sealed, place)).toEqual(unreadable);
+    expect(here.keyToMoveTo()).toBeUndefined();
+    expect(concludeTokenMove(world.ring, key.id)).toBe(world.ring);
+  });
+
+  it('are not what a bound one becomes when the mark of its form is taken away', () => {
+    const { vault: here, key } = older();
+    const sealed = here.seal(token, place);
+    expect(here.open(sealed.replace(':2:', ':'), place)).toEqual(unreadable);
+    expect(here.open(sealUnbound(token, key).replace(':', ':2:'), place)).toEqual(unreadable);
+  });
+
+  it('are refused by a ring that never had any, and the ring says so when it is read again', () => {
+    const { world, vault: here } = vault();
+    const [key] = world.ring.tokenKeys;
+    if (key === undefined) throw new Error('a new ring has a token key');
+    expect(here.open(sealUnbound(token, key), place)).toEqual(unreadable);
+    const document = encodeKeyRing(world.ring);
+    expect(decodeKeyRing(document).tokenKeys[0]?.isBound).toBe(true);
+    const text = Buffer.from(document).toString();
+    const beforeBinding = text.replace(',"bound":true', '');
+    expect(beforeBinding).not.toBe(text);
+    expect(decodeKeyRing(Buffer.from(beforeBinding)).tokenKeys[0]?.isBound).toBe(false);
   });
 });

@@ -186,6 +186,21 @@ eachBackend((backend) => {
     expect((await answer).body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
   });
 
+  it('looks at the ring once more for a key that it does not know, since a phone may have learnt of it already', async () => {
+    const key = goodForm().bouncer_public_key ?? '';
+    const privateKey = keys.find(({ public_key }) => public_key === key)?.private_key ?? '';
+    relay.keyRing.remove(key);
+    relay.context.keyRing.takeOver = async () => relay.keyRing.add(key, privateKey);
+    expect(await deviceIdOf(goodForm())).toEqual(expect.any(Number));
+  });
+
+  it('takes a registration from the quota of its server before anything of it is looked at', async () => {
+    const { quotas } = relay.context.deliveries;
+    quotas.take(relay.server.serverId, 600_000);
+    const refused = await relay.register({});
+    expect(refused).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });
+  });
+
   it('takes an upper-case realm UUID, and says which parameters it did not know', async () => {
     const answer = await relay.register({ ...goodForm({ realm_uuid: realmUuid.toUpperCase() }), extra: '1' });
     expect(answer.body).toMatchObject({ result: 'success', ignored_parameters_unsupported: ['extra'] });

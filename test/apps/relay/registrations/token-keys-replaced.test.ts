@@ -4,7 +4,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
 import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
-import type { TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
+import {
+  placeOfToken,
+  type TokenRow,
+  type TokenVault,
+} from '../../../../apps/relay/src/registrations/token-vault.js';
 import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
@@ -19,8 +23,8 @@ function namedVault(name: string): TokenVault {
   const vault = createNodeTokenVault();
   return {
     lookups: vault.lookups,
-    seal: (token) => `${name}:${vault.seal(token)}`,
-    open: (sealed) => vault.open(sealed.slice(name.length + 1)),
+    seal: (token, place) => `${name}:${vault.seal(token, place)}`,
+    open: (sealed, place) => vault.open(sealed.slice(name.length + 1), place),
   };
 }
 
@@ -31,7 +35,7 @@ eachBackend((backend) => {
   const both: TokenVault = {
     lookups: (token) => [...after.lookups(token), ...before.lookups(token)],
     seal: after.seal,
-    open: (sealed) => (sealed.startsWith('new:') ? after : before).open(sealed),
+    open: (sealed, place) => (sealed.startsWith('new:') ? after : before).open(sealed, place),
   };
 
   let database: RelayDatabase;
@@ -52,6 +56,7 @@ eachBackend((backend) => {
     return store.saveAll(registrations, 1);
   }
 
+  const unreadable = new Set<number>();
   const stored = () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute();
 
   async function reencrypt(
@@ -59,12 +64,14 @@ eachBackend((backend) => {
     signal = new AbortController().signal,
   ): Promise<readonly string[]> {
     const destroyed: string[] = [];
+    unreadable.clear();
     const keyToMoveTo = () => ({ id: 'new', prefix: 'new:', isSettled });
     const keyRing = {
       tokenVault: { ...both, keyToMoveTo },
-      destroyTokenKeysBefore: async (id: string) => void destroyed.push(id),
+      concludeTokenMove: async (id: string) => void destroyed.push(id),
     };
-    await reencryptTokens(database, keyRing, signal);
+    const onUnreadable = (id: number) => void unreadable.add(id);
+    await reencryptTokens({ database, keyRing, signal, onUnreadable });
     return destroyed;
   }
 
@@ -72,7 +79,7 @@ eachBackend((backend) => {
     const [id] = await register(before, ['one']);
     expect(await register(both, ['one', 'two'])).toEqual([id, expect.any(Number)]);
     const rows = await stored();
-    expect(rows.map(({ token }) => both.open(token))).toEqual(['one', 'two']);
+    expect(rows.map((row) => both.open(row.token, placeOfToken(row)))).toEqual(['one', 'two']);
     expect(rows.every(({ token }) => token.startsWith('new:'))).toBe(true);
     expect(rows.map((row) => row.token_lookup)).toEqual(
       ['one', 'two'].map((token) => after.lookups(token)[0]),
@@ -85,8 +92,24 @@ eachBackend((backend) => {
     expect(await reencrypt(false)).toEqual([]);
     expect(await reencrypt(true)).toEqual(['new']);
     const rows = new Map((await stored()).map((row) => [row.id, row]));
-    expect(ids.map((id) => after.open(rows.get(id as number)?.token ?? ''))).toEqual(tokens);
+    const opened = ids
+      .map((id) => rows.get(id as number))
+      .map((row) => row && after.open(row.token, placeOfToken(row)));
+    expect(opened).toEqual(tokens);
     expect(await register(after, tokens)).toEqual(ids);
+  });
+
+  it('leaves a token that cannot be read as it is, names it, and goes on with all others', async () => {
+    const [first = 0, spoilt = 0, last = 0] = await register(before, ['one', 'two', 'three']);
+    const [, row] = await stored();
+    const elsewhere = before.seal('two', placeOfToken({ ...row, push_account_id: '8' } as TokenRow));
+    const { db } = database;
+    await db.updateTable('relay_devices').set({ token: elsewhere }).where('id', '=', spoilt).execute();
+    expect(await reencrypt(true)).toEqual(['new']);
+    expect([...unreadable]).toEqual([spoilt]);
+    const rows = new Map((await stored()).map((each) => [each.id, each]));
+    expect(rows.get(spoilt)).toEqual({ ...row, token: elsewhere });
+    expect([first, last].map((id) => rows.get(id)?.token.slice(0, 4))).toEqual(['new:', 'new:']);
   });
 
   it('looks at a small number of devices at a time, also where none has to be written anew', async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { placeOfToken } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/shared-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from '../relay-under-test.js';
@@ -26,14 +27,28 @@ eachBackend((backend) => {
     }
   });
 
+  it('cannot open a token that somebody put into a row of another realm, account or look-up', async () => {
+    const relay = await startRelayUnderTest(await backend.freshUrl());
+    await relay.register(goodForm());
+    const [row] = await relay.devices();
+    if (row === undefined) throw new Error('nothing was registered');
+    for (const change of [{ realm_id: 2 }, { push_account_id: '9' }, { token_lookup: 'another' }]) {
+      const opened = relay.context.tokenVault.open(row.token, placeOfToken({ ...row, ...change }));
+      expect(opened, JSON.stringify(change)).toEqual({ reason: 'UNREADABLE_TOKEN' });
+    }
+    await relay.close();
+  });
+
   it('cannot open a token that somebody changed in the database', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     await relay.register(goodForm());
     const [row] = await relay.devices();
-    const sealed = row?.token ?? '';
-    expect(relay.context.tokenVault.open(sealed)).toBe('fcm-token-1:APA91bExample_-');
+    if (row === undefined) throw new Error('nothing was registered');
+    const { tokenVault } = relay.context;
+    const sealed = row.token;
+    expect(tokenVault.open(sealed, placeOfToken(row))).toBe('fcm-token-1:APA91bExample_-');
     const changed = sealed.slice(0, 20) + (sealed[20] === 'A' ? 'B' : 'A') + sealed.slice(21);
-    expect(() => relay.context.tokenVault.open(changed)).toThrow();
+    expect(tokenVault.open(changed, placeOfToken(row))).toEqual({ reason: 'UNREADABLE_TOKEN' });
     await relay.close();
   });
 });

@@ -21,14 +21,24 @@ export class ProviderTokenStore {
     this.#vault = vault;
   }
 
-  /** The token of a credential; `undefined` when none was minted yet. */
+  /** The token of a credential; `undefined` when none was minted yet, or it cannot be read, and is then forgotten. */
   async find(credential: string): Promise<SharedProviderToken | undefined> {
     const row = await this.#database.db
       .selectFrom('provider_tokens')
       .selectAll()
       .where('credential', '=', credential)
       .executeTakeFirst();
-    return row && { authorization: this.#vault.open(row.sealed_token), mintedAt: row.minted_at };
+    if (row === undefined) return undefined;
+    const authorization = this.#vault.open(row.sealed_token, placeOf(credential));
+    if (typeof authorization === 'string') return { authorization, mintedAt: row.minted_at };
+    await this.#database.write(({ db }) =>
+      db
+        .deleteFrom('provider_tokens')
+        .where('credential', '=', credential)
+        .where('sealed_token', '=', row.sealed_token)
+        .execute(),
+    );
+    return undefined;
   }
 
   /**
@@ -42,7 +52,7 @@ export class ProviderTokenStore {
   ): Promise<SharedProviderToken> {
     const row = {
       credential,
-      sealed_token: this.#vault.seal(token.authorization),
+      sealed_token: this.#vault.seal(token.authorization, placeOf(credential)),
       minted_at: token.mintedAt,
     };
     const stands = await this.#database.write(async ({ db }) => {
@@ -65,4 +75,8 @@ export class ProviderTokenStore {
     });
     return stands ? token : ((await this.find(credential)) ?? token);
   }
+}
+
+function placeOf(credential: string): string {
+  return `provider token ${credential}`;
 }

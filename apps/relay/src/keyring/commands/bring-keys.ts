@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, type Terminal } from '@waxwing/service';
 import type { Command } from 'commander';
+import type { RelayDatabase } from '../../relay-tables.js';
 import { type KeyDesk, transitionContext } from '../administration/key-desk.js';
 import type { KeyRing } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
@@ -10,22 +11,23 @@ import { actorName, askDesk, withDesk } from './desk-session.js';
 import { makeIdentityFile, makeRecoveryKey } from './key-files.js';
 import { type ChangeFlags, makeChange, printResult, withDryRun } from './output.js';
 
-interface InitFlags extends ChangeFlags {
+interface NewRingFlags extends ChangeFlags {
   readonly recoveryKey?: string;
+  readonly yesLoseDevices?: true;
 }
-interface ImportFlags extends ChangeFlags {
+interface ImportFlags extends NewRingFlags {
   readonly primary?: string;
 }
 
 /** Adds `init` and `import`. */
 export function addBringingKeys(keys: Command, terminal: Terminal): void {
-  withDryRun(keys.command('init'))
+  withNewRing(keys.command('init'))
     .description('make the key ring with fresh keys, and the identity file if it is missing')
     .option('--recovery-key <file>', 'also make a recovery key, and write its private half to this file')
-    .action((flags: InitFlags) =>
+    .action((flags: NewRingFlags) =>
       makeRing(terminal, flags, ({ sodium, clock }) => newKeyRing(sodium, clock())),
     );
-  withDryRun(keys.command('import'))
+  withNewRing(keys.command('import'))
     .description('take over the keys of a plain file, as keys.example shows it, or of a stock relay')
     .argument('<file>', 'the file')
     .option('--primary <public-key>', 'which of the keys clients should use')
@@ -50,6 +52,22 @@ async function importFile(terminal: Terminal, file: string, flags: ImportFlags):
   if (!flags.dryRun) terminal.say(`${file} still holds the private keys in the open: destroy it.`);
 }
 
+function withNewRing(command: Command): Command {
+  return withDryRun(command).option(
+    '--yes-lose-devices',
+    'make a new ring even though the database holds devices, whose tokens it cannot open',
+  );
+}
+
+/** A new ring has a token key of its own, which opens no token that is stored already. */
+async function refuseBesideDevices({ db }: RelayDatabase, place: string): Promise<void> {
+  const device = await db.selectFrom('relay_devices').select('id').limit(1).executeTakeFirst();
+  if (device === undefined) return;
+  throw new CommandError(
+    `The relay's database holds devices, and there is no key ring in ${place} that opens their tokens: name the place of the ring that they were stored with in RELAY_KEY_RING (keys move takes it elsewhere), or restore it from a backup. With --yes-lose-devices a new ring is made, and those phones get nothing until they register again.`,
+  );
+}
+
 async function readPlainFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
@@ -63,15 +81,16 @@ async function readPlainFile(file: string): Promise<string> {
 
 async function makeRing(
   terminal: Terminal,
-  flags: InitFlags,
+  flags: NewRingFlags,
   create: (desk: KeyDesk) => KeyRing,
 ): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  await withDesk(terminal, configuration, async (desk) => {
+  await withDesk(terminal, configuration, async (desk, database) => {
     const { place } = desk.keeper.options.store;
     if ((await desk.keeper.readStored()) !== undefined) {
       throw new CommandError(`There is a key ring in ${place} already: nothing was changed.`);
     }
+    if (!flags.yesLoseDevices) await refuseBesideDevices(database, place);
     const ring = create(desk);
     if (flags.dryRun) {
       const machines = { changed: false, dry_run: true, keys: ring.bouncerKeys.map(({ id }) => id) };

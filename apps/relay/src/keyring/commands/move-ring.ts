@@ -1,0 +1,71 @@
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
+import type { Command } from 'commander';
+import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
+import { keyRingStore, movedKeyRingStore, settingOf } from '../key-ring-place.js';
+import { type MoveKeyRingOptions, moveKeyRing, removeMovedKeyRing } from '../move-key-ring.js';
+import { actorName, keyRingDatabase, withDesk } from './desk-session.js';
+import { type ConsentFlags, printResult, withConsent } from './output.js';
+
+interface MoveFlags extends ConsentFlags {
+  readonly to: string;
+  readonly removeOld?: true;
+}
+
+const filePrefix = 'file:';
+
+/** Adds `move`. */
+export function addMovingRing(keys: Command, terminal: Terminal): void {
+  withConsent(keys.command('move'))
+    .description('move the key ring to another place; relays that run go on with it until they are restarted')
+    .requiredOption('--to <place>', 'database, or file:PATH')
+    .option('--remove-old', 'destroy the copy that is otherwise kept beside the old place')
+    .action((flags: MoveFlags) => move(terminal, flags));
+}
+
+async function move(terminal: Terminal, flags: MoveFlags): Promise<void> {
+  const configuration = readKeyRingEnvironmentAlone(terminal.environment);
+  const place = parsePlace(flags.to);
+  const [setting, before] = [settingOf(place), settingOf(configuration.place)];
+  if (setting === before) {
+    throw new CommandError(`RELAY_KEY_RING names ${flags.to} already: there is nothing to move.`);
+  }
+  await withDesk(terminal, configuration, async ({ keeper }, database) => {
+    const rings = keyRingDatabase(database);
+    const options: MoveKeyRingOptions = {
+      keeper,
+      from: { store: keeper.options.store, setting: before },
+      copy: movedKeyRingStore(configuration.place, rings),
+      to: { store: keyRingStore(place, rings), setting },
+      actor: actorName(),
+    };
+    const { copy, from, to } = options;
+    if (flags.dryRun) {
+      const people = `This would move the key ring from ${from.store.place} to ${to.store.place}.`;
+      return printResult(terminal, flags, { machines: { moved: false, dry_run: true }, people });
+    }
+    if (flags.removeOld) {
+      const question = `The ring will be in ${to.store.place} alone, and no copy of it in ${copy.place}. Go on?`;
+      await requireConsent(terminal, question, flags.yes);
+    }
+    const moved = await moveKeyRing(options);
+    const removed = flags.removeOld === true && (await removeMovedKeyRing(options));
+    const kept = flags.removeOld
+      ? `No copy is left in ${copy.place}.`
+      : `A copy, as encrypted as before, is in ${copy.place}: --remove-old destroys it.`;
+    const people = [
+      moved ? `The key ring is in ${to.store.place}.` : `The key ring was in ${to.store.place} already.`,
+      `Set RELAY_KEY_RING=${setting} and restart every relay of this ring: until then they keep the ring that they have, and cannot change it.`,
+      kept,
+    ].join('\n');
+    const machines = { moved, dry_run: false, removed_old: removed, key_ring: setting };
+    printResult(terminal, flags, { machines, people });
+  });
+}
+
+function parsePlace(to: string): KeyRingPlace {
+  if (to === 'database') return { kind: 'database' };
+  if (to.startsWith(filePrefix) && to.length > filePrefix.length) {
+    return { kind: 'file', path: to.slice(filePrefix.length) };
+  }
+  throw new CommandError(`"${to}" is no place for a key ring: say database, or ${filePrefix}PATH.`);
+}

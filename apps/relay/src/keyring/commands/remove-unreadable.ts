@@ -1,0 +1,37 @@
+import { requireConsent, type Terminal } from '@waxwing/service';
+import type { Command } from 'commander';
+import { findUnreadableDevices, removeUnreadableDevices } from '../../registrations/unreadable-devices.js';
+import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
+import { KeyRingTokenVault } from '../token-vault.js';
+import { withDesk } from './desk-session.js';
+import { type ConsentFlags, printResult, withConsent } from './output.js';
+
+/** Adds `remove-unreadable`. */
+export function addRemovingUnreadable(keys: Command, terminal: Terminal): void {
+  withConsent(keys.command('remove-unreadable'))
+    .description(
+      'remove the devices whose stored tokens the ring cannot open; their servers are told at the next notification',
+    )
+    .action((flags: ConsentFlags) => removeUnreadable(terminal, flags));
+}
+
+async function removeUnreadable(terminal: Terminal, flags: ConsentFlags): Promise<void> {
+  const configuration = readKeyRingEnvironmentAlone(terminal.environment);
+  await withDesk(terminal, configuration, async ({ keeper, clock }, database) => {
+    const { ring } = await keeper.read();
+    const vault = new KeyRingTokenVault(() => ring, clock);
+    const { devices, looked } = await findUnreadableDevices(database, vault);
+    const found = `${devices.length} of ${looked} devices have a token that the key ring in ${keeper.options.store.place} cannot open`;
+    const machines = { unreadable: devices.length, looked_at: looked, dry_run: flags.dryRun ?? false };
+    if (flags.dryRun || devices.length === 0) {
+      return printResult(terminal, flags, { machines: { ...machines, removed: 0 }, people: `${found}.` });
+    }
+    const question = `${found}. Removed, they get no notifications until they register again, whatever ring comes back. Is this the right ring, and are they to be removed?`;
+    await requireConsent(terminal, question, flags.yes);
+    const removed = await removeUnreadableDevices(database, devices);
+    printResult(terminal, flags, {
+      machines: { ...machines, removed },
+      people: `${removed} devices were removed.`,
+    });
+  });
+}

@@ -1,0 +1,152 @@
+import { CommandError } from '@waxwing/service';
+import type { KeyRingKeeper } from './key-ring-keeper.js';
+import { formatMoveMark, parseMoveMark } from './key-ring-place.js';
+import type { KeyRingStore } from './key-ring-store.js';
+
+/** A place, as a move sees it. */
+interface MovePlace {
+  readonly store: KeyRingStore;
+  /** What RELAY_KEY_RING has to be for it. */
+  readonly setting: string;
+}
+
+export interface MoveKeyRingOptions {
+  /** Of the place where the ring is. */
+  readonly keeper: KeyRingKeeper;
+  readonly from: MovePlace;
+  /** Where the ring that is taken away is kept. */
+  readonly copy: KeyRingStore;
+  readonly to: MovePlace;
+  /** For the audit log. */
+  readonly actor: string;
+}
+
+/**
+ * Moves the ring, as encrypted as it is, so that at no instant two places hold one that could be changed: it is copied
+ * beside its old place, then a mark takes its place there, then it is put into the new one and read again. A relay that
+ * still uses the old place goes on with the ring in its memory, says where it went, and can change nothing. What dies
+ * in between is taken up by the next call. Whether anything was left to do.
+ * @throws CommandError or ConfigurationError when it must not be done; the ring is where it was then.
+ */
+export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
+  for (;;) {
+    const state = await findRing(options);
+    if (state.kind === 'moved') return false;
+    const { stored, isTaken } = state;
+    await options.keeper.open(stored);
+    await requireRoom(options, stored);
+    await keepCopy(options, stored);
+    // Another process may have changed the ring since it was read.
+    if (await audited(options, () => transfer(options, stored, isTaken))) return true;
+  }
+}
+
+/**
+ * Destroys what a move has kept. Whether there was anything.
+ * @throws CommandError or ConfigurationError when the new place does not hold that ring.
+ */
+export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
+  const { copy, to } = options;
+  const kept = await copy.read();
+  if (kept === undefined) return false;
+  await requireSuccessor(options, kept, (await to.store.read()) ?? '');
+  return copy.remove(kept);
+}
+
+type RingState =
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'here'; readonly stored: string; readonly isTaken: boolean };
+
+async function findRing(options: MoveKeyRingOptions): Promise<RingState> {
+  const { from, copy, to } = options;
+  const stored = await from.store.read();
+  if (stored === undefined) throw new CommandError(`There is no key ring in ${from.store.place} to move.`);
+  const movedTo = parseMoveMark(stored);
+  if (movedTo === undefined) return { kind: 'here', stored, isTaken: false };
+  if (movedTo !== to.setting) {
+    throw new CommandError(
+      `The key ring was moved from ${from.store.place} to ${movedTo}: set RELAY_KEY_RING=${movedTo}, and move it from there.`,
+    );
+  }
+  const there = await to.store.read();
+  const kept = await copy.read();
+  if (there !== undefined && parseMoveMark(there) === undefined) {
+    if (kept !== undefined) await requireSuccessor(options, kept, there);
+    return { kind: 'moved' };
+  }
+  if (kept === undefined) {
+    throw new CommandError(
+      `The key ring was moved from ${from.store.place} to ${to.store.place}, where it is no longer: restore it from a backup.`,
+    );
+  }
+  return { kind: 'here', stored: kept, isTaken: true };
+}
+
+/** What became of a ring since it was moved still knows all of its bouncer keys, also those that were retired. */
+async function requireSuccessor(
+  { keeper, copy, to }: MoveKeyRingOptions,
+  kept: string,
+  there: string,
+): Promise<void> {
+  const after = new Set((await keeper.open(there)).bouncerKeys.map(({ publicKey }) => publicKey));
+  const { bouncerKeys } = await keeper.open(kept);
+  if (bouncerKeys.every(({ publicKey }) => after.has(publicKey))) return;
+  throw new CommandError(
+    `The key ring in ${to.store.place} is not the one that was moved there, which is in ${copy.place}: nothing was changed. Put the wrong one away, then repeat this.`,
+  );
+}
+
+async function requireRoom({ from, to }: MoveKeyRingOptions, stored: string): Promise<void> {
+  const there = await to.store.read();
+  if (there === undefined || there === stored || parseMoveMark(there) !== undefined) return;
+  throw new CommandError(
+    `There is another key ring in ${to.store.place} than in ${from.store.place}: nothing was changed. Decide which of them opens your devices' tokens ("keys verify" shows each, with RELAY_KEY_RING set), and put the other one away first.`,
+  );
+}
+
+async function keepCopy({ keeper, copy }: MoveKeyRingOptions, stored: string): Promise<void> {
+  const before = await copy.read();
+  if (before !== stored) await copy.replace(before, stored);
+  await requireGood(keeper, copy, stored);
+}
+
+/** Whether it was done: not when the ring is no longer what it was. */
+async function transfer(
+  { keeper, from, to }: MoveKeyRingOptions,
+  stored: string,
+  isTaken: boolean,
+): Promise<boolean> {
+  const mark = formatMoveMark(to.setting);
+  if (!isTaken && !(await from.store.replace(stored, mark))) return false;
+  try {
+    const there = await to.store.read();
+    if (there !== stored && !(await to.store.replace(there, stored))) {
+      throw new CommandError(`Another process has just written to ${to.store.place}: nothing was moved.`);
+    }
+    await requireGood(keeper, to.store, stored);
+  } catch (error) {
+    await from.store.replace(mark, stored);
+    throw error;
+  }
+  return true;
+}
+
+/** Reads a ring back, and opens it. */
+async function requireGood(keeper: KeyRingKeeper, store: KeyRingStore, expected: string): Promise<void> {
+  if ((await store.read()) !== expected) {
+    throw new CommandError(`What was written to ${store.place} does not read back as it was written.`);
+  }
+  await keeper.open(expected);
+}
+
+async function audited(
+  { keeper, from, to, actor }: MoveKeyRingOptions,
+  act: () => Promise<boolean>,
+): Promise<boolean> {
+  const { audit, clock } = keeper.options;
+  const entry = { actor, action: 'move', changes: [`moved from ${from.store.place} to ${to.store.place}`] };
+  await audit.append({ at: clock(), ...entry, phase: 'begun' });
+  const done = await act();
+  if (done) await audit.append({ at: clock(), ...entry, phase: 'done' });
+  return done;
+}

@@ -1,0 +1,100 @@
+import type { Log, Metrics } from '@waxwing/service';
+import type { RelayDatabase } from '../relay-tables.js';
+import { deviceColumns, isReadable, toRelayDevice } from './relay-device.js';
+import type { TokenVault, UnreadableToken } from './token-vault.js';
+
+export interface UnreadableTokensOptions {
+  readonly database: RelayDatabase;
+  readonly tokenVault: TokenVault;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+const maximumKnown = 1000;
+const sampledAtEachEnd = 100;
+const missingKeysNamed = 3;
+
+/**
+ * Knows of stored tokens that the key ring cannot open: those that deliveries and the clean-up came upon, and what a look
+ * at the oldest and the newest devices finds, which tells a ring that is not this database's.
+ */
+export class UnreadableTokens {
+  readonly #options: UnreadableTokensOptions;
+  readonly #gauge;
+  readonly #known = new Map<number, UnreadableToken>();
+  #isSaid = false;
+
+  constructor(options: UnreadableTokensOptions) {
+    this.#options = options;
+    this.#gauge = options.metrics.gauge(
+      'waxwing_unreadable_tokens',
+      'Stored tokens that the key ring cannot open, among those that were looked at; at most 1000 are counted',
+    );
+    this.#gauge.set(0);
+  }
+
+  /** Says it in the log when it is the first since all could be read. */
+  note(deviceId: number, token: UnreadableToken): void {
+    if (this.#known.size < maximumKnown || this.#known.has(deviceId)) this.#known.set(deviceId, token);
+    this.#gauge.set(this.#known.size);
+    if (this.#isSaid) return;
+    this.#isSaid = true;
+    this.#options.log.error(
+      { device: deviceId, reason: token.reason, tokenKey: token.keyId },
+      'the key ring cannot open a stored token: its device gets no notifications until the right ring is back',
+    );
+  }
+
+  /**
+   * `undefined` when every token that is looked at can be read; otherwise a sentence. Looks at a few hundred rows by
+   * their ids, so that it costs the same however many there are. While the database cannot be used, what is known holds.
+   */
+  async describe(): Promise<string | undefined> {
+    try {
+      await this.#lookAgain();
+    } catch (err) {
+      // Readiness has a check of its own for the database.
+      this.#options.log.warn({ err }, 'the stored tokens could not be looked at');
+    }
+    if (this.#known.size > 0) return describeKnown([...this.#known.values()]);
+    if (this.#isSaid) this.#options.log.info('the key ring opens the stored tokens again');
+    this.#isSaid = false;
+    return undefined;
+  }
+
+  async #lookAgain(): Promise<void> {
+    const { tokenVault } = this.#options;
+    const before = [...this.#known.keys()];
+    const unread = new Set(before);
+    for (const row of await this.#look(before)) {
+      const device = toRelayDevice(row, tokenVault);
+      if (isReadable(device)) continue;
+      unread.delete(row.id);
+      this.note(row.id, device.unreadable);
+    }
+    // What can be read again, or is gone.
+    for (const id of unread) this.#known.delete(id);
+    this.#gauge.set(this.#known.size);
+  }
+
+  async #look(known: readonly number[]) {
+    const devices = this.#options.database.db.selectFrom('relay_devices').select(deviceColumns);
+    const oldest = await devices.orderBy('id').limit(sampledAtEachEnd).execute();
+    const newest = await devices.orderBy('id', 'desc').limit(sampledAtEachEnd).execute();
+    if (known.length === 0) return [...oldest, ...newest];
+    return [...oldest, ...newest, ...(await devices.where('id', 'in', known).execute())];
+  }
+}
+
+function describeKnown(known: readonly UnreadableToken[]): string {
+  const missing = new Set(known.flatMap(({ keyId }) => (keyId === undefined ? [] : [keyId])));
+  const changed = known.filter(({ reason }) => reason === 'UNREADABLE_TOKEN').length;
+  const causes = [
+    ...(missing.size === 0
+      ? []
+      : [`the ring does not have their token keys ${[...missing].slice(0, missingKeysNamed).join(', ')}`]),
+    ...(changed === 0 ? [] : [`${changed} were changed in the database or moved to another row`]),
+  ];
+  const count = known.length === maximumKnown ? `${maximumKnown} or more` : known.length;
+  return `the key ring cannot open ${count} of the stored tokens that were looked at (${causes.join('; ')}): put the ring back that RELAY_KEY_RING named when they were stored, or have their devices removed with waxwing-relay keys remove-unreadable, so that the phones register again`;
+}

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { concludeTokenMove } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
+import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/token-vault.js';
+import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sealUnbound } from '../../../support/unbound-token.js';
+import { sodium } from '../keyring/ring-material.js';
+import { fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
+
+const devices = 300;
+
+eachBackend((backend) => {
+  it('binds tokens that were stored before they were bound, delivers meanwhile, and then refuses old ones', async () => {
+    const made = newKeyRing(sodium, 0);
+    const [current] = made.tokenKeys;
+    if (current === undefined) throw new Error('a new ring has a token key');
+    const key = { ...current, isBound: false };
+    let ring: KeyRing = { ...made, tokenKeys: [key] };
+    const tokenVault = new KeyRingTokenVault(() => ring, Date.now);
+    const relay = await startDeliveriesUnderTest({ databaseUrl: await backend.freshUrl(), tokenVault });
+    const { db } = relay.database;
+    const ids = await Promise.all(
+      Array.from({ length: devices }, (_, index) => relay.addFcm(`token ${index}`)),
+    );
+    const store = (id: number, token: string) =>
+      db.updateTable('relay_devices').set({ token }).where('id', '=', id).execute();
+    for (const [index, id] of ids.entries()) await store(id, sealUnbound(`token ${index}`, key));
+
+    let isMoving = true;
+    const seen: string[] = [];
+    const stream = (async () => {
+      while (isMoving || seen.length === 0) {
+        const { body } = await relay.notify(ids.map((id) => fcmRequest(id)));
+        seen.push(...body.results.map(({ status, reason }) => reason ?? status));
+      }
+    })();
+    const { signal } = new AbortController();
+    await reencryptTokens({
+      ...{ database: relay.database, signal, onUnreadable: expect.fail },
+      keyRing: {
+        tokenVault,
+        concludeTokenMove: async (id) => {
+          ring = concludeTokenMove(ring, id);
+        },
+      },
+    });
+    isMoving = false;
+    await stream;
+    expect(new Set(seen)).toEqual(new Set(['sent']));
+    expect(ring.tokenKeys).toEqual([{ ...key, isBound: true }]);
+    const rows = await db.selectFrom('relay_devices').select(['id', 'token']).execute();
+    expect(rows.filter(({ token }) => !token.startsWith(`${key.id}:2:`))).toEqual([]);
+    const [first = 0, second = 0] = ids;
+    await store(first, sealUnbound('token 1', key));
+    const { body } = await relay.notify([fcmRequest(first), fcmRequest(second)]);
+    expect(body.results).toMatchObject([{ reason: 'UNREADABLE_TOKEN' }, { status: 'sent' }]);
+    await relay.close();
+  });
+});

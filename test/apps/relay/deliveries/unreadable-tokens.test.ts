@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
+import { createNodeTokenVault } from '../../../support/node-token-vault.js';
+import {
+  type DeliveriesUnderTest,
+  fcmRequest,
+  startDeliveriesUnderTest,
+  until,
+} from './deliveries-under-test.js';
+
+let relay: DeliveriesUnderTest;
+afterEach(() => relay.close());
+
+async function storeToken(id: number, token: string): Promise<void> {
+  await relay.database.db.updateTable('relay_devices').set({ token }).where('id', '=', id).execute();
+}
+
+describe('a stored token that cannot be read', () => {
+  let ids: number[];
+  beforeEach(async () => {
+    relay = await startDeliveriesUnderTest();
+    ids = [await relay.addFcm('one'), await relay.addFcm('two'), await relay.addFcm('three')];
+  });
+
+  const notifyAll = async () => (await relay.notify(ids.map((id) => fcmRequest(id)))).body;
+  const refused = { status: 'rejected', reason: 'UNREADABLE_TOKEN', fault: 'relay' };
+
+  it('refuses the notifications of its own device alone, which is not called dead', async () => {
+    const { token } = await relay.device(ids[1] as number);
+    await storeToken(ids[1] as number, `${token.slice(0, -8)}AAAAAAAA`);
+    const answer = await notifyAll();
+    expect(answer.results).toEqual([{ status: 'sent' }, refused, { status: 'sent' }]);
+    expect(answer.delete_device_ids).toEqual([]);
+    expect(await relay.device(ids[1] as number)).toMatchObject({ expired_at: null });
+    await storeToken(ids[1] as number, token);
+    expect((await notifyAll()).results[1]).toEqual({ status: 'sent' });
+    expect(await relay.arrived('two')).toHaveLength(1);
+  });
+
+  it('is one that stands in the row of another device, also when it was delivered to just before', async () => {
+    await notifyAll();
+    await storeToken(ids[1] as number, (await relay.device(ids[0] as number)).token);
+    expect((await notifyAll()).results).toEqual([{ status: 'sent' }, refused, { status: 'sent' }]);
+    expect(await relay.arrived('one')).toHaveLength(2);
+  });
+
+  it('is told once in the log, in readiness and in the metrics, until it can be read again', async () => {
+    const { token } = await relay.device(ids[1] as number);
+    await storeToken(ids[1] as number, 'nonsense');
+    await notifyAll();
+    await notifyAll();
+    const errors = relay.log.lines().filter(({ level }) => level === 50 || level === 'error');
+    expect(errors).toEqual([expect.objectContaining({ device: ids[1], reason: 'UNREADABLE_TOKEN' })]);
+    const { ready, checks } = await relay.ready();
+    expect([ready, checks.keys]).toEqual([
+      false,
+      expect.stringContaining('cannot open 1 of the stored tokens'),
+    ]);
+    const text = await relay.metrics.text();
+    expect(text).toContain('waxwing_unreadable_tokens 1');
+    expect(text).toContain('{vendor="fcm",outcome="rejected",reason="UNREADABLE_TOKEN"} 2');
+    await storeToken(ids[1] as number, token);
+    expect((await relay.ready()).ready).toBe(true);
+    expect(await relay.metrics.text()).toContain('waxwing_unreadable_tokens 0');
+    await storeToken(ids[1] as number, 'nonsense');
+    await notifyAll();
+    expect(relay.log.text().split('the key ring cannot open a stored token')).toHaveLength(3);
+  });
+
+  it('changes nothing for a repeat of what was sent, and for a device that is dead already', async () => {
+    const again = [fcmRequest(ids[0] as number, { notification_id: randomUUID() })];
+    await relay.notify(again);
+    for (const id of ids) await storeToken(id, 'nonsense');
+    expect((await relay.notify(again)).body.results).toMatchObject([{ status: 'sent' }]);
+    await relay.database.db.updateTable('relay_devices').set({ expired_at: 1 }).execute();
+    expect((await notifyAll()).delete_device_ids).toEqual(ids);
+  });
+});
+
+describe('a key ring without the key of the stored tokens', () => {
+  it('holds what was accepted before until the right ring is back', async () => {
+    const own = createNodeTokenVault();
+    relay = await startDeliveriesUnderTest({ tokenVault: own });
+    const id = await relay.addFcm('patient');
+    await relay.faults([{ vendor: 'fcm', status: 503 }]);
+    const notificationId = randomUUID();
+    const asked = [fcmRequest(id, { notification_id: notificationId })];
+    expect((await relay.notify(asked)).body.results).toMatchObject([{ status: 'queued' }]);
+    const { dir, authorization } = relay;
+    await relay.close({ keepData: true });
+
+    let isBack = false;
+    const blind: TokenVault = {
+      ...own,
+      open: (sealed, place) =>
+        isBack ? own.open(sealed, place) : { reason: 'UNKNOWN_TOKEN_KEY', keyId: '1a2b3c4d' },
+    };
+    relay = await startDeliveriesUnderTest({ dir, tokenVault: blind });
+    const receipts = async () => {
+      const url = `/api/v1/remotes/push/e2ee/receipts?ids=${notificationId}`;
+      const answer = await relay.app.inject({ method: 'GET', url, headers: { authorization } });
+      return answer.json().receipts[0] as { status: string; reason?: string };
+    };
+    await until(async () => (await receipts()).reason === 'UNKNOWN_TOKEN_KEY');
+    expect((await receipts()).status).toBe('queued');
+    const other = await relay.notify([fcmRequest(id)], { authorization });
+    expect(other.body.results).toEqual([{ status: 'rejected', reason: 'UNKNOWN_TOKEN_KEY', fault: 'relay' }]);
+    expect((await relay.ready()).checks.keys).toContain('does not have their token keys 1a2b3c4d');
+    isBack = true;
+    await until(async () => (await receipts()).status === 'sent');
+    expect((await relay.ready()).ready).toBe(true);
+  });
+});

@@ -1,0 +1,209 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { keyRingFile } from '../../../../apps/relay/src/keyring/key-ring-file.js';
+import type { KeyRingStore } from '../../../../apps/relay/src/keyring/key-ring-store.js';
+import { moveKeyRing, removeMovedKeyRing } from '../../../../apps/relay/src/keyring/move-key-ring.js';
+import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { type KeyTerminal, keysOf, keyTerminal, terminalWithRing, withDatabase } from './key-terminal.js';
+import { registerWith, relayWithKeys, startRelayOf } from './relay-with-keys.js';
+import { ringOnDisk, sodium } from './ring-material.js';
+
+const fileOf = (terminal: KeyTerminal) => join(terminal.folder, 'ring.age');
+const inDatabase = (terminal: KeyTerminal) => {
+  terminal.environment.RELAY_KEY_RING = 'database';
+  terminal.environment.RELAY_KEY_ADMIN_SOCKET = join(terminal.folder, 'ring.sock');
+  terminal.environment.RELAY_KEY_AUDIT_LOG = join(terminal.folder, 'audit.jsonl');
+};
+const rowsOf = (terminal: KeyTerminal) =>
+  withDatabase(terminal, ({ db }) => db.selectFrom('key_rings').select(['name', 'encrypted']).execute());
+
+eachBackend((backend) => {
+  let terminal: KeyTerminal;
+  beforeEach(async () => {
+    terminal = keyTerminal({ RELAY_DATABASE: await backend.freshUrl() });
+    await terminal.json('init');
+  });
+
+  it('moves a ring from its file to the database and back, with all of its keys', async () => {
+    await terminal.json('rotate');
+    const [keys, text] = [await keysOf(terminal), readFileSync(fileOf(terminal), 'utf8')];
+    const { printed } = await terminal.run('move', '--to', 'database');
+    expect(printed).toContain('Set RELAY_KEY_RING=database and restart every relay');
+    expect((await rowsOf(terminal)).map(({ encrypted }) => encrypted)).toEqual([text]);
+    expect((await terminal.run('list')).error).toContain(
+      `was moved from the file ${fileOf(terminal)} to database: set RELAY_KEY_RING=database`,
+    );
+    expect((await terminal.run('init')).error).toContain('already: nothing was changed');
+    inDatabase(terminal);
+    expect(await keysOf(terminal)).toEqual(keys);
+    await terminal.json('rotate');
+
+    const back = await terminal.json('move', '--to', `file:${fileOf(terminal)}`, '--remove-old', '--yes');
+    expect(back).toEqual({ moved: true, dry_run: false, removed_old: true, key_ring: fileOf(terminal) });
+    expect((await rowsOf(terminal)).map(({ encrypted }) => encrypted)).toEqual([
+      `moved to ${fileOf(terminal)}\n`,
+    ]);
+    terminal.environment.RELAY_KEY_RING = fileOf(terminal);
+    expect(await keysOf(terminal)).toHaveLength(3);
+    expect(statSync(fileOf(terminal)).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps the old copy until it is told to destroy it, also later, when the new place has gone on', async () => {
+    const text = readFileSync(fileOf(terminal), 'utf8');
+    const copy = `${fileOf(terminal)}-moved`;
+    await terminal.json('move', '--to', 'database');
+    expect([readFileSync(copy, 'utf8'), statSync(copy).mode & 0o777]).toEqual([text, 0o600]);
+    const old = { ...terminal.environment };
+    inDatabase(terminal);
+    await terminal.json('rotate');
+    Object.assign(terminal.environment, old);
+    expect((await terminal.run('move', '--to', 'database', '--remove-old')).error).toContain('add --yes');
+    expect(existsSync(copy)).toBe(true);
+    const again = await terminal.json('move', '--to', 'database', '--remove-old', '--yes');
+    expect(again).toMatchObject({ moved: false, removed_old: true });
+    expect(existsSync(copy)).toBe(false);
+    inDatabase(terminal);
+    expect(await keysOf(terminal)).toHaveLength(2);
+  });
+
+  it('refuses where another ring is, names both places, and changes neither', async () => {
+    const mine = readFileSync(fileOf(terminal), 'utf8');
+    const other = (await terminalWithRing()).environment.RELAY_KEY_RING ?? '';
+    const theirs = readFileSync(other, 'utf8');
+    const toFile = await terminal.run('move', '--to', `file:${other}`);
+    expect(toFile.error).toContain(
+      `another key ring in the file ${other} than in the file ${fileOf(terminal)}`,
+    );
+    await withDatabase(terminal, ({ db }) =>
+      db.insertInto('key_rings').values({ name: 'relay', encrypted: theirs }).execute(),
+    );
+    const toDatabase = await terminal.run('move', '--to', 'database');
+    expect(toDatabase.error).toContain(
+      `another key ring in the relay's database than in the file ${fileOf(terminal)}: nothing was changed`,
+    );
+    expect([readFileSync(fileOf(terminal), 'utf8'), readFileSync(other, 'utf8')]).toEqual([mine, theirs]);
+    expect(await rowsOf(terminal)).toEqual([{ name: 'relay', encrypted: theirs }]);
+  });
+
+  it('is told to a relay that runs, which goes on; restarted with the new setting all relays have everything', async () => {
+    const here = await relayWithKeys({ RELAY_DATABASE: await backend.freshUrl() });
+    const [key] = await keysOf(here.terminal);
+    const phone = await registerWith(here, key?.public_key ?? '', 'a token');
+    await here.terminal.json('move', '--to', 'database');
+    const sentence = 'to database: set RELAY_KEY_RING=database';
+    await expect.poll(() => here.log.text(), { timeout: 20_000 }).toContain(sentence);
+    expect(await registerWith(here, key?.public_key ?? '', 'a token')).toEqual(phone);
+    expect((await here.terminal.run('rotate')).error).toContain('was moved from');
+    await here.relay.close();
+
+    await expect(startRelayOf(here.terminal)).rejects.toThrow('set RELAY_KEY_RING=database');
+    inDatabase(here.terminal);
+    const relays = [await startRelayOf(here.terminal)];
+    here.terminal.environment.RELAY_KEY_ADMIN_SOCKET = join(here.terminal.folder, 'second.sock');
+    // An SQLite file serves one relay.
+    if (backend.name === 'postgres') relays.push(await startRelayOf(here.terminal));
+    for (const { relay } of relays) {
+      expect(await registerWith({ ...here, relay }, key?.public_key ?? '', 'a token')).toEqual(phone);
+      expect((await fetch(`${relay.url}/health/ready`)).status).toBe(200);
+    }
+    await Promise.all(relays.map(({ relay }) => relay.close()));
+  });
+});
+
+describe('keys move', () => {
+  it('says what is no place, that the ring is there already, and with --dry-run what it would do', async () => {
+    const terminal = await terminalWithRing();
+    const before = readFileSync(fileOf(terminal), 'utf8');
+    expect((await terminal.run('move', '--to', 'elsewhere')).error).toContain('say database, or file:PATH');
+    const here = await terminal.run('move', '--to', `file:${fileOf(terminal)}`);
+    expect(here.error).toContain('there is nothing to move');
+    expect(await terminal.json('move', '--to', 'database', '--dry-run')).toMatchObject({ moved: false });
+    expect(readFileSync(fileOf(terminal), 'utf8')).toBe(before);
+    expect(await rowsOf(terminal)).toEqual([]);
+  });
+
+  it('leaves the ring where it is when the new place cannot be written', async () => {
+    const terminal = await terminalWithRing();
+    const before = readFileSync(fileOf(terminal), 'utf8');
+    writeFileSync(join(terminal.folder, 'no-folder'), '');
+    const { error } = await terminal.run(
+      'move',
+      '--to',
+      `file:${join(terminal.folder, 'no-folder/ring.age')}`,
+    );
+    expect(error).toBeDefined();
+    expect(readFileSync(fileOf(terminal), 'utf8')).toBe(before);
+    expect(await keysOf(terminal)).toHaveLength(1);
+  });
+
+  it('leaves the ring where it is when what was written does not read back', async () => {
+    const disk = await ringOnDisk();
+    const before = readFileSync(disk.path, 'utf8');
+    const target = keyRingFile(join(disk.folder, 'new.age'));
+    const forgetful: KeyRingStore = { ...target, replace: async () => true };
+    const options = optionsFor(disk, { to: forgetful });
+    await expect(moveKeyRing(options)).rejects.toThrow('does not read back');
+    expect(readFileSync(disk.path, 'utf8')).toBe(before);
+  });
+
+  it.each([1, 2, 3])(
+    'loses nothing when it dies after its write number %i, and is taken up again',
+    async (last) => {
+      const disk = await ringOnDisk();
+      const ring = readFileSync(disk.path, 'utf8');
+      const place = { from: disk.path, copy: `${disk.path}-moved`, to: join(disk.folder, 'new.age') };
+      await new Promise<void>((dead) => {
+        let writes = 0;
+        const mortal = (path: string): KeyRingStore => {
+          const store = keyRingFile(path);
+          const replace: KeyRingStore['replace'] = async (expected, next) => {
+            const done = await store.replace(expected, next);
+            writes += 1;
+            if (writes < last) return done;
+            dead();
+            return new Promise(() => undefined);
+          };
+          return { ...store, replace };
+        };
+        const from = mortal(place.from);
+        const options = optionsFor(disk, { from, copy: mortal(place.copy), to: mortal(place.to) });
+        void moveKeyRing(options);
+      });
+      const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+      expect(Object.values(place).map(read)).toContain(ring);
+      const inUse = [place.from, place.to].filter((path) => read(path) === ring);
+      expect(inUse.length, 'never two rings that relays could change').toBeLessThan(2);
+      await moveKeyRing(optionsFor(disk));
+      expect(Object.values(place).map(read)).toEqual([`moved to ${place.to}\n`, ring, ring]);
+    },
+  );
+
+  it('destroys no copy of a ring that the new place does not hold', async () => {
+    const disk = await ringOnDisk();
+    const options = optionsFor(disk);
+    await moveKeyRing(options);
+    const other = await ringOnDisk(newKeyRing(sodium, 0));
+    const stranger = { ...options, to: { ...options.to, store: keyRingFile(other.path) } };
+    writeFileSync(other.identityPath, readFileSync(disk.identityPath), { mode: 0o600 });
+    await other.keeper.options.store.remove(readFileSync(other.path, 'utf8'));
+    await other.keeper.create(newKeyRing(sodium, 0), 'test');
+    await expect(moveKeyRing(stranger)).rejects.toThrow('is not the one that was moved there');
+    await expect(removeMovedKeyRing(stranger)).rejects.toThrow('is not the one that was moved there');
+    expect(existsSync(`${disk.path}-moved`)).toBe(true);
+  });
+});
+
+type Stores = Partial<Record<'from' | 'copy' | 'to', KeyRingStore>>;
+
+function optionsFor({ path, folder, keeper }: Awaited<ReturnType<typeof ringOnDisk>>, stores: Stores = {}) {
+  const target = join(folder, 'new.age');
+  return {
+    keeper,
+    from: { store: stores.from ?? keyRingFile(path), setting: path },
+    copy: stores.copy ?? keyRingFile(`${path}-moved`),
+    to: { store: stores.to ?? keyRingFile(target), setting: target },
+    actor: 'test',
+  };
+}

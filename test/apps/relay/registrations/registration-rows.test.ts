@@ -1,0 +1,191 @@
+import { maximumEncryptedRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { rememberOpenedTokens } from '../../../../apps/relay/src/deliveries/opened-tokens.js';
+import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { newKeyRing, newTokenKey } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/token-vault.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
+import { decodeSealedRegistration } from '../../../../apps/relay/src/registrations/open-registration.js';
+import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
+import { setApnsEnvironment } from '../../../../apps/relay/src/registrations/relay-device-store.js';
+import { placeOfToken } from '../../../../apps/relay/src/registrations/token-vault.js';
+import {
+  findUnreadableDevices,
+  removeUnreadableDevices,
+} from '../../../../apps/relay/src/registrations/unreadable-devices.js';
+import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
+import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
+import { createNodeTokenVault } from '../../../support/node-token-vault.js';
+import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
+import { sodium } from '../keyring/ring-material.js';
+import { otherRealmUuid, realmUuid } from '../relay-under-test.js';
+
+interface Presented {
+  readonly realmId?: number;
+  readonly account?: number;
+  readonly token?: string;
+  readonly hash?: string;
+}
+
+async function openDatabase(backend: TestBackend, url?: string): Promise<RelayDatabase> {
+  return openRelayDatabase({
+    url: new Secret(url ?? (await backend.freshUrl())),
+    clock: Date.now,
+    role: 'serving',
+    onJobError: expect.fail,
+  });
+}
+
+const addRealms = (database: RelayDatabase) =>
+  addServer(database, { name: '', realmUuids: [realmUuid, otherRealmUuid] }, 0);
+
+function opened({ realmId = 1, account = 7, token = 'a token', hash }: Presented) {
+  const target = { tokenKind: 'fcm', token } as const;
+  const device = { realmId, pushAccountId: BigInt(account) as PushAccountId, target, registeredAt: 1 };
+  return { device, bouncerPublicKey: 'key', mark: hash === undefined ? undefined : { hash, forgetAt: 1 } };
+}
+
+eachBackend((backend) => {
+  let database: RelayDatabase;
+  let ring: KeyRing;
+  const tokenVault = new KeyRingTokenVault(() => ring, Date.now);
+  beforeEach(async () => {
+    database = await openDatabase(backend);
+    await addRealms(database);
+    ring = newKeyRing(sodium, 0);
+  });
+  afterEach(() => database.close());
+
+  function save(...presented: readonly Presented[]) {
+    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapBouncerKeys() });
+    return store.saveAll(presented.map(opened), 1);
+  }
+  const stored = () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute();
+  const addTokenKey = () => {
+    ring = { ...ring, tokenKeys: [...ring.tokenKeys, newTokenKey(sodium, 1)] };
+  };
+  const sweep = () =>
+    reencryptTokens({
+      ...{ database, signal: new AbortController().signal, onUnreadable: expect.fail },
+      keyRing: { tokenVault, concludeTokenMove: async () => undefined },
+    });
+  const openAll = async () => (await stored()).map((row) => tokenVault.open(row.token, placeOfToken(row)));
+
+  it('keeps what two realms present in one commit for the first of them, whichever that is', async () => {
+    expect(await save({ realmId: 1, hash: 'x' }, { realmId: 2, hash: 'x' })).toEqual([1, undefined]);
+    expect(await save({ realmId: 2, hash: 'y' }, { realmId: 1, hash: 'y' })).toEqual([2, undefined]);
+    expect(await save({ realmId: 1, account: 8, hash: 'y' })).toEqual([undefined]);
+  });
+
+  it('gives one device alone a new look-up when its phone registers after the token key was replaced', async () => {
+    await save({}, { account: 8 }, { realmId: 2 }, { token: 'another token' });
+    const before = await stored();
+    addTokenKey();
+    expect(await save({})).toEqual([before[0]?.id]);
+    const after = await stored();
+    expect(after.slice(1)).toEqual(before.slice(1));
+    expect(after[0]?.token_lookup).not.toBe(before[0]?.token_lookup);
+    expect(await openAll()).toEqual(['a token', 'a token', 'a token', 'another token']);
+  });
+
+  it('removes a row of an older key only where its own phone has registered in a newer one', async () => {
+    const others = [{ account: 8 }, { realmId: 2 }, { token: 'another token' }];
+    await save({}, ...others);
+    const [stale, ...before] = await stored();
+    addTokenKey();
+    // A relay that did not find the older row, as one does that restarts while the key is replaced.
+    const both = ring;
+    ring = { ...ring, tokenKeys: ring.tokenKeys.slice(1) };
+    const [id] = await save({}, { account: 9 }, { account: 9, token: 'another token' });
+    ring = both;
+    await sweep();
+    const ids = (await stored()).map((row) => row.id);
+    expect(ids).not.toContain(stale?.id);
+    expect(ids).toEqual(expect.arrayContaining([id, ...before.map((row) => row.id)]));
+    expect(ids).toHaveLength(before.length + 3);
+    expect(await openAll()).toHaveLength(ids.length);
+    expect((await openAll()).every((token) => typeof token === 'string')).toBe(true);
+  });
+
+  it('removes a device that cannot be read only while its row is as it was found', async () => {
+    await save({}, { account: 8 });
+    const right = ring;
+    ring = newKeyRing(sodium, 0);
+    const { devices, looked } = await findUnreadableDevices(database, tokenVault);
+    expect([devices.length, looked]).toEqual([2, 2]);
+    ring = right;
+    const [, second] = await save({}, { account: 8 });
+    expect(await removeUnreadableDevices(database, devices)).toBe(0);
+    ring = newKeyRing(sodium, 0);
+    const found = await findUnreadableDevices(database, tokenVault);
+    expect(await removeUnreadableDevices(database, found.devices.slice(0, 1))).toBe(1);
+    expect((await stored()).map((row) => row.id)).toEqual([second]);
+  });
+
+  it('remembers a system of Apple for no device of Google', async () => {
+    const [id = 0] = await save({});
+    expect(await database.write(({ db }) => setApnsEnvironment(db, id, 'sandbox'))).toBe(false);
+    expect((await stored())[0]?.apns_environment).toBeNull();
+  });
+});
+
+describe('two relays that save the same devices in opposite orders', () => {
+  eachPostgres((postgres) => {
+    it.each([
+      ['devices', (account: number) => ({ account })],
+      ['sealed registrations', (account: number) => ({ account, hash: `hash ${account}` })],
+    ])('never wait for each other: %s', async (_what, presentedBy) => {
+      const url = await postgres.freshUrl();
+      const databases = [await openDatabase(postgres, url), await openDatabase(postgres, url)];
+      await addRealms(databases[0] as RelayDatabase);
+      const tokenVault = createNodeTokenVault();
+      const accounts = Array.from({ length: 200 }, (_, index) => index);
+      let runs = 0;
+      const rounds = 8;
+      for (let round = 0; round < rounds; round += 1) {
+        await Promise.all(
+          databases.map((database, index) => {
+            // It is run again when its transaction was the victim of a deadlock.
+            const keyUsed = () => {
+              runs += 1;
+            };
+            const keyRing = { keyUsed };
+            const store = new DurableRegistrations({ database, tokenVault, keyRing });
+            const ordered = index === 0 ? accounts : accounts.toReversed();
+            return store.saveAll(
+              ordered.map((account) => opened(presentedBy(account))),
+              1,
+            );
+          }),
+        );
+      }
+      expect(runs).toBe(rounds * databases.length);
+      await Promise.all(databases.map((database) => database.close()));
+    });
+  });
+});
+
+it('opens no box that is longer than any registration', () => {
+  const longest = 'A'.repeat(maximumEncryptedRegistrationCharacters);
+  expect(decodeSealedRegistration(longest)).toHaveLength((maximumEncryptedRegistrationCharacters / 4) * 3);
+  expect(decodeSealedRegistration(`${longest}AAAA`)).toBeUndefined();
+});
+
+it('remembers ten thousand opened tokens and no more', () => {
+  const vault = createNodeTokenVault();
+  let opens = 0;
+  const open = (sealed: string) => {
+    opens += 1;
+    return sealed;
+  };
+  const remembering = rememberOpenedTokens({ ...vault, open });
+  for (let index = 0; index < 10_000; index += 1) remembering.open(`token ${index}`, 'place');
+  remembering.open('token 0', 'place');
+  expect(opens).toBe(10_000);
+  remembering.open('one more', 'place');
+  remembering.open('token 0', 'place');
+  expect(opens).toBe(10_002);
+});
