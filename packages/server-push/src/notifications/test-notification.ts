@@ -5,6 +5,7 @@ import {
   testNotificationPath,
 } from '@waxwing/protocol';
 import { type Operation, unixSeconds } from '@waxwing/service';
+import { OneAtATime } from '../one-at-a-time.js';
 import { activePushDevices } from '../push-devices/push-device-store.js';
 import { rateLimitHit } from '../rate-limit-hit.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
@@ -27,6 +28,7 @@ export interface TestNotificationOptions
  */
 export function testNotification(options: TestNotificationOptions): Operation {
   const { authenticate, clock, database, log, sender } = options;
+  const oneAtATime = new OneAtATime();
   return {
     method: 'POST',
     path: testNotificationPath,
@@ -38,8 +40,8 @@ export function testNotification(options: TestNotificationOptions): Operation {
       const devices = await activePushDevices(database.db, userId, only);
       if (devices.length === 0) throw new ProtocolError('NO_ACTIVE_PUSH_DEVICE');
       const now = clock();
-      const waitSeconds = await database.write((transaction) =>
-        takeTestNotification(transaction, userId, devices, now),
+      const waitSeconds = await oneAtATime.run(userId, () =>
+        database.write((transaction) => takeTestNotification(transaction, userId, devices, now)),
       );
       if (waitSeconds !== undefined) throw rateLimitHit('test notification', waitSeconds);
       const content = { type: 'test', time: unixSeconds(now) } as const;
