@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import { refused, registered } from '../../support/relay-stand-in.js';
+import { notified, refused, registered } from '../../support/relay-stand-in.js';
 import { eachBackend, eachPostgres, sqliteBackend } from '../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest, testPhone } from './server-under-test.js';
 
@@ -114,54 +114,109 @@ describe('a registration that cannot be stored', () => {
 
 describe('two servers on one database', () => {
   eachPostgres((backend) => {
-    /** Asks both servers for all of it at once, and again where another registration was under way. */
-    async function flood(servers: readonly ServerUnderTest[], accounts: readonly Account[], count: number) {
-      const taken = new Map<Account, number>();
-      const ask = async (index: number, account: Account) => {
-        const phone = testPhone(String(index));
-        for (;;) {
-          const server = servers[index % servers.length] as ServerUnderTest;
-          const { status, body } = await server.register(account, phone.fields);
-          if (status === 429 && body['retry-after'] === 1) continue;
-          if (status === 200) taken.set(account, (taken.get(account) ?? 0) + 1);
-          return status;
-        }
-      };
-      const statuses = await Promise.all(
-        Array.from({ length: count }, (_, index) =>
-          // Each server in another order, in which transactions that wait for each other would be found.
-          (index % 2 === 0 ? accounts : accounts.toReversed()).map((account) => ask(index, account)),
-        ).flat(),
-      );
-      return { taken: accounts.map((account) => taken.get(account)), statuses: new Set(statuses) };
+    let servers: readonly [ServerUnderTest, ServerUnderTest];
+
+    async function startTwo(registrationsPerHour: number): Promise<Account[]> {
+      const url = await backend.freshUrl();
+      servers = [await start(url, registrationsPerHour), await start(url, registrationsPerHour)];
+      const accounts: Account[] = [];
+      for (const name of ['ada', 'bob', 'eve', 'joe', 'kim', 'sue']) {
+        accounts.push(await servers[0].addAccount(`${name}@example.com`));
+      }
+      return accounts;
     }
 
-    it('allow a user together what one of them allows, and never wait for each other', async () => {
-      const url = await backend.freshUrl();
-      const [one, other] = [await start(url, 5), await start(url, 5)];
-      const accounts: Account[] = [];
-      for (let index = 0; index < 6; index += 1)
-        accounts.push(await one.addAccount(`user${index}@example.com`));
-      expect(await flood([one, other], accounts, 14)).toEqual({
-        taken: accounts.map(() => 5),
-        statuses: new Set([200, 429]),
-      });
-      // Transactions that wait for each other do so for a second, and then one is done again.
-      const { db } = one.server.database;
+    /**
+     * Has every account ask both servers at once, again where it is told that another request is under way; the
+     * statuses that each was answered. Each server is asked in another order, in which transactions that wait for each
+     * other would be found.
+     */
+    function flood(
+      accounts: readonly Account[],
+      count: number,
+      ask: (server: ServerUnderTest, account: Account, index: number) => Promise<Answer>,
+    ): Promise<number[][]> {
+      const patiently = async (server: ServerUnderTest, account: Account, index: number) => {
+        for (;;) {
+          const { status, body } = await ask(server, account, index);
+          if (status !== 429 || body['retry-after'] !== 1) return status;
+        }
+      };
+      const answers = new Map<Account, Promise<number>[]>(accounts.map((account) => [account, []]));
+      for (let index = 0; index < count; index += 1) {
+        const [server, order] =
+          index % 2 === 0 ? [servers[0], accounts] : [servers[1], accounts.toReversed()];
+        for (const account of order) answers.get(account)?.push(patiently(server, account, index));
+      }
+      return Promise.all([...answers.values()].map(async (all) => (await Promise.all(all)).sort()));
+    }
+
+    const register = (server: ServerUnderTest, account: Account, index: number) =>
+      server.register(account, testPhone(String(index)).fields);
+
+    /** Transactions that wait for each other do so for a second, and then one is done again. */
+    async function expectNoDeadlocks(): Promise<void> {
       const { rows } = await sql<{ deadlocks: number }>`
-        select deadlocks from pg_stat_database where datname = current_database()`.execute(db);
+        select deadlocks from pg_stat_database where datname = current_database()`.execute(
+        servers[0].server.database.db,
+      );
       expect(rows).toEqual([{ deadlocks: 0 }]);
+    }
+
+    it('allow a user together as many registrations as one of them, and hold up nobody', async () => {
+      const accounts = await startTwo(5);
+      const each = [...Array(5).fill(200), ...Array(9).fill(429)];
+      expect(await flood(accounts, 14, register)).toEqual(accounts.map(() => each));
+      await expectNoDeadlocks();
     });
 
     it('let a user have a thousand devices and not one more', async () => {
-      const url = await backend.freshUrl();
-      const [one, other] = [await start(url, 1000), await start(url, 1000)];
-      const ada = await one.addAccount('ada@example.com');
+      const [ada] = await startTwo(1000);
+      if (ada === undefined) throw new Error('nobody is there');
       const row = { user_id: ada.userId, generation: 1, registration_hash: '', changed_at: 0 };
       const rows = Array.from({ length: 995 }, (_, index) => ({ ...row, push_account_id: `-${index + 1}` }));
-      await one.server.database.db.insertInto('push_devices').values(rows).execute();
-      expect(await flood([one, other], [ada], 20)).toEqual({ taken: [5], statuses: new Set([200, 400]) });
-      expect(Object.keys((await one.pushDevices(ada)) as object)).toHaveLength(1000);
+      await servers[0].server.database.db.insertInto('push_devices').values(rows).execute();
+      const [statuses] = await flood([ada], 20, register);
+      expect(statuses).toEqual([...Array(5).fill(200), ...Array(15).fill(400)]);
+      expect(Object.keys((await servers[0].pushDevices(ada)) as object)).toHaveLength(1000);
+    });
+
+    it('send one test notification to each device in ten seconds, and hold up nobody', async () => {
+      const accounts = await startTwo(60);
+      for (const [index, account] of accounts.entries()) {
+        servers[0].relay.otherwise(registered(index + 1));
+        servers[1].relay.otherwise(registered(index + 1));
+        await register(servers[0], account, 1);
+        await servers[0].settle();
+        await servers[1].settle();
+      }
+      for (const { relay } of servers) relay.otherwise(notified());
+      const statuses = await flood(accounts, 14, (server, account) =>
+        server.ask(account, 'POST', 'mobile_push/e2ee/test_notification'),
+      );
+      expect(statuses).toEqual(accounts.map(() => [200, ...Array(13).fill(429)]));
+      await expectNoDeadlocks();
+    });
+
+    it('keep the event queues of a user to fifty, and hold up nobody', async () => {
+      const accounts = await startTwo(60);
+      const [{ server }] = servers;
+      const rows = accounts.flatMap(({ userId }) =>
+        Array.from({ length: 60 }, (_, index) => ({
+          ...{ queue_id: `${userId} ${index}`, user_id: userId, event_types: null },
+          ...{ last_event_id: -1, acknowledged_event_id: -1, last_used_at: servers[0].now - index },
+        })),
+      );
+      await server.database.db.insertInto('event_queues').values(rows).execute();
+      const ask = (asked: ServerUnderTest, account: Account) => asked.ask(account, 'POST', 'register');
+      expect(await flood(accounts, 14, ask)).toEqual(accounts.map(() => Array(14).fill(200)));
+      await expectNoDeadlocks();
+      for (const account of accounts) await ask(servers[0], account);
+      const { count } = await server.database.db
+        .selectFrom('event_queues')
+        .select((is) => is.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow();
+      expect(count).toBe(50 * accounts.length);
     });
   });
 });
