@@ -4,6 +4,7 @@ import { loadWasmSodium } from '@waxwing/sodium';
 import { expect, it } from 'vitest';
 import { enqueueForwarding } from '../../../packages/server-push/src/push-devices/forward-registration.js';
 import { acceptRegistration } from '../../../packages/server-push/src/push-devices/push-device-store.js';
+import { ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn, registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
@@ -79,4 +80,31 @@ eachBackend((backend) => {
     },
     testMilliseconds,
   );
+});
+
+it('all registrations of a user wait no longer when the relay is back, also those that wait apart', async () => {
+  const test = await ServerUnderTest.start();
+  try {
+    const phones = Array.from({ length: 12 }, (_, index) => testPhone(String(index)));
+    const account = await test.addAccount('ada@example.com');
+    for (const { fields } of phones) await test.register(account, fields);
+    // Until they are tried only every few minutes.
+    for (let hour = 0; hour < 10; hour += 1) {
+      await test.settle();
+      test.now += 3_600_000;
+    }
+    await test.settle();
+    test.relay.otherwise(registered(1));
+    await test.register(account, testPhone('99').fields);
+    const active = { status: 'active', error_code: null };
+    const expected = Object.fromEntries([...phones.keys(), 99].map((id) => [id, active]));
+    const afterAnotherSecond = async () => {
+      await test.settle();
+      test.now += 1000;
+      return test.pushDevices(account);
+    };
+    await expect.poll(afterAnotherSecond, { timeout: 10_000 }).toEqual(expected);
+  } finally {
+    await test.close();
+  }
 });
