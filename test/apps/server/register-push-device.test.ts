@@ -251,6 +251,17 @@ describe('registering a push device', () => {
     expect(await test.pushDevices(bob)).toEqual({ '1': { status: 'failed', error_code: 'BAD_REQUEST' } });
   });
 
+  it('takes from each of two users what both of them send alike', async () => {
+    const bob = await test.addAccount('bob@example.com');
+    const { fields } = testPhone('1');
+    test.relay.next(registered(1), registered(2));
+    for (const account of [ada, bob]) {
+      expect((await test.register(account, fields)).status).toBe(200);
+      await test.settle();
+      expect(await test.pushDevices(account)).toEqual({ '1': { status: 'active', error_code: null } });
+    }
+  });
+
   it('loses nothing when it stops between accepting and forwarding', async () => {
     test.relay.otherwise({ status: 503 });
     await test.register(ada, testPhone(accountId).fields);
@@ -302,6 +313,29 @@ describe('a user with a thousand devices', () => {
     expect(devices).not.toHaveProperty('9');
     expect(devices).toHaveProperty('5');
     expect(devices).toHaveProperty('123456');
+  });
+
+  it('loses none that works still while there is one that never did, and none of another user', async () => {
+    await fill((index) => (index === 5 || index === 9 ? 'REQUEST_EXPIRED' : null));
+    const { db } = test.server.database;
+    await db
+      .updateTable('push_devices')
+      .set({ relay_device_id: 7 })
+      .where('push_account_id', '=', '9')
+      .execute();
+    await db
+      .insertInto('push_devices')
+      .values({
+        ...{ user_id: ada.userId + 1, push_account_id: '-1', generation: 1, registration_hash: '' },
+        ...{ error_code: 'REQUEST_EXPIRED', changed_at: 0 },
+      })
+      .execute();
+    expect((await test.register(ada, testPhone('123456').fields)).status).toBe(200);
+    const devices = await test.pushDevices(ada);
+    expect(devices).not.toHaveProperty('5');
+    expect(devices).toHaveProperty('9');
+    const others = db.selectFrom('push_devices').select('push_account_id').where('user_id', '!=', ada.userId);
+    expect(await others.execute()).toEqual([{ push_account_id: '-1' }]);
   });
 
   it('may change one of them, but gets no new one while none has failed', async () => {

@@ -1,0 +1,25 @@
+import { type Database, nobodyElseHolds } from '@waxwing/storage';
+import { expect, it } from 'vitest';
+import { eachBackend } from '../support/test-databases.js';
+
+eachBackend((backend) => {
+  it('a name is held by one transaction at a time, and refused to others instead of making them wait', async () => {
+    const database: Database<unknown> = await backend.open({ migrations: [] });
+    const { db } = database;
+    const ask = async (asking: typeof db, name: string) => {
+      const { held } = await asking
+        .selectNoFrom(nobodyElseHolds(asking, name).as('held'))
+        .executeTakeFirstOrThrow();
+      return Boolean(held);
+    };
+    const seen = await db.transaction().execute(async (holder) => {
+      const first = await ask(holder, 'ada');
+      const again = await ask(holder, 'ada');
+      // On SQLite there is no other transaction now.
+      const other = backend.name === 'sqlite' ? holder : db;
+      return [first, again, await ask(other, 'bob'), await ask(other, 'ada')];
+    });
+    expect(seen).toEqual([true, true, true, backend.name === 'sqlite']);
+    expect(await database.write((transaction) => ask(transaction.db, 'ada'))).toBe(true);
+  });
+});
