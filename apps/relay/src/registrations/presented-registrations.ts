@@ -4,7 +4,7 @@ import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { SealedRegistrationMark } from './registration-binding.js';
 
 /** For whom a sealed registration was presented. */
-export interface PresentedFor {
+interface PresentedFor {
   readonly realmId: number;
   /** Decimal text. */
   readonly pushAccountId: string;
@@ -20,7 +20,7 @@ interface PresentedRow {
 }
 
 /** A phone may have several accounts in one realm, and clients there may be that send one registration for all. */
-export const maximumAccountsPerRegistration = 10;
+const maximumAccountsPerRegistration = 10;
 
 const forgottenPerTransaction = 1000;
 

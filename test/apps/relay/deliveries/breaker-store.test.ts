@@ -1,5 +1,8 @@
+import type { MigrationSet } from '@waxwing/storage';
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { deliveryMigrations } from '../../../../apps/relay/src/deliveries/delivery-tables.js';
 import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
@@ -45,6 +48,24 @@ eachBackend((backend) => {
     expect(await scopes()).toEqual([
       ['realm z', 2],
       ['server y', 2],
+    ]);
+  });
+
+  it('breakers of before deletions were frozen by realm are kept, for the whole app', async () => {
+    const url = await backend.freshUrl();
+    const { '0003-breaker-scopes': _newer, ...migrations } = deliveryMigrations.migrations;
+    const older: MigrationSet = { ...deliveryMigrations, migrations };
+    const sets = relayMigrationSets.map((set) => (set === deliveryMigrations ? older : set));
+    const before = await backend.open<RelayTables>({ url, migrations: sets });
+    await before.write(({ db }) =>
+      sql`insert into app_breakers (app, kind, reason, opened_at, confirmed_at)
+        values ('a', 'deletion', 'too many', 1, null), ('b', 'deletion', 'too many', 2, 3)`.execute(db),
+    );
+    await before.close();
+    const store = new BreakerStore(await backend.open<RelayTables>({ url, migrations: relayMigrationSets }));
+    expect(await store.list()).toEqual([
+      { app: 'a', kind: 'deletion', scope: '', reason: 'too many', openedAt: 1, confirmedAt: undefined },
+      { app: 'b', kind: 'deletion', scope: '', reason: 'too many', openedAt: 2, confirmedAt: 3 },
     ]);
   });
 });

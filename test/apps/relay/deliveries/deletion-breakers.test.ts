@@ -267,6 +267,16 @@ describe('frozen deletions', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
+  it('stay so over silence, of which nobody can tell whether tokens live', async () => {
+    const breakers = await startProcess();
+    await hear(breakers, 21, 1);
+    for (let night = 0; night < 8; night += 1) {
+      time.now += hour;
+      await breakers.review();
+    }
+    expect(await frozen()).toEqual(['realm one']);
+  });
+
   it('are counted by owners while they are: the same dead tokens again and again keep nothing frozen', async () => {
     const breakers = await startProcess();
     const dead = Array.from({ length: 25 }, () => delivery({}));
