@@ -109,6 +109,34 @@ describe('what is usual', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
+  it('never makes nineteen of twenty usual either', async () => {
+    const breakers = await startProcess();
+    for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.18);
+    for (let window = 0; window < 5; window += 1) await hear(breakers, 1000, 0.5);
+    await hear(breakers, 1000, 0.95);
+    expect(await frozen()).toEqual(['realm one']);
+  });
+
+  it('is not learnt by a process that starts while deletions are frozen either', async () => {
+    await hear(await startProcess(), 30, 1);
+    const breakers = await startProcess();
+    for (let round = 0; round < 5; round += 1) {
+      await hear(breakers, 2000, 0.5);
+      time.now += hour + 1;
+      await breakers.review();
+    }
+    expect(await frozen()).toEqual(['realm one']);
+  });
+
+  it('is a few deaths an hour, also where nothing is sent between them', async () => {
+    const breakers = await startProcess();
+    for (let passed = 0; passed < 10; passed += 1) {
+      expect(await hear(breakers, 5, 1)).toBe(5);
+      time.now += hour;
+    }
+    expect(await frozen()).toEqual([]);
+  });
+
   it('is not learnt while deletions are frozen', async () => {
     const breakers = await startProcess();
     await hear(breakers, 30, 1);
