@@ -1,5 +1,8 @@
+import type { MigrationSet } from '@waxwing/storage';
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { deliveryMigrations } from '../../../../apps/relay/src/deliveries/delivery-tables.js';
 import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
@@ -23,10 +26,46 @@ eachBackend((backend) => {
     ]);
     await store.open({ app: 'a', kind: 'deletion', reason: 'again', at: 6 });
     expect(await store.list()).toContainEqual({
-      ...{ app: 'a', kind: 'deletion', reason: 'again', openedAt: 6, confirmedAt: undefined },
+      ...{ app: 'a', kind: 'deletion', scope: '', reason: 'again', openedAt: 6, confirmedAt: undefined },
     });
     await store.forgetCredentials();
     await store.close('b', 'deletion');
     expect(await kinds()).toEqual([['a', 'deletion', undefined]]);
+  });
+
+  it('deletions are frozen by realm and server, confirmed for the whole app, and thaw each by itself', async () => {
+    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrationSets }));
+    for (const scope of ['realm x', 'server y', 'realm z']) {
+      await store.open({ app: 'a', kind: 'deletion', scope, reason: 'too many', at: 1 });
+    }
+    await store.close('a', 'deletion', 'realm x');
+    const scopes = async () => (await store.list()).map(({ scope, confirmedAt }) => [scope, confirmedAt]);
+    expect(await scopes()).toEqual([
+      ['realm z', undefined],
+      ['server y', undefined],
+    ]);
+    expect(await store.confirm('a', 2)).toBe(true);
+    expect(await scopes()).toEqual([
+      ['realm z', 2],
+      ['server y', 2],
+    ]);
+  });
+
+  it('breakers of before deletions were frozen by realm are kept, for the whole app', async () => {
+    const url = await backend.freshUrl();
+    const { '0003-breaker-scopes': _newer, ...migrations } = deliveryMigrations.migrations;
+    const older: MigrationSet = { ...deliveryMigrations, migrations };
+    const sets = relayMigrationSets.map((set) => (set === deliveryMigrations ? older : set));
+    const before = await backend.open<RelayTables>({ url, migrations: sets });
+    await before.write(({ db }) =>
+      sql`insert into app_breakers (app, kind, reason, opened_at, confirmed_at)
+        values ('a', 'deletion', 'too many', 1, null), ('b', 'deletion', 'too many', 2, 3)`.execute(db),
+    );
+    await before.close();
+    const store = new BreakerStore(await backend.open<RelayTables>({ url, migrations: relayMigrationSets }));
+    expect(await store.list()).toEqual([
+      { app: 'a', kind: 'deletion', scope: '', reason: 'too many', openedAt: 1, confirmedAt: undefined },
+      { app: 'b', kind: 'deletion', scope: '', reason: 'too many', openedAt: 2, confirmedAt: 3 },
+    ]);
   });
 });

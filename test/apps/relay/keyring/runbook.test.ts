@@ -76,7 +76,8 @@ describe('the page on scaling', () => {
       const [block = '', ...others] = commandsOf(scaling);
       expect(others).toEqual([]);
       const commands = block.replace('postgres://waxwing@db.example.org/relay', await postgres.freshUrl());
-      const before = 'waxwing-relay keys init\nwaxwing-relay servers add --realm 9aa61d0b-8ce5-488d-8e9e-fedc346e6836\n';
+      const before =
+        'waxwing-relay keys init\nwaxwing-relay servers add --realm 9aa61d0b-8ce5-488d-8e9e-fedc346e6836\n';
       const { status, output } = await runScript(folder, before + commands, {
         RELAY_KEY_RING_IDENTITY_FILE: join(folder, 'identity'),
       });

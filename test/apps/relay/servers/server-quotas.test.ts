@@ -98,4 +98,11 @@ describe("a server's quota", () => {
     expect(quotas.collect()).toHaveLength(maximumServers - 1);
     expect([isTaken('of others'), isTaken('server 9999'), isTaken('server 0')]).toEqual([false, false, true]);
   });
+
+  it('is kept for a server that asks often, however many others came since it began', () => {
+    const { quotas, isTaken } = quotasUnderTest(1);
+    for (let index = 0; index < maximumServers; index += 1) quotas.take(`server ${index}`, 1);
+    expect([isTaken('server 0'), isTaken('one more')]).toEqual([false, true]);
+    expect([isTaken('server 0'), isTaken('server 1')]).toEqual([false, true]);
+  });
 });

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { relayReceiptsPath } from '@waxwing/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import {
+  type DeliveriesUnderTest,
+  fcmRequest,
+  startDeliveriesUnderTest,
+  until,
+} from './deliveries-under-test.js';
+
+const otherRealm = '11111111-2222-4333-8444-555555555555';
+const time = { now: Date.UTC(2026, 0, 5, 12) };
+let relay: DeliveriesUnderTest;
+beforeEach(async () => {
+  relay = await startDeliveriesUnderTest({
+    clock: () => time.now,
+    environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60' },
+    timings: { delayDivisor: 1 },
+  });
+});
+afterEach(() => relay.close());
+
+/** Another server, with a realm and a phone of its own. */
+async function addTenant() {
+  const { serverId, serverKey } = await addServer(
+    relay.database,
+    // Sorted before any other: a look-up that forgets to ask whose finds this one's first.
+    { serverId: '00000000-0000-4000-8000-000000000000', name: 'other', realmUuids: [otherRealm] },
+    time.now,
+  );
+  const { id: realm } = await relay.database.db
+    .selectFrom('realms')
+    .select('id')
+    .where('uuid', '=', otherRealm)
+    .executeTakeFirstOrThrow();
+  const authorization = `Basic ${Buffer.from(`${serverId}:${serverKey.reveal()}`).toString('base64')}`;
+  const notify = (requests: readonly object[]) =>
+    relay.notify(requests, { authorization, body: { realm_uuid: otherRealm } });
+  return { serverId, authorization, notify, phone: await relay.addFcm('theirs', { realm }) };
+}
+
+function askReceipts(authorization: string, id: string = randomUUID()) {
+  return relay.app.inject({
+    method: 'GET',
+    url: `${relayReceiptsPath}?ids=${id}`,
+    headers: { authorization },
+  });
+}
+
+describe('a notification_id and a device that another server names too', () => {
+  it('are not decided by what that server was told', async () => {
+    const other = await addTenant();
+    const ours = await relay.addFcm('ours');
+    const request = fcmRequest(ours, { notification_id: randomUUID() });
+    expect((await other.notify([request])).body.results).toMatchObject([{ status: 'gone' }]);
+    expect((await relay.notify([request])).body.results).toMatchObject([{ status: 'sent' }]);
+    expect(await relay.arrived('ours')).toHaveLength(1);
+  });
+
+  it('are not decided by a receipt of that server, whatever it says', async () => {
+    const other = await addTenant();
+    const ours = await relay.addFcm('ours');
+    const notification_id = randomUUID();
+    await relay.database.write(({ db }) =>
+      db
+        .insertInto('delivery_receipts')
+        .values({
+          ...{ server_id: other.serverId, notification_id, relay_device_id: ours, status: 'sent' },
+          ...{ reason: null, fault: null, attempts: 1, updated_at: time.now, doubts: 0, not_before: null },
+        })
+        .execute(),
+    );
+    const { body } = await relay.notify([fcmRequest(ours, { notification_id })]);
+    expect(body.results).toMatchObject([{ status: 'sent' }]);
+    expect(await relay.arrived('ours')).toHaveLength(1);
+    expect((await askReceipts(other.authorization, notification_id)).json().receipts).toHaveLength(1);
+    expect(await relay.receipts([notification_id])).toHaveLength(1);
+  });
+
+  it('are not decided by what that server is waiting for at the same moment', async () => {
+    const other = await addTenant();
+    const ours = await relay.addFcm('ours');
+    const request = fcmRequest(ours, { notification_id: randomUUID() });
+    await relay.faults([{ vendor: 'fcm', token: 'theirs', latency_ms: 1000 }]);
+    const slow = other.notify([fcmRequest(other.phone, { notification_id: randomUUID() }), request]);
+    await until(async () => {
+      const { faults_fired } = (await relay.statistics()) as unknown as { faults_fired: number[] };
+      return faults_fired[0] === 1;
+    });
+    expect((await relay.notify([request])).body).toMatchObject({
+      results: [{ status: 'sent' }],
+      delete_device_ids: [],
+    });
+    expect((await slow).body.results.map(({ status }) => status)).toEqual(['sent', 'gone']);
+  });
+
+  it('are tried again although that server was told that they are gone', async () => {
+    const other = await addTenant();
+    const ours = await relay.addFcm('ours');
+    const notification_id = randomUUID();
+    const request = fcmRequest(ours, { notification_id });
+    await relay.faults([{ vendor: 'fcm', token: 'ours', status: 503, times: 1 }]);
+    expect((await relay.notify([request])).body.results).toMatchObject([{ status: 'queued' }]);
+    await other.notify([request]);
+    time.now += 20_000;
+    await relay.database.jobs.idle();
+    expect(await relay.receipts([notification_id])).toMatchObject([{ status: 'sent' }]);
+    expect(await relay.arrived('ours')).toHaveLength(1);
+  });
+});
+
+describe('a server’s quota', () => {
+  it('is taken from by asking for receipts, one for each request', async () => {
+    const { authorization } = relay;
+    for (let asked = 0; asked < 60; asked += 1) {
+      expect((await askReceipts(authorization)).statusCode).toBe(200);
+    }
+    const refused = await askReceipts(authorization);
+    expect([refused.statusCode, refused.json().code]).toEqual([503, 'RATE_LIMIT_HIT']);
+    expect(refused.headers['retry-after']).toBe('1');
+  });
+
+  it('is taken from by a notify request for nothing', async () => {
+    for (let asked = 0; asked < 60; asked += 1) expect((await relay.notify([])).status).toBe(200);
+    expect((await relay.notify([])).body.code).toBe('RATE_LIMIT_HIT');
+  });
+
+  it('is taken from by notify requests for a realm that is not there, so that realms cannot be probed for nothing', async () => {
+    const strange = { body: { realm_uuid: randomUUID() } };
+    for (let asked = 0; asked < 60; asked += 1) expect((await relay.notify([], strange)).status).toBe(403);
+    expect((await relay.notify([], strange)).body.code).toBe('RATE_LIMIT_HIT');
+  });
+
+  it('is its own: what one server uses up is not missing to another', async () => {
+    const other = await addTenant();
+    const ours = await relay.addFcm('ours');
+    await relay.notify(Array.from({ length: 60 }, () => fcmRequest(ours)));
+    expect((await relay.notify([fcmRequest(ours)])).body.code).toBe('RATE_LIMIT_HIT');
+    expect((await other.notify([fcmRequest(other.phone)])).body.results).toEqual([{ status: 'sent' }]);
+  });
+});
