@@ -7,7 +7,7 @@ import {
 } from '@waxwing/protocol';
 import type { Operation } from '@waxwing/service';
 import { requirePerson } from '../require-person.js';
-import type { ServerPushOptions } from '../server-push-options.js';
+import type { PushActor, ServerPushOptions } from '../server-push-options.js';
 import { checkRegistration } from './check-registration.js';
 import { enqueueForwarding } from './forward-registration.js';
 import { acceptRegistration } from './push-device-store.js';
@@ -21,14 +21,14 @@ import { enqueueRemoval } from './remove-relay-devices.js';
  */
 export function registerPushDevice(
   options: Pick<ServerPushOptions, 'authenticate' | 'clock' | 'database' | 'relay' | 'sodium'>,
-): Operation {
+): Operation<PushActor> {
   const { authenticate, clock, database, relay, sodium } = options;
   return {
     method: 'POST',
     path: registerPushDevicePath,
     bodyLimitBytes: registerBodyLimitBytes,
-    async handle(request) {
-      const { userId, hold } = await requirePerson(authenticate, request);
+    authenticate: (head) => requirePerson(authenticate, head),
+    async handle(request, { userId, hold }) {
       const parameters = request.parameters(registerPushDeviceParameters);
       if (relay.kind === 'not-configured') throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
       const registration = checkRegistration(parameters, sodium);
