@@ -25,6 +25,10 @@ const surplusMilliseconds = 5000;
 /** Requests on one connection that wait for the answer to the one before; one more ends the connection. */
 const maximumPipelinedRequests = 100;
 
+// A property, because a weak map of all requests keeps the garbage collector busy.
+const exchangeKey = Symbol('exchange');
+type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
+
 interface Connection {
   readonly socket: Socket;
   readonly openedAt: number;
@@ -46,7 +50,6 @@ export class Connections {
   readonly #idle = new Set<Connection>();
   readonly #surplus = new Set<Connection>();
   readonly #addresses = new Map<string, number>();
-  readonly #exchanges = new WeakMap<IncomingMessage, Exchange>();
   #pipelined = 0;
   #hasWarnedOfProxy = false;
 
@@ -84,16 +87,7 @@ export class Connections {
 
   /** The exchange of a request; a new one where it came over no connection. */
   exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
-    const known = this.#exchanges.get(request);
-    if (known !== undefined) return known;
-    const exchange = new Exchange(request, response);
-    this.#exchanges.set(request, exchange);
-    return exchange;
-  }
-
-  /** Whether a request came over a connection that is one too many, and may ask for nothing but health. */
-  isSurplus({ socket }: IncomingMessage): boolean {
-    return this.#open.get(socket)?.isSurplus === true;
+    return (request as KnownMessage)[exchangeKey] ?? new Exchange(request, response);
   }
 
   /**
@@ -177,7 +171,8 @@ export class Connections {
     const connection = this.#open.get(request.socket);
     // What was parsed in one go with the request that ended the connection.
     if (connection === undefined) return;
-    const exchange = this.exchangeOf(request, response);
+    const exchange = new Exchange(request, response, connection.isSurplus);
+    (request as KnownMessage)[exchangeKey] = exchange;
     if (connection.serving === undefined) {
       this.#start(connection, exchange, handle);
       return;

@@ -37,13 +37,22 @@ interface Door {
   readonly connections: Connections;
   readonly places: Places;
   readonly closing: AbortSignal;
-  readonly facts: WeakMap<FastifyRequest, RequestFacts>;
 }
 
 interface RequestFacts {
   readonly operation: Operation | undefined;
   readonly received: FastifyOperationRequest;
-  code?: string;
+  /** What the operation's `authenticate` answered. */
+  actor: unknown;
+  code: string | undefined;
+}
+
+// A property, because a weak map of all requests keeps the garbage collector busy.
+const factsKey = Symbol('facts');
+
+/** What is known of a request that has passed the first hook, which none can leave out. */
+function factsOf(request: FastifyRequest): RequestFacts {
+  return (request as unknown as { [factsKey]: RequestFacts })[factsKey];
 }
 
 /** The HTTP side of a service: the operations, health, its limits, one log line a request, one place for errors. */
@@ -54,7 +63,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   const onRefusal = (reason: string): void => metrics.httpRefusals.inc({ reason });
   const connections = new Connections({ limits, log, onRefusal });
   const places = new Places({ limits, onRefusal, actorRefusalStatus: options.actorRefusalStatus ?? 429 });
-  const door: Door = { options, connections, places, closing: closing.signal, facts: new WeakMap() };
+  const door: Door = { options, connections, places, closing: closing.signal };
   metrics.watchHttp(() => ({
     connections: connections.count,
     requestsInFlight: places.requestsInFlight,
@@ -92,13 +101,20 @@ function requestIds(): () => string {
 }
 
 /** What every request passes first, whatever it asks for. */
-function admitRequests(app: FastifyInstance, { closing, connections, facts, options }: Door): void {
+function admitRequests(app: FastifyInstance, { closing, connections, options }: Door): void {
+  app.decorateRequest(factsKey, null);
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
-    const operation = operationOf(request);
-    facts.set(request, { operation, received: new FastifyOperationRequest(request, exchange, closing) });
+    const received = new FastifyOperationRequest(request, exchange, closing);
+    const facts: RequestFacts = {
+      operation: operationOf(request),
+      received,
+      actor: undefined,
+      code: undefined,
+    };
+    (request as unknown as { [factsKey]: RequestFacts })[factsKey] = facts;
     if (asksForHealth(request)) return next();
-    if (closing.aborted || connections.isSurplus(request.raw)) {
+    if (closing.aborted || exchange.isSurplus) {
       return next(new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 }));
     }
     try {
@@ -111,7 +127,7 @@ function admitRequests(app: FastifyInstance, { closing, connections, facts, opti
   });
   app.addHook('onSend', (request, reply, _payload, next) => {
     // One that is kept alive after its last answer would hold up closing for as long.
-    if (closing.aborted || connections.isSurplus(request.raw)) reply.header('connection', 'close');
+    if (closing.aborted || factsOf(request).received.exchange.isSurplus) reply.header('connection', 'close');
     // The connection is kept, or ended, by how soon the rest of a body comes that nobody reads; ending it at once would
     // take the answer from a requester that still sends.
     else reply.removeHeader('connection');
@@ -124,20 +140,20 @@ function operationOf(request: FastifyRequest): Operation | undefined {
 }
 
 function addOperation(app: FastifyInstance, door: Door, operation: Operation): void {
-  const { places, facts } = door;
+  const { places } = door;
   const bodyLimit = operation.bodyLimitBytes ?? defaultBodyLimitBytes;
-  const actors = new WeakMap<FastifyRequest, unknown>();
   app.route({
     method: operation.method,
     url: operation.path,
     bodyLimit,
     config: { operation },
     onRequest: async (request) => {
-      const { received } = facts.get(request) as RequestFacts;
+      const facts = factsOf(request);
+      const { received } = facts;
       const { exchange } = received;
       const bodyBytes = expectedBodyBytes(request, bodyLimit);
       if (operation.authenticate !== undefined) {
-        actors.set(request, await operation.authenticate(received));
+        facts.actor = await operation.authenticate(received);
         const lane = operation.lane?.(received);
         places.take(exchange, { actor: received.actor, lane, requests: 1, bodyBytes });
       } else if (bodyBytes > 0) {
@@ -145,12 +161,12 @@ function addOperation(app: FastifyInstance, door: Door, operation: Operation): v
       }
     },
     handler: async (request, reply) => {
-      const { received } = facts.get(request) as RequestFacts;
+      const { actor, received } = factsOf(request);
       if (operation.authenticate === undefined) {
         places.take(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
       }
       received.body = await receiveBody(request);
-      const answer = await operation.handle(received, actors.get(request));
+      const answer = await operation.handle(received, actor);
       if (answer instanceof RawAnswer) {
         return reply.code(answer.httpStatus).headers(answer.headers).send(answer.body);
       }
@@ -168,21 +184,21 @@ interface Failure {
   readonly thrown: unknown;
 }
 
-function answerError({ options, facts }: Door, { request, reply, thrown }: Failure): FastifyReply {
+function answerError({ options }: Door, { request, reply, thrown }: Failure): FastifyReply {
   const error = toProtocolError(thrown);
-  const fact = facts.get(request);
-  if (error.httpStatus === 500 && !isOfLeaving(thrown, request, fact)) {
+  const facts = factsOf(request);
+  if (error.httpStatus === 500 && !isOfLeaving(thrown, request)) {
     options.log.error({ err: error.cause, request: request.id }, 'unexpected error');
   }
   const answer = errorAnswer(error);
-  if (fact !== undefined) fact.code = answer.code;
+  facts.code = answer.code;
   return reply.code(answer.httpStatus).headers(answer.headers).type(json).send(answer.body);
 }
 
 /** Whether an error says no more than that the requester went away. */
-function isOfLeaving(thrown: unknown, { raw }: FastifyRequest, fact: RequestFacts | undefined): boolean {
-  if (thrown === raw.errored) return true;
-  return (thrown as Error).name === 'AbortError' && fact?.received.exchange.isOver === true;
+function isOfLeaving(thrown: unknown, request: FastifyRequest): boolean {
+  if (thrown === request.raw.errored) return true;
+  return (thrown as Error).name === 'AbortError' && factsOf(request).received.exchange.isOver;
 }
 
 function notFound(operations: readonly Operation[], request: FastifyRequest): ProtocolError {
@@ -193,14 +209,14 @@ function notFound(operations: readonly Operation[], request: FastifyRequest): Pr
   return new ProtocolError('METHOD_NOT_ALLOWED', { message, fields: { allowed_methods: methods } });
 }
 
-function logRequests(app: FastifyInstance, { options: { log, metrics }, facts }: Door): void {
+function logRequests(app: FastifyInstance, { options: { log, metrics } }: Door): void {
   const describe = (request: FastifyRequest) => {
-    const { operation, received, code } = facts.get(request) ?? {};
+    const { operation, received, code } = factsOf(request);
     const name = operation ? `${operation.method} ${operation.path}` : 'none';
-    return { request: request.id, operation: name, actor: received?.actor, code };
+    return { request: request.id, operation: name, actor: received.actor, code };
   };
   app.addHook('onRequest', (request, reply, next) => {
-    facts.get(request)?.received.exchange.whenOver(() => {
+    factsOf(request).received.exchange.whenOver(() => {
       if (reply.raw.writableEnded) return;
       metrics.httpAborted.inc();
       log.debug(describe(request), 'the requester went away before the answer');

@@ -4,14 +4,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** Came over a connection that is one too many, and may ask for nothing but health. */
+  readonly isSurplus: boolean;
   #abort: AbortController | undefined;
   #isAborted = false;
   #isOver = false;
   #endings: (() => void)[] = [];
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, isSurplus = false) {
     this.request = request;
     this.response = response;
+    this.isSurplus = isSurplus;
     // A request that never was attached to a connection, as in tests that inject one, has nobody else to end it.
     response.once('close', () => this.end());
   }
