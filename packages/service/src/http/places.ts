@@ -41,6 +41,7 @@ interface Share {
 }
 
 interface Place extends PlaceRequest {
+  readonly share: Share | undefined;
   readonly exchange: Exchange;
   isHeld: boolean;
 }
@@ -49,12 +50,15 @@ const retryAfterSeconds = 1;
 /** One actor may fill this part of the memory for bodies. */
 const actorPartOfBytes = 1 / 4;
 
+const fewActors = 1000;
+
 /** Counts the requests that are worked on and the bytes of their bodies, and keeps both bounded. */
 export class Places {
   readonly #options: PlacesOptions;
   readonly #actors = new Map<string, Share>();
   readonly #lanes = new Map<string, Place>();
   readonly #all: Share = { requests: 0, bodyBytes: 0 };
+  #forgetAtSize = fewActors;
 
   constructor(options: PlacesOptions) {
     this.#options = options;
@@ -79,28 +83,42 @@ export class Places {
       this.#leave(older);
       older.exchange.abort();
     }
-    this.#requireRoom(wanted);
-    const place: Place = { ...wanted, lane, exchange, isHeld: true };
+    const { actor, requests, bodyBytes } = wanted;
+    const share = actor === undefined ? undefined : this.#shareOf(actor);
+    this.#requireRoom(wanted, share);
+    const place: Place = { actor, share, lane, requests, bodyBytes, exchange, isHeld: true };
     this.#add(place, 1);
     if (lane !== undefined) this.#lanes.set(lane, place);
     exchange.whenOver(() => this.#leave(place));
   }
 
-  #requireRoom({ actor, requests, bodyBytes }: PlaceRequest): void {
+  #requireRoom({ requests, bodyBytes }: PlaceRequest, share: Share | undefined): void {
     const { maximumRequestsInFlight, maximumRequestsPerActor, maximumBodyBytesInFlight } =
       this.#options.limits;
-    const share = actor === undefined ? undefined : this.#actors.get(actor);
     if (share !== undefined && share.requests + requests > maximumRequestsPerActor) {
       throw this.#refuseActor('actor-requests');
     }
     if (this.#all.requests + requests > maximumRequestsInFlight) throw this.#refuse('requests');
-    // A body that is larger than the whole limit passes when there is no other.
-    const isTooMuch = ({ bodyBytes: taken }: Share, limit: number): boolean =>
-      bodyBytes > 0 && taken > 0 && taken + bodyBytes > limit;
-    if (share !== undefined && isTooMuch(share, maximumBodyBytesInFlight * actorPartOfBytes)) {
+    if (share !== undefined && isTooMuch(share, bodyBytes, maximumBodyBytesInFlight * actorPartOfBytes)) {
       throw this.#refuseActor('actor-body-bytes');
     }
-    if (isTooMuch(this.#all, maximumBodyBytesInFlight)) throw this.#refuse('body-bytes');
+    if (isTooMuch(this.#all, bodyBytes, maximumBodyBytesInFlight)) throw this.#refuse('body-bytes');
+  }
+
+  /** An actor's share is kept a while after its last request: most come again at once. */
+  #shareOf(actor: string): Share {
+    const known = this.#actors.get(actor);
+    if (known !== undefined) return known;
+    if (this.#actors.size >= this.#forgetAtSize) this.#forgetIdle();
+    const share = { requests: 0, bodyBytes: 0 };
+    this.#actors.set(actor, share);
+    return share;
+  }
+
+  #forgetIdle(): void {
+    for (const [actor, share] of this.#actors) if (share.requests === 0) this.#actors.delete(actor);
+    // Twice as many as are busy, so that looking through them all stays rare.
+    this.#forgetAtSize = Math.max(fewActors, this.#actors.size * 2);
   }
 
   #leave(place: Place): void {
@@ -110,15 +128,12 @@ export class Places {
     if (place.lane !== undefined && this.#lanes.get(place.lane) === place) this.#lanes.delete(place.lane);
   }
 
-  #add({ actor, requests, bodyBytes }: PlaceRequest, sign: 1 | -1): void {
+  #add({ share, requests, bodyBytes }: Place, sign: 1 | -1): void {
     this.#all.requests += sign * requests;
     this.#all.bodyBytes += sign * bodyBytes;
-    if (actor === undefined) return;
-    const share = this.#actors.get(actor) ?? { requests: 0, bodyBytes: 0 };
+    if (share === undefined) return;
     share.requests += sign * requests;
     share.bodyBytes += sign * bodyBytes;
-    if (share.requests === 0 && share.bodyBytes === 0) this.#actors.delete(actor);
-    else this.#actors.set(actor, share);
   }
 
   #refuse(reason: RefusalReason): ProtocolError {
@@ -133,4 +148,9 @@ export class Places {
     const fields = { 'retry-after': retryAfterSeconds };
     return new ProtocolError('RATE_LIMIT_HIT', { httpStatus, message, fields, retryAfterSeconds });
   }
+}
+
+/** A body that is larger than the whole limit passes when there is no other. */
+function isTooMuch({ bodyBytes: taken }: Share, bodyBytes: number, limit: number): boolean {
+  return bodyBytes > 0 && taken > 0 && taken + bodyBytes > limit;
 }
