@@ -3,7 +3,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import { collectParameters } from './request-parameters.js';
 
 /** Parts of a form, empty ones among them. */
-export const maximumMultipartFields = 200;
+const maximumMultipartFields = 200;
 
 /**
  * The fields of a multipart form that has arrived whole, each as it was written, whatever its type.
