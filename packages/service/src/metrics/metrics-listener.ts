@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type Readiness, readinessAnswer } from '../http/readiness.js';
 import type { Metrics } from './metrics.js';
 
 export interface MetricsListener {
@@ -10,17 +11,20 @@ export interface MetricsListener {
 }
 
 const host = '127.0.0.1';
+const json = 'application/json; charset=utf-8';
 
-/** Serves the process's metrics on loopback, apart from the operations that servers reach. Port 0 takes any. */
-export async function startMetricsListener(metrics: Metrics, port: number): Promise<MetricsListener> {
+/**
+ * Serves the process's metrics on loopback, apart from the operations that servers reach, and health, with the
+ * sentences that strangers are not told. Port 0 takes any.
+ */
+export async function startMetricsListener(
+  metrics: Metrics,
+  port: number,
+  readiness: Readiness,
+): Promise<MetricsListener> {
   const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
-      (error: unknown) => response.writeHead(500).end(String(error)),
+    answer(request.url, response, { metrics, readiness }).catch((error: unknown) =>
+      response.writeHead(500).end(String(error)),
     );
   });
   server.listen(port, host);
@@ -33,4 +37,33 @@ export async function startMetricsListener(metrics: Metrics, port: number): Prom
       if (server.listening) await once(server, 'close');
     },
   };
+}
+
+interface Sources {
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+}
+
+async function answer(
+  url: string | undefined,
+  response: ServerResponse,
+  { metrics, readiness }: Sources,
+): Promise<void> {
+  switch (url) {
+    case '/metrics': {
+      const text = await metrics.text();
+      response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+      return;
+    }
+    case '/health/live':
+      response.writeHead(200, { 'content-type': json }).end('{"live":true}\n');
+      return;
+    case '/health/ready': {
+      const { httpStatus, body } = readinessAnswer(await readiness.look(), { isPublic: false });
+      response.writeHead(httpStatus, { 'content-type': json }).end(body);
+      return;
+    }
+    default:
+      response.writeHead(404).end();
+  }
 }
