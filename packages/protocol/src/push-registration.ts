@@ -7,10 +7,16 @@ export type ApnsEnvironment = 'production' | 'sandbox';
 
 /** What a client seals to the relay: the token and what the relay must know to use it. */
 export type PushRegistration = {
-  /** Unix seconds, by the server's clock as the client knows it. */
+  /** Unix seconds, by the clock that the client follows. */
   readonly timestamp: number;
   /** UUID of the organisation that the registration is for; an extension that stock peers ignore. */
   readonly audience?: string;
+  /**
+   * Grows with every registration that a phone seals for one account, so that a relay refuses an older one after a
+   * later one; the instant of sealing in Unix milliseconds, or one more than the last where that is greater. An
+   * extension that stock peers ignore.
+   */
+  readonly sequence?: number;
 } & PushTarget;
 
 /** Where a notification goes. `token` is kept exactly as the phone's system gave it. */
@@ -45,6 +51,7 @@ const sealedShape = z.object({
   ios_app_id: z.string().max(maximumIosAppIdCharacters).regex(iosAppIdPattern).nullish(),
   apns_environment: z.enum(['production', 'sandbox']).nullish(),
   audience: uuid.nullish(),
+  sequence: z.number().int().nonnegative().nullish(),
 });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -56,8 +63,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function parsePushRegistration(bytes: Uint8Array): PushRegistration | undefined {
   const shape = sealedShape.safeParse(parseObject(bytes));
   if (!shape.success) return undefined;
-  const { token, token_kind: tokenKind, timestamp, ios_app_id: iosAppId, audience } = shape.data;
-  const bound = audience == null ? { timestamp } : { timestamp, audience };
+  const { token, token_kind: tokenKind, timestamp, ios_app_id: iosAppId, audience, sequence } = shape.data;
+  const bound = {
+    timestamp,
+    ...(audience == null ? {} : { audience }),
+    ...(sequence == null ? {} : { sequence }),
+  };
   if (tokenKind === 'fcm') return iosAppId == null ? { tokenKind, token, ...bound } : undefined;
   if (iosAppId == null || !hexToken.test(token)) return undefined;
   const apnsEnvironment = shape.data.apns_environment ?? 'production';
@@ -83,6 +94,7 @@ export function encodePushRegistration(
     if (registration.apnsEnvironment === 'sandbox') wire.apns_environment = 'sandbox';
   }
   if (registration.audience !== undefined) wire.audience = registration.audience;
+  if (registration.sequence !== undefined) wire.sequence = registration.sequence;
   if (nonce !== undefined) wire.nonce = nonce;
   const bytes = new TextEncoder().encode(JSON.stringify(wire));
   return padded ? padWithSpaces(bytes) : bytes;

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { verifyDetached } from '../../support/noble-oracle.js';
 import {
   bouncerKey,
+  documentOf,
   endorse,
+  inDomain,
   type KeyListPlan,
   signer,
   keyListAnswer as signList,
@@ -122,6 +124,48 @@ describe('The document of a key list', () => {
     expect(verifyKeyList({ ...answer(), key_list }, trust)).toEqual({ kind: 'refused', reason: 'malformed' });
   });
 
+  const plan = { issuedAt: now, primary: bouncerKey(1), signer: pinned };
+  const good = documentOf(plan);
+  const [primary] = good.keys as object[];
+
+  function verdictOn(text: string | Uint8Array): string {
+    const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+    const verified = verifyKeyList(
+      {
+        ...answer(),
+        key_list: Buffer.from(bytes).toString('base64'),
+        signature: pinned.sign(inDomain('waxwing key list v1', bytes)),
+      },
+      trust,
+    );
+    return verified.kind === 'verified' ? 'verified' : verified.reason;
+  }
+
+  it.each([
+    ['of another version', { version: 2 }],
+    ['with two primary keys', { keys: [primary, primary] }],
+    ['with no primary key', { keys: [{ ...primary, state: 'accepted' }] }],
+    ['with a key that is none', { keys: [{ ...primary, public_key: 'AAAA' }] }],
+    ['with a key in another state', { keys: [primary, { ...primary, state: 'retired' }] }],
+    ['that revokes what is no key', { revoked: ['AAAA'] }],
+    ['without signing keys', { signing_keys: [] }],
+    [
+      'with an endorsement that is none',
+      { signing_keys: [{ public_key: pinned.publicKey, endorsement: 'AA' }] },
+    ],
+    ['with half a sequence', { sequence: 0.5 }],
+    ['issued before 1970', { issued_at: -1 }],
+  ])('is malformed, though rightly signed, when it is one %s', (_, change) => {
+    expect(verdictOn(JSON.stringify(good))).toBe('verified');
+    expect(verdictOn(JSON.stringify({ ...good, ...change }))).toBe('malformed');
+  });
+
+  it('is malformed when it is not UTF-8', () => {
+    const text = (more: string) => Buffer.from(JSON.stringify({ ...good, more }), 'latin1');
+    expect(verdictOn(text('e'))).toBe('verified');
+    expect(verdictOn(text('\u00e9'))).toBe('malformed');
+  });
+
   it('is handed on as it was signed', () => {
     expect(verifyKeyList(answer(), trust)).toMatchObject({
       kind: 'verified',
@@ -147,6 +191,12 @@ describe('The instants of a key list', () => {
     ],
   ])('count to the second: one that %s', (_, plan, expected) => {
     expect(verdict(plan)).toBe(expected);
+  });
+
+  it('may be as far ahead as the client allows its own clock to be behind', () => {
+    const lag = { clockLagSeconds: 7 * day };
+    expect(verdict({ issuedAt: now + 7 * day }, lag)).toBe(good);
+    expect(verdict({ issuedAt: now + 7 * day + 1 }, lag)).toBe('issued-in-the-future');
   });
 
   it('let the last sequence come again, and none before it', () => {
