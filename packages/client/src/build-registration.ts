@@ -1,6 +1,7 @@
 import {
   type ApnsEnvironment,
   encodePushRegistration,
+  type PushAccountId,
   type PushRegistration,
   parsePushRegistration,
 } from '@waxwing/protocol';
@@ -22,6 +23,8 @@ export interface RegistrationBinding {
   readonly timestamp: number;
   /** UUID of the organisation: a relay that knows the field refuses the registration for any other one. */
   readonly audience?: string | undefined;
+  /** The account that it is for: a relay that knows the field refuses it for any other one. */
+  readonly pushAccountId?: PushAccountId | undefined;
   /** Greater than that of every registration that was sealed for the account before; see `PushRegistration`. */
   readonly sequence?: number | undefined;
 }
@@ -32,11 +35,12 @@ export interface RegistrationBinding {
  */
 export function buildRegistration(
   pushToken: PushToken,
-  { timestamp, audience, sequence }: RegistrationBinding,
+  { timestamp, audience, pushAccountId, sequence }: RegistrationBinding,
 ): PushRegistration {
   const bound = {
     timestamp,
     ...(audience === undefined ? {} : { audience }),
+    ...(pushAccountId === undefined ? {} : { pushAccountId }),
     ...(sequence === undefined ? {} : { sequence }),
   };
   const registration: PushRegistration =

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { maximumIosAppIdCharacters, maximumTokenCodePoints, registrationSizeBucketsBytes } from './limits.js';
-import { uuid } from './wire-fields.js';
+import { formatPushAccountId, type PushAccountId } from './push-account-id.js';
+import { pushAccountId, uuid } from './wire-fields.js';
 
 export type TokenKind = 'fcm' | 'apns';
 export type ApnsEnvironment = 'production' | 'sandbox';
@@ -11,10 +12,11 @@ export type PushRegistration = {
   readonly timestamp: number;
   /** UUID of the organisation that the registration is for; an extension that stock peers ignore. */
   readonly audience?: string;
+  /** The phone's account that the registration is for; an extension that stock peers ignore, as the next one. */
+  readonly pushAccountId?: PushAccountId;
   /**
    * Grows with every registration that a phone seals for one account, so that a relay refuses an older one after a
-   * later one; the instant of sealing in Unix milliseconds, or one more than the last where that is greater. An
-   * extension that stock peers ignore.
+   * later one; the instant of sealing in Unix milliseconds, or one more than the last where that is greater.
    */
   readonly sequence?: number;
 } & PushTarget;
@@ -51,6 +53,7 @@ const sealedShape = z.object({
   ios_app_id: z.string().max(maximumIosAppIdCharacters).regex(iosAppIdPattern).nullish(),
   apns_environment: z.enum(['production', 'sandbox']).nullish(),
   audience: uuid.nullish(),
+  push_account_id: pushAccountId.nullish(),
   sequence: z.number().int().nonnegative().nullish(),
 });
 
@@ -63,16 +66,21 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function parsePushRegistration(bytes: Uint8Array): PushRegistration | undefined {
   const shape = sealedShape.safeParse(parseObject(bytes));
   if (!shape.success) return undefined;
-  const { token, token_kind: tokenKind, timestamp, ios_app_id: iosAppId, audience, sequence } = shape.data;
-  const bound = {
-    timestamp,
-    ...(audience == null ? {} : { audience }),
-    ...(sequence == null ? {} : { sequence }),
-  };
+  const { token, token_kind: tokenKind, ios_app_id: iosAppId } = shape.data;
+  const bound = bindingOf(shape.data);
   if (tokenKind === 'fcm') return iosAppId == null ? { tokenKind, token, ...bound } : undefined;
   if (iosAppId == null || !hexToken.test(token)) return undefined;
   const apnsEnvironment = shape.data.apns_environment ?? 'production';
   return { tokenKind, token, ...bound, iosAppId, apnsEnvironment };
+}
+
+function bindingOf({ timestamp, audience, push_account_id, sequence }: z.infer<typeof sealedShape>) {
+  return {
+    timestamp,
+    ...(audience == null ? {} : { audience }),
+    ...(push_account_id == null ? {} : { pushAccountId: push_account_id }),
+    ...(sequence == null ? {} : { sequence }),
+  };
 }
 
 export interface EncodingExtensions {
@@ -94,6 +102,9 @@ export function encodePushRegistration(
     if (registration.apnsEnvironment === 'sandbox') wire.apns_environment = 'sandbox';
   }
   if (registration.audience !== undefined) wire.audience = registration.audience;
+  const { pushAccountId: accountId } = registration;
+  // As text, since parsers of JSON round a number of 64 bits.
+  if (accountId !== undefined) wire.push_account_id = formatPushAccountId(accountId);
   if (registration.sequence !== undefined) wire.sequence = registration.sequence;
   if (nonce !== undefined) wire.nonce = nonce;
   const bytes = new TextEncoder().encode(JSON.stringify(wire));

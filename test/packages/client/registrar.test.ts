@@ -21,6 +21,7 @@ describe('registrar.sync', () => {
       token_kind: 'fcm',
       token: 'fcm-token-1:APA91bExample_-',
       timestamp: server.now / 1000,
+      push_account_id: String(account?.pushAccountId),
       sequence: server.now,
       audience: server.realmUuid,
       nonce: expect.stringMatching(/^[A-Za-z0-9+/]{22}==$/),

@@ -125,7 +125,8 @@ async function register(
 ): Promise<PushAccount> {
   const { pushToken, queue } = run;
   const sequence = Math.max((before.sequence ?? 0) + 1, timestamp * 1000);
-  const registration = buildRegistration(pushToken, { timestamp, audience: queue.realmUuid, sequence });
+  const binding = { audience: queue.realmUuid, pushAccountId: before.pushAccountId, sequence };
+  const registration = buildRegistration(pushToken, { timestamp, ...binding });
   const account: PushAccount = { ...before, sequence };
   // Before anybody has it, since a number that was used twice would not tell the later registration from the earlier.
   await accounts.put(account);
