@@ -80,7 +80,7 @@ describe('The chain of signing keys', () => {
     expect(verdict({ signer: second, chain })).toBe(unknown);
   });
 
-  it('may begin anew at a key that the pinned recovery key endorses, first in it or not', () => {
+  it('may begin again at a key that the pinned recovery key endorses, first in it or not', () => {
     for (const chain of [[link(recovery, next)], [first(thief), link(recovery, next)]]) {
       expect(verdict({ signer: next, chain })).toBe(`signed by ${next.publicKey}`);
       expect(verdict({ signer: next, chain }, { recoveryPublicKey: undefined })).toBe(unknown);

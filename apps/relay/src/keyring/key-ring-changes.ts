@@ -17,7 +17,7 @@ function bouncerKeyChanges(before: KeyRing | undefined, after: KeyRing): string[
   return after.bouncerKeys.flatMap((key) => {
     const old = known.get(key.id);
     if (old?.state !== key.state) return [`bouncer key ${key.id}: ${old?.state ?? 'new'} -> ${key.state}`];
-    return datesOf(old) === datesOf(key) ? [] : [`bouncer key ${key.id}: dated anew`];
+    return datesOf(old) === datesOf(key) ? [] : [`bouncer key ${key.id}: dated again`];
   });
 }
 

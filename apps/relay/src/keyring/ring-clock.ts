@@ -62,7 +62,7 @@ export function requireClockOfRing(ring: KeyRing, reading: ClockReading): void {
 }
 
 /**
- * The ring as if what a clock that was ahead has dated had been done now. The list is signed anew with a sequence by the
+ * The ring as if what a clock that was ahead has dated had been done now. The list is signed again with a sequence by the
  * clock. Phones follow it that refused the lists from the future; the few whose own clock was ahead as well follow it
  * only when that time has come. The very same ring when nothing in it is dated more than a day ahead.
  */
@@ -103,7 +103,7 @@ function mendKey(
 }
 
 function mendPublished(published: PublishedKeyList, now: number): PublishedKeyList {
-  // Issued never, so that it is signed anew.
+  // Issued never, so that it is signed again.
   return { ...published, sequence: Math.min(published.sequence, now - 1), issuedAt: 0 };
 }
 

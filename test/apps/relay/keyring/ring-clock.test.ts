@@ -112,7 +112,7 @@ describe('keys mend-dates', () => {
     expect(refused.error).toContain('3650 days later: set the clock right or');
     expect(refused.error).toContain('keys mend-dates --today YYYY-MM-DD');
     const mended = await terminal.run('mend-dates', '--today', dayOf(right));
-    expect(mended.printed).toContain('dated anew');
+    expect(mended.printed).toContain('dated again');
     expect(await phoneFollows(terminal, seen)).toBe(right);
     const { bouncerKeys, published } = await ringOf(terminal);
     expect(bouncerKeys).toMatchObject([
@@ -175,7 +175,7 @@ describe('keys mend-dates', () => {
     expect(await ringOf(other)).toEqual(spoilt);
   });
 
-  it('goes by the day that a person says, lest the clock be wrong again', async () => {
+  it('goes by the day that a person says, in case the clock is wrong again', async () => {
     const { terminal, right } = await spoiltRing();
     const spoilt = await ringOf(terminal);
     for (const [now, today, complaint] of [

@@ -56,7 +56,7 @@ export const importPlainKeys = deskCommand({
   },
 });
 
-/** Dates anew what a clock that was ahead has dated. `today` is what a person says: the clock must not be wrong again. */
+/** Dates again what a clock that was ahead has dated. `today` is what a person says: the clock must not be wrong again. */
 export const mendRingDates = deskCommand({
   arguments: z.strictObject({ today: z.string(), dryRun }),
   run: (request, { today, dryRun }) => {

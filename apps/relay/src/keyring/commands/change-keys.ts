@@ -18,7 +18,7 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
     .description('make a new primary key; the old one is still accepted')
     .action((flags: ChangeFlags) => makeChange(terminal, flags, { command: 'rotate', arguments: {} }));
   withDryRun(keys.command('mend-dates'))
-    .description('date anew what was done to the ring by a clock that was far ahead')
+    .description('date again what was done to the ring by a clock that was far ahead')
     .requiredOption(
       '--today <day>',
       'which day it is, such as 2026-11-22: by a calendar, not by this machine',
