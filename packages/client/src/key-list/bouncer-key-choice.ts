@@ -26,7 +26,7 @@ export interface NoBouncerKey {
 }
 
 /** What the choice of a key needs of a server. */
-export interface KeyListOrigin {
+interface KeyListOrigin {
   /** The signed key list as the server passes it on. */
   fetchKeyList(): Promise<JsonObject>;
 }
