@@ -1,16 +1,24 @@
 import { z } from 'zod';
 import { maximumIosAppIdCharacters, maximumTokenCodePoints, registrationSizeBucketsBytes } from './limits.js';
-import { uuid } from './wire-fields.js';
+import { formatPushAccountId, type PushAccountId } from './push-account-id.js';
+import { pushAccountId, uuid } from './wire-fields.js';
 
 export type TokenKind = 'fcm' | 'apns';
 export type ApnsEnvironment = 'production' | 'sandbox';
 
 /** What a client seals to the relay: the token and what the relay must know to use it. */
 export type PushRegistration = {
-  /** Unix seconds, by the server's clock as the client knows it. */
+  /** Unix seconds, by the clock that the client follows. */
   readonly timestamp: number;
   /** UUID of the organisation that the registration is for; an extension that stock peers ignore. */
   readonly audience?: string;
+  /** The phone's account that the registration is for; an extension that stock peers ignore, as the next one. */
+  readonly pushAccountId?: PushAccountId;
+  /**
+   * Grows with every registration that a phone seals for one account, so that a relay refuses an older one after a
+   * later one; the instant of sealing in Unix milliseconds, or one more than the last where that is greater.
+   */
+  readonly sequence?: number;
 } & PushTarget;
 
 /** Where a notification goes. `token` is kept exactly as the phone's system gave it. */
@@ -45,6 +53,8 @@ const sealedShape = z.object({
   ios_app_id: z.string().max(maximumIosAppIdCharacters).regex(iosAppIdPattern).nullish(),
   apns_environment: z.enum(['production', 'sandbox']).nullish(),
   audience: uuid.nullish(),
+  push_account_id: pushAccountId.nullish(),
+  sequence: z.number().int().nonnegative().nullish(),
 });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -56,12 +66,21 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 export function parsePushRegistration(bytes: Uint8Array): PushRegistration | undefined {
   const shape = sealedShape.safeParse(parseObject(bytes));
   if (!shape.success) return undefined;
-  const { token, token_kind: tokenKind, timestamp, ios_app_id: iosAppId, audience } = shape.data;
-  const bound = audience == null ? { timestamp } : { timestamp, audience };
+  const { token, token_kind: tokenKind, ios_app_id: iosAppId } = shape.data;
+  const bound = bindingOf(shape.data);
   if (tokenKind === 'fcm') return iosAppId == null ? { tokenKind, token, ...bound } : undefined;
   if (iosAppId == null || !hexToken.test(token)) return undefined;
   const apnsEnvironment = shape.data.apns_environment ?? 'production';
   return { tokenKind, token, ...bound, iosAppId, apnsEnvironment };
+}
+
+function bindingOf({ timestamp, audience, push_account_id, sequence }: z.infer<typeof sealedShape>) {
+  return {
+    timestamp,
+    ...(audience == null ? {} : { audience }),
+    ...(push_account_id == null ? {} : { pushAccountId: push_account_id }),
+    ...(sequence == null ? {} : { sequence }),
+  };
 }
 
 export interface EncodingExtensions {
@@ -83,6 +102,10 @@ export function encodePushRegistration(
     if (registration.apnsEnvironment === 'sandbox') wire.apns_environment = 'sandbox';
   }
   if (registration.audience !== undefined) wire.audience = registration.audience;
+  const { pushAccountId: accountId } = registration;
+  // As text, since parsers of JSON round a number of 64 bits.
+  if (accountId !== undefined) wire.push_account_id = formatPushAccountId(accountId);
+  if (registration.sequence !== undefined) wire.sequence = registration.sequence;
   if (nonce !== undefined) wire.nonce = nonce;
   const bytes = new TextEncoder().encode(JSON.stringify(wire));
   return padded ? padWithSpaces(bytes) : bytes;

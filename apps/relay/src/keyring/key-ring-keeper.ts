@@ -9,6 +9,7 @@ import { decodeKeyRing, encodeKeyRing } from './key-ring-document.js';
 import { parseMoveMark } from './key-ring-place.js';
 import type { KeyRingStore } from './key-ring-store.js';
 import { publishKeyList } from './publish-key-list.js';
+import { requireClockOfRing } from './ring-clock.js';
 import type { RotationPolicy } from './rotation-policy.js';
 import { wipeKeyRing } from './wipe-key-ring.js';
 
@@ -18,6 +19,10 @@ export interface KeyRingKeeperOptions {
   readonly policy: RotationPolicy;
   readonly sodium: Sodium;
   readonly clock: Clock;
+  /** The day that the operator says it is (its first instant in UTC, Unix milliseconds), if one was named. */
+  readonly confirmedDay?: number | undefined;
+  /** An instant that has passed for sure, in Unix milliseconds; see `ClockReading`. */
+  readonly witnessed?: () => number | undefined;
   readonly audit: AuditLog;
   /** log2 of scrypt's cost, for passphrases; what age uses by default. */
   readonly scryptWorkFactor?: number;
@@ -27,6 +32,8 @@ export interface KeyRingKeeperOptions {
 export interface Change {
   readonly actor: string;
   readonly action: string;
+  /** Whether this is what makes the ring's instants those of the clock again. */
+  readonly mendsDates?: boolean;
 }
 
 /** A ring and the text that it was read from. */
@@ -110,23 +117,31 @@ export class KeyRingKeeper {
   }
 
   /** Does nothing but what {@link change} would do to the ring. @throws what it would throw. */
-  preview(transition: (ring: KeyRing) => KeyRing): Promise<void> {
-    return this.look((ring) => wipeKeyRing(transition(ring), this.options.sodium));
+  preview(transition: (ring: KeyRing) => KeyRing, { mendsDates = false } = {}): Promise<void> {
+    return this.look((ring) =>
+      wipeKeyRing(this.#transformed(ring, transition, mendsDates), this.options.sodium),
+    );
+  }
+
+  /** @throws ClockDoubtError when the clock is far from the ring's own instants. */
+  requireClockOf(ring: KeyRing): void {
+    const { clock, confirmedDay, witnessed } = this.options;
+    requireClockOfRing(ring, { now: clock(), confirmedDay, witnessed: witnessed?.() });
   }
 
   /**
    * Stores what `transition` makes of the ring, its key list signed anew where that is needed; nothing when it changes
    * nothing. `transition` is run again when another process was faster. Answers the ring that is stored, for the caller
    * to wipe; the private halves that the change has destroyed are wiped already.
-   * @throws what `transition` throws, and ConfigurationError as {@link read} does; nothing is changed then.
+   * @throws what `transition` throws, ConfigurationError as {@link read} does, and ClockDoubtError; nothing is changed then.
    */
-  async change(transition: (ring: KeyRing) => KeyRing, { actor, action }: Change): Promise<StoredKeyRing> {
+  async change(transition: (ring: KeyRing) => KeyRing, change: Change): Promise<StoredKeyRing> {
     const { sodium } = this.options;
     for (;;) {
       const before = await this.read();
       let after: StoredKeyRing | undefined;
       try {
-        after = await this.#changed(before, transition, { actor, action });
+        after = await this.#changed(before, transition, change);
       } finally {
         wipeKeyRing(before.ring, sodium, after?.ring);
       }
@@ -138,16 +153,18 @@ export class KeyRingKeeper {
   async #changed(
     before: StoredKeyRing,
     transition: (ring: KeyRing) => KeyRing,
-    change: Change,
+    { actor, action, mendsDates = false }: Change,
   ): Promise<StoredKeyRing | undefined> {
     const { store, sodium } = this.options;
-    const ring = this.#publish(transition(before.ring));
+    const ring = this.#publish(this.#transformed(before.ring, transition, mendsDates));
     if (ring === before.ring) return before;
     const problem = checkKeyRing(ring, sodium);
     if (problem !== undefined) throw new CommandError(`The change would spoil the key ring: ${problem}`);
     const stored = await this.#seal(ring);
     const changes = describeChanges(before.ring, ring);
-    const replaced = await this.#audited({ ...change, changes }, () => store.replace(before.stored, stored));
+    const replaced = await this.#audited({ actor, action, changes }, () =>
+      store.replace(before.stored, stored),
+    );
     return replaced ? { ring, stored } : undefined;
   }
 
@@ -165,7 +182,7 @@ export class KeyRingKeeper {
   }
 
   async #audited(
-    entry: Change & { readonly changes: readonly string[] },
+    entry: Pick<Change, 'actor' | 'action'> & { readonly changes: readonly string[] },
     replace: () => Promise<boolean>,
   ): Promise<boolean> {
     const { audit, clock } = this.options;
@@ -173,6 +190,13 @@ export class KeyRingKeeper {
     const replaced = await replace();
     if (replaced) await audit.append({ at: clock(), ...entry, phase: 'done' });
     return replaced;
+  }
+
+  #transformed(ring: KeyRing, transition: (ring: KeyRing) => KeyRing, mendsDates: boolean): KeyRing {
+    if (!mendsDates) this.requireClockOf(ring);
+    const next = transition(ring);
+    if (mendsDates) this.requireClockOf(next);
+    return next;
   }
 
   #publish(ring: KeyRing): KeyRing {

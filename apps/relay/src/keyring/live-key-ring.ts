@@ -15,6 +15,7 @@ import { applySchedule, concludeTokenMove } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
 import { type Opener, openersOf } from './openers.js';
 import { renewalDue, withListToRenew } from './publish-key-list.js';
+import { ClockDoubtError } from './ring-clock.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
 import { KeyRingTokenVault } from './token-vault.js';
@@ -191,8 +192,12 @@ export class LiveKeyRing {
       this.#storedProblem = undefined;
       this.#noteClock();
     } catch (error) {
-      this.#storedProblem = `the key ring in use is not the one that is stored: ${(error as Error).message}`;
-      this.#complain(this.#storedProblem, error);
+      const { message } = error as Error;
+      const isClock = error instanceof ClockDoubtError;
+      this.#storedProblem = isClock
+        ? undefined
+        : `the key ring in use is not the one that is stored: ${message}`;
+      this.#complain(this.#storedProblem ?? message, error);
     } finally {
       this.#lookedAt = this.#options.monotonic();
     }

@@ -4,7 +4,8 @@ import type { Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { BouncerKeys } from './bouncer-keys.js';
 import { PresentedRegistrations } from './presented-registrations.js';
-import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
+import { RegistrationSequences } from './registration-sequences.js';
+import type { OpenedRegistration, RegistrationRefusal, RegistrationStore } from './registration-store.js';
 import type { NewRelayDevice } from './relay-device.js';
 import { type RelayDeviceRow, RelayDeviceUpsert } from './relay-device-upsert.js';
 import { placeOfToken, type TokenVault } from './token-vault.js';
@@ -25,17 +26,19 @@ export class DurableRegistrations implements RegistrationStore {
   readonly #options: DurableRegistrationsOptions;
   readonly #upsert: RelayDeviceUpsert;
   readonly #presented: PresentedRegistrations;
+  readonly #sequences: RegistrationSequences;
 
   constructor(options: DurableRegistrationsOptions) {
     this.#options = options;
     this.#upsert = new RelayDeviceUpsert(options.database.db);
     this.#presented = new PresentedRegistrations(options.database.db);
+    this.#sequences = new RegistrationSequences(options.database.db);
   }
 
   async saveAll(
     registrations: readonly OpenedRegistration[],
     now: number,
-  ): Promise<readonly (number | undefined)[]> {
+  ): Promise<readonly (number | RegistrationRefusal)[]> {
     const { database, tokenVault } = this.#options;
     const toSave = registrations.map((each) => ({ ...each, ...toRow(each.device, tokenVault) }));
     const presented = toSave.flatMap(({ device: { realmId }, row, mark }) =>
@@ -43,10 +46,14 @@ export class DurableRegistrations implements RegistrationStore {
     );
     return database.write(async (transaction) => {
       const claims = (await this.#presented.claim(transaction.db, presented)).values();
-      const isKept = toSave.map(({ mark }) => mark === undefined || claims.next().value === true);
-      const kept = toSave.filter((_each, index) => isKept[index]);
-      const ids = (await this.#keep(transaction, kept, now)).values();
-      return isKept.map((isThis) => (isThis ? ids.next().value : undefined));
+      const own = toSave.filter(({ mark }) => mark === undefined || claims.next().value === true);
+      const inForce = await this.#sequences.claim(transaction.db, own, now);
+      const kept = own.filter((each) => inForce.has(each));
+      const ids = await this.#keep(transaction, kept, now);
+      const outcomes = new Map<OpenedRegistration, number | RegistrationRefusal>();
+      for (const each of own) outcomes.set(each, 'superseded');
+      for (const [index, each] of kept.entries()) outcomes.set(each, ids[index] as number);
+      return toSave.map((each) => outcomes.get(each) ?? 'presented-before');
     });
   }
 

@@ -22,6 +22,7 @@ import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
 import { sodium } from '../keyring/ring-material.js';
 import { otherRealmUuid, realmUuid } from '../relay-under-test.js';
+import { deviceIds } from './device-ids.js';
 
 interface Presented {
   readonly realmId?: number;
@@ -59,9 +60,9 @@ eachBackend((backend) => {
   });
   afterEach(() => database.close());
 
-  function save(...presented: readonly Presented[]) {
+  async function save(...presented: readonly Presented[]) {
     const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapBouncerKeys() });
-    return store.saveAll(presented.map(opened), 1);
+    return deviceIds(await store.saveAll(presented.map(opened), 1));
   }
   const stored = () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute();
   const addTokenKey = () => {

@@ -15,6 +15,7 @@ import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { realmUuid } from '../relay-under-test.js';
+import { deviceIds } from './device-ids.js';
 
 const realmId = 1;
 
@@ -53,7 +54,7 @@ eachBackend((backend) => {
       const device = { realmId, pushAccountId: 7n as PushAccountId, target, registeredAt: 1 };
       return { device, bouncerPublicKey: 'key', mark: undefined };
     });
-    return store.saveAll(registrations, 1);
+    return deviceIds(await store.saveAll(registrations, 1));
   }
 
   const unreadable = new Set<number>();

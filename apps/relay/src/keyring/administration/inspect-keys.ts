@@ -23,6 +23,7 @@ export const verifyRing = deskCommand({
     // Only public halves are looked at.
     const ring = await desk.keeper.look((found) => found);
     const { sodium, clock, keeper } = desk;
+    keeper.requireClockOf(ring);
     if (ring.published === undefined)
       throw new CommandError('No key list was signed yet: start the relay once.');
     const verdict = verifyKeyList(

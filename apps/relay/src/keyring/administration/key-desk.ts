@@ -47,13 +47,14 @@ export function transitionContext({ keeper, sodium, clock }: KeyDesk): Transitio
 export interface DeskChange {
   readonly action: string;
   readonly dryRun: boolean;
+  readonly mendsDates?: boolean;
   transition(ring: KeyRing): KeyRing;
 }
 
 /** Carries out a change, or only says what it would be. The answer has the `changes`, and whether they were made. */
 export async function changeRing(
   { desk, actor }: DeskRequest,
-  { action, dryRun, transition }: DeskChange,
+  { action, dryRun, mendsDates = false, transition }: DeskChange,
 ): Promise<JsonObject> {
   let changes: readonly string[] = [];
   const noted = (ring: KeyRing) => {
@@ -61,9 +62,9 @@ export async function changeRing(
     changes = describeChanges(ring, next);
     return next;
   };
-  if (dryRun) await desk.keeper.preview(noted);
+  if (dryRun) await desk.keeper.preview(noted, { mendsDates });
   else {
-    const { ring } = await desk.keeper.change(noted, { actor, action });
+    const { ring } = await desk.keeper.change(noted, { actor, action, mendsDates });
     wipeKeyRing(ring, desk.sodium);
     await desk.takeOver();
   }
