@@ -8,6 +8,7 @@ export * from './config/secret.js';
 export * from './http/basic-credentials.js';
 export * from './http/cacheable-answer.js';
 export * from './http/create-http-app.js';
+export * from './http/foreign-request.js';
 export * from './http/operation.js';
 export * from './http/retry-after.js';
 export * from './lifecycle/answer-within.js';

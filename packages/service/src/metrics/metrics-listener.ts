@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { describeForeignRequest } from '../http/foreign-request.js';
 import type { Metrics } from './metrics.js';
 
 export interface MetricsListener {
@@ -11,9 +12,17 @@ export interface MetricsListener {
 
 const host = '127.0.0.1';
 
-/** Serves the process's metrics on loopback, apart from the operations that servers reach. Port 0 takes any. */
+/**
+ * Serves the process's metrics on loopback, apart from the operations that servers reach. Port 0 takes any. A request
+ * from a web page of another site is refused with 403.
+ */
 export async function startMetricsListener(metrics: Metrics, port: number): Promise<MetricsListener> {
   const server = createServer((request, response) => {
+    const foreign = describeForeignRequest(request.headers, host);
+    if (foreign !== undefined) {
+      response.writeHead(403, { 'content-type': 'text/plain' }).end(`${foreign}\n`);
+      return;
+    }
     if (request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
