@@ -11,9 +11,10 @@ import { removeDevices } from './registrations/remove-devices.js';
 /** Every operation of the relay. */
 export function relayOperations(context: RelayContext): Operation[] {
   const registrations = new RegistrationBatches({ ...context, store: new DurableRegistrations(context) });
+  const { quotas } = context.deliveries;
   return [
-    registerDevice({ servers: context.servers, registrations, quotas: context.deliveries.quotas }),
-    removeDevices(context),
+    registerDevice({ servers: context.servers, registrations, quotas }),
+    removeDevices({ ...context, quotas }),
     notifyOperation(context),
     receiptsOperation(context),
     keyListOperation(context),

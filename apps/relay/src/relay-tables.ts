@@ -37,13 +37,15 @@ export interface RelayTables extends KeyRingTables, DeliveryTables {
     registered_at: number;
     expired_at: number | null;
   };
-  /** For which realm a sealed registration was presented first, while it could still be presented. */
+  /** For which realm a sealed registration was presented first, and for which accounts, while it could be presented. */
   presented_registrations: {
     /** Follows from the sealed timestamp, so that it is the same whenever the same is presented. */
     forget_at: number;
     /** SHA-256 of the sealed bytes, in base64. */
     hash: string;
     realm_id: number;
+    /** Decimal texts, each between two commas. */
+    push_account_ids: string;
   };
   /** What all processes took from the servers' quotas; full ones need no row. */
   server_quotas: {
@@ -75,6 +77,14 @@ const relayMigrations: MigrationSet = {
       },
     },
     '0004-server-quotas': { up: createServerQuotas },
+    '0005-presented-accounts': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await db.schema
+          .alterTable('presented_registrations')
+          .addColumn('push_account_ids', columnTypes.text, (column) => column.notNull().defaultTo(''))
+          .execute();
+      },
+    },
   },
 };
 

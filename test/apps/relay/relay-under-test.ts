@@ -30,7 +30,7 @@ export interface Answer {
 export type RelayUnderTest = Awaited<ReturnType<typeof startRelayUnderTest>>;
 
 /** The relay's operations on a database of their own, with one server of two realms and another of one. */
-export async function startRelayUnderTest(databaseUrl: string) {
+export async function startRelayUnderTest(databaseUrl: string, environment: Record<string, string> = {}) {
   const vectors = registrationVectors();
   const time = { now: vectors.now * 1000 };
   const clock = () => time.now;
@@ -52,7 +52,7 @@ export async function startRelayUnderTest(databaseUrl: string) {
     database,
     tokenVault: createNodeTokenVault(),
   };
-  const configuration = readDeliveriesEnvironment(new EnvironmentReader({}, 'RELAY_'));
+  const configuration = readDeliveriesEnvironment(new EnvironmentReader(environment, 'RELAY_'));
   const context: RelayContext = {
     ...foundation,
     sodium,

@@ -169,7 +169,7 @@ export class DeliveryAttempts {
   ): Attempt | Promise<Attempt> {
     const { credentials, deletions, metrics } = this.#options;
     this.#replaced.note(notification);
-    deletions.noteSent(appId);
+    deletions.noteSent(appId, notification);
     metrics.countSent(vendor);
     const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
     const attempt: Attempt = isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;
@@ -202,7 +202,7 @@ export class DeliveryAttempts {
       isInDoubt && judged.kind === 'gone'
         ? { kind: 'rejected', reason: judged.reason, fault: 'registration' }
         : judged;
-    const attempt = await this.#weighDeath(appId, outcome);
+    const attempt = await this.#weighDeath(appId, delivery, outcome);
     metrics.count(vendor, attempt.kind, answer);
     if (attempt.kind === 'rejected') this.#logRejection(delivery, attempt.reason, attempt.fault);
     return attempt;
@@ -210,10 +210,11 @@ export class DeliveryAttempts {
 
   async #weighDeath(
     appId: string,
+    delivery: Delivery,
     outcome: Exclude<Outcome, { kind: 'credential-trouble' }>,
   ): Promise<Attempt> {
     if (outcome.kind === 'retry') return { ...outcome, isTry: true };
-    if (outcome.kind !== 'gone' || (await this.#options.deletions.mayDelete(appId))) return outcome;
+    if (outcome.kind !== 'gone' || (await this.#options.deletions.mayDelete(appId, delivery))) return outcome;
     return { kind: 'rejected', reason: `DELETIONS_FROZEN_${outcome.reason}`, fault: 'vendor' };
   }
 

@@ -42,7 +42,7 @@ export interface Deliveries {
   requireRoom(notifications: number): void;
   readonly receipts: ReceiptStore;
   readonly quotas: ServerQuotas;
-  /** `undefined` when all is well; otherwise a sentence that names refused credentials and frozen deletions. */
+  /** `undefined` when all is well; otherwise a sentence that names refused credentials. */
   readiness(): Promise<string | undefined>;
   /** See {@link DeliverNotifications.waitNoLonger}. */
   waitNoLonger(): void;
@@ -70,13 +70,13 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     store,
     probeMilliseconds: probeMilliseconds / timings.delayDivisor,
     reload: () => apps.reload(),
-    onChange: (appId, isOpen) => metrics.setBreaker(appId, 'credential', isOpen),
+    onChange: (appId, isOpen) => metrics.setBreaker(appId, 'credential', isOpen ? 1 : 0),
   });
   const deletions = new DeletionBreakers({
     clock,
     log,
     store,
-    onChange: (appId, isOpen) => metrics.setBreaker(appId, 'deletion', isOpen),
+    onChange: (appId, frozen) => metrics.setBreaker(appId, 'deletion', frozen),
   });
   await deletions.load();
   await store.forgetCredentials();
@@ -95,10 +95,10 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
   const receipts = new ReceiptStore(database);
   load.setQueued(await receipts.countQueued());
-  const counting = setInterval(
-    () => void countQueued({ receipts, load, log }),
-    timings.queueCountMilliseconds,
-  ).unref();
+  const counting = setInterval(() => {
+    void countQueued({ receipts, load, log });
+    void reviewDeletions(deletions, log);
+  }, timings.queueCountMilliseconds).unref();
   const onSettled = () => load.addQueued(-1);
   const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
   const records = new RecordAttempts({ database, queue, load, clock });
@@ -131,7 +131,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     requireRoom: (notifications) => load.requireRoom(notifications),
     receipts,
     quotas,
-    readiness: () => describeTrouble({ credentials, deletions, log }),
+    readiness: async () => credentials.describe(),
     waitNoLonger: () => delivering.waitNoLonger(),
     async close(deadlineMilliseconds) {
       clearInterval(counting);
@@ -157,22 +157,12 @@ async function countQueued({
   }
 }
 
-/** One sentence about refused credentials and frozen deletions; `undefined` when there are none. */
-async function describeTrouble({
-  credentials,
-  deletions,
-  log,
-}: {
-  credentials: CredentialBreakers;
-  deletions: DeletionBreakers;
-  log: Log;
-}): Promise<string | undefined> {
+/** What was usual for an hour, or was confirmed, goes on also while no more tokens die. */
+async function reviewDeletions(deletions: DeletionBreakers, log: Log): Promise<void> {
   try {
     await deletions.takeUpConfirmations();
+    await deletions.review();
   } catch (err) {
-    // Readiness has a check of its own for the database; here what is known already is told.
-    log.warn({ err }, 'it could not be read whether deletions were confirmed');
+    log.warn({ err }, 'frozen deletions could not be reviewed; they stay frozen until they can be');
   }
-  const problems = [credentials.describe(), deletions.describe()].filter((problem) => problem !== undefined);
-  return problems.length === 0 ? undefined : problems.join('; ');
 }

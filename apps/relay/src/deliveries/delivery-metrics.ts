@@ -23,7 +23,7 @@ export class DeliveryMetrics {
     this.#inFlight = metrics.gauge('waxwing_deliveries_in_flight', 'Notifications held in memory');
     this.#breakers = metrics.gauge(
       'waxwing_app_breaker_open',
-      'Apps whose credential is refused or whose deletions are frozen (1)',
+      'Apps whose credential is refused (1), and in how many of their realms, servers and in all deletions are frozen',
       ['app', 'kind'],
     );
   }
@@ -56,8 +56,9 @@ export class DeliveryMetrics {
     this.#inFlight.set(count);
   }
 
-  setBreaker(app: string, kind: 'credential' | 'deletion', isOpen: boolean): void {
-    if (isOpen) this.#breakers.set({ app, kind }, 1);
+  /** `open` is how many of an app's breakers are; none takes the app from the metric. */
+  setBreaker(app: string, kind: 'credential' | 'deletion', open: number): void {
+    if (open > 0) this.#breakers.set({ app, kind }, open);
     else this.#breakers.remove({ app, kind });
   }
 }

@@ -1,5 +1,5 @@
 import { columnTypes, type MigrationSet } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 /** What deliveries remember. Instants in Unix milliseconds. */
 export interface DeliveryTables {
@@ -33,6 +33,8 @@ export interface DeliveryTables {
     app: string;
     /** `credential` or `deletion`. */
     kind: string;
+    /** `realm <uuid>` or `server <uuid>` where only that one's deletions are frozen; empty for the whole app. */
+    scope: string;
     /** For people: what was refused, or which share of tokens died. */
     reason: string;
     opened_at: number;
@@ -53,15 +55,7 @@ export const deliveryMigrations: MigrationSet = {
           .addColumn('sealed_token', columnTypes.text, (column) => column.notNull())
           .addColumn('minted_at', columnTypes.integer, (column) => column.notNull())
           .execute();
-        await db.schema
-          .createTable('app_breakers')
-          .addColumn('app', columnTypes.text, (column) => column.notNull())
-          .addColumn('kind', columnTypes.text, (column) => column.notNull())
-          .addColumn('reason', columnTypes.text, (column) => column.notNull())
-          .addColumn('opened_at', columnTypes.integer, (column) => column.notNull())
-          .addColumn('confirmed_at', columnTypes.integer)
-          .addPrimaryKeyConstraint('app_breakers_key', ['app', 'kind'])
-          .execute();
+        await breakersTable(db).addPrimaryKeyConstraint('app_breakers_key', ['app', 'kind']).execute();
       },
     },
     '0002-receipts-doubts-rests': {
@@ -76,6 +70,7 @@ export const deliveryMigrations: MigrationSet = {
           .execute();
       },
     },
+    '0003-breaker-scopes': { up: addBreakerScopes },
   },
 };
 
@@ -97,4 +92,26 @@ async function createReceipts(db: Kysely<unknown>): Promise<void> {
     .on('delivery_receipts')
     .columns(['status', 'updated_at'])
     .execute();
+}
+
+function breakersTable(db: Kysely<unknown>) {
+  return db.schema
+    .createTable('app_breakers')
+    .addColumn('app', columnTypes.text, (column) => column.notNull())
+    .addColumn('kind', columnTypes.text, (column) => column.notNull())
+    .addColumn('reason', columnTypes.text, (column) => column.notNull())
+    .addColumn('opened_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('confirmed_at', columnTypes.integer);
+}
+
+/** SQLite cannot change a primary key. */
+async function addBreakerScopes(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('app_breakers').renameTo('app_breakers_without_scope').execute();
+  await breakersTable(db)
+    .addColumn('scope', columnTypes.text, (column) => column.notNull().defaultTo(''))
+    .addPrimaryKeyConstraint('app_breakers_scope_key', ['app', 'kind', 'scope'])
+    .execute();
+  await sql`insert into app_breakers (app, kind, reason, opened_at, confirmed_at)
+    select app, kind, reason, opened_at, confirmed_at from app_breakers_without_scope`.execute(db);
+  await db.schema.dropTable('app_breakers_without_scope').execute();
 }

@@ -9,7 +9,10 @@ export interface DeliveryTimings {
   readonly apns: ApnsTimings;
   /** Every delay before another try, and between probes of a refused credential, is divided by it. */
   readonly delayDivisor: number;
-  /** How often the queue's length is asked of the database: other processes add to it and take from it, too. */
+  /**
+   * How often the queue's length is asked of the database, since other processes add to it and take from it, too, and
+   * how often frozen deletions are looked at.
+   */
   readonly queueCountMilliseconds: number;
   /** How often the processes tell each other what servers took from their quotas. */
   readonly quotaExchangeMilliseconds: number;

@@ -38,15 +38,15 @@ export class DurableRegistrations implements RegistrationStore {
   ): Promise<readonly (number | undefined)[]> {
     const { database, tokenVault } = this.#options;
     const toSave = registrations.map((each) => ({ ...each, ...toRow(each.device, tokenVault) }));
-    const presented = registrations.flatMap(({ device: { realmId }, mark }) =>
-      mark === undefined ? [] : [{ ...mark, realmId }],
+    const presented = toSave.flatMap(({ device: { realmId }, row, mark }) =>
+      mark === undefined ? [] : [{ ...mark, realmId, pushAccountId: row.push_account_id }],
     );
     return database.write(async (transaction) => {
-      const owners = await this.#presented.claim(transaction.db, presented);
-      const isOwn = ({ device, mark }: OpenedRegistration) =>
-        mark === undefined || owners.get(mark.hash) === device.realmId;
-      const ids = (await this.#keep(transaction, toSave.filter(isOwn), now)).values();
-      return toSave.map((each) => (isOwn(each) ? ids.next().value : undefined));
+      const claims = (await this.#presented.claim(transaction.db, presented)).values();
+      const isKept = toSave.map(({ mark }) => mark === undefined || claims.next().value === true);
+      const kept = toSave.filter((_each, index) => isKept[index]);
+      const ids = (await this.#keep(transaction, kept, now)).values();
+      return isKept.map((isThis) => (isThis ? ids.next().value : undefined));
     });
   }
 

@@ -1,40 +1,80 @@
 import { BulkStatement } from '@waxwing/storage';
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { SealedRegistrationMark } from './registration-binding.js';
 
-/** A mark, and the realm that presented the registration. */
-export interface PresentedRegistration extends SealedRegistrationMark {
+/** For whom a sealed registration was presented. */
+export interface PresentedFor {
   readonly realmId: number;
+  /** Decimal text. */
+  readonly pushAccountId: string;
 }
+
+export type PresentedRegistration = SealedRegistrationMark & PresentedFor;
+
+interface PresentedRow {
+  readonly hash: string;
+  readonly realm_id: number;
+  /** Each between two commas. */
+  readonly push_account_ids: string;
+}
+
+/** A phone may have several accounts in one realm, and clients there may be that send one registration for all. */
+export const maximumAccountsPerRegistration = 10;
 
 const forgottenPerTransaction = 1000;
 
 /**
  * Remembers for which realm each sealed registration was presented first, so that no server can present what it was
- * sent for another realm. The statements are built once for a database.
+ * sent for another realm, and for which push accounts, so that one registration cannot fill the relay with devices.
+ * The statements are built once for a database.
  */
 export class PresentedRegistrations {
-  readonly #claim: BulkStatement<{ readonly hash: string; readonly realm_id: number }>;
+  readonly #claim: BulkStatement<PresentedRow>;
 
   constructor(db: Kysely<RelayTables>) {
     this.#claim = new BulkStatement((rows) => buildStatement(db, rows));
   }
 
-  /** The realm that each registration belongs to, by its hash: the one that presented it first. */
+  /**
+   * Which of them may be kept, in their order: those for the realm that presented their sealed bytes first, and for the
+   * first {@link maximumAccountsPerRegistration} push accounts.
+   */
   async claim(
     db: Transaction<RelayTables>,
     presented: readonly PresentedRegistration[],
-  ): Promise<ReadonlyMap<string, number>> {
-    const first = new Map<string, PresentedRegistration>();
-    for (const each of presented) if (!first.has(each.hash)) first.set(each.hash, each);
-    // In one order everywhere, so that two transactions never wait for each other.
-    const sorted = [...first.values()].sort((left, right) => (left.hash < right.hash ? -1 : 1));
-    const rows = sorted.map(({ forgetAt, hash, realmId }) => [forgetAt, hash, realmId]);
-    const owners = new Map<string, number>();
-    for (const { hash, realm_id } of await this.#claim.run(db, rows)) owners.set(hash, realm_id);
-    return owners;
+  ): Promise<readonly boolean[]> {
+    const rows = new Map<string, PresentedRow>();
+    let waiting = presented;
+    while (waiting.length > 0) {
+      const round = new Map<string, PresentedRegistration>();
+      for (const each of waiting) if (!round.has(each.hash)) round.set(each.hash, each);
+      // In one order everywhere, so that two transactions never wait for each other.
+      const sorted = [...round.values()].sort((left, right) => (left.hash < right.hash ? -1 : 1));
+      const values = sorted.map((each) => [each.forgetAt, each.hash, each.realmId, listed(each)]);
+      for (const row of await this.#claim.run(db, values)) rows.set(row.hash, row);
+      waiting = waiting.filter((each) => {
+        const row = rows.get(each.hash);
+        return row !== undefined && !isKept(row, each) && hasRoomFor(row, each);
+      });
+    }
+    return presented.map((each) => {
+      const row = rows.get(each.hash);
+      return row !== undefined && isKept(row, each);
+    });
   }
+}
+
+function listed({ pushAccountId }: PresentedFor): string {
+  return `,${pushAccountId},`;
+}
+
+function isKept(row: PresentedRow, each: PresentedFor): boolean {
+  return row.realm_id === each.realmId && row.push_account_ids.includes(listed(each));
+}
+
+function hasRoomFor({ realm_id, push_account_ids: ids }: PresentedRow, { realmId }: PresentedFor): boolean {
+  return realm_id === realmId && ids.split(',').length <= 2 * maximumAccountsPerRegistration;
 }
 
 /** Forgets what nobody could present any more at `now` (Unix milliseconds), a small number at a time; how many they were. */
@@ -65,16 +105,23 @@ export async function forgetPresentedRegistrations(
 }
 
 function buildStatement(db: Kysely<RelayTables>, rows: number): string {
+  const template = { forget_at: 0, hash: '', realm_id: 0, push_account_ids: '' };
+  const known = sql<string>`presented_registrations.push_account_ids`;
   return db
     .insertInto('presented_registrations')
-    .columns(['forget_at', 'hash', 'realm_id'])
-    .values(Array.from({ length: rows }, () => ({ forget_at: 0, hash: '', realm_id: 0 })))
+    .columns(['forget_at', 'hash', 'realm_id', 'push_account_ids'])
+    .values(Array.from({ length: rows }, () => template))
     .onConflict((conflict) =>
-      // The first realm stays; the update only makes the statement return it.
-      conflict
-        .columns(['forget_at', 'hash'])
-        .doUpdateSet(({ ref }) => ({ realm_id: ref('presented_registrations.realm_id') })),
+      // The first realm stays; the update also makes the statement return what stands there.
+      conflict.columns(['forget_at', 'hash']).doUpdateSet({
+        push_account_ids: sql<string>`case
+          when presented_registrations.realm_id <> excluded.realm_id then ${known}
+          when ${known} like '%' || excluded.push_account_ids || '%' then ${known}
+          when length(${known}) - length(replace(${known}, ',', ''))
+            >= ${sql.lit(2 * maximumAccountsPerRegistration)} then ${known}
+          else ${known} || excluded.push_account_ids end`,
+      }),
     )
-    .returning(['hash', 'realm_id'])
+    .returning(['hash', 'realm_id', 'push_account_ids'])
     .compile().sql;
 }

@@ -23,9 +23,9 @@ export function isBoundTo(
   return timestamp - unixSeconds(now) <= livenessTimeoutSeconds;
 }
 
-/** Which realm a sealed registration was first presented for, remembered for as long as it could be presented again. */
+/** What a sealed registration is remembered by, for as long as it could be presented again. */
 export interface SealedRegistrationMark {
-  /** SHA-256 of the sealed bytes, in base64: no other realm may present the same. */
+  /** SHA-256 of the sealed bytes, in base64: no other realm may present the same, and its own for few accounts. */
   readonly hash: string;
   /** Unix milliseconds from which the registration is too old for anybody, so that it may be forgotten. */
   readonly forgetAt: number;

@@ -13,8 +13,9 @@ export interface OpenedRegistration {
 export interface RegistrationStore {
   /**
    * Keeps all of them, or none, and resolves with their device ids in the same order once they are durable; `undefined`
-   * in the place of one whose sealed bytes were presented for another realm before, which is not kept. A repeat (same
-   * realm, push account and token) keeps its id, takes the new values and lives again if it had expired.
+   * in the place of one whose sealed bytes were presented for another realm, or too many push accounts, before, which is
+   * not kept. A repeat (same realm, push account and token) keeps its id, takes the new values and lives again if it had
+   * expired.
    */
   saveAll(
     registrations: readonly OpenedRegistration[],

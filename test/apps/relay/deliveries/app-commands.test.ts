@@ -24,6 +24,7 @@ async function openBreakers(): Promise<void> {
   await store.open({
     app,
     kind: 'deletion',
+    scope: 'realm one',
     reason: '21 of the last 30 tokens were called dead',
     at: clock(),
   });
@@ -37,12 +38,18 @@ describe('waxwing-relay apps', () => {
     await openBreakers();
     const { stdout } = await runRelayCommand(['apps', 'status'], { environment });
     expect(stdout).toContain('deletions frozen');
+    expect(stdout).toContain('realm one');
     expect(stdout).toContain('the key was refused');
     const json = await runRelayCommand(['apps', 'status', '--json'], { environment });
     expect(JSON.parse(json.stdout)).toEqual({
       apps: [
-        expect.objectContaining({ app, state: 'credential refused', reason: 'the key was refused' }),
-        expect.objectContaining({ app, state: 'deletions frozen', confirmed_at: null }),
+        expect.objectContaining({
+          app,
+          whose: 'all',
+          state: 'credential refused',
+          reason: 'the key was refused',
+        }),
+        expect.objectContaining({ app, whose: 'realm one', state: 'deletions frozen', confirmed_at: null }),
       ],
     });
   });

@@ -23,10 +23,28 @@ eachBackend((backend) => {
     ]);
     await store.open({ app: 'a', kind: 'deletion', reason: 'again', at: 6 });
     expect(await store.list()).toContainEqual({
-      ...{ app: 'a', kind: 'deletion', reason: 'again', openedAt: 6, confirmedAt: undefined },
+      ...{ app: 'a', kind: 'deletion', scope: '', reason: 'again', openedAt: 6, confirmedAt: undefined },
     });
     await store.forgetCredentials();
     await store.close('b', 'deletion');
     expect(await kinds()).toEqual([['a', 'deletion', undefined]]);
+  });
+
+  it('deletions are frozen by realm and server, confirmed for the whole app, and thaw each by itself', async () => {
+    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrationSets }));
+    for (const scope of ['realm x', 'server y', 'realm z']) {
+      await store.open({ app: 'a', kind: 'deletion', scope, reason: 'too many', at: 1 });
+    }
+    await store.close('a', 'deletion', 'realm x');
+    const scopes = async () => (await store.list()).map(({ scope, confirmedAt }) => [scope, confirmedAt]);
+    expect(await scopes()).toEqual([
+      ['realm z', undefined],
+      ['server y', undefined],
+    ]);
+    expect(await store.confirm('a', 2)).toBe(true);
+    expect(await scopes()).toEqual([
+      ['realm z', 2],
+      ['server y', 2],
+    ]);
   });
 });

@@ -1,7 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
 import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/apps/deletion-breakers.js';
-import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
+import type { Delivery, Notification } from '../../../../apps/relay/src/deliveries/delivery.js';
+import {
+  type RelayDatabase,
+  type RelayTables,
+  relayMigrationSets,
+} from '../../../../apps/relay/src/relay-tables.js';
+import fc from '../../../support/fast-check.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { sqliteBackend } from '../../../support/test-databases.js';
 
@@ -9,29 +15,73 @@ const app = 'fcm:some-project';
 const hour = 60 * 60_000;
 const time = { now: Date.UTC(2026, 0, 5, 12) };
 const backend = sqliteBackend();
+let database: RelayDatabase | undefined;
 let store: BreakerStore | undefined;
+let logged = (): string => '';
 afterEach(() => {
+  database = undefined;
   store = undefined;
 });
 
 /** The breakers of one more process on the same database. */
-async function startProcess(): Promise<DeletionBreakers> {
-  store ??= new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrationSets }));
-  const { log } = createMemoryLog();
-  const breakers = new DeletionBreakers({ clock: () => time.now, log, store, onChange: () => undefined });
+async function startProcess(
+  onChange: (app: string, frozen: number) => void = () => undefined,
+): Promise<DeletionBreakers> {
+  database ??= await backend.open<RelayTables>({ migrations: relayMigrationSets });
+  store ??= new BreakerStore(database);
+  const { log, text } = createMemoryLog();
+  logged = text;
+  const breakers = new DeletionBreakers({ clock: () => time.now, log, store, onChange });
   await breakers.load();
   return breakers;
 }
 
+interface From {
+  readonly app?: string;
+  readonly server?: string;
+  readonly realm?: string;
+}
+
+let phones = 0;
+/** A notification for a phone and an account that no other one was for. */
+function delivery({ server = 'one', realm = 'one' }: From, phone = ++phones, account = phone): Delivery {
+  const notification = {
+    ...{ serverId: server, realmId: 1, realmUuid: realm, pushAccountId: String(account) },
+  } as Notification;
+  const target = { tokenKind: 'fcm', token: `token ${phone}` } as const;
+  return { notification, device: { id: phone, realmId: 1, target, registeredAt: 0, expiredAt: undefined } };
+}
+
+async function dies(breakers: DeletionBreakers, from: From = {}): Promise<boolean> {
+  return breakers.mayDelete(from.app ?? app, delivery(from));
+}
+
+function isSent(breakers: DeletionBreakers, from: From = {}): void {
+  breakers.noteSent(from.app ?? app, delivery(from, 0).notification);
+}
+
 /** What one app's vendor says, mixed evenly; how many of the dead tokens may be deleted. */
-async function hear(breakers: DeletionBreakers, total: number, deadShare: number, of = app): Promise<number> {
+async function hear(
+  breakers: DeletionBreakers,
+  total: number,
+  deadShare: number,
+  from: From = {},
+): Promise<number> {
   let deleted = 0;
   for (let index = 0; index < total; index += 1) {
     const isDead = Math.floor((index + 1) * deadShare) > Math.floor(index * deadShare);
-    if (!isDead) breakers.noteSent(of);
-    else if (await breakers.mayDelete(of)) deleted += 1;
+    if (!isDead) isSent(breakers, from);
+    else if (await dies(breakers, from)) deleted += 1;
   }
   return deleted;
+}
+
+/** What is frozen: the scopes of the app. */
+async function frozen(of = app): Promise<string[]> {
+  const stored = (await store?.list()) ?? [];
+  return stored
+    .filter(({ app, confirmedAt }) => app === of && confirmedAt === undefined)
+    .map(({ scope }) => scope || 'all');
 }
 
 function gate(): { passed: Promise<void>; open(): void } {
@@ -42,21 +92,32 @@ function gate(): { passed: Promise<void>; open(): void } {
   return { passed, open };
 }
 
-describe('what is usual for an app', () => {
+describe('what is usual', () => {
   it('is not learnt from a quiet hour', async () => {
     const breakers = await startProcess();
     expect(await hear(breakers, 10, 1)).toBe(10);
     time.now += hour + 1;
-    expect(await hear(breakers, 500, 1)).toBe(20);
+    expect(await hear(breakers, 500, 1)).toBeLessThanOrEqual(20);
   });
 
   it('never makes the death of nearly all tokens usual', async () => {
     const breakers = await startProcess();
-    for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.19);
+    for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.18);
     for (let window = 0; window < 5; window += 1) await hear(breakers, 1000, 0.5);
-    expect(breakers.describe()).toBeUndefined();
-    expect(await hear(breakers, 1000, 1)).toBeLessThan(50);
-    expect(breakers.describe()).toContain(app);
+    expect(await frozen()).toEqual([]);
+    expect(await hear(breakers, 1000, 1)).toBeLessThanOrEqual(20);
+    expect(await frozen()).toEqual(['realm one']);
+  });
+
+  it('is not learnt while deletions are frozen', async () => {
+    const breakers = await startProcess();
+    await hear(breakers, 30, 1);
+    for (let round = 0; round < 5; round += 1) {
+      await hear(breakers, 2000, 0.5);
+      time.now += hour + 1;
+      await breakers.review();
+    }
+    expect(await frozen()).toEqual(['realm one']);
   });
 });
 
@@ -67,10 +128,10 @@ describe('deletions whose freezing cannot be stored', () => {
     const open = vi
       .spyOn(store as BreakerStore, 'open')
       .mockRejectedValueOnce(new Error('the database is away'));
-    await expect(breakers.mayDelete(app)).rejects.toThrow('away');
-    expect(breakers.describe()).toBeUndefined();
-    expect(await breakers.mayDelete(app)).toBe(false);
-    expect(breakers.describe()).toContain(app);
+    await expect(dies(breakers)).rejects.toThrow('away');
+    expect(await frozen()).toEqual([]);
+    expect(await dies(breakers)).toBe(false);
+    expect(await frozen()).toEqual(['realm one']);
     expect(open).toHaveBeenCalledTimes(2);
     expect(await store?.confirm(app, time.now)).toBe(true);
   });
@@ -106,27 +167,174 @@ describe('deletions that are frozen', () => {
     await store?.confirm(app, time.now);
     time.now += 25 * hour;
     // One more freezes them.
-    for (const of of [app, other]) await hear(breakers, 20, 1, of);
+    for (const of of [app, other]) await hear(breakers, 20, 1, { app: of });
     const { open, list } = store as BreakerStore;
     const [stored, told] = [gate(), gate()];
     const opening = vi.spyOn(store as BreakerStore, 'open').mockImplementationOnce(async (breaker) => {
       await stored.passed;
       await open.call(store as BreakerStore, breaker);
     });
-    const freezing = breakers.mayDelete(app);
+    const freezing = dies(breakers);
     await expect.poll(() => opening.mock.calls.length).toBe(1);
     const reading = vi.spyOn(store as BreakerStore, 'list').mockImplementationOnce(async () => {
       const read = await list.call(store as BreakerStore);
       await told.passed;
       return read;
     });
-    const beside = breakers.mayDelete(other);
+    const beside = dies(breakers, { app: other });
     await expect.poll(() => reading.mock.calls.length).toBe(1);
     stored.open();
     expect(await freezing).toBe(false);
     told.open();
     expect(await beside).toBe(false);
-    expect(breakers.describe()).toContain(app);
+    expect(await frozen()).toEqual(['realm one']);
     expect(await hear(breakers, 20, 1)).toBe(0);
+  });
+});
+
+describe('whose deletions are frozen', () => {
+  it('is the realm where it happens, and nobody else', async () => {
+    const breakers = await startProcess();
+    await hear(breakers, 100, 0);
+    expect(await hear(breakers, 500, 1, { realm: 'bad' })).toBeLessThanOrEqual(20);
+    expect(await frozen()).toEqual(['realm bad']);
+    expect(await hear(breakers, 1000, 0.05)).toBe(50);
+    expect(await frozen()).toEqual(['realm bad']);
+  });
+
+  it('is the server when it happens in several of its realms, and the app when it happens with several', async () => {
+    const breakers = await startProcess();
+    const realms = (server: string) =>
+      ['a', 'b', 'c'].map((realm) => ({ server, realm: `${server}${realm}` }));
+    let deleted = 0;
+    for (const from of realms('one')) deleted += await hear(breakers, 100, 1, from);
+    expect(await frozen()).toEqual(['realm onea', 'realm oneb', 'server one']);
+    expect(await hear(breakers, 100, 0.1, { server: 'other', realm: 'other' })).toBe(10);
+    for (const server of ['two', 'three']) {
+      for (const from of realms(server)) deleted += await hear(breakers, 100, 1, from);
+    }
+    expect(await frozen()).toContain('all');
+    expect(deleted).toBeLessThanOrEqual(90);
+    expect(await dies(breakers, { server: 'other', realm: 'other' })).toBe(false);
+  });
+
+  it('is nobody where one owner has many dead tokens, or many accounts have one', async () => {
+    const breakers = await startProcess();
+    const manyTokens = Array.from({ length: 100 }, () => delivery({}, ++phones, 7));
+    const manyAccounts = Array.from({ length: 100 }, (_, account) => delivery({}, 1, account + 100));
+    for (const dead of [...manyTokens, ...manyAccounts])
+      expect(await breakers.mayDelete(app, dead)).toBe(true);
+    expect(await frozen()).toEqual([]);
+  });
+
+  it('is said once as an error, and told by number', async () => {
+    const told: number[] = [];
+    const breakers = await startProcess((_app, count) => told.push(count));
+    await Promise.all(Array.from({ length: 100 }, () => dies(breakers)));
+    expect(told).toEqual([1]);
+    expect(logged().split('deletions are frozen')).toHaveLength(2);
+  });
+});
+
+describe('frozen deletions', () => {
+  it('go on by themselves after an hour in which the share was usual, in every process', async () => {
+    const told: number[] = [];
+    const [first, second] = [await startProcess((_app, count) => told.push(count)), await startProcess()];
+    await hear(first, 100, 1);
+    expect(await dies(second)).toBe(true);
+    await second.load();
+    expect(await dies(second)).toBe(false);
+    await hear(first, 500, 0.02);
+    time.now += hour - 1;
+    expect(await dies(first)).toBe(false);
+    time.now += 1;
+    await first.review();
+    expect(await frozen()).toEqual([]);
+    expect(told).toEqual([1, 0]);
+    time.now += 3000;
+    expect([await dies(first), await dies(second)]).toEqual([true, true]);
+  });
+
+  it.each([
+    ['nothing was sent', 0, 0],
+    ['too many more died', 100, 0.3],
+  ])('stay so after an hour in which %s', async (_name, total, share) => {
+    const breakers = await startProcess();
+    await hear(breakers, 100, 1);
+    await hear(breakers, total, share);
+    time.now += hour;
+    expect(await dies(breakers)).toBe(false);
+    expect(await frozen()).toEqual(['realm one']);
+  });
+
+  it('are counted by owners while they are: the same dead tokens again and again keep nothing frozen', async () => {
+    const breakers = await startProcess();
+    const dead = Array.from({ length: 25 }, () => delivery({}));
+    for (let round = 0; round < 50; round += 1) {
+      for (const each of dead) await breakers.mayDelete(app, each);
+      await hear(breakers, 20, 0);
+    }
+    expect(await frozen()).toEqual(['realm one']);
+    time.now += hour;
+    await breakers.review();
+    expect(await frozen()).toEqual([]);
+  });
+});
+
+describe('whatever the relay serves', () => {
+  const topology = fc.record({
+    servers: fc.integer({ min: 1, max: 8 }),
+    realmsOfServer: fc.integer({ min: 1, max: 8 }),
+    healthyBefore: fc.integer({ min: 0, max: 300 }),
+    order: fc.infiniteStream(fc.nat()),
+  });
+  const placeOf = (index: number, servers: number, realms: number): From => {
+    const server = `server ${index % servers}`;
+    return { server, realm: `${server}, realm ${Math.floor(index / servers) % realms}` };
+  };
+
+  it('a mistake that makes every token look dead deletes few of them before all is frozen', async () => {
+    await fc.assert(
+      fc.asyncProperty(topology, fc.boolean(), async (at, isOneByOne) => {
+        await database?.write(({ db }) => db.deleteFrom('app_breakers').execute());
+        const breakers = await startProcess();
+        const { servers, realmsOfServer } = at;
+        const order = at.order[Symbol.iterator]();
+        const realms = servers * realmsOfServer;
+        for (let count = 0; count < at.healthyBefore; count += 1) {
+          isSent(breakers, placeOf(order.next().value, servers, realmsOfServer));
+        }
+        let deleted = 0;
+        for (let count = 0; count < 30 * realms; count += 1) {
+          const index = isOneByOne ? Math.floor(count / 30) : order.next().value;
+          if (await dies(breakers, placeOf(index, servers, realmsOfServer))) deleted += 1;
+        }
+        expect(deleted).toBeLessThanOrEqual(100);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('one realm with any number of dead tokens freezes nobody else, nor one server with any number of realms', async () => {
+    await fc.assert(
+      fc.asyncProperty(topology, fc.boolean(), fc.nat(3), async (at, isWholeServer, deadAtOnce) => {
+        await database?.write(({ db }) => db.deleteFrom('app_breakers').execute());
+        const breakers = await startProcess();
+        const order = at.order[Symbol.iterator]();
+        const bad = (index: number): From =>
+          isWholeServer
+            ? { server: 'bad', realm: `bad ${index % 20}` }
+            : { server: 'server 0', realm: 'bad' };
+        for (let count = 0; count < 400; count += 1) {
+          for (let dead = 0; dead < deadAtOnce; dead += 1) await dies(breakers, bad(order.next().value));
+          const other = placeOf(order.next().value, at.servers, at.realmsOfServer);
+          // One in thirty dies, as it does everywhere.
+          if (count % 30 === 29) expect(await dies(breakers, other)).toBe(true);
+          else isSent(breakers, other);
+        }
+        expect((await frozen()).filter((scope) => !scope.includes('bad'))).toEqual([]);
+      }),
+      { numRuns: 25 },
+    );
   });
 });

@@ -1,18 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import {
   apnsRequest,
   apnsToken,
   type DeliveriesUnderTest,
+  encryptedData,
   fcmRequest,
+  realmUuid,
   startDeliveriesUnderTest,
   until,
 } from './deliveries-under-test.js';
 
+const otherRealm = '11111111-2222-4333-8444-555555555555';
 const time = { now: Date.UTC(2026, 0, 5, 12) };
 let relay: DeliveriesUnderTest;
 beforeEach(async () => {
-  relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
+  relay = await startDeliveriesUnderTest({
+    clock: () => time.now,
+    timings: { delayDivisor: 1, queueCountMilliseconds: 100 },
+  });
 });
 afterEach(() => relay.close());
 
@@ -120,22 +127,30 @@ describe('a sudden wave of dead tokens', () => {
     return ids;
   }
   const wave = { vendor: 'fcm', reason: 'UNREGISTERED' };
+  /** To accounts of different people, as most of a relay's phones are. */
+  const notify = (ids: readonly number[], more = {}) =>
+    relay.notify(
+      ids.map((id) => fcmRequest(id, { payload: { push_account_id: id, encrypted_data: encryptedData } })),
+      more,
+    );
+  const metric = /waxwing_app_breaker_open\{app="fcm:[^"]+",kind="deletion"\} 1/;
 
-  it('freezes deletions, keeps delivering, alerts, and goes on once an operator has confirmed', async () => {
+  it('freezes deletions, keeps delivering, alerts, stays ready, and goes on once an operator has confirmed', async () => {
     const ids = await addMany('fcm', 100);
     await relay.faults([wave]);
-    const { body } = await relay.notify(ids.map((id) => fcmRequest(id)));
+    const { body } = await notify(ids);
     const dead = body.results.filter(({ status }) => status === 'gone');
     expect(dead).toHaveLength(20);
     expect(body.delete_device_ids).toHaveLength(20);
     const frozen = body.results.filter(({ status }) => status === 'rejected');
     expect(frozen).toHaveLength(80);
     expect(frozen[0]).toMatchObject({ reason: 'DELETIONS_FROZEN_UNREGISTERED', fault: 'vendor' });
-    expect(await relay.metrics.text()).toMatch(
-      /waxwing_app_breaker_open\{app="fcm:[^"]+",kind="deletion"\} 1/,
-    );
-    expect((await relay.ready()).checks.vendors).toContain('deletions are frozen for fcm:');
-    expect(relay.log.text()).toContain('deletions are frozen');
+    expect(await relay.metrics.text()).toMatch(metric);
+    expect(await relay.ready()).toMatchObject({ ready: true });
+    const alerts = relay.log
+      .lines()
+      .filter((line) => line.msg?.toString().startsWith('deletions are frozen'));
+    expect(alerts).toMatchObject([{ level: 'error', scope: `realm ${realmUuid}` }]);
 
     await relay.faults([]);
     const alive = await relay.addFcm('fcm-alive');
@@ -149,7 +164,7 @@ describe('a sudden wave of dead tokens', () => {
     time.now += 3000;
     expect((await relay.ready()).ready).toBe(true);
     await relay.faults([wave]);
-    const again = await relay.notify(ids.slice(50).map((id) => fcmRequest(id)));
+    const again = await notify(ids.slice(50));
     expect(again.body.results.every(({ status }) => status === 'gone')).toBe(true);
     expect((await relay.ready()).ready).toBe(true);
   });
@@ -158,20 +173,55 @@ describe('a sudden wave of dead tokens', () => {
     const ids = await addMany('fcm', 300);
     const dead = ids.filter((_id, index) => index % 10 === 0);
     await relay.faults(dead.map((id) => ({ ...wave, token: `fcm-${ids.indexOf(id)}` })));
-    const { body } = await relay.notify(ids.map((id) => fcmRequest(id)));
+    const { body } = await notify(ids);
     expect([...body.delete_device_ids].sort((a, b) => a - b)).toEqual(dead);
   });
 
   it('stays frozen over a restart', async () => {
     const ids = await addMany('fcm', 40);
     await relay.faults([wave]);
-    await relay.notify(ids.map((id) => fcmRequest(id)));
+    await notify(ids);
     await relay.close({ keepData: true });
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
       dir: relay.dir,
       tokenVault: relay.tokenVault,
     });
-    expect((await relay.ready()).checks.vendors).toContain('deletions are frozen');
+    expect(await relay.metrics.text()).toMatch(metric);
+    const [breaker] = await new BreakerStore(relay.database).list();
+    expect(breaker).toMatchObject({ scope: `realm ${realmUuid}`, confirmedAt: undefined });
+  });
+
+  it('thaws while no more tokens die, as soon as an hour went as usual', async () => {
+    const ids = await addMany('fcm', 30);
+    const alive = await relay.addFcm('fcm-alive');
+    await relay.faults(ids.map((_id, index) => ({ ...wave, token: `fcm-${index}` })));
+    await notify(ids);
+    expect(await relay.metrics.text()).toMatch(metric);
+    await notify(Array.from({ length: 50 }, () => alive));
+    time.now += 60 * 60_000;
+    await until(async () => !metric.test(await relay.metrics.text()));
+    expect((await notify(ids.slice(25))).body.delete_device_ids).toEqual(ids.slice(25));
+  });
+
+  it('of one member freezes the deletions of nobody else', async () => {
+    const other = await addServer(relay.database, { name: 'other', realmUuids: [otherRealm] }, time.now);
+    const { id: realm } = await relay.database.db
+      .selectFrom('realms')
+      .select('id')
+      .where('uuid', '=', otherRealm)
+      .executeTakeFirstOrThrow();
+    const ofMember = await addMany('member', 25);
+    const [dead, alive] = [await relay.addFcm('dead', { realm }), await relay.addFcm('alive', { realm })];
+    await relay.faults([
+      { ...wave, token: 'dead' },
+      ...ofMember.map((_id, index) => ({ ...wave, token: `member-${index}` })),
+    ]);
+    await notify(ofMember);
+    const key = `${other.serverId}:${other.serverKey.reveal()}`;
+    const authorization = `Basic ${Buffer.from(key).toString('base64')}`;
+    const { body } = await notify([dead, alive], { authorization, body: { realm_uuid: otherRealm } });
+    expect(body.results.map(({ status }) => status)).toEqual(['gone', 'sent']);
+    expect((await relay.ready()).ready).toBe(true);
   });
 });

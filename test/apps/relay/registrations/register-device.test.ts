@@ -172,7 +172,9 @@ eachBackend((backend) => {
   });
 
   it('gives each of 400 registrations of one moment its own device', async () => {
-    const forms = Array.from({ length: 400 }, (_, index) => goodForm({ push_account_id: String(index) }));
+    const forms = Array.from({ length: 400 }, (_, index) =>
+      goodForm({ ...sealed(fcm('one token')), push_account_id: String(index) }),
+    );
     const ids = await Promise.all(forms.map((form) => deviceIdOf(form)));
     expect(new Set(ids).size).toBe(400);
     const rows = await relay.devices();

@@ -92,6 +92,36 @@ eachBackend((backend) => {
       expect(await relay.devices()).toHaveLength(1);
     });
 
+    it('make ten devices at most, however many push accounts they come for', async () => {
+      const form = goodForm(sealed());
+      const present = (push_account_id: string) => relay.register({ ...form, push_account_id });
+      const { body } = await present('1');
+      const others = Array.from({ length: 30 }, (_, index) => String(index + 2));
+      const first = await Promise.all(others.map(present));
+      expect(first.filter(({ status }) => status === 200)).toHaveLength(9);
+      for (const answer of first.filter(({ status }) => status !== 200))
+        expect(answer).toMatchObject(refused);
+      // In another order and one by one, each account has what it had.
+      for (const account of [...others].reverse()) {
+        const { status, body } = first[Number(account) - 2] ?? refused;
+        expect(await present(account)).toMatchObject({ status, body });
+      }
+      expect(await present('1')).toMatchObject({ status: 200, body: { device_id: body.device_id } });
+      expect(await present('-1')).toMatchObject(refused);
+      expect(await relay.devices()).toHaveLength(10);
+    });
+
+    it('that an older relay remembered without push accounts may be repeated by their realm alone', async () => {
+      await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
+      const form = goodForm(sealed());
+      const { body } = await relay.register(form);
+      await relay.database.write(({ db }) =>
+        db.updateTable('presented_registrations').set({ push_account_ids: '' }).execute(),
+      );
+      expect(await relay.register({ ...form, realm_uuid: secondRealmUuid })).toMatchObject(refused);
+      expect(await relay.register(form)).toMatchObject({ body: { device_id: body.device_id } });
+    });
+
     it('count for one realm alone when two present them at the same moment', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());

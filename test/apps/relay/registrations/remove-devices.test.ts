@@ -86,4 +86,25 @@ eachBackend((backend) => {
     }
     expect(await ids()).toEqual([id]);
   });
+
+  it('takes each device that a server names from its quota, one for none, and nothing for what it refuses', async () => {
+    await relay.close();
+    relay = await startRelayUnderTest(await backend.freshUrl(), {
+      RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60',
+    });
+    const named = (count: number) => ({
+      realm_uuid: realmUuid,
+      device_ids: JSON.stringify(Array.from({ length: count }, (_, index) => index)),
+    });
+    expect(await remove({ ...named(1), device_ids: '{}' })).toMatchObject({ status: 400 });
+    expect(await remove(named(58))).toMatchObject(success);
+    expect(await remove(named(0))).toMatchObject(success);
+    const refused = await remove(named(2));
+    expect(refused).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(await remove(named(0))).toMatchObject(success);
+    expect(await remove(named(0))).toMatchObject({ status: 503 });
+    relay.time.now += 2000;
+    expect(await remove(named(2))).toMatchObject(success);
+  });
 });

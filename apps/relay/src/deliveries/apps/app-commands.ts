@@ -35,11 +35,12 @@ export function addAppCommands(program: Command, terminal: Terminal): void {
     .action(async (app: string, { json, yes }: ConsentFlags) => {
       await withRelayDatabase(terminal, async (database) => {
         const store = new BreakerStore(database);
-        const frozen = (await store.list()).find((breaker) => breaker.app === app && isFrozen(breaker));
-        if (frozen === undefined) {
+        const frozen = (await store.list()).filter((breaker) => breaker.app === app && isFrozen(breaker));
+        if (frozen.length === 0) {
           throw new CommandError(`The deletions of "${app}" are not frozen: "apps status" shows which are.`);
         }
-        const question = `${frozen.reason}. Devices with dead tokens are deleted and must register again. Go on?`;
+        const reasons = frozen.map((breaker) => `${whoseOf(breaker)}: ${breaker.reason}`).join('; ');
+        const question = `${reasons}. Devices with dead tokens are deleted and must register again. Go on?`;
         await requireConsent(terminal, question, yes);
         await store.confirm(app, terminal.clock());
       });
@@ -54,6 +55,11 @@ function isFrozen({ kind, confirmedAt }: StoredBreaker): boolean {
   return kind === 'deletion' && confirmedAt === undefined;
 }
 
+/** Whose deletions or notifications it holds back. */
+function whoseOf({ scope }: StoredBreaker): string {
+  return scope === '' ? 'all' : scope;
+}
+
 function stateOf(breaker: StoredBreaker): string {
   if (breaker.kind === 'credential') return 'credential refused';
   return isFrozen(breaker) ? 'deletions frozen' : 'deletions confirmed';
@@ -62,6 +68,7 @@ function stateOf(breaker: StoredBreaker): string {
 function formatForMachines(breaker: StoredBreaker): object {
   return {
     app: breaker.app,
+    whose: whoseOf(breaker),
     state: stateOf(breaker),
     reason: breaker.reason,
     since: new Date(breaker.openedAt).toISOString(),
@@ -70,9 +77,13 @@ function formatForMachines(breaker: StoredBreaker): object {
 }
 
 function formatTable(breakers: readonly StoredBreaker[]): string {
-  const table = new CliTable({ head: ['app', 'state', 'since', 'why'], style: { head: [], border: [] } });
+  const table = new CliTable({
+    head: ['app', 'whose', 'state', 'since', 'why'],
+    style: { head: [], border: [] },
+  });
   for (const breaker of breakers) {
-    table.push([breaker.app, stateOf(breaker), new Date(breaker.openedAt).toISOString(), breaker.reason]);
+    const since = new Date(breaker.openedAt).toISOString();
+    table.push([breaker.app, whoseOf(breaker), stateOf(breaker), since, breaker.reason]);
   }
   return table.toString();
 }

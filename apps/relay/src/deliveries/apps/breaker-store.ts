@@ -2,8 +2,14 @@ import type { RelayDatabase } from '../../relay-tables.js';
 
 export type BreakerKind = 'credential' | 'deletion';
 
-export interface StoredBreaker {
+/** The part of an app that a breaker is for. */
+export interface BreakerScope {
   readonly app: string;
+  /** `realm <uuid>` or `server <uuid>` where only that one's deletions are frozen; empty for the whole app. */
+  readonly scope: string;
+}
+
+export interface StoredBreaker extends BreakerScope {
   readonly kind: BreakerKind;
   readonly reason: string;
   readonly openedAt: number;
@@ -11,9 +17,10 @@ export interface StoredBreaker {
   readonly confirmedAt: number | undefined;
 }
 
-export interface OpenBreaker {
-  readonly app: string;
+export interface OpenBreaker extends Omit<BreakerScope, 'scope'> {
   readonly kind: BreakerKind;
+  /** The whole app where nothing is said. */
+  readonly scope?: string;
   readonly reason: string;
   /** Unix milliseconds. */
   readonly at: number;
@@ -27,20 +34,25 @@ export class BreakerStore {
     this.#database = database;
   }
 
-  async open({ app, kind, reason, at }: OpenBreaker): Promise<void> {
+  async open({ app, kind, scope = '', reason, at }: OpenBreaker): Promise<void> {
     const change = { reason, opened_at: at, confirmed_at: null };
     await this.#database.write(({ db }) =>
       db
         .insertInto('app_breakers')
-        .values({ app, kind, ...change })
-        .onConflict((conflict) => conflict.columns(['app', 'kind']).doUpdateSet(change))
+        .values({ app, kind, scope, ...change })
+        .onConflict((conflict) => conflict.columns(['app', 'kind', 'scope']).doUpdateSet(change))
         .execute(),
     );
   }
 
-  async close(app: string, kind: BreakerKind): Promise<void> {
+  async close(app: string, kind: BreakerKind, scope = ''): Promise<void> {
     await this.#database.write(({ db }) =>
-      db.deleteFrom('app_breakers').where('app', '=', app).where('kind', '=', kind).execute(),
+      db
+        .deleteFrom('app_breakers')
+        .where('app', '=', app)
+        .where('kind', '=', kind)
+        .where('scope', '=', scope)
+        .execute(),
     );
   }
 
@@ -51,7 +63,7 @@ export class BreakerStore {
     );
   }
 
-  /** Lets an app's deletions go on. Whether there were frozen ones. */
+  /** Lets an app's deletions go on, in all of its realms. Whether there were frozen ones. */
   async confirm(app: string, now: number): Promise<boolean> {
     const { numUpdatedRows } = await this.#database.write(({ db }) =>
       db
@@ -71,13 +83,20 @@ export class BreakerStore {
       .selectAll()
       .orderBy('app')
       .orderBy('kind')
+      .orderBy('scope')
       .execute();
     return rows.map((row) => ({
       app: row.app,
+      scope: row.scope,
       kind: row.kind === 'deletion' ? 'deletion' : 'credential',
       reason: row.reason,
       openedAt: row.opened_at,
       confirmedAt: row.confirmed_at ?? undefined,
     }));
   }
+}
+
+/** Tells one part of one app from all others. */
+export function scopeKey({ app, scope }: BreakerScope): string {
+  return `${app} ${scope}`;
 }

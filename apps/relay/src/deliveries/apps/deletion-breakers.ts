@@ -1,47 +1,47 @@
+import { createHash } from 'node:crypto';
 import type { Clock, Log } from '@waxwing/service';
-import type { BreakerStore, StoredBreaker } from './breaker-store.js';
+import { RecentLookups } from '../../servers/recent-lookups.js';
+import type { Delivery, Notification } from '../delivery.js';
+import { AppShares, type Scope } from './app-shares.js';
+import { type BreakerStore, type StoredBreaker, scopeKey } from './breaker-store.js';
 
 export interface DeletionBreakersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: BreakerStore;
-  onChange(appId: string, isOpen: boolean): void;
+  /** Told how many of an app's realms and servers are frozen now, the app itself counted as one. */
+  onChange(appId: string, frozen: number): void;
 }
 
-/** What one app's vendor said of late. */
-interface Window {
-  startedAt: number;
+/** What came after the freezing, or within the hour that is watched now. */
+interface Watched extends Pick<StoredBreaker, 'app' | 'scope'> {
+  since: number;
   sent: number;
-  gone: number;
-  /** Share of dead tokens in former windows, each newer one weighing more. */
-  usualShare: number;
+  dead: number;
 }
 
-const windowMilliseconds = 60 * 60_000;
-const windowOutcomes = 1000;
-/** Fewer dead tokens than this say nothing: a small organisation may well clear out its phones. */
-const fewestDead = 20;
-const leastShare = 0.2;
-/** So many are never usual, whatever came before. */
-const mostShare = 0.9;
-const timesUsual = 5;
-const weightOfLatest = 0.3;
-const initialUsualShare = 0.02;
+const hourMilliseconds = 60 * 60_000;
 /** After an operator confirmed, deletions go on for so long whatever the share. */
-const confirmedMilliseconds = 24 * 60 * 60_000;
+const confirmedMilliseconds = 24 * hourMilliseconds;
 const reloadMilliseconds = 2000;
 const maximumApps = 10_000;
+const maximumOwners = 20_000;
 
 /**
- * Freezes an app's deletions when its vendor suddenly calls far more tokens dead than usual: a mistake at the vendor or
- * in the configuration looks exactly like that, and deletions cannot be undone. Deliveries go on.
+ * Freezes deletions when a vendor suddenly calls far more tokens dead than usual: a mistake at the vendor or in the
+ * configuration looks exactly like that, and deletions cannot be undone. Deliveries go on. Frozen is the realm where it
+ * happens; a server when it happens in several of its realms, and the whole app when it happens with several servers, so
+ * that no member and no server can freeze what belongs to others. It thaws by itself after an hour in which the share
+ * was usual, or when an operator confirms.
  */
 export class DeletionBreakers {
   readonly #options: DeletionBreakersOptions;
-  readonly #windows = new Map<string, Window>();
-  readonly #frozen = new Set<string>();
+  readonly #apps = new Map<string, AppShares>();
+  /** Push accounts and tokens that were counted as dead within the hour: each owner and each phone weighs one. */
+  readonly #counted: RecentLookups<true>;
+  readonly #frozen = new Map<string, Watched>();
   readonly #confirmed = new Map<string, number>();
-  /** Apps whose freezing is being stored. */
+  /** What is being stored as frozen. */
   readonly #freezing = new Map<string, Promise<void>>();
   /** How many freezings this process has stored. */
   #freezes = 0;
@@ -50,51 +50,72 @@ export class DeletionBreakers {
 
   constructor(options: DeletionBreakersOptions) {
     this.#options = options;
+    this.#counted = new RecentLookups({
+      clock: options.clock,
+      lifetimeMilliseconds: hourMilliseconds,
+      maximumEntries: maximumOwners,
+    });
   }
 
-  noteSent(appId: string): void {
-    this.#windowOf(appId).sent += 1;
+  noteSent(appId: string, notification: Notification): void {
+    const now = this.#options.clock();
+    for (const { key, share } of this.#scopesOf(appId, notification)) {
+      share.noteSent(now);
+      const watched = this.#frozen.size === 0 ? undefined : this.#frozen.get(key);
+      if (watched !== undefined) watched.sent += 1;
+    }
   }
 
   /** Counts a dead token. Whether it may be deleted. */
-  async mayDelete(appId: string): Promise<boolean> {
+  async mayDelete(appId: string, { notification, device }: Delivery): Promise<boolean> {
     await this.takeUpConfirmations();
-    const window = this.#windowOf(appId);
-    window.gone += 1;
-    if (this.#frozen.has(appId)) return false;
-    if (this.#isConfirmed(appId) || !isJump(window)) return true;
-    // Another process may have frozen them before, and an operator confirmed.
-    await this.#reload();
-    if (this.#isConfirmed(appId)) return true;
-    if (!this.#frozen.has(appId)) {
-      const freezing = this.#freezing.get(appId) ?? this.#freeze(appId, window);
-      this.#freezing.set(appId, freezing);
-      try {
-        await freezing;
-      } finally {
-        this.#freezing.delete(appId);
-      }
+    const scopes = this.#scopesOf(appId, notification);
+    if (this.#isFirstOf(appId, notification, device.target.token)) this.#noteDead(scopes);
+    await this.review();
+    if (scopes.some(({ key }) => this.#frozen.has(key))) return false;
+    for (const scope of scopes) {
+      if (!scope.share.isUnusual || this.#isConfirmed(scope.key)) continue;
+      // Another process may have frozen it before, and an operator confirmed.
+      await this.#reload();
+      if (this.#isConfirmed(scope.key)) continue;
+      if (!this.#frozen.has(scope.key)) await this.#freezeOnce(scope);
+      return false;
     }
-    return false;
+    return true;
   }
 
-  /** For readiness and people; `undefined` when nothing is frozen. */
-  describe(): string | undefined {
-    if (this.#frozen.size === 0) return undefined;
-    const apps = [...this.#frozen].join(', ');
-    return `deletions are frozen for ${apps}: run "waxwing-relay apps status"`;
+  /** Lets go on what was usual for an hour. Call it now and then; while nothing is frozen it does nothing. */
+  async review(): Promise<void> {
+    const now = this.#options.clock();
+    for (const [key, watched] of this.#frozen) {
+      const { app, scope, since, sent, dead } = watched;
+      if (now - since < hourMilliseconds) continue;
+      Object.assign(watched, { since: now, sent: 0, dead: 0 });
+      const share = this.#apps.get(app)?.find(scope);
+      // Without one that was sent nobody knows whether any token lives.
+      if (share === undefined || sent === 0 || dead / (sent + dead) > share.highestShare) continue;
+      await this.#options.store.close(app, 'deletion', scope);
+      this.#resume(key, 'the share of dead tokens was usual for an hour: deletions go on');
+    }
   }
 
   /** Reads what is frozen and what operators confirmed. */
   async load(): Promise<void> {
-    for (const { app, kind, confirmedAt } of await this.#read()) {
-      if (kind !== 'deletion') continue;
-      if (confirmedAt === undefined) {
-        this.#markFrozen(app);
+    const stillFrozen = new Set<string>();
+    for (const breaker of await this.#read()) {
+      if (breaker.kind !== 'deletion') continue;
+      const key = scopeKey(breaker);
+      if (breaker.confirmedAt === undefined) {
+        stillFrozen.add(key);
+        this.#markFrozen(breaker);
       } else {
-        this.#confirmed.set(app, confirmedAt);
-        if (this.#frozen.delete(app)) this.#resume(app);
+        this.#confirmed.set(key, breaker.confirmedAt);
+        if (this.#frozen.has(key)) this.#resume(key, 'an operator confirmed the deletions: they go on');
       }
+    }
+    for (const key of [...this.#frozen.keys()]) {
+      if (!stillFrozen.has(key))
+        this.#resume(key, 'another relay found the share of dead tokens usual again');
     }
     this.#loadedAt = this.#options.clock();
   }
@@ -103,6 +124,22 @@ export class DeletionBreakers {
   async takeUpConfirmations(): Promise<void> {
     const isFresh = Math.abs(this.#options.clock() - this.#loadedAt) < reloadMilliseconds;
     if (this.#frozen.size > 0 && !isFresh) await this.#reload();
+  }
+
+  #noteDead(scopes: readonly Scope[]): void {
+    const now = this.#options.clock();
+    for (const { key, share, cause } of scopes) {
+      const watched = this.#frozen.get(key);
+      if (share.noteDead(cause, now) && watched !== undefined) watched.dead += 1;
+    }
+  }
+
+  #isFirstOf(appId: string, { realmId, pushAccountId }: Notification, token: string): boolean {
+    const phone = createHash('sha256').update(token).digest('base64');
+    const names = [`${appId} ${realmId} ${pushAccountId}`, `${appId} ${phone}`];
+    const isFirst = names.every((name) => this.#counted.get(name) === undefined);
+    if (isFirst) for (const name of names) this.#counted.remember(name, true);
+    return isFirst;
   }
 
   #reload(): Promise<void> {
@@ -121,64 +158,68 @@ export class DeletionBreakers {
     }
   }
 
-  #isConfirmed(appId: string): boolean {
-    const confirmedAt = this.#confirmed.get(appId);
+  #isConfirmed(key: string): boolean {
+    const confirmedAt = this.#confirmed.get(key);
     return confirmedAt !== undefined && this.#options.clock() - confirmedAt < confirmedMilliseconds;
   }
 
+  async #freezeOnce(scope: Scope): Promise<void> {
+    const key = scope.key;
+    const freezing = this.#freezing.get(key) ?? this.#freeze(scope);
+    this.#freezing.set(key, freezing);
+    try {
+      await freezing;
+    } finally {
+      this.#freezing.delete(key);
+    }
+  }
+
   /** Stored first: what only memory knows no operator could confirm. */
-  async #freeze(appId: string, { sent, gone, usualShare }: Window): Promise<void> {
-    const now = this.#options.clock();
-    const reason = `${gone} of the last ${sent + gone} tokens were called dead, usually ${percent(usualShare)}`;
+  async #freeze({ app, scope, share, key }: Scope): Promise<void> {
+    const at = this.#options.clock();
+    const reason = share.describe();
     this.#options.log.error(
-      { app: appId, reason },
-      'deletions are frozen: look for a mistake, then run "waxwing-relay apps confirm-deletions"',
+      { app, scope, reason },
+      'deletions are frozen until the share of dead tokens is usual again: look for a mistake, then run "waxwing-relay apps confirm-deletions"',
     );
-    await this.#options.store.open({ app: appId, kind: 'deletion', reason, at: now });
+    await this.#options.store.open({ app, kind: 'deletion', scope, reason, at });
     this.#freezes += 1;
-    this.#confirmed.delete(appId);
-    this.#markFrozen(appId);
+    this.#confirmed.delete(key);
+    this.#markFrozen({ app, scope });
   }
 
-  #markFrozen(appId: string): void {
-    if (this.#frozen.has(appId)) return;
-    this.#frozen.add(appId);
-    this.#options.onChange(appId, true);
+  #markFrozen({ app, scope }: Pick<StoredBreaker, 'app' | 'scope'>): void {
+    const key = scopeKey({ app, scope });
+    if (this.#frozen.has(key)) return;
+    this.#frozen.set(key, { app, scope, since: this.#options.clock(), sent: 0, dead: 0 });
+    const share = this.#apps.get(app)?.find(scope);
+    if (share !== undefined) share.isFrozen = true;
+    this.#tellChange(app);
   }
 
-  #resume(appId: string): void {
-    this.#windows.delete(appId);
-    this.#options.onChange(appId, false);
-    this.#options.log.info({ app: appId }, 'an operator confirmed the deletions: they go on');
+  #resume(key: string, why: string): void {
+    const watched = this.#frozen.get(key);
+    if (watched === undefined) return;
+    const { app, scope } = watched;
+    this.#frozen.delete(key);
+    this.#apps.get(app)?.find(scope)?.restart();
+    this.#tellChange(app);
+    this.#options.log.info({ app, scope }, why);
   }
 
-  #windowOf(appId: string): Window {
-    const now = this.#options.clock();
-    const window = this.#windows.get(appId);
-    if (window === undefined) {
-      const fresh = { startedAt: now, sent: 0, gone: 0, usualShare: initialUsualShare };
-      this.#windows.set(appId, fresh);
-      const [oldest] = this.#windows.keys();
-      if (this.#windows.size > maximumApps && oldest !== undefined) this.#windows.delete(oldest);
-      return fresh;
+  #tellChange(appId: string): void {
+    const frozen = [...this.#frozen.values()].filter(({ app }) => app === appId).length;
+    this.#options.onChange(appId, frozen);
+  }
+
+  #scopesOf(appId: string, notification: Notification): readonly Scope[] {
+    let shares = this.#apps.get(appId);
+    if (shares === undefined) {
+      shares = new AppShares(appId, (key) => this.#frozen.has(key));
+      this.#apps.set(appId, shares);
+      const [oldest] = this.#apps.keys();
+      if (this.#apps.size > maximumApps && oldest !== undefined) this.#apps.delete(oldest);
     }
-    const outcomes = window.sent + window.gone;
-    if (outcomes >= windowOutcomes || (outcomes > 0 && now - window.startedAt >= windowMilliseconds)) {
-      const share = window.gone / outcomes;
-      // A quiet hour says little about what is usual.
-      const weight = weightOfLatest * Math.min(1, outcomes / windowOutcomes);
-      window.usualShare += weight * (share - window.usualShare);
-      Object.assign(window, { startedAt: now, sent: 0, gone: 0 });
-    }
-    return window;
+    return shares.scopesOf(notification);
   }
-}
-
-function isJump({ sent, gone, usualShare }: Window): boolean {
-  const jump = Math.min(mostShare, Math.max(leastShare, timesUsual * usualShare));
-  return gone > fewestDead && gone / (sent + gone) > jump;
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 1000) / 10} %`;
 }
