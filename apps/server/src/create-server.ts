@@ -112,7 +112,7 @@ interface Mounting {
 }
 
 async function mountServerPush(options: ServerOptions, mounting: Mounting): Promise<ServerPush> {
-  const { clock, log, random, relayTimeoutMilliseconds } = options;
+  const { clock, configuration, log, random, relayTimeoutMilliseconds } = options;
   const { bell, database, metrics, realm, relay } = mounting;
   const { sodium, nativeUnavailableReason } = await loadFastestSodium();
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
@@ -124,6 +124,7 @@ async function mountServerPush(options: ServerOptions, mounting: Mounting): Prom
     },
     publish: createPublisher(bell, clock),
     relay,
+    registrationsPerHour: configuration.registrationsPerHour,
     realm,
     sodium,
     clock,

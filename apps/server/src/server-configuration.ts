@@ -22,9 +22,12 @@ export interface ServerConfiguration {
   readonly metricsPort: number | undefined;
   readonly realm: { readonly url: string; readonly name: string };
   readonly relay: RelaySettings;
+  /** Registrations that each user may have forwarded in an hour. */
+  readonly registrationsPerHour: number;
 }
 
 const ports = { minimum: 0, maximum: 65_535 };
+const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Reads the `SERVER_*` variables. @throws ConfigurationError naming everything that is wrong with them. */
@@ -44,8 +47,9 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
     reader.problem(`SERVER_REALM_URL is too long: ${maximumRealmUrlBytes} bytes is the most.`);
   }
   const relay = readRelay(reader);
+  const registrationsPerHour = reader.integer('REGISTRATIONS_PER_HOUR', 60, registrationsPerHourRange);
   reader.finish();
-  return { host, port, databaseUrl, logLevel, metricsPort, realm, relay };
+  return { host, port, databaseUrl, logLevel, metricsPort, realm, relay, registrationsPerHour };
 }
 
 function readRelay(reader: EnvironmentReader): RelaySettings {

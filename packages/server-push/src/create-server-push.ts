@@ -13,7 +13,11 @@ import {
 import { NotificationSender } from './notifications/notification-sender.js';
 import { testNotification } from './notifications/test-notification.js';
 import { scheduleFailureOfLongPending } from './push-devices/fail-long-pending.js';
-import { forwardRegistrationHandler, forwardRegistrationJob } from './push-devices/forward-registration.js';
+import {
+  forwardFurtherRegistrationJob,
+  forwardRegistrationJob,
+  handleForwarding,
+} from './push-devices/forward-registration.js';
 import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { registerPushDevice } from './push-devices/register-push-device.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
@@ -44,10 +48,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   const dispatcher = options.dispatcher ?? new Agent({ connections: maximumRelayConnections });
   const link = createLink(options, dispatcher);
   const sender = link && new NotificationSender({ ...options, link });
-  database.jobs.handle(
-    forwardRegistrationJob,
-    forwardRegistrationHandler({ database, link, publish, clock, random }),
-  );
+  handleForwarding({ database, link, publish, clock, random });
   database.jobs.handle(
     deliverNotificationJob,
     deliverNotificationHandler({ database, sender, clock, random }),
@@ -87,7 +88,7 @@ function createLink(
 
 /** Removals are left where they are: they are put off on purpose. */
 async function bringWaitingForward({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
-  for (const kind of [deliverNotificationJob, forwardRegistrationJob]) {
+  for (const kind of [deliverNotificationJob, forwardRegistrationJob, forwardFurtherRegistrationJob]) {
     await database.jobs.bringForward(kind, recoverySpacingMilliseconds);
   }
 }

@@ -2,6 +2,7 @@ import type { Clock, Metrics } from '@waxwing/service';
 import { type Database, removeInBatches } from '@waxwing/storage';
 import { deleteOldTestNotifications } from './notifications/test-notification-limits.js';
 import { deleteLongFailed } from './push-devices/push-device-store.js';
+import { deleteFullRates } from './push-devices/registration-rate.js';
 import type { ServerPushTables } from './tables.js';
 
 export interface RemoveOldRowsOptions {
@@ -27,5 +28,11 @@ export function scheduleRemovalOfOldRows({ database, clock, metrics }: RemoveOld
     const removeSome = (limit: number) =>
       database.write((transaction) => deleteOldTestNotifications(transaction, now, limit));
     metrics.rowsRemoved.inc({ kind: 'test-notification' }, await removeInBatches(removeSome, signal));
+  });
+  database.jobs.schedule('push-devices/remove-full-rates', hourMilliseconds, async (signal) => {
+    const now = clock();
+    const removeSome = (limit: number) =>
+      database.write((transaction) => deleteFullRates(transaction, now, limit));
+    metrics.rowsRemoved.inc({ kind: 'full-registration-rate' }, await removeInBatches(removeSome, signal));
   });
 }

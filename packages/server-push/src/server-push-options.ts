@@ -58,6 +58,8 @@ export interface ServerPushOptions {
   readonly metrics: Metrics;
   /** How requests reach the relay; a connection pool of our own where nothing is given. */
   readonly dispatcher?: Dispatcher;
+  /** Registrations that each user may have forwarded in an hour; 60 where nothing is said. */
+  readonly registrationsPerHour?: number;
   /** Longest time that the relay may take to answer; 15 seconds where nothing is said. */
   readonly relayTimeoutMilliseconds?: number;
 }

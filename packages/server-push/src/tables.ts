@@ -34,6 +34,12 @@ export interface ServerPushTables {
     user_id: number;
     sent_at: number;
   };
+  /** How much of its allowance of registrations each user has used; a user without a row has all of it. */
+  registration_rates: {
+    user_id: number;
+    /** When all of the allowance is there again. */
+    full_at: number;
+  };
   /** A single row, `id` 1: how the relay was found when it was last asked. */
   relay_link: {
     id: number;
@@ -115,6 +121,15 @@ export const serverPushMigrations: MigrationSet = {
       async up(db: Kysely<unknown>): Promise<void> {
         await sql`create index push_devices_pending on push_devices (changed_at)
           where pending_token_kind is not null`.execute(db);
+      },
+    },
+    '0004-registration-rates': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        await db.schema
+          .createTable('registration_rates')
+          .addColumn('user_id', integer, (column) => column.primaryKey())
+          .addColumn('full_at', integer, (column) => column.notNull())
+          .execute();
       },
     },
   },

@@ -9,6 +9,7 @@ export * from './jobs/job-listing.js';
 export * from './jobs/job-queue.js';
 export * from './keeping-rows.js';
 export type { MigrationSet, MigrationStatus } from './migrate.js';
+export * from './nobody-else-holds.js';
 export { type Database, migrationStatus, type OpenDatabaseOptions, openDatabase } from './open-database.js';
 export * from './portable-columns.js';
 export * from './remove-in-batches.js';

@@ -29,6 +29,7 @@ describe('the server’s environment', () => {
       metricsPort: undefined,
       realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing' },
       relay: { kind: 'not-configured' },
+      registrationsPerHour: 60,
     });
   });
 
@@ -43,6 +44,7 @@ describe('the server’s environment', () => {
       SERVER_RELAY_URL: 'https://push.example.com/',
       SERVER_RELAY_SERVER_ID: serverId.toUpperCase(),
       SERVER_RELAY_SERVER_KEY_FILE: '/run/key',
+      SERVER_REGISTRATIONS_PER_HOUR: '100000',
     };
     expect(readServerEnvironment(environment)).toEqual({
       host: '::1',
@@ -57,6 +59,7 @@ describe('the server’s environment', () => {
         serverId,
         serverKeyFile: '/run/key',
       },
+      registrationsPerHour: 100_000,
     });
   });
 
@@ -68,10 +71,18 @@ describe('the server’s environment', () => {
       SERVER_RELAY_SERVER_ID: 'me',
       SERVER_REALM_URL: `https://${'h'.repeat(500)}`,
       SERVER_RELLAY_URL: 'x',
+      SERVER_REGISTRATIONS_PER_HOUR: '100001',
     });
-    for (const name of ['PORT', 'LOG_LEVEL', 'RELAY_URL', 'RELAY_SERVER_ID', 'REALM_URL', 'RELLAY_URL']) {
+    const names = ['PORT', 'LOG_LEVEL', 'RELAY_URL', 'RELAY_SERVER_ID', 'REALM_URL', 'RELLAY_URL'];
+    for (const name of [...names, 'REGISTRATIONS_PER_HOUR']) {
       expect(problems.some((problem) => problem.startsWith(`SERVER_${name} `))).toBe(true);
     }
+  });
+
+  it('is refused with an allowance of registrations that lets nobody register', () => {
+    expect(problemsOf({ SERVER_REGISTRATIONS_PER_HOUR: '0' })).toEqual([
+      expect.stringContaining('from 1 to 100000'),
+    ]);
   });
 
   it.each([

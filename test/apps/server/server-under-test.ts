@@ -38,6 +38,8 @@ export interface TestServerOptions extends Partial<Pick<ServerOptions, 'longPoll
   /** A SQLite file in the folder where nothing is said. */
   readonly databaseUrl?: string;
   readonly random?: () => number;
+  /** 60 where nothing is said. */
+  readonly registrationsPerHour?: number;
 }
 
 /** Longer than any machine stalls, so that the relay is found silent only by those who wait for that. */
@@ -71,6 +73,7 @@ export class ServerUnderTest {
     const keyFile = join(this.folder, 'server-key');
     writeFileSync(keyFile, `${relayServerKey}\n`, { mode: 0o600 });
     const { withoutRelay = false, random = () => 0, longPollTimeoutSeconds } = this.#options;
+    const { registrationsPerHour = 60 } = this.#options;
     this.#server = await createServer({
       configuration: {
         host: '127.0.0.1',
@@ -79,6 +82,7 @@ export class ServerUnderTest {
         logLevel: 'trace',
         metricsPort: undefined,
         realm: { url: 'https://chat.example.com', name: 'Example' },
+        registrationsPerHour,
         relay: withoutRelay
           ? { kind: 'not-configured' }
           : { kind: 'configured', url: this.relay.url, serverId: relayServerId, serverKeyFile: keyFile },

@@ -58,7 +58,7 @@ describe('a registration whose job is gone', () => {
             hash: 'a hash',
           };
           const accepted = await acceptRegistration(transaction, userId, registration, now);
-          if (accepted.kind === 'accepted') await enqueueForwarding(database, transaction, accepted.key, now);
+          if (accepted.kind === 'accepted') await enqueueForwarding(database, transaction, accepted, now);
           return accepted.kind;
         });
       await accept(ada);

@@ -77,7 +77,7 @@ eachBackend((backend) => {
           now,
         );
         if (accepted.kind !== 'accepted') throw new Error('not accepted');
-        await enqueueForwarding(database, transaction, accepted.key, now);
+        await enqueueForwarding(database, transaction, accepted, now);
         return accepted.key;
       });
 

@@ -1,4 +1,5 @@
 import { type JsonObject, parseJson } from '@waxwing/protocol';
+import { nobodyElseHolds } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { ServerTables } from '../server-tables.js';
 
@@ -52,8 +53,11 @@ export async function insertQueue(
       (row, index) =>
         index >= maximumQueuesPerUser - 1 || row.last_used_at <= now - queueLifetimeMilliseconds,
     )
-    .map((row) => row.queue_id);
-  for (const queueId of surplus) await deleteQueue(db, queue.userId, queueId);
+    .map((row) => row.queue_id)
+    // In the order in which publishing takes them, so that the two never wait for each other.
+    .sort();
+  const gone = surplus.length > 0 && (await makesRoomAlone(db, queue.userId)) ? surplus : [];
+  for (const queueId of gone) await deleteQueue(db, queue.userId, queueId);
   await db
     .insertInto('event_queues')
     .values({
@@ -65,7 +69,15 @@ export async function insertQueue(
       last_used_at: now,
     })
     .execute();
-  return surplus;
+  return gone;
+}
+
+/** Where another request of the user makes room at this moment none is made: there is one queue more until the next. */
+async function makesRoomAlone(db: Writer, userId: number): Promise<boolean> {
+  const { alone } = await db
+    .selectNoFrom(nobodyElseHolds(db, `event queues of user ${userId}`).as('alone'))
+    .executeTakeFirstOrThrow();
+  return Boolean(alone);
 }
 
 /** Whether there was such a queue of this user. Its events go with it. */

@@ -2,11 +2,11 @@ import { ProtocolError } from '@waxwing/protocol';
 import { matchesCredential, type OperationRequest } from '@waxwing/service';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { ServerDatabase } from '../server-tables.js';
-import { findUser, type KnownUser, lockUser } from './user-store.js';
+import { findCredential, type KnownUser, lockUser } from './user-store.js';
 
 /**
  * The user whose e-mail address and API key came with a request (HTTP Basic). An unknown address, a removed user and
- * a wrong key are answered alike and in the same time.
+ * a wrong key are answered alike, after the same work.
  * @throws ProtocolError UNAUTHORIZED without credentials, INVALID_API_KEY with wrong ones.
  */
 export async function authenticateUser(
@@ -14,10 +14,9 @@ export async function authenticateUser(
   request: OperationRequest,
 ): Promise<KnownUser> {
   const { username, password } = request.basicCredentials();
-  const found = await findUser(database.db, username);
-  if (!matchesCredential(password.reveal(), found?.apiKeyHash) || found === undefined) {
-    throw new ProtocolError('INVALID_API_KEY');
-  }
+  const { apiKeyHash, user } = await findCredential(database.db, username);
+  const found = matchesCredential(password.reveal(), apiKeyHash) ? user() : undefined;
+  if (found === undefined) throw new ProtocolError('INVALID_API_KEY');
   request.setActor(`user ${found.id}`);
   return found;
 }

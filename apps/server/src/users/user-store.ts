@@ -1,5 +1,5 @@
 import { type AnyTransaction, keepingRows } from '@waxwing/storage';
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../server-tables.js';
 import type { Role } from './roles.js';
 
@@ -24,11 +24,33 @@ export interface NewUser extends Omit<User, 'id'> {
 }
 
 type Reader = Kysely<ServerTables>;
+type UserRow = Selectable<ServerTables['users']>;
 
 /** The active user with this address, whatever its letter case. */
 export async function findUser(db: Reader, email: string): Promise<KnownUser | undefined> {
   const row = await activeUsers(db).where('email_lower', '=', email.toLowerCase()).executeTakeFirst();
-  return row && { ...fromRow(row), apiKeyHash: row.api_key_hash };
+  return row && toKnownUser(row);
+}
+
+/**
+ * The active user with this address, and what its API key is checked against. An unknown address costs the database and
+ * us as much as a known one: there is one row either way, and `user` makes something of it only when it is asked for.
+ */
+export async function findCredential(
+  db: Reader,
+  email: string,
+): Promise<{ readonly apiKeyHash: string | undefined; readonly user: () => KnownUser | undefined }> {
+  const row = await db
+    .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('always'))
+    .leftJoin('users', (join) =>
+      join.on('users.email_lower', '=', email.toLowerCase()).on('users.is_active', '=', 1),
+    )
+    .selectAll('users')
+    .executeTakeFirst();
+  return {
+    apiKeyHash: row?.api_key_hash ?? undefined,
+    user: () => (row?.id == null ? undefined : toKnownUser(row as UserRow)),
+  };
 }
 
 /** All active users and bots, oldest first. */
@@ -102,7 +124,11 @@ function activeUsers(db: Reader) {
   return db.selectFrom('users').selectAll().where('is_active', '=', 1);
 }
 
-function fromRow(row: Selectable<ServerTables['users']>): User {
+function toKnownUser(row: UserRow): KnownUser {
+  return { ...fromRow(row), apiKeyHash: row.api_key_hash };
+}
+
+function fromRow(row: UserRow): User {
   return {
     id: row.id,
     email: row.email,

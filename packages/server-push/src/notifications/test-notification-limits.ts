@@ -1,4 +1,4 @@
-import type { AnyTransaction } from '@waxwing/storage';
+import { type AnyTransaction, nobodyElseHolds } from '@waxwing/storage';
 import { type ActivePushDevice, pushTables } from '../push-devices/push-device-store.js';
 
 const deviceIntervalMilliseconds = 10_000;
@@ -17,12 +17,11 @@ export async function takeTestNotification(
 ): Promise<number | undefined> {
   const db = pushTables(transaction);
   const ids = devices.map(({ id }) => id);
-  // Locks the rows where the database would else run two requests of one user side by side.
-  await db
-    .updateTable('push_devices')
-    .set((is) => ({ last_test_at: is.ref('last_test_at') }))
-    .where('user_id', '=', userId)
-    .execute();
+  const { alone } = await db
+    .selectNoFrom(nobodyElseHolds(db, `test notifications of user ${userId}`).as('alone'))
+    .executeTakeFirstOrThrow();
+  // Another one of this user is being taken note of at this moment.
+  if (!alone) return 1;
   // What lies further in the future than a limit reaches was written before the clock was set back: it locks nobody out.
   const { lastTestAt } = await db
     .selectFrom('push_devices')

@@ -1,12 +1,13 @@
 import {
-  errorCodes,
   formatPushAccountId,
   ProtocolError,
   testNotificationParameters,
   testNotificationPath,
 } from '@waxwing/protocol';
 import { type Operation, unixSeconds } from '@waxwing/service';
+import { OneAtATime } from '../one-at-a-time.js';
 import { activePushDevices } from '../push-devices/push-device-store.js';
+import { rateLimitHit } from '../rate-limit-hit.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
 import { requirePerson } from '../require-person.js';
 import type { ServerPushOptions } from '../server-push-options.js';
@@ -27,6 +28,7 @@ export interface TestNotificationOptions
  */
 export function testNotification(options: TestNotificationOptions): Operation {
   const { authenticate, clock, database, log, sender } = options;
+  const oneAtATime = new OneAtATime();
   return {
     method: 'POST',
     path: testNotificationPath,
@@ -38,10 +40,10 @@ export function testNotification(options: TestNotificationOptions): Operation {
       const devices = await activePushDevices(database.db, userId, only);
       if (devices.length === 0) throw new ProtocolError('NO_ACTIVE_PUSH_DEVICE');
       const now = clock();
-      const waitSeconds = await database.write((transaction) =>
-        takeTestNotification(transaction, userId, devices, now),
+      const waitSeconds = await oneAtATime.run(userId, () =>
+        database.write((transaction) => takeTestNotification(transaction, userId, devices, now)),
       );
-      if (waitSeconds !== undefined) throw tooSoon(waitSeconds);
+      if (waitSeconds !== undefined) throw rateLimitHit('test notification', waitSeconds);
       const content = { type: 'test', time: unixSeconds(now) } as const;
       const outcome = await sender.send(userId, devices, content, request.signal);
       if (outcome.kind === 'refused-for-good') {
@@ -58,12 +60,4 @@ function refusalOf(outcome: SendOutcome): ProtocolError | undefined {
   if (outcome.kind === 'retry') return retryRefusal(outcome);
   if (outcome.kind === 'refused-for-good') return new ProtocolError('ADMIN_ACTION_REQUIRED');
   return outcome.dropped === outcome.devices ? new ProtocolError('NO_ACTIVE_PUSH_DEVICE') : undefined;
-}
-
-function tooSoon(seconds: number): ProtocolError {
-  return new ProtocolError('RATE_LIMIT_HIT', {
-    message: `${errorCodes.RATE_LIMIT_HIT.message}: the next test notification is allowed in ${seconds} s`,
-    fields: { 'retry-after': seconds },
-    retryAfterSeconds: seconds,
-  });
 }

@@ -7,6 +7,7 @@ import type { PublishEvent } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { pushDeviceEvent } from './push-device-state.js';
 import {
+  type AcceptedRegistration,
   activateRegistration,
   type ChangedPushDevice,
   type FreedRelayDevice,
@@ -18,12 +19,18 @@ import { enqueueRemoval } from './remove-relay-devices.js';
 
 /** Kind of the job that takes an accepted registration to the relay. */
 export const forwardRegistrationJob = 'push-devices/forward-registration';
+/** Kind of the job that does the same for a user of whom many registrations wait already. */
+export const forwardFurtherRegistrationJob = 'push-devices/forward-further-registration';
 
 // How long the relay is asked before a registration counts as failed: as long as it takes one by its age.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
 
 const capMilliseconds = 60 * 60_000;
 const concurrency = 32;
+// Few enough that they hold up nobody else, neither here nor on the connections to the relay.
+const furtherConcurrency = 4;
+/** More phones than a person has; what waits of a user beyond them waits apart from what others wait for. */
+const mostWaitingAmongOthers = 10;
 
 export interface ForwardRegistrationOptions {
   readonly database: Database<ServerPushTables>;
@@ -34,23 +41,36 @@ export interface ForwardRegistrationOptions {
   readonly random: () => number;
 }
 
-/** Adds the job, within the transaction that accepts the registration. */
+/**
+ * Adds the job, within the transaction that accepts the registration. However many registrations a user has sent, ten
+ * of them at most are in the queue of everybody, so that nobody waits for the rest of them.
+ */
 export async function enqueueForwarding(
   { jobs }: Database<ServerPushTables>,
   transaction: AnyTransaction,
-  { id, generation }: RegistrationKey,
+  { key, waitingBefore }: AcceptedRegistration,
   now: number,
 ): Promise<void> {
-  const payload = JSON.stringify({ push_device_id: id, generation });
+  const kind =
+    waitingBefore < mostWaitingAmongOthers ? forwardRegistrationJob : forwardFurtherRegistrationJob;
+  const payload = JSON.stringify({ push_device_id: key.id, generation: key.generation });
   const giveUpAt = now + forwardingDeadlineMilliseconds;
-  await jobs.enqueue(transaction, { kind: forwardRegistrationJob, payload, giveUpAt });
+  await jobs.enqueue(transaction, { kind, payload, giveUpAt });
+}
+
+/** Says who takes accepted registrations to the relay. */
+export function handleForwarding(options: ForwardRegistrationOptions): void {
+  const { jobs } = options.database;
+  const handler = forwardRegistrationHandler(options);
+  jobs.handle(forwardRegistrationJob, { ...handler, concurrency });
+  jobs.handle(forwardFurtherRegistrationJob, { ...handler, concurrency: furtherConcurrency });
 }
 
 /**
  * Asks the relay until it accepts, refuses for good, or a day has passed; then the device is active or failed, and an
  * event says so in the same commit. A job for a registration that was replaced or removed meanwhile changes nothing.
  */
-export function forwardRegistrationHandler(options: ForwardRegistrationOptions): JobHandler {
+function forwardRegistrationHandler(options: ForwardRegistrationOptions): Omit<JobHandler, 'concurrency'> {
   const { database, link, publish, clock, random } = options;
 
   async function announce(
@@ -101,7 +121,6 @@ export function forwardRegistrationHandler(options: ForwardRegistrationOptions):
   }
 
   return {
-    concurrency,
     run,
     giveUp: (job) => async (transaction) => {
       const device = await failRegistration(transaction, readKey(job), 'REQUEST_EXPIRED', clock());

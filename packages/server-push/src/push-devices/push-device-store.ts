@@ -13,8 +13,15 @@ export interface RegistrationKey {
   readonly generation: number;
 }
 
+/** A registration that is to be taken to the relay. */
+export interface AcceptedRegistration {
+  readonly key: RegistrationKey;
+  /** How many registrations of the same user waited for the relay before it. */
+  readonly waitingBefore: number;
+}
+
 export type Acceptance =
-  | { readonly kind: 'accepted'; readonly key: RegistrationKey; readonly freed: readonly FreedRelayDevice[] }
+  | ({ readonly kind: 'accepted'; readonly freed: readonly FreedRelayDevice[] } & AcceptedRegistration)
   /** The same registration is there already and has not failed. */
   | { readonly kind: 'unchanged' }
   /** The user has as many devices as allowed, and none of them has failed. */
@@ -55,6 +62,23 @@ const nothingPending = {
   pending_encrypted_registration: null,
 } as const;
 
+/** Whether the same registration is there already and has not failed. */
+export async function isRegistered(
+  transaction: AnyTransaction,
+  userId: number,
+  { hash, pushAccountId }: CheckedRegistration,
+): Promise<boolean> {
+  const row = await pushTables(transaction)
+    .selectFrom('push_devices')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('push_account_id', '=', pushAccountId)
+    .where('registration_hash', '=', hash)
+    .where('error_code', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Takes a registration as the newest of its device; one that is in force stays so. */
 export async function acceptRegistration(
   transaction: AnyTransaction,
@@ -63,8 +87,10 @@ export async function acceptRegistration(
   now: number,
 ): Promise<Acceptance> {
   const db = pushTables(transaction);
-  const freed = await makeRoom(db, userId, registration.pushAccountId);
-  if (freed === 'full') return { kind: 'full' };
+  const { devices, isKnown, waiting } = await countDevices(db, userId, registration.pushAccountId);
+  const isFull = !isKnown && devices >= maximumPushDevicesPerUser;
+  const freed = isFull ? await removeOldestFailed(db, userId) : [];
+  if (freed === undefined) return { kind: 'full' };
   const newest = {
     registration_hash: registration.hash,
     error_code: null,
@@ -90,22 +116,32 @@ export async function acceptRegistration(
     )
     .returning(['id', 'generation'])
     .executeTakeFirst();
-  return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key, freed };
+  return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key, waitingBefore: waiting, freed };
 }
 
-// Requests that arrive at the same instant on several servers may each find room: the limit bounds, it does not count.
-async function makeRoom(
-  db: Reader,
+/** How many devices a user has, how many of them wait for the relay, and whether this one is among them. */
+async function countDevices(db: Reader, userId: number, pushAccountId: string) {
+  const { devices, waiting, known } = await db
+    .selectFrom('push_devices')
+    .select((is) => [
+      is.fn.countAll<number>().as('devices'),
+      is.fn.count<number>('pending_token_kind').as('waiting'),
+      is.fn.max(is.case().when('push_account_id', '=', pushAccountId).then(1).end()).as('known'),
+    ])
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return { devices: Number(devices), waiting: Number(waiting), isKnown: known !== null };
+}
+
+/** Makes room for another device of a user; `undefined` when none has failed. */
+async function removeOldestFailed(
+  db: Transaction<ServerPushTables>,
   userId: number,
-  pushAccountId: string,
-): Promise<readonly FreedRelayDevice[] | 'full'> {
-  const own = db.selectFrom('push_devices').where('user_id', '=', userId);
-  const known = await own.select('id').where('push_account_id', '=', pushAccountId).executeTakeFirst();
-  if (known !== undefined) return [];
-  const { count } = await own.select((is) => is.fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
-  if (Number(count) < maximumPushDevicesPerUser) return [];
-  const oldestFailed = await own
+): Promise<readonly FreedRelayDevice[] | undefined> {
+  const oldestFailed = await db
+    .selectFrom('push_devices')
     .select('id')
+    .where('user_id', '=', userId)
     .where('error_code', 'is not', null)
     // One whose former registration still works is given up last.
     .orderBy((is) => is.case().when('relay_device_id', 'is', null).then(0).else(1).end())
@@ -113,7 +149,7 @@ async function makeRoom(
     .orderBy('id')
     .limit(1)
     .executeTakeFirst();
-  if (oldestFailed === undefined) return 'full';
+  if (oldestFailed === undefined) return undefined;
   const removed = await db
     .deleteFrom('push_devices')
     .where('id', '=', oldestFailed.id)

@@ -6,46 +6,101 @@ import {
   registerPushDevicePath,
 } from '@waxwing/protocol';
 import type { Operation } from '@waxwing/service';
+import { OneAtATime } from '../one-at-a-time.js';
+import { rateLimitHit } from '../rate-limit-hit.js';
 import { requirePerson } from '../require-person.js';
-import type { ServerPushOptions } from '../server-push-options.js';
-import { checkRegistration } from './check-registration.js';
+import type { PushActor, ServerPushOptions } from '../server-push-options.js';
+import { type CheckedRegistration, checkRegistration } from './check-registration.js';
 import { enqueueForwarding } from './forward-registration.js';
-import { acceptRegistration } from './push-device-store.js';
+import { type Acceptance, acceptRegistration, isRegistered } from './push-device-store.js';
+import {
+  defaultRegistrationsPerHour,
+  type TakenRegistration,
+  takeRegistration,
+} from './registration-rate.js';
 import { enqueueRemoval } from './remove-relay-devices.js';
+
+type RegisterPushDeviceOptions = Pick<
+  ServerPushOptions,
+  'authenticate' | 'clock' | 'database' | 'registrationsPerHour' | 'relay' | 'sodium'
+>;
+
+/** How often a registration is tried while other processes register devices of the same user. */
+const mostTries = 4;
 
 /**
  * `POST /api/v1/mobile_push/register` (chat API section 8): accepts a sealed registration and answers at once; the
  * relay is asked afterwards and an event tells what came of it. Refuses, in this order: UNAUTHORIZED or
  * INVALID_API_KEY; a bot (BAD_REQUEST); REQUEST_VARIABLE_MISSING or BAD_REQUEST for a parameter's presence or type;
- * PUSH_SERVICE_NOT_CONFIGURED; BAD_REQUEST for what the parameters hold, or for one device too many.
+ * PUSH_SERVICE_NOT_CONFIGURED; BAD_REQUEST for what the parameters hold; RATE_LIMIT_HIT for one more than the user is
+ * allowed in an hour, of which a repeat of what is registered already is none; BAD_REQUEST for one device too many.
  */
-export function registerPushDevice(
-  options: Pick<ServerPushOptions, 'authenticate' | 'clock' | 'database' | 'relay' | 'sodium'>,
-): Operation {
-  const { authenticate, clock, database, relay, sodium } = options;
+export function registerPushDevice(options: RegisterPushDeviceOptions): Operation {
+  const { authenticate, relay, sodium } = options;
+  const oneAtATime = new OneAtATime();
   return {
     method: 'POST',
     path: registerPushDevicePath,
     bodyLimitBytes: registerBodyLimitBytes,
     async handle(request) {
-      const { userId, hold } = await requirePerson(authenticate, request);
+      const actor = await requirePerson(authenticate, request);
       const parameters = request.parameters(registerPushDeviceParameters);
       if (relay.kind === 'not-configured') throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
       const registration = checkRegistration(parameters, sodium);
-      const now = clock();
-      const acceptance = await database.write(async (transaction) => {
-        await hold(transaction);
-        const accepted = await acceptRegistration(transaction, userId, registration, now);
-        if (accepted.kind !== 'accepted') return accepted;
-        await enqueueForwarding(database, transaction, accepted.key, now);
-        await enqueueRemoval(database, transaction, { freed: accepted.freed, now });
-        return accepted;
-      });
-      if (acceptance.kind === 'full') {
-        const message = `This user has ${maximumPushDevicesPerUser} registered push devices, which is the most; rotating the API key removes them`;
-        throw new ProtocolError('BAD_REQUEST', { message });
-      }
+      const refusal = refusalOf(
+        await oneAtATime.run(actor.userId, () => register(options, actor, registration)),
+      );
+      if (refusal !== undefined) throw refusal;
       return {};
     },
   };
+}
+
+type Registered = Acceptance | Exclude<TakenRegistration, { kind: 'taken' }>;
+
+async function register(
+  options: RegisterPushDeviceOptions,
+  actor: PushActor,
+  registration: CheckedRegistration,
+): Promise<Registered> {
+  let registered = await tryToRegister(options, actor, registration);
+  for (let tries = 1; registered.kind === 'busy' && tries < mostTries; tries++) {
+    registered = await tryToRegister(options, actor, registration);
+  }
+  return registered;
+}
+
+/** Nothing is thrown for a limit: the writes of others share the transaction, and would be done again. */
+function tryToRegister(
+  { clock, database, registrationsPerHour = defaultRegistrationsPerHour }: RegisterPushDeviceOptions,
+  { userId, hold }: PushActor,
+  registration: CheckedRegistration,
+): Promise<Registered> {
+  const now = clock();
+  return database.write(async (transaction) => {
+    await hold(transaction);
+    if (await isRegistered(transaction, userId, registration)) return { kind: 'unchanged' };
+    const taken = await takeRegistration(transaction, userId, registrationsPerHour, now);
+    if (taken.kind !== 'taken') return taken;
+    const accepted = await acceptRegistration(transaction, userId, registration, now);
+    if (accepted.kind !== 'accepted') return accepted;
+    await enqueueForwarding(database, transaction, accepted, now);
+    await enqueueRemoval(database, transaction, { freed: accepted.freed, now });
+    return accepted;
+  });
+}
+
+function refusalOf(registered: Registered): ProtocolError | undefined {
+  switch (registered.kind) {
+    case 'limited':
+      return rateLimitHit('registration', registered.waitSeconds);
+    case 'busy':
+      return rateLimitHit('registration', 1);
+    case 'full':
+      return new ProtocolError('BAD_REQUEST', {
+        message: `This user has ${maximumPushDevicesPerUser} registered push devices, which is the most; rotating the API key removes them`,
+      });
+    default:
+      return undefined;
+  }
 }

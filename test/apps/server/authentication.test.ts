@@ -1,0 +1,89 @@
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { removeUser } from '../../../apps/server/src/users/manage-users.js';
+import { eachBackend } from '../../support/test-databases.js';
+import { type Account, ServerUnderTest } from './server-under-test.js';
+
+eachBackend((backend) => {
+  let test: ServerUnderTest;
+  let ada: Account;
+  beforeEach(async () => {
+    test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
+    ada = await test.addAccount('ada@example.com');
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+    await test.close();
+  });
+
+  const authorization = (email: string, key: string) =>
+    `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
+
+  const ask = (email: string, key: string) =>
+    test.send({
+      method: 'POST',
+      url: '/api/v1/register',
+      headers: { authorization: authorization(email, key) },
+    });
+
+  /** What the server did for a request: its statements with the rows that each gave, and what it compared. */
+  async function workFor(email: string, key: string) {
+    const statements: unknown[] = [];
+    const { db } = test.server.database;
+    const executor = Object.getPrototypeOf(Object.getPrototypeOf(db.getExecutor()));
+    const execute = executor.executeQuery;
+    const spies = [
+      vi.spyOn(executor, 'executeQuery').mockImplementation(async function (this: unknown, query, ...rest) {
+        const result = await execute.call(this, query, ...rest);
+        const { sql } = query as { sql: string };
+        // Jobs look for work beside it.
+        if (sql.includes('"users"')) {
+          statements.push([sql, result.rows.length, Object.keys(result.rows[0] ?? {}).length]);
+        }
+        return result;
+      }),
+      vi.spyOn(crypto, 'timingSafeEqual'),
+      vi.spyOn(crypto, 'createHash'),
+    ] as const;
+    syncBuiltinESMExports();
+    const answer = await ask(email, key);
+    const compared = spies[1].mock.calls.map(([one, other]) => [one.byteLength, other.byteLength]);
+    const hashed = spies[2].mock.calls.map(([algorithm]) => algorithm);
+    for (const spy of spies) spy.mockRestore();
+    syncBuiltinESMExports();
+    return { status: answer.status, body: answer.body, statements, compared, hashed };
+  }
+
+  describe('who is refused', () => {
+    it('makes the same work and gets the same answer, whether the address is known, unknown or removed', async () => {
+      const bob = await test.addAccount('bob@example.com');
+      await removeUser(test.server.database, () => test.now, bob.email);
+      const known = await workFor(ada.email, 'f'.repeat(64));
+      expect(known).toMatchObject({
+        status: 401,
+        body: { code: 'INVALID_API_KEY' },
+        statements: [[expect.stringContaining('"users"'), 1, expect.any(Number)]],
+        compared: [[32, 32]],
+        hashed: ['sha256'],
+      });
+      expect(await workFor('nobody@example.com', 'f'.repeat(64))).toEqual(known);
+      expect(await workFor(bob.email, bob.apiKey)).toEqual(known);
+    });
+
+    it('has another user’s key, a part of its own, or the hash of it', async () => {
+      const bob = await test.addAccount('bob@example.com');
+      const hash = crypto.createHash('sha256').update(ada.apiKey).digest('hex');
+      for (const key of [bob.apiKey, ada.apiKey.slice(0, 32), hash, `${ada.apiKey} `]) {
+        expect((await ask(ada.email, key)).status).toBe(401);
+      }
+      expect((await ask('nobody@example.com', ada.apiKey)).status).toBe(401);
+      // Of nobody's hash the preimage is in the source.
+      const nobodys = 'the hash that is compared with when there is no such name';
+      expect((await ask('nobody@example.com', nobodys)).status).toBe(401);
+      expect((await ask('ADA@example.com', ada.apiKey)).status).toBe(200);
+    });
+  });
+});

@@ -1,0 +1,82 @@
+import { createServerPush, type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
+import { Metrics, Secret } from '@waxwing/service';
+import { loadWasmSodium } from '@waxwing/sodium';
+import { expect, it } from 'vitest';
+import { enqueueForwarding } from '../../../packages/server-push/src/push-devices/forward-registration.js';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/push-device-store.js';
+import { createMemoryLog } from '../../support/memory-log.js';
+import { RelayStandIn, registered } from '../../support/relay-stand-in.js';
+import { eachBackend } from '../../support/test-databases.js';
+
+const sodium = await loadWasmSodium();
+const now = 1_773_000_000_000;
+const [ada, bob] = [7, 8];
+const testMilliseconds = 60_000;
+
+eachBackend((backend) => {
+  it(
+    'a registration is taken to the relay within a few others, though five thousand of another user wait longer',
+    async () => {
+      const relay = await RelayStandIn.start();
+      const database = await backend.open<ServerPushTables>({
+        migrations: [serverPushMigrations],
+        now: () => now,
+      });
+      let tellActive: () => void = () => undefined;
+      const isActive = new Promise<void>((resolve) => {
+        tellActive = resolve;
+      });
+      const push = createServerPush({
+        database,
+        authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
+        publish: async (transaction, _event, [userId]) => {
+          if (userId === bob) transaction.afterCommit(tellActive);
+        },
+        relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
+        realm: {
+          uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+          url: 'https://chat.example.com',
+          name: 'Example',
+        },
+        sodium,
+        clock: () => now,
+        random: () => 0,
+        log: createMemoryLog().log,
+        metrics: new Metrics(),
+      });
+      const accept = (userId: number, ids: readonly number[], repeats: number) =>
+        database.write(async (transaction) => {
+          for (const id of ids) {
+            const registration = {
+              ...{ pushAccountId: String(id), tokenKind: 'fcm' as const, pushPublicKey: 'a push key' },
+              ...{ bouncerPublicKey: 'a bouncer key', encryptedRegistration: 'sealed', hash: 'a hash' },
+            };
+            const accepted = await acceptRegistration(transaction, userId, registration, now);
+            if (accepted.kind !== 'accepted') throw new Error('not accepted');
+            await enqueueForwarding(database, transaction, accepted, now);
+            // Of a phone that registers again and again while all others of its user wait.
+            for (let again = 0; again < repeats; again += 1) {
+              await enqueueForwarding(database, transaction, { ...accepted, waitingBefore: 1000 }, now);
+            }
+          }
+        });
+      // As many devices as a user may have.
+      for (let first = 1; first <= 1000; first += 100) {
+        const ids = Array.from({ length: 100 }, (_, index) => first + index);
+        await accept(ada, ids, 4);
+      }
+      await accept(bob, [5000], 0);
+      relay.otherwise(registered(1));
+      await database.jobs.start();
+      await isActive;
+      const accountIds = relay.requests.map(({ body }) => new URLSearchParams(body).get('push_account_id'));
+      expect(accountIds.indexOf('5000')).toBeLessThan(20);
+      expect(await push.pushDevicesOf(bob)).toEqual({ '5000': { status: 'active', error_code: null } });
+      expect(await push.pushDevicesOf(ada)).toMatchObject({ '1000': { status: 'pending' } });
+      await database.jobs.stop(0);
+      await push.close();
+      await relay.close();
+    },
+    testMilliseconds,
+  );
+});
