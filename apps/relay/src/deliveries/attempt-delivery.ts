@@ -9,7 +9,7 @@ import type { DeliveryMetrics } from './delivery-metrics.js';
 import { DeviceRests } from './device-rests.js';
 import { fcmDataBytes } from './fcm/fcm-message.js';
 import { findPolicy } from './policy/find-policy.js';
-import { judgeAnswer, type Outcome } from './policy/judge-answer.js';
+import { judgeAnswer, type PlainOutcome } from './policy/judge-answer.js';
 import { ReplacedNotifications } from './replaced-notifications.js';
 import type { VendorAnswer } from './vendor-answer.js';
 
@@ -90,7 +90,7 @@ export class DeliveryAttempts {
     if (options.hasWaited && this.#replaced.isReplaced(delivery.notification)) {
       return this.#reject(delivery, 'REPLACED', 'server');
     }
-    const admission = this.#options.credentials.admit(route.appId);
+    const admission = this.#options.credentials.admit(route.appId, delivery.device);
     if (admission.kind === 'held') {
       return { kind: 'retry', reason: admission.reason, at: admission.until, isTry: false };
     }
@@ -154,7 +154,9 @@ export class DeliveryAttempts {
     const second = await this.#send({ ...question, route, environment });
     const isKeyRefused =
       second.answer.kind !== 'accepted' &&
-      /^(credential-trouble|mint-throttled)$/.test(findPolicy(route.vendor, second.answer).outcome);
+      /^(credential-trouble|credential-suspected|mint-throttled)$/.test(
+        findPolicy(route.vendor, second.answer).outcome,
+      );
     return isKeyRefused ? { ...first, isInDoubt: true } : second;
   }
 
@@ -194,11 +196,20 @@ export class DeliveryAttempts {
       const at = await credentials.refused(route, judged.reason, notBefore);
       return { kind: 'retry', reason: judged.reason, at, isTry: false };
     }
+    if (judged.kind === 'credential-suspected') {
+      metrics.count(vendor, judged.kind, answer);
+      const { reason, otherwise } = judged;
+      const at = await credentials.suspected(route, delivery.device, reason);
+      if (at !== undefined) return { kind: 'retry', reason, at, isTry: false };
+      if (otherwise.kind === 'retry') return { ...otherwise, isTry: true };
+      this.#logRejection(delivery, reason, otherwise.fault);
+      return otherwise;
+    }
     if (provesCredential(vendor, answer)) await credentials.worked(appId);
     if (judged.kind === 'retry' && isDeviceThrottled(vendor, answer)) {
       this.#rests.begin(delivery.device.id, judged.at);
     }
-    const outcome: Exclude<Outcome, { kind: 'credential-trouble' }> =
+    const outcome: PlainOutcome =
       isInDoubt && judged.kind === 'gone'
         ? { kind: 'rejected', reason: judged.reason, fault: 'registration' }
         : judged;
@@ -208,11 +219,7 @@ export class DeliveryAttempts {
     return attempt;
   }
 
-  async #weighDeath(
-    appId: string,
-    delivery: Delivery,
-    outcome: Exclude<Outcome, { kind: 'credential-trouble' }>,
-  ): Promise<Attempt> {
+  async #weighDeath(appId: string, delivery: Delivery, outcome: PlainOutcome): Promise<Attempt> {
     if (outcome.kind === 'retry') return { ...outcome, isTry: true };
     if (outcome.kind !== 'gone' || (await this.#options.deletions.mayDelete(appId, delivery))) return outcome;
     return { kind: 'rejected', reason: `DELETIONS_FROZEN_${outcome.reason}`, fault: 'vendor' };

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import {
   apnsRequest,
   apnsToken,
@@ -48,11 +49,11 @@ describe('a probe of a refused credential', () => {
   it('is not used up by a token that is only asked about in passing', async () => {
     const { addApns, faults, receipts, database } = relay;
     await faults([
-      { vendor: 'apns', environment: 'sandbox', reason: 'BadEnvironmentKeyIdInToken' },
+      { vendor: 'apns', environment: 'sandbox', reason: 'InvalidProviderToken' },
       { vendor: 'apns', environment: 'production', token: apnsToken(1), reason: 'BadDeviceToken' },
     ]);
     const held = await notifyOne(apnsRequest(await addApns(apnsToken(2), { environment: 'sandbox' })));
-    expect(held).toMatchObject({ status: 'queued', reason: 'BadEnvironmentKeyIdInToken' });
+    expect(held).toMatchObject({ status: 'queued', reason: 'InvalidProviderToken' });
     time.now += minute + 1;
     // Production does not know the token, and the sandbox cannot be asked.
     const doubtful = await notifyOne(apnsRequest(await addApns(apnsToken(1))));
@@ -163,5 +164,109 @@ describe('a credential that is refused for another reason than before', () => {
     expect((await ready()).checks.vendors).not.toContain('OAUTH_REFUSED');
     const rows = await database.db.selectFrom('app_breakers').selectAll().execute();
     expect(rows).toMatchObject([{ reason: expect.stringContaining('PERMISSION_DENIED'), opened_at: since }]);
+  });
+});
+
+describe('an answer that may be the credential’s fault or a token’s', () => {
+  const refusal = { vendor: 'fcm', reason: 'THIRD_PARTY_AUTH_ERROR' };
+  const otherRealm = '11111111-2222-4333-8444-555555555555';
+
+  async function addFcms(prefix: string, count: number, realm = relay.realmId): Promise<number[]> {
+    const ids: number[] = [];
+    for (let index = 0; index < count; index += 1)
+      ids.push(await relay.addFcm(`${prefix}-${index}`, { realm }));
+    return ids;
+  }
+
+  /** Of another server, with one notification sent to it. */
+  async function addOtherRealm() {
+    const other = await addServer(relay.database, { name: 'other', realmUuids: [otherRealm] }, time.now);
+    const { id: realm } = await relay.database.db
+      .selectFrom('realms')
+      .select('id')
+      .where('uuid', '=', otherRealm)
+      .executeTakeFirstOrThrow();
+    const key = `${other.serverId}:${other.serverKey.reveal()}`;
+    const authorization = `Basic ${Buffer.from(key).toString('base64')}`;
+    const notify = (ids: readonly number[]) =>
+      relay.notify(
+        ids.map((id) => fcmRequest(id)),
+        { authorization, body: { realm_uuid: otherRealm } },
+      );
+    return { realm, notify };
+  }
+
+  const statuses = ({ body }: { body: { results: { status: string }[] } }) =>
+    body.results.map(({ status }) => status);
+
+  it('of one token, again and again, holds back nobody, and is tried again later and later', async () => {
+    const [bad = 0] = await addFcms('bad', 1);
+    const [good = 0] = await addFcms('good', 1);
+    await relay.faults([{ ...refusal, token: 'bad-0' }]);
+    for (let round = 0; round < 10; round += 1) await notifyOne(fcmRequest(bad));
+    expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
+    expect((await relay.ready()).ready).toBe(true);
+    const result = await notifyOne(fcmRequest(bad));
+    expect(result).toMatchObject({ status: 'queued', reason: 'THIRD_PARTY_AUTH_ERROR' });
+    time.now += 80_000;
+    await relay.database.jobs.idle();
+    const [receipt] = await relay.receipts([result.notification_id]);
+    expect(receipt).toMatchObject({ status: 'queued', attempts: 2 });
+    expect((await relay.device(bad)).expired_at).toBeNull();
+  });
+
+  it('of all tokens of one realm holds back no other realm', async () => {
+    const other = await addOtherRealm();
+    const [theirs = 0] = await addFcms('theirs', 1, other.realm);
+    await other.notify([theirs]);
+    const bad = await addFcms('bad', 25);
+    await relay.faults(bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })));
+    await relay.notify(bad.map((id) => fcmRequest(id)));
+    await relay.notify(bad.map((id) => fcmRequest(id)));
+    expect((await relay.ready()).ready).toBe(true);
+    expect(statuses(await other.notify([theirs]))).toEqual(['sent']);
+  });
+
+  it('of several tokens of several realms is the credential’s', async () => {
+    const other = await addOtherRealm();
+    const theirs = await addFcms('theirs', 2, other.realm);
+    const ours = await addFcms('ours', 2);
+    await relay.faults([refusal]);
+    await other.notify(theirs);
+    expect((await relay.ready()).ready).toBe(true);
+    await relay.notify(ours.map((id) => fcmRequest(id)));
+    expect((await relay.ready()).checks.vendors).toContain('THIRD_PARTY_AUTH_ERROR');
+    const sentBefore = (await relay.arrived()).length;
+    expect(statuses(await other.notify(theirs))).toEqual(['queued', 'queued']);
+    expect(await relay.arrived()).toHaveLength(sentBefore);
+  });
+
+  it('is the credential’s for so long only as it takes one other phone to be reached', async () => {
+    const bad = await addFcms('bad', 25);
+    const [good = 0] = await addFcms('good', 1);
+    await relay.faults(bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })));
+    // The app has one realm, so nobody can tell yet.
+    await relay.notify(bad.map((id) => fcmRequest(id)));
+    expect((await relay.ready()).ready).toBe(false);
+    // Those that were refused do not use up the probe.
+    expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
+    expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
+    expect((await relay.ready()).ready).toBe(true);
+    // They are known now: the same ones never hold back anybody again that day.
+    await relay.notify(bad.map((id) => fcmRequest(id)));
+    expect((await relay.ready()).ready).toBe(true);
+    expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
+  });
+
+  it('that was the credential’s is over as soon as a phone that was refused is reached', async () => {
+    const ids = await addFcms('fcm', 3);
+    await relay.faults([refusal]);
+    await relay.notify(ids.map((id) => fcmRequest(id)));
+    expect((await relay.ready()).ready).toBe(false);
+    await relay.faults([]);
+    time.now += 2 * minute;
+    await relay.database.jobs.idle();
+    await relay.notify(ids.map((id) => fcmRequest(id)));
+    expect((await relay.ready()).ready).toBe(true);
   });
 });

@@ -117,7 +117,7 @@ describe('an apps file spoilt while the relay runs', () => {
   it('leaves the former one in force and says so', async () => {
     relay = await startDeliveriesUnderTest();
     const { notify, addApns, faults, settled, writeApps, log } = relay;
-    await faults([{ vendor: 'apns', reason: 'Forbidden', times: 3 }]);
+    await faults([{ vendor: 'apns', reason: 'InvalidProviderToken', times: 3 }]);
     writeApps({ apns: 'nonsense' });
     const { body } = await notify([apnsRequest(await addApns(apnsToken()))]);
     expect(await settled(body.results[0]?.notification_id)).toMatchObject({ status: 'sent' });

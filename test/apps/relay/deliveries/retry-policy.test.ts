@@ -62,6 +62,16 @@ describe('the delay before another try', () => {
       [300, 600],
       [300, 600],
     ],
+    credentialSuspected: [
+      [60, 75],
+      [60, 120],
+      [120, 240],
+      [240, 480],
+      [480, 960],
+      [960, 1920],
+      [1800, 3600],
+      [1800, 3600],
+    ],
     ambiguous: fromTenSecondsToFiveMinutes,
     unseen: fromTenSecondsToFiveMinutes,
   };

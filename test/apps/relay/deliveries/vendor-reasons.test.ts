@@ -24,6 +24,7 @@ interface Expectation {
 const gone: Expectation = { status: 'gone' };
 const blame = (fault: string): Expectation => ({ status: 'rejected', fault });
 const held: Expectation = { status: 'queued', delay: [60, 60], outcome: 'credential_trouble' };
+const suspected: Expectation = { status: 'queued', delay: [60, 75], outcome: 'credential_suspected' };
 const fcmServerError: Expectation = { status: 'queued', delay: [10, 12.5], outcome: 'retry' };
 const apnsServerError = fcmServerError;
 
@@ -37,9 +38,9 @@ const fcm: Record<string, Expectation> = {
   FAILED_PRECONDITION: blame('relay'),
   SENDER_ID_MISMATCH: blame('relay-configuration'),
   UNAUTHENTICATED: held,
-  THIRD_PARTY_AUTH_ERROR: held,
+  THIRD_PARTY_AUTH_ERROR: suspected,
   PERMISSION_DENIED: held,
-  NOT_FOUND: held,
+  NOT_FOUND: suspected,
   QUOTA_EXCEEDED: { status: 'queued', delay: [60, 75], outcome: 'retry' },
   RESOURCE_EXHAUSTED: { status: 'queued', delay: [60, 75], outcome: 'retry' },
   INTERNAL: fcmServerError,
@@ -70,13 +71,13 @@ const apns: Record<string, Expectation> = {
   MethodNotAllowed: blame('relay'),
   IdleTimeout: apnsServerError,
   ExpiredProviderToken: held,
-  UnrelatedKeyIdInToken: held,
+  UnrelatedKeyIdInToken: suspected,
   InvalidProviderToken: held,
   MissingProviderToken: held,
   BadCertificate: held,
   BadCertificateEnvironment: held,
-  BadEnvironmentKeyIdInToken: held,
-  Forbidden: held,
+  BadEnvironmentKeyIdInToken: suspected,
+  Forbidden: suspected,
   TooManyProviderTokenUpdates: { status: 'queued', delay: [1200, 1200], outcome: 'credential_trouble' },
   TooManyRequests: { status: 'queued', delay: [30, 37.5], outcome: 'retry' },
   InternalServerError: apnsServerError,
@@ -208,12 +209,12 @@ describe('an answer that is not in the words of the vendor', () => {
   const notes = { page: '<html>Go away</html>', odd: JSON.stringify({ reason: 'x'.repeat(65) }) };
   it.each([
     ['fcm', 502, 'page', 'queued', [10, 12.5]],
-    ['fcm', 401, 'page', 'queued', [60, 60]],
-    ['fcm', 403, 'page', 'queued', [60, 60]],
+    ['fcm', 401, 'page', 'queued', [60, 75]],
+    ['fcm', 403, 'page', 'queued', [60, 75]],
     ['fcm', 429, 'page', 'queued', [60, 75]],
     ['fcm', 404, 'page', 'rejected', undefined],
     ['apns', 502, 'page', 'queued', [10, 12.5]],
-    ['apns', 403, 'page', 'queued', [60, 60]],
+    ['apns', 403, 'page', 'queued', [60, 75]],
     ['apns', 410, 'page', 'rejected', undefined],
     ['apns', 410, 'odd', 'rejected', undefined],
   ] as const)('of %s with HTTP %i (%s) is %s by its status', async (vendor, status, note, outcome, delay) => {

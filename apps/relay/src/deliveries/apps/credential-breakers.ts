@@ -1,6 +1,7 @@
 import type { Clock, Log } from '@waxwing/service';
 import type { AppRoute } from './app-registry.js';
 import type { BreakerStore } from './breaker-store.js';
+import { CredentialSuspicions, type SuspectDevice } from './credential-suspicions.js';
 
 export interface CredentialBreakersOptions {
   readonly clock: Clock;
@@ -25,7 +26,8 @@ interface OpenBreaker {
   credential: string;
   readonly openedAt: number;
   probeAt: number;
-  isProbing: boolean;
+  /** The RelayDevice whose notification finds out whether the credential works again. */
+  probing: number | undefined;
   /** Notifications told to come back after the next probe. */
   held: number;
 }
@@ -44,20 +46,29 @@ export class CredentialBreakers {
   readonly #open = new Map<string, OpenBreaker>();
   /** Apps that work again and whose stored row could not be removed. */
   readonly #unremoved = new Set<string>();
+  readonly #suspicions: CredentialSuspicions;
 
   constructor(options: CredentialBreakersOptions) {
     this.#options = options;
+    this.#suspicions = new CredentialSuspicions(options.clock);
   }
 
-  admit(appId: string): Admission {
+  admit(appId: string, device: SuspectDevice): Admission {
     const breaker = this.#open.get(appId);
-    if (breaker === undefined) return go;
-    const now = this.#options.clock();
-    if (now >= breaker.probeAt && !breaker.isProbing) {
-      breaker.isProbing = true;
+    if (breaker === undefined) {
+      this.#suspicions.noteUse(appId, device.realmId);
+      return go;
+    }
+    const { clock, probeMilliseconds } = this.#options;
+    const now = clock();
+    // What may be refused for its own fault proves nothing while another one can be asked.
+    const patience = this.#suspicions.isSuspect(appId, device) ? probeMilliseconds : 0;
+    const probeAt = breaker.probeAt + patience;
+    if (now >= probeAt && breaker.probing === undefined) {
+      breaker.probing = device.id;
       return { kind: 'probe' };
     }
-    const probed = breaker.isProbing ? now + this.#options.probeMilliseconds / 10 : breaker.probeAt;
+    const probed = breaker.probing === undefined ? probeAt : now + probeMilliseconds / 10;
     const until = Math.ceil(
       probed + Math.min(breaker.held * heldApartMilliseconds, maximumSpreadMilliseconds),
     );
@@ -74,6 +85,34 @@ export class CredentialBreakers {
     return this.#options.reload();
   }
 
+  /**
+   * The vendor's answer blames the credential, but may be this device's fault alone. The answer is when to try again, or
+   * `undefined` while that is for this notification to decide.
+   */
+  suspected(route: AppRoute, device: SuspectDevice, reason: string): Promise<number | undefined> {
+    const { appId, credential } = route;
+    const { clock, log, probeMilliseconds } = this.#options;
+    const known = this.#open.get(appId);
+    const isFirst = !this.#suspicions.isUnderSuspicion(appId) && !this.#suspicions.isSuspect(appId, device);
+    const isEnough = this.#suspicions.suspect(appId, device);
+    if (known !== undefined) {
+      if (known.probing === device.id) return this.refused(route, reason, 0);
+      return Promise.resolve(Math.ceil(Math.max(known.probeAt, clock()) + probeMilliseconds));
+    }
+    if (isFirst) {
+      log.warn(
+        { app: appId, device: device.id, reason },
+        `${credential} may have been refused, for one phone`,
+      );
+    }
+    if (!isEnough) return Promise.resolve(undefined);
+    const refusing = this.refused(route, reason, 0);
+    const opened = this.#open.get(appId);
+    // Any other phone's notification finds out at once.
+    if (opened !== undefined) opened.probeAt = clock();
+    return refusing;
+  }
+
   /** The vendor refused the credential. The answer is when to try again. */
   async refused({ appId, credential }: AppRoute, reason: string, notBefore: number): Promise<number> {
     const { clock, probeMilliseconds } = this.#options;
@@ -81,16 +120,16 @@ export class CredentialBreakers {
     const probeAt = Math.ceil(Math.max(now + probeMilliseconds, notBefore));
     const known = this.#open.get(appId);
     if (known === undefined) {
-      this.#open.set(appId, { reason, credential, openedAt: now, probeAt, isProbing: false, held: 0 });
+      this.#open.set(appId, { reason, credential, openedAt: now, probeAt, probing: undefined, held: 0 });
       this.#options.onChange(appId, true);
       this.#logRefusal(appId, { reason, credential });
       await this.#store(appId, { reason, credential, openedAt: now });
       return probeAt;
     }
-    const { isProbing: wasProbe } = known;
+    const wasProbe = known.probing !== undefined;
     const hasChanged = known.reason !== reason || known.credential !== credential;
     known.probeAt = Math.max(known.probeAt, probeAt);
-    known.isProbing = false;
+    known.probing = undefined;
     known.held = 0;
     Object.assign(known, { reason, credential });
     if (hasChanged) this.#logRefusal(appId, known);
@@ -102,6 +141,7 @@ export class CredentialBreakers {
   /** The vendor judged a notification on its merits, so the credential works. */
   async worked(appId: string): Promise<void> {
     const { store, log, onChange } = this.#options;
+    this.#suspicions.excuse(appId);
     const breaker = this.#open.get(appId);
     if (breaker === undefined && !this.#unremoved.delete(appId)) return;
     if (breaker !== undefined) {
@@ -120,14 +160,15 @@ export class CredentialBreakers {
 
   /** Whether it matters to {@link worked} that a notification of this app was sent. */
   awaitsSuccess(appId: string): boolean {
-    return this.#open.has(appId) || this.#unremoved.has(appId);
+    if (this.#open.has(appId) || this.#unremoved.has(appId)) return true;
+    return this.#suspicions.isUnderSuspicion(appId);
   }
 
   /** What a probe does last. One that told nothing (no answer, a busy vendor) is followed a probe's time later. */
   endProbe(appId: string): void {
     const breaker = this.#open.get(appId);
-    if (!breaker?.isProbing) return;
-    breaker.isProbing = false;
+    if (breaker?.probing === undefined) return;
+    breaker.probing = undefined;
     breaker.probeAt = this.#options.clock() + this.#options.probeMilliseconds;
     breaker.held = 0;
   }

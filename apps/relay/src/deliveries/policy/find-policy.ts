@@ -13,7 +13,7 @@ export function findPolicy(vendor: Vendor, answer: Unaccepted): PolicyRow {
 }
 
 function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
-  if (httpStatus === 401 || httpStatus === 403) return { outcome: 'credential-trouble' };
+  if (httpStatus === 401 || httpStatus === 403) return { outcome: 'credential-suspected' };
   if (httpStatus === 429) {
     return { outcome: 'retry', schedule: vendor === 'fcm' ? 'fcmQuota' : 'apnsDeviceThrottle' };
   }

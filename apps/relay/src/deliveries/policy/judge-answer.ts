@@ -5,8 +5,8 @@ import type { VendorAnswer } from '../vendor-answer.js';
 import { findPolicy } from './find-policy.js';
 import { type RetryScheduleName, retryDelay, retrySchedules } from './retry-schedules.js';
 
-/** What came of one delivery. */
-export type Outcome =
+/** What came of one delivery, as far as it says nothing about the app's credential. */
+export type PlainOutcome =
   | { readonly kind: 'sent' }
   /** The token is dead, for a device that registered before `ifRegisteredBefore` (Unix milliseconds). */
   | { readonly kind: 'gone'; readonly reason: string; readonly ifRegisteredBefore: number }
@@ -17,13 +17,21 @@ export type Outcome =
       /** Whether it may have been sent all the same. */
       readonly isInDoubt: boolean;
     }
-  | { readonly kind: 'rejected'; readonly reason: string; readonly fault: DeliveryFault }
+  | { readonly kind: 'rejected'; readonly reason: string; readonly fault: DeliveryFault };
+
+/** What came of one delivery. */
+export type Outcome =
+  | PlainOutcome
   /** The app's credential was refused, which says nothing about this notification: hold it until it works again. */
   | {
       readonly kind: 'credential-trouble';
       readonly reason: string;
       readonly trouble: 'refused' | 'mint-throttled';
-    };
+    }
+  /** The app's credential may have been refused. What holds for this notification unless it turns out that it was. */
+  | { readonly kind: 'credential-suspected'; readonly reason: string; readonly otherwise: RetryOutcome };
+
+type RetryOutcome = Extract<PlainOutcome, { kind: 'retry' | 'rejected' }>;
 
 export interface JudgeOptions {
   readonly now: number;
@@ -57,6 +65,12 @@ export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): 
       return { kind: 'rejected', reason, fault: row.fault };
     case 'credential-trouble':
       return { kind: 'credential-trouble', reason, trouble: 'refused' };
+    case 'credential-suspected':
+      return {
+        kind: 'credential-suspected',
+        reason,
+        otherwise: judgeRetry(answered, 'credentialSuspected', reason, options),
+      };
     case 'mint-throttled':
       return { kind: 'credential-trouble', reason, trouble: 'mint-throttled' };
     default:
@@ -80,9 +94,9 @@ function judgeRetry(
   scheduleName: RetryScheduleName,
   reason: string,
   { now, random, delayDivisor }: JudgeOptions,
-): Outcome {
+): RetryOutcome {
   const schedule = retrySchedules[scheduleName];
-  const rejected: Outcome = { kind: 'rejected', reason, fault: 'vendor' };
+  const rejected: RetryOutcome = { kind: 'rejected', reason, fault: 'vendor' };
   if ('maximumTries' in schedule && doubtsBefore + 1 >= schedule.maximumTries) return rejected;
   const retryAfterMilliseconds =
     answer.kind === 'refused' ? parseRetryAfter(answer.retryAfter, now) : undefined;

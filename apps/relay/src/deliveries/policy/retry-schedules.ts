@@ -39,6 +39,8 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
+  /** Perhaps the credential is refused and will be mended, perhaps this token alone is at fault. */
+  credentialSuspected: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
   /** It may have been sent and a repeat may be a duplicate, so there are no more than two repeats. */
   ambiguous: {
     firstMilliseconds: 10 * second,

@@ -20,7 +20,10 @@ export type PolicyRow = { readonly firstAid?: FirstAid } & (
     }
   | { readonly outcome: 'retry'; readonly schedule: RetryScheduleName }
   | { readonly outcome: 'rejected'; readonly fault: DeliveryFault }
+  /** The vendor names the credential itself: no token can bring that about. */
   | { readonly outcome: 'credential-trouble' }
+  /** The credential may be at fault or this token alone: it counts when several tokens say so. */
+  | { readonly outcome: 'credential-suspected' }
   /** New provider tokens came too often: the credential rests until it may be minted anew. */
   | { readonly outcome: 'mint-throttled' }
 );
@@ -31,6 +34,7 @@ const ourMistake = { outcome: 'rejected', fault: 'relay' } as const;
 const configuration = { outcome: 'rejected', fault: 'relay-configuration' } as const;
 const registration = { outcome: 'rejected', fault: 'registration' } as const;
 const credential = { outcome: 'credential-trouble' } as const;
+const perhapsCredential = { outcome: 'credential-suspected' } as const;
 const fcmUnavailable = { outcome: 'retry', schedule: 'fcmUnavailable' } as const;
 const apnsUnavailable = { outcome: 'retry', schedule: 'apnsUnavailable' } as const;
 
@@ -47,10 +51,12 @@ export const fcmPolicy = {
   // The token belongs to another Firebase project: here the wrong project may be configured, so it never deletes.
   SENDER_ID_MISMATCH: configuration,
   UNAUTHENTICATED: { firstAid: 'fresh-token', ...credential },
-  THIRD_PARTY_AUTH_ERROR: credential,
+  // Firebase's own key for APNs or web push, which only some tokens need.
+  THIRD_PARTY_AUTH_ERROR: perhapsCredential,
+  // The service account has no right to send for the project, whatever the message.
   PERMISSION_DENIED: credential,
-  // Without FcmError: there is no such project.
-  NOT_FOUND: credential,
+  // Without FcmError: there is no such project, or no such token.
+  NOT_FOUND: perhapsCredential,
   QUOTA_EXCEEDED: { outcome: 'retry', schedule: 'fcmQuota' },
   RESOURCE_EXHAUSTED: { outcome: 'retry', schedule: 'fcmQuota' },
   INTERNAL: fcmUnavailable,
@@ -84,13 +90,14 @@ export const apnsPolicy = {
   MethodNotAllowed: ourMistake,
   IdleTimeout: { firstAid: 'again', ...apnsUnavailable },
   ExpiredProviderToken: { firstAid: 'fresh-token', ...credential },
-  UnrelatedKeyIdInToken: { firstAid: 'again', ...credential },
+  // The phone chose the environment and the app, which a key may be restricted to.
+  UnrelatedKeyIdInToken: { firstAid: 'again', ...perhapsCredential },
+  BadEnvironmentKeyIdInToken: perhapsCredential,
+  Forbidden: perhapsCredential,
   InvalidProviderToken: credential,
   MissingProviderToken: credential,
   BadCertificate: credential,
   BadCertificateEnvironment: credential,
-  BadEnvironmentKeyIdInToken: credential,
-  Forbidden: credential,
   TooManyProviderTokenUpdates: { outcome: 'mint-throttled' },
   TooManyRequests: { outcome: 'retry', schedule: 'apnsDeviceThrottle' },
   InternalServerError: apnsUnavailable,
