@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readRelayEnvironment } from '@waxwing/relay';
 import { readServerEnvironment } from '@waxwing/server';
-import { ConfigurationError, type Environment } from '@waxwing/service';
+import { ConfigurationError, type Environment, type HttpLimits } from '@waxwing/service';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Constellation } from '../support/constellation.js';
 import { freePort } from '../support/free-ports.js';
@@ -46,6 +46,21 @@ function askedFor(read: (environment: Environment) => unknown): string[] {
     if (!(error instanceof ConfigurationError)) throw error;
   }
   return [...names].sort();
+}
+
+function httpDefaults(prefix: string, actor: string, http: HttpLimits): Record<string, string> {
+  const defaults = {
+    MAXIMUM_CONNECTIONS: http.maximumConnections,
+    MAXIMUM_CONNECTIONS_PER_ADDRESS: http.maximumConnectionsPerAddress,
+    MAXIMUM_REQUESTS_IN_FLIGHT: http.maximumRequestsInFlight,
+    [`MAXIMUM_REQUESTS_PER_${actor}`]: http.maximumRequestsPerActor,
+    MAXIMUM_BODY_BYTES_IN_FLIGHT: http.maximumBodyBytesInFlight,
+    HEAD_TIMEOUT_SECONDS: http.headTimeoutMilliseconds / 1000,
+    REQUEST_TIMEOUT_SECONDS: http.requestTimeoutMilliseconds / 1000,
+    IDLE_TIMEOUT_SECONDS: http.idleTimeoutMilliseconds / 1000,
+    ANSWER_TIMEOUT_SECONDS: http.answerTimeoutMilliseconds / 1000,
+  };
+  return Object.fromEntries(Object.entries(defaults).map(([name, is]) => [`${prefix}_${name}`, String(is)]));
 }
 
 describe('the page on operations', () => {
@@ -109,6 +124,8 @@ describe('the page on operations', () => {
       RELAY_KEY_UNUSED_DAYS: String(keyRing.policy.unusedForMilliseconds / dayMilliseconds),
       RELAY_KEY_LIST_VALID_DAYS: String(keyRing.policy.listValidMilliseconds / dayMilliseconds),
       SERVER_HOST: server.host,
+      ...httpDefaults('RELAY', 'SERVER', relay.http),
+      ...httpDefaults('SERVER', 'USER', server.http),
       SERVER_PORT: String(server.port),
       SERVER_DATABASE: server.databaseUrl,
       SERVER_LOG_LEVEL: server.logLevel,

@@ -1,4 +1,12 @@
-import { type Environment, EnvironmentReader, type LogLevel, logLevels, Secret } from '@waxwing/service';
+import {
+  type Environment,
+  EnvironmentReader,
+  type HttpLimits,
+  type LogLevel,
+  logLevels,
+  readHttpLimits,
+  Secret,
+} from '@waxwing/service';
 import {
   type DeliveriesConfiguration,
   readDeliveriesEnvironment,
@@ -6,6 +14,8 @@ import {
 import { type KeyRingConfiguration, readKeyRingEnvironment } from './keyring/key-ring-configuration.js';
 
 const prefix = 'RELAY_';
+// Far more than a server has at once, and far less than all.
+const maximumRequestsPerServer = 1000;
 const ports = { minimum: 0, maximum: 65_535 } as const;
 
 export interface RelayConfiguration {
@@ -15,6 +25,7 @@ export interface RelayConfiguration {
   /** A PostgreSQL URL holds a password. */
   readonly databaseUrl: Secret<string>;
   readonly logLevel: LogLevel;
+  readonly http: HttpLimits;
   /** A second listener, on loopback, that serves /metrics. */
   readonly metrics:
     | { readonly kind: 'configured'; readonly port: number }
@@ -31,6 +42,7 @@ export function readRelayEnvironment(environment: Environment): RelayConfigurati
     port: reader.integer('PORT', 8320, ports),
     databaseUrl: readDatabaseUrl(reader),
     logLevel: reader.oneOf('LOG_LEVEL', logLevels, 'info'),
+    http: readHttpLimits(reader, { actor: 'SERVER', maximumRequests: maximumRequestsPerServer }),
     metrics: readMetrics(reader),
     keyRing: readKeyRingEnvironment(reader),
     deliveries: readDeliveriesEnvironment(reader),

@@ -6,6 +6,7 @@ import {
   type Log,
   Metrics,
   type MetricsListener,
+  Readiness,
   type RunningService,
   startMetricsListener,
   systemClock,
@@ -87,8 +88,10 @@ export async function startRelay(
     });
     closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
     const context = createContext({ ...foundation, deliveries }, ring);
-    const url = await listen(configuration, context, closers);
-    const listener = await listenForMetrics(configuration, context, closers);
+    const checks = { database: () => database.check(), vendors: () => deliveries.readiness() };
+    const doors = { configuration, readiness: new Readiness(checks, log), closers };
+    const url = await listen(context, doors);
+    const listener = await listenForMetrics(context, doors);
     database.jobs.schedule('registrations/reencrypt-tokens', tokenSweepMilliseconds, (signal) =>
       reencryptTokens(database, ring.keyRing, signal),
     );
@@ -125,17 +128,23 @@ function createContext(foundation: Foundation, { keyRing }: OpenKeyRing): RelayC
   return { ...foundation, servers, keyRing, tokenVault: keyRing.tokenVault };
 }
 
-async function listen(
-  { host, port }: RelayConfiguration,
-  context: RelayContext,
-  closers: (() => Promise<void>)[],
-): Promise<string> {
+interface Doors {
+  readonly configuration: RelayConfiguration;
+  readonly readiness: Readiness;
+  readonly closers: (() => Promise<void>)[];
+}
+
+async function listen(context: RelayContext, { configuration, readiness, closers }: Doors): Promise<string> {
+  const { host, port, http: limits } = configuration;
   const { log, metrics, database, deliveries } = context;
   const app = await createHttpApp({
     log,
     metrics,
     operations: relayOperations(context),
-    readiness: { database: () => database.check(), vendors: () => deliveries.readiness() },
+    readiness,
+    limits,
+    // Servers take a 429 for final, and try again after a 503.
+    actorRefusalStatus: 503,
   });
   // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
   closers.push(async () => {
@@ -149,12 +158,11 @@ async function listen(
 }
 
 async function listenForMetrics(
-  configuration: RelayConfiguration,
   { metrics }: RelayContext,
-  closers: (() => Promise<void>)[],
+  { configuration, readiness, closers }: Doors,
 ): Promise<MetricsListener | undefined> {
   if (configuration.metrics.kind === 'not-configured') return undefined;
-  const listener = await startMetricsListener(metrics, configuration.metrics.port);
+  const listener = await startMetricsListener(metrics, configuration.metrics.port, readiness);
   closers.push(() => listener.close());
   return listener;
 }

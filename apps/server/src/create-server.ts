@@ -6,6 +6,7 @@ import {
   createJobLog,
   type Log,
   Metrics,
+  Readiness,
   readPrivateFile,
   Secret,
 } from '@waxwing/service';
@@ -37,6 +38,7 @@ export interface Server {
   readonly app: Awaited<ReturnType<typeof createHttpApp>>;
   readonly database: ServerDatabase;
   readonly metrics: Metrics;
+  readonly readiness: Readiness;
   readonly realmUuid: string;
   /** Stops answering, hands back what runs, and frees everything. */
   close(): Promise<void>;
@@ -77,11 +79,13 @@ async function assemble(
   const serverPush = await mountServerPush(options, { database, relay, metrics, bell, realm });
   const longPollTimeoutSeconds = options.longPollTimeoutSeconds ?? defaultLongPollTimeoutSeconds;
   const context = { clock, log, database, realm, bell, serverPush, longPollTimeoutSeconds };
+  const readiness = new Readiness({ database: () => database.check() }, log);
   const app = await createHttpApp({
     log,
     metrics,
     operations: serverOperations(context),
-    readiness: { database: () => database.check() },
+    readiness,
+    limits: configuration.http,
   });
   database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, async (signal) => {
     metrics.rowsRemoved.inc({ kind: 'event-queue' }, await removeIdleQueues(context, signal));
@@ -92,6 +96,7 @@ async function assemble(
     app,
     database,
     metrics,
+    readiness,
     realmUuid: realm.uuid,
     async close() {
       // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
@@ -118,8 +123,8 @@ async function mountServerPush(options: ServerOptions, mounting: Mounting): Prom
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
   return createServerPush({
     database,
-    authenticate: async (request) => {
-      const user = await authenticateUser(database, request);
+    authenticate: async (head) => {
+      const user = await authenticateUser(database, head);
       return { userId: user.id, isBot: user.isBot, hold: (transaction) => holdUser(transaction, user) };
     },
     publish: createPublisher(bell, clock),

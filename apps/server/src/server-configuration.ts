@@ -1,5 +1,12 @@
 import { maximumRealmUrlBytes } from '@waxwing/server-push';
-import { type Environment, EnvironmentReader, type LogLevel, logLevels } from '@waxwing/service';
+import {
+  type Environment,
+  EnvironmentReader,
+  type HttpLimits,
+  type LogLevel,
+  logLevels,
+  readHttpLimits,
+} from '@waxwing/service';
 
 /** Where the relay is, before the key file was read; or that there is none. */
 export type RelaySettings =
@@ -18,6 +25,7 @@ export interface ServerConfiguration {
   readonly port: number;
   readonly databaseUrl: string;
   readonly logLevel: LogLevel;
+  readonly http: HttpLimits;
   /** Where `GET /metrics` is answered; `undefined` for nowhere. */
   readonly metricsPort: number | undefined;
   readonly realm: { readonly url: string; readonly name: string };
@@ -26,6 +34,8 @@ export interface ServerConfiguration {
   readonly registrationsPerHour: number;
 }
 
+// Twice as many as a user has event queues, each of which has one poll waiting.
+const maximumRequestsPerUser = 100;
 const ports = { minimum: 0, maximum: 65_535 };
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -37,6 +47,7 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   const port = reader.integer('PORT', 8310, ports);
   const databaseUrl = reader.optional('DATABASE') ?? 'sqlite:server.sqlite';
   const logLevel = reader.oneOf('LOG_LEVEL', logLevels, 'info');
+  const http = readHttpLimits(reader, { actor: 'USER', maximumRequests: maximumRequestsPerUser });
   const hasMetrics = reader.optional('METRICS_PORT') !== undefined;
   const metricsPort = hasMetrics ? reader.integer('METRICS_PORT', 0, ports) : undefined;
   const realm = {
@@ -49,7 +60,7 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   const relay = readRelay(reader);
   const registrationsPerHour = reader.integer('REGISTRATIONS_PER_HOUR', 60, registrationsPerHourRange);
   reader.finish();
-  return { host, port, databaseUrl, logLevel, metricsPort, realm, relay, registrationsPerHour };
+  return { host, port, databaseUrl, logLevel, http, metricsPort, realm, relay, registrationsPerHour };
 }
 
 function readRelay(reader: EnvironmentReader): RelaySettings {

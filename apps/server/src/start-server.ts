@@ -17,7 +17,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   try {
     if (metricsPort !== undefined) {
       server.metrics.collectProcessMetrics();
-      metricsListener = await startMetricsListener(server.metrics, metricsPort);
+      metricsListener = await startMetricsListener(server.metrics, metricsPort, server.readiness);
     }
     const url = await server.app.listen({ host, port });
     const metricsUrl = metricsListener?.url;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@waxwing/protocol';
-import type { Clock, Log, Metrics, OperationRequest, Secret } from '@waxwing/service';
+import type { Clock, Log, Metrics, RequestHead, Secret } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
 import type { AnyTransaction, Database } from '@waxwing/storage';
 import type { Dispatcher } from 'undici';
@@ -45,8 +45,8 @@ export type PublishEvent = (
 export interface ServerPushOptions {
   /** Opened with {@link serverPushMigrations} among its migrations. */
   readonly database: Database<ServerPushTables>;
-  /** Who asks. @throws ProtocolError when nobody does whom the server knows. */
-  readonly authenticate: (request: OperationRequest) => Promise<PushActor>;
+  /** Who asks, asked before the body is read; it names the actor with `setActor`. @throws ProtocolError when nobody does whom the server knows. */
+  readonly authenticate: (head: RequestHead) => Promise<PushActor>;
   readonly publish: PublishEvent;
   readonly relay: RelayConfiguration;
   readonly realm: PushRealm;

@@ -115,6 +115,8 @@ describe('a relay that runs', () => {
     const metrics = await fetch(relay.metricsUrl ?? '');
     expect(metrics.headers.get('content-type')).toContain('text/plain');
     expect(await metrics.text()).toContain('waxwing_http_request_seconds_count{operation="none"');
+    const toOperator = await fetch(new URL('/health/ready', relay.metricsUrl));
+    expect([toOperator.status, await toOperator.json()]).toMatchObject([200, { ready: true }]);
     expect((await fetch(new URL('/other', relay.metricsUrl))).status).toBe(404);
   });
 

@@ -3,7 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readServerEnvironment, startServer } from '@waxwing/server';
-import { ConfigurationError, systemClock } from '@waxwing/service';
+import { AddressRanges, ConfigurationError, defaultHttpLimits, systemClock } from '@waxwing/service';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';
 
@@ -26,6 +26,7 @@ describe('the server’s environment', () => {
       port: 8310,
       databaseUrl: 'sqlite:server.sqlite',
       logLevel: 'info',
+      http: { ...defaultHttpLimits, maximumRequestsPerActor: 100 },
       metricsPort: undefined,
       realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing' },
       relay: { kind: 'not-configured' },
@@ -40,6 +41,16 @@ describe('the server’s environment', () => {
       SERVER_DATABASE: 'sqlite:/var/lib/server.sqlite',
       SERVER_LOG_LEVEL: 'warn',
       SERVER_METRICS_PORT: '9001',
+      SERVER_MAXIMUM_CONNECTIONS: '1',
+      SERVER_MAXIMUM_CONNECTIONS_PER_ADDRESS: '2',
+      SERVER_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
+      SERVER_MAXIMUM_REQUESTS_IN_FLIGHT: '3',
+      SERVER_MAXIMUM_REQUESTS_PER_USER: '4',
+      SERVER_MAXIMUM_BODY_BYTES_IN_FLIGHT: '5',
+      SERVER_HEAD_TIMEOUT_SECONDS: '6',
+      SERVER_REQUEST_TIMEOUT_SECONDS: '7',
+      SERVER_IDLE_TIMEOUT_SECONDS: '8',
+      SERVER_ANSWER_TIMEOUT_SECONDS: '9',
       SERVER_REALM_NAME: 'Example',
       SERVER_RELAY_URL: 'https://push.example.com/',
       SERVER_RELAY_SERVER_ID: serverId.toUpperCase(),
@@ -51,6 +62,20 @@ describe('the server’s environment', () => {
       port: 9000,
       databaseUrl: 'sqlite:/var/lib/server.sqlite',
       logLevel: 'warn',
+      http: {
+        maximumConnections: 1,
+        maximumConnectionsPerAddress: 2,
+        trustedProxies: new AddressRanges(['10.0.0.0/8', '2001:db8::1']),
+        maximumRequestsInFlight: 3,
+        maximumRequestsPerActor: 4,
+        maximumBodyBytesInFlight: 5,
+        headTimeoutMilliseconds: 6000,
+        requestTimeoutMilliseconds: 7000,
+        idleTimeoutMilliseconds: 8000,
+        answerTimeoutMilliseconds: 9000,
+        unreadBodyTimeoutMilliseconds: 5000,
+        checkEveryMilliseconds: 1000,
+      },
       metricsPort: 9001,
       realm: { url: 'http://[::1]:9000', name: 'Example' },
       relay: {
@@ -72,9 +97,18 @@ describe('the server’s environment', () => {
       SERVER_REALM_URL: `https://${'h'.repeat(500)}`,
       SERVER_RELLAY_URL: 'x',
       SERVER_REGISTRATIONS_PER_HOUR: '100001',
+      SERVER_HEAD_TIMEOUT_SECONDS: '31',
+      SERVER_TRUSTED_PROXIES: '10.0.0.1, proxy.example.com',
+      SERVER_MAXIMUM_CONNECTIONS: '0',
     });
-    const names = ['PORT', 'LOG_LEVEL', 'RELAY_URL', 'RELAY_SERVER_ID', 'REALM_URL', 'RELLAY_URL'];
-    for (const name of [...names, 'REGISTRATIONS_PER_HOUR']) {
+    const relayNames = ['RELAY_URL', 'RELAY_SERVER_ID', 'RELLAY_URL'];
+    const httpNames = [
+      'HEAD_TIMEOUT_SECONDS',
+      'TRUSTED_PROXIES',
+      'MAXIMUM_CONNECTIONS',
+      'REGISTRATIONS_PER_HOUR',
+    ];
+    for (const name of ['PORT', 'LOG_LEVEL', 'REALM_URL', ...relayNames, ...httpNames]) {
       expect(problems.some((problem) => problem.startsWith(`SERVER_${name} `))).toBe(true);
     }
   });
@@ -121,6 +155,8 @@ describe('starting the server', () => {
     expect(metrics).toContain(
       'waxwing_http_request_seconds_count{operation="POST /api/v1/register",status="401"} 1',
     );
+    const health = await fetch(new URL('/health/live', server.metricsUrl));
+    expect([health.status, await health.json()]).toEqual([200, { live: true }]);
     expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
     await server.close();
   });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase64 } from '@waxwing/protocol';
 import { addUser, createServer, type Role, roles, type Server, type ServerOptions } from '@waxwing/server';
+import { defaultHttpLimits } from '@waxwing/service';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn } from '../../support/relay-stand-in.js';
@@ -80,6 +81,7 @@ export class ServerUnderTest {
         port: 0,
         databaseUrl: this.databaseUrl,
         logLevel: 'trace',
+        http: defaultHttpLimits,
         metricsPort: undefined,
         realm: { url: 'https://chat.example.com', name: 'Example' },
         registrationsPerHour,

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
-import { describeForeignRequest, Metrics, startMetricsListener } from '@waxwing/service';
+import { describeForeignRequest, Metrics, Readiness, startMetricsListener } from '@waxwing/service';
 import { describe, expect, it } from 'vitest';
+import { createMemoryLog } from '../../support/memory-log.js';
 
 describe('a listener for this machine alone', () => {
   it.each([
@@ -47,7 +48,7 @@ describe('a listener for this machine alone', () => {
 });
 
 it('metrics are not shown to a web page whose name leads to this machine', async () => {
-  const listener = await startMetricsListener(new Metrics(), 0);
+  const listener = await startMetricsListener(new Metrics(), 0, new Readiness({}, createMemoryLog().log));
   const statusAs = (headers: Record<string, string>) =>
     new Promise<number | undefined>((resolve, reject) => {
       request(listener.url, { headers }, (response) => resolve(response.resume().statusCode))

@@ -19,9 +19,11 @@ const operations: Operation[] = [
     method: 'POST',
     path,
     bodyLimitBytes: 1000,
+    async authenticate(head) {
+      const { username } = head.basicCredentials();
+      head.setActor(`user:${username.length}`);
+    },
     async handle(request) {
-      const { username } = request.basicCredentials();
-      request.setActor(`user:${username.length}`);
       const parameters = request.parameters(schema);
       seen.push(parameters);
       return { id: 2n ** 62n };
@@ -240,14 +242,21 @@ describe('the service', () => {
       expect(logged.text()).not.toContain(secret);
   });
 
-  it('is ready only while every check is well, and says which is not', async () => {
+  it('is ready only while every check is well; strangers learn which is not, and the log learns why, once', async () => {
+    const told = () => logged.lines().filter(({ check }) => check === 'database');
     expect((await app.inject('/health/ready')).statusCode).toBe(200);
+    expect(told()).toEqual([]);
     databaseProblem = 'the database does not answer';
     const response = await app.inject('/health/ready');
     expect([response.statusCode, response.json()]).toEqual([
       503,
-      { ready: false, checks: { database: 'the database does not answer' } },
+      { ready: false, checks: { database: 'not ok' } },
     ]);
+    await app.inject('/health/ready');
+    expect(told()).toMatchObject([{ level: 'warn', msg: 'not ready: the database does not answer' }]);
+    databaseProblem = undefined;
+    expect((await app.inject('/health/ready')).json()).toEqual({ ready: true, checks: { database: 'ok' } });
+    expect(told()).toMatchObject([{ level: 'warn' }, { level: 'info', msg: 'ready again' }]);
     expect((await app.inject('/health/live')).statusCode).toBe(200);
   });
 
@@ -268,8 +277,8 @@ describe('the service', () => {
       const answer = silentApp.inject('/health/ready').then((response) => response.json());
       await expect.poll(() => asked).toEqual(['one', 'two']);
       await vi.advanceTimersByTimeAsync(3000);
-      const late = 'no answer within 3 seconds';
-      expect(await answer).toEqual({ ready: false, checks: { one: late, two: late, three: 'ok' } });
+      expect(await answer).toEqual({ ready: false, checks: { one: 'not ok', two: 'not ok', three: 'ok' } });
+      expect(logged.text()).toContain('not ready: no answer within 3 seconds');
       expect(vi.getTimerCount()).toBe(0);
     } finally {
       vi.useRealTimers();
@@ -289,7 +298,7 @@ describe('the service', () => {
       metrics: new Metrics(),
       operations: [slow],
       readiness: {},
-      maximumRequestsInFlight: 1,
+      limits: { maximumRequestsInFlight: 1 },
     };
     const small = await createHttpApp(options);
     try {

@@ -8,7 +8,7 @@ import {
   relayNotifyRequest,
 } from '@waxwing/protocol';
 import type { Operation } from '@waxwing/service';
-import { authenticateServer } from '../servers/authenticate-server.js';
+import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { Deliveries } from './create-deliveries.js';
@@ -27,13 +27,13 @@ export interface NotifyOptions {
  * Refuses, checked in this order: UNAUTHORIZED; BAD_REQUEST for the body; SERVICE_UNAVAILABLE when the relay
  * is full; RATE_LIMIT_HIT with HTTP 503; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
-export function notifyOperation({ servers, deliveries }: NotifyOptions): Operation {
+export function notifyOperation({ servers, deliveries }: NotifyOptions): Operation<AuthenticatedServer> {
   return {
     method: 'POST',
     path: relayNotifyPath,
     bodyLimitBytes: notifyBodyLimitBytes,
-    async handle(request) {
-      const { serverId } = await authenticateServer(request, servers);
+    authenticate: (head) => authenticateServer(head, servers),
+    async handle(request, { serverId }) {
       const { realm_uuid: realmUuid, push_requests: pushRequests } = parseBody(request.jsonBody());
       // First, so that what is refused takes nothing from the quota.
       deliveries.requireRoom(pushRequests.length);

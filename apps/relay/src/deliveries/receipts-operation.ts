@@ -1,6 +1,6 @@
 import { relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
 import { type Operation, unixSeconds } from '@waxwing/service';
-import { authenticateServer } from '../servers/authenticate-server.js';
+import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
 import type { NotifyOptions } from './notify-operation.js';
 
 /**
@@ -10,12 +10,12 @@ import type { NotifyOptions } from './notify-operation.js';
  * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for `ids`; RATE_LIMIT_HIT with
  * HTTP 503.
  */
-export function receiptsOperation({ servers, deliveries }: NotifyOptions): Operation {
+export function receiptsOperation({ servers, deliveries }: NotifyOptions): Operation<AuthenticatedServer> {
   return {
     method: 'GET',
     path: relayReceiptsPath,
-    async handle(request) {
-      const { serverId } = await authenticateServer(request, servers);
+    authenticate: (head) => authenticateServer(head, servers),
+    async handle(request, { serverId }) {
       const { ids } = request.parameters(relayReceiptsParameters);
       deliveries.quotas.take(serverId, 1);
       const receipts = await deliveries.receipts.find(serverId, ids);

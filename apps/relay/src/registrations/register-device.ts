@@ -1,6 +1,6 @@
 import { registerBodyLimitBytes, relayRegisterParameters, relayRegisterPath } from '@waxwing/protocol';
 import type { Operation } from '@waxwing/service';
-import { authenticateServer } from '../servers/authenticate-server.js';
+import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
@@ -22,13 +22,17 @@ export interface RegisterDeviceOptions {
  * open, whatever the reason; REQUEST_EXPIRED; BAD_REQUEST for one that is bound to another realm by its audience, was
  * presented for another realm first or for ten push accounts already, or comes from further in the future than the liveness timeout.
  */
-export function registerDevice({ servers, registrations, quotas }: RegisterDeviceOptions): Operation {
+export function registerDevice({
+  servers,
+  registrations,
+  quotas,
+}: RegisterDeviceOptions): Operation<AuthenticatedServer> {
   return {
     method: 'POST',
     path: relayRegisterPath,
     bodyLimitBytes: registerBodyLimitBytes,
-    async handle(request) {
-      const { serverId } = await authenticateServer(request, servers);
+    authenticate: (head) => authenticateServer(head, servers),
+    async handle(request, { serverId }) {
       quotas.take(serverId, 1);
       const parameters = request.parameters(relayRegisterParameters);
       const { realmId } = await findRealm(servers, serverId, parameters.realm_uuid);

@@ -1,7 +1,7 @@
 import { relayRemoveParameters, relayRemovePath } from '@waxwing/protocol';
 import type { Operation } from '@waxwing/service';
 import type { RelayDatabase } from '../relay-tables.js';
-import { authenticateServer } from '../servers/authenticate-server.js';
+import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
@@ -22,12 +22,16 @@ export interface RemoveDevicesOptions {
  * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
  * RATE_LIMIT_HIT with HTTP 503; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
-export function removeDevices({ servers, database, quotas }: RemoveDevicesOptions): Operation {
+export function removeDevices({
+  servers,
+  database,
+  quotas,
+}: RemoveDevicesOptions): Operation<AuthenticatedServer> {
   return {
     method: 'POST',
     path: relayRemovePath,
-    async handle(request) {
-      const { serverId } = await authenticateServer(request, servers);
+    authenticate: (head) => authenticateServer(head, servers),
+    async handle(request, { serverId }) {
       const { realm_uuid: realmUuid, device_ids: ids } = request.parameters(relayRemoveParameters);
       quotas.take(serverId, Math.max(1, ids.length));
       const { realmId } = await findRealm(servers, serverId, realmUuid);

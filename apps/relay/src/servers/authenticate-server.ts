@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { OperationRequest } from '@waxwing/service';
+import type { RequestHead } from '@waxwing/service';
 import type { ServerDirectory } from './server-directory.js';
 
 export interface AuthenticatedServer {
@@ -13,7 +13,7 @@ export interface AuthenticatedServer {
  * @throws ProtocolError UNAUTHORIZED; BAD_REQUEST for another scheme, or a person's e-mail address instead of an id.
  */
 export async function authenticateServer(
-  request: OperationRequest,
+  request: RequestHead,
   servers: ServerDirectory,
 ): Promise<AuthenticatedServer> {
   const { username, password } = request.basicCredentials();

@@ -2,6 +2,7 @@ import type { Operation } from '@waxwing/service';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { authenticateUser } from '../users/authenticate.js';
+import type { KnownUser } from '../users/user-store.js';
 import { badEventQueue } from './bad-event-queue.js';
 import { deleteQueue, findQueue } from './event-queue-store.js';
 
@@ -12,12 +13,12 @@ const parameters = z.object({ queue_id: z.string() });
  * INVALID_API_KEY, REQUEST_VARIABLE_MISSING, or BAD_EVENT_QUEUE_ID, which echoes `queue_id`, for a queue that is not
  * there, was deleted already or is another user's.
  */
-export function deleteEventQueue({ bell, clock, database }: ServerContext): Operation {
+export function deleteEventQueue({ bell, clock, database }: ServerContext): Operation<KnownUser> {
   return {
     method: 'DELETE',
     path: '/api/v1/events',
-    async handle(request) {
-      const user = await authenticateUser(database, request);
+    authenticate: (head) => authenticateUser(database, head),
+    async handle(request, user) {
       const { queue_id: queueId } = request.parameters(parameters);
       const now = clock();
       const isDeleted = await database.write(async (transaction) => {

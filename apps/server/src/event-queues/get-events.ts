@@ -3,6 +3,7 @@ import type { Operation } from '@waxwing/service';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { authenticateUser } from '../users/authenticate.js';
+import type { KnownUser } from '../users/user-store.js';
 import { booleanParameter, integerParameter } from '../wire-parameters.js';
 import { badEventQueue } from './bad-event-queue.js';
 import type { Listener } from './event-bell.js';
@@ -32,13 +33,16 @@ interface Poll {
  * acknowledged. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
  * Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or BAD_EVENT_QUEUE_ID.
  */
-export function getEvents(context: ServerContext): Operation {
+export function getEvents(context: ServerContext): Operation<KnownUser> {
   const { bell, database, longPollTimeoutSeconds } = context;
   return {
     method: 'GET',
     path: '/api/v1/events',
-    async handle(request) {
-      const user = await authenticateUser(database, request);
+    authenticate: (head) => authenticateUser(database, head),
+    // A newer poll of a queue ends the older one, which is answered at once.
+    lane: (head) =>
+      head.queryParameter('dont_block') === 'true' ? undefined : head.queryParameter('queue_id'),
+    async handle(request, user) {
       const { queue_id: queueId, last_event_id: lastEventId, dont_block } = request.parameters(parameters);
       const poll = { userId: user.id, queueId, lastEventId };
       await acknowledge(context, poll);

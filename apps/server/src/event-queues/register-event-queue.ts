@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { featureLevel, realmLimits } from '../realm/realm-limits.js';
 import { authenticateUser } from '../users/authenticate.js';
+import type { KnownUser } from '../users/user-store.js';
 import { jsonParameter } from '../wire-parameters.js';
 import { insertQueue } from './event-queue-store.js';
 
@@ -15,13 +16,13 @@ const parameters = z.object({ event_types: jsonParameter(eventTypes).optional() 
  * or for all types; and what a client must know of the organisation. Refuses with UNAUTHORIZED, INVALID_API_KEY or
  * BAD_REQUEST.
  */
-export function registerEventQueue(context: ServerContext): Operation {
+export function registerEventQueue(context: ServerContext): Operation<KnownUser> {
   const { bell, clock, database, longPollTimeoutSeconds, realm, serverPush } = context;
   return {
     method: 'POST',
     path: '/api/v1/register',
-    async handle(request) {
-      const user = await authenticateUser(database, request);
+    authenticate: (head) => authenticateUser(database, head),
+    async handle(request, user) {
       const { event_types } = request.parameters(parameters);
       const queueId = randomUUID();
       const now = clock();

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { matchesCredential, type OperationRequest } from '@waxwing/service';
+import { matchesCredential, type RequestHead } from '@waxwing/service';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { ServerDatabase } from '../server-tables.js';
 import { findCredential, type KnownUser, lockUser } from './user-store.js';
@@ -9,15 +9,12 @@ import { findCredential, type KnownUser, lockUser } from './user-store.js';
  * a wrong key are answered alike, after the same work.
  * @throws ProtocolError UNAUTHORIZED without credentials, INVALID_API_KEY with wrong ones.
  */
-export async function authenticateUser(
-  database: ServerDatabase,
-  request: OperationRequest,
-): Promise<KnownUser> {
-  const { username, password } = request.basicCredentials();
+export async function authenticateUser(database: ServerDatabase, head: RequestHead): Promise<KnownUser> {
+  const { username, password } = head.basicCredentials();
   const { apiKeyHash, user } = await findCredential(database.db, username);
   const found = matchesCredential(password.reveal(), apiKeyHash) ? user() : undefined;
   if (found === undefined) throw new ProtocolError('INVALID_API_KEY');
-  request.setActor(`user ${found.id}`);
+  head.setActor(`user ${found.id}`);
   return found;
 }
 

@@ -10,7 +10,7 @@ import { activePushDevices } from '../push-devices/push-device-store.js';
 import { rateLimitHit } from '../rate-limit-hit.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
 import { requirePerson } from '../require-person.js';
-import type { ServerPushOptions } from '../server-push-options.js';
+import type { PushActor, ServerPushOptions } from '../server-push-options.js';
 import type { NotificationSender, SendOutcome } from './notification-sender.js';
 import { takeTestNotification } from './test-notification-limits.js';
 
@@ -26,14 +26,14 @@ export interface TestNotificationOptions
  * PUSH_SERVICE_NOT_CONFIGURED, NO_ACTIVE_PUSH_DEVICE, RATE_LIMIT_HIT, FAILED_TO_CONNECT_BOUNCER,
  * INTERNAL_SERVER_ERROR_ON_BOUNCER or ADMIN_ACTION_REQUIRED.
  */
-export function testNotification(options: TestNotificationOptions): Operation {
+export function testNotification(options: TestNotificationOptions): Operation<PushActor> {
   const { authenticate, clock, database, log, sender } = options;
   const oneAtATime = new OneAtATime();
   return {
     method: 'POST',
     path: testNotificationPath,
-    async handle(request) {
-      const { userId } = await requirePerson(authenticate, request);
+    authenticate: (head) => requirePerson(authenticate, head),
+    async handle(request, { userId }) {
       const { push_account_id: id } = request.parameters(testNotificationParameters);
       if (sender === undefined) throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
       const only = id === undefined ? undefined : formatPushAccountId(id);

@@ -35,15 +35,15 @@ const mostTries = 4;
  * PUSH_SERVICE_NOT_CONFIGURED; BAD_REQUEST for what the parameters hold; RATE_LIMIT_HIT for one more than the user is
  * allowed in an hour, of which a repeat of what is registered already is none; BAD_REQUEST for one device too many.
  */
-export function registerPushDevice(options: RegisterPushDeviceOptions): Operation {
+export function registerPushDevice(options: RegisterPushDeviceOptions): Operation<PushActor> {
   const { authenticate, relay, sodium } = options;
   const oneAtATime = new OneAtATime();
   return {
     method: 'POST',
     path: registerPushDevicePath,
     bodyLimitBytes: registerBodyLimitBytes,
-    async handle(request) {
-      const actor = await requirePerson(authenticate, request);
+    authenticate: (head) => requirePerson(authenticate, head),
+    async handle(request, actor) {
       const parameters = request.parameters(registerPushDeviceParameters);
       if (relay.kind === 'not-configured') throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
       const registration = checkRegistration(parameters, sodium);

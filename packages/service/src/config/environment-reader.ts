@@ -73,6 +73,11 @@ export class EnvironmentReader {
     return text.replace(/\/+$/, '');
   }
 
+  /** The whole name of a variable, for problems. */
+  fullName(name: string): string {
+    return this.#prefix + name;
+  }
+
   /** Adds a problem that concerns several variables, such as a half-configured capability. */
   problem(sentence: string): void {
     this.#problems.push(sentence);

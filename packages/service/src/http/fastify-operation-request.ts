@@ -1,7 +1,8 @@
 import { type JsonValue, ProtocolError } from '@waxwing/protocol';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { type BasicCredentials, parseBasicCredentials } from './basic-credentials.js';
+import type { Exchange } from './exchange.js';
 import type { OperationRequest } from './operation.js';
 import { parseJsonBody, type ReceivedBody } from './received-body.js';
 import { collectParameters, parseParameters, unsupportedParameters } from './request-parameters.js';
@@ -9,19 +10,23 @@ import { collectParameters, parseParameters, unsupportedParameters } from './req
 /** {@link OperationRequest} on Fastify. */
 export class FastifyOperationRequest implements OperationRequest {
   actor: string | undefined;
+  readonly exchange: Exchange;
   readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
-  readonly #body: ReceivedBody;
   readonly #closing: AbortSignal;
+  #body: ReceivedBody = { kind: 'none' };
   #raw: Map<string, string[]> | undefined;
   #schema: z.ZodObject | undefined;
   #signal: AbortSignal | undefined;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, body: ReceivedBody, closing: AbortSignal) {
+  constructor(request: FastifyRequest, exchange: Exchange, closing: AbortSignal) {
     this.#request = request;
-    this.#reply = reply;
-    this.#body = body;
+    this.exchange = exchange;
     this.#closing = closing;
+  }
+
+  /** What came after the head. */
+  set body(body: ReceivedBody) {
+    this.#body = body;
   }
 
   get id(): string {
@@ -58,12 +63,17 @@ export class FastifyOperationRequest implements OperationRequest {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
+  queryParameter(name: string): string | undefined {
+    const value = (this.#request.query as Record<string, string | string[]>)[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
   setActor(actor: string): void {
     this.actor = actor;
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.any([this.#closing, this.#gone()]);
+    this.#signal ??= AbortSignal.any([this.#closing, this.exchange.signal]);
     return this.#signal;
   }
 
@@ -80,11 +90,5 @@ export class FastifyOperationRequest implements OperationRequest {
       collectParameters(this.#raw, Object.entries(query));
     }
     return this.#raw;
-  }
-
-  #gone(): AbortSignal {
-    const controller = new AbortController();
-    this.#reply.raw.once('close', () => controller.abort());
-    return controller.signal;
   }
 }

@@ -1,7 +1,7 @@
 import fastifyFormbody from '@fastify/formbody';
-import fastifyMultipart, { type Multipart } from '@fastify/multipart';
 import { type JsonValue, ProtocolError, parseJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseMultipartForm } from './multipart-form.js';
 import { collectParameters } from './request-parameters.js';
 
 /** A body as it arrived. It is judged only after authentication, so that a stranger learns nothing from refusals. */
@@ -11,15 +11,18 @@ export type ReceivedBody =
   | { readonly kind: 'json'; readonly text: string }
   | { readonly kind: 'refused'; readonly error: ProtocolError };
 
-const maximumMultipartFields = 200;
 const jsonText = Symbol('jsonText');
+const multipartBytes = Symbol('multipartBytes');
 const unsupported = Symbol('unsupported');
 
 /** Teaches the app the three kinds of body that operations take, and to set aside any other. */
-export async function acceptBodies(app: FastifyInstance): Promise<void> {
+export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  await app.register(fastifyFormbody);
-  await app.register(fastifyMultipart, { throwFileSizeLimit: true });
+  app.register(fastifyFormbody);
+  // Whole, as Fastify bounds it, so that nothing between, before or after the parts is without an end.
+  app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, bytes, done) => {
+    done(null, { [multipartBytes]: bytes });
+  });
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) => {
     done(null, { [jsonText]: text });
   });
@@ -28,12 +31,20 @@ export async function acceptBodies(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** The body of one request, sorted by kind. Reads a multipart form to its end. */
-export async function receiveBody(request: FastifyRequest, bodyLimitBytes: number): Promise<ReceivedBody> {
-  if (request.isMultipart()) return receiveMultipart(request, bodyLimitBytes);
+/** Bytes that the body will take at most; 0 for none, and for one that is too large to be read. */
+export function expectedBodyBytes({ headers, method }: FastifyRequest, bodyLimitBytes: number): number {
+  if (method === 'GET') return 0;
+  if (headers['transfer-encoding'] !== undefined) return bodyLimitBytes;
+  const bytes = Number(headers['content-length'] ?? 0);
+  return bytes <= bodyLimitBytes ? bytes : 0;
+}
+
+/** The body of one request, sorted by kind. */
+export async function receiveBody(request: FastifyRequest): Promise<ReceivedBody> {
   const body = request.body as Record<string | symbol, unknown> | undefined | null;
   if (body === undefined || body === null) return { kind: 'none' };
   if (typeof body[jsonText] === 'string') return { kind: 'json', text: body[jsonText] };
+  if (body[multipartBytes] instanceof Buffer) return readMultipart(request, body[multipartBytes]);
   if (body[unsupported] === true) return { kind: 'refused', error: unsupportedType(request) };
   const entries = new Map<string, string[]>();
   collectParameters(entries, Object.entries(body as Record<string, string | string[]>));
@@ -49,47 +60,13 @@ export function parseJsonBody(text: string): JsonValue {
   }
 }
 
-async function receiveMultipart(request: FastifyRequest, bodyLimitBytes: number): Promise<ReceivedBody> {
-  const entries = new Map<string, string[]>();
-  let receivedBytes = 0;
-  const sizes = { fieldSize: bodyLimitBytes, fileSize: bodyLimitBytes };
-  const limits = { ...sizes, fields: maximumMultipartFields, files: maximumMultipartFields };
+async function readMultipart(request: FastifyRequest, bytes: Buffer): Promise<ReceivedBody> {
   try {
-    if (Number(request.headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge();
-    for await (const part of request.parts({ limits, isPartAFile: isReadAsFile })) {
-      const value = await readPart(part);
-      receivedBytes += Buffer.byteLength(part.fieldname) + Buffer.byteLength(value);
-      if (receivedBytes > bodyLimitBytes) throw tooLarge();
-      collectParameters(entries, [[part.fieldname, value]]);
-    }
-  } catch (cause) {
-    request.raw.resume();
-    const message = 'Malformed multipart form in the request body';
-    const error =
-      cause instanceof ProtocolError ? cause : new ProtocolError('BAD_REQUEST', { message, cause });
-    return { kind: 'refused', error };
+    return { kind: 'form', entries: await parseMultipartForm(bytes, request.headers['content-type'] ?? '') };
+  } catch (error) {
+    if (error instanceof ProtocolError) return { kind: 'refused', error };
+    throw error;
   }
-  return { kind: 'form', entries };
-}
-
-// As a field, a part of type application/json would be parsed, and its 64-bit integers rounded.
-function isReadAsFile(_name?: string, contentType?: string, fileName?: string): boolean {
-  return fileName !== undefined || contentType?.startsWith('application/json') === true;
-}
-
-async function readPart(part: Multipart): Promise<string> {
-  if (part.type === 'field') {
-    if (part.fieldnameTruncated || part.valueTruncated) throw tooLarge();
-    return String(part.value);
-  }
-  if (part.filename !== undefined) {
-    throw new ProtocolError('BAD_REQUEST', { message: 'Files are not accepted' });
-  }
-  return (await part.toBuffer()).toString('utf8');
-}
-
-function tooLarge(): ProtocolError {
-  return new ProtocolError('PAYLOAD_TOO_LARGE');
 }
 
 function unsupportedType(request: FastifyRequest): ProtocolError {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describeForeignRequest } from '../http/foreign-request.js';
+import { type Readiness, readinessAnswer } from '../http/readiness.js';
 import type { Metrics } from './metrics.js';
 
 export interface MetricsListener {
@@ -11,25 +12,25 @@ export interface MetricsListener {
 }
 
 const host = '127.0.0.1';
+const json = 'application/json; charset=utf-8';
 
 /**
- * Serves the process's metrics on loopback, apart from the operations that servers reach. Port 0 takes any. A request
- * from a web page of another site is refused with 403.
+ * Serves the process's metrics on loopback, apart from the operations that servers reach, and health, with the
+ * sentences that strangers are not told. Port 0 takes any. A request from a web page of another site is refused with 403.
  */
-export async function startMetricsListener(metrics: Metrics, port: number): Promise<MetricsListener> {
+export async function startMetricsListener(
+  metrics: Metrics,
+  port: number,
+  readiness: Readiness,
+): Promise<MetricsListener> {
   const server = createServer((request, response) => {
     const foreign = describeForeignRequest(request.headers, host);
     if (foreign !== undefined) {
       response.writeHead(403, { 'content-type': 'text/plain' }).end(`${foreign}\n`);
       return;
     }
-    if (request.url !== '/metrics') {
-      response.writeHead(404).end();
-      return;
-    }
-    metrics.text().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
-      (error: unknown) => response.writeHead(500).end(String(error)),
+    answer(request.url, response, { metrics, readiness }).catch((error: unknown) =>
+      response.writeHead(500).end(String(error)),
     );
   });
   server.listen(port, host);
@@ -42,4 +43,33 @@ export async function startMetricsListener(metrics: Metrics, port: number): Prom
       if (server.listening) await once(server, 'close');
     },
   };
+}
+
+interface Sources {
+  readonly metrics: Metrics;
+  readonly readiness: Readiness;
+}
+
+async function answer(
+  url: string | undefined,
+  response: ServerResponse,
+  { metrics, readiness }: Sources,
+): Promise<void> {
+  switch (url) {
+    case '/metrics': {
+      const text = await metrics.text();
+      response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+      return;
+    }
+    case '/health/live':
+      response.writeHead(200, { 'content-type': json }).end('{"live":true}\n');
+      return;
+    case '/health/ready': {
+      const { httpStatus, body } = readinessAnswer(await readiness.look(), { isPublic: false });
+      response.writeHead(httpStatus, { 'content-type': json }).end(body);
+      return;
+    }
+    default:
+      response.writeHead(404).end();
+  }
 }

@@ -12,11 +12,22 @@ export interface JobCounts {
   readonly dead: number;
 }
 
+/** What the HTTP side holds at the moment. */
+export interface HttpCounts {
+  readonly connections: number;
+  readonly requestsInFlight: number;
+  readonly bodyBytesInFlight: number;
+}
+
 /** The process's metrics: the only module that knows the metrics library. */
 export class Metrics {
   readonly #registry = new Registry();
-  #beforeText: () => Promise<void> = async () => undefined;
+  readonly #beforeText: (() => Promise<void>)[] = [];
   readonly requestSeconds: Histogram<'operation' | 'status'>;
+  /** Counts connections and requests that were refused or ended though nothing was wrong with them. */
+  readonly httpRefusals: Counter<'reason'>;
+  /** Counts requests whose requester went away before they were answered. */
+  readonly httpAborted: Counter;
   /** Counts what clean-up removes; `kind` is the schedule's word for it. */
   readonly rowsRemoved: Counter<'kind'>;
 
@@ -28,6 +39,15 @@ export class Metrics {
       buckets: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60],
       registers: [this.#registry],
     });
+    this.httpRefusals = this.counter(
+      'waxwing_http_refusals_total',
+      'Connections and requests that were refused or ended because of a limit, by limit',
+      ['reason'],
+    );
+    this.httpAborted = this.counter(
+      'waxwing_http_aborted_total',
+      'Requests whose requester went away before they were answered',
+    );
     this.rowsRemoved = this.counter(
       'waxwing_rows_removed_total',
       'Rows that clean-up removed because they were old, by what they were',
@@ -46,7 +66,7 @@ export class Metrics {
       ['kind', 'state'],
     );
     let underWay: Promise<readonly JobCounts[]> | undefined;
-    this.#beforeText = async () => {
+    this.#beforeText.push(async () => {
       underWay ??= count()
         .catch(() => [])
         .finally(() => {
@@ -57,7 +77,20 @@ export class Metrics {
       for (const { kind, ...states } of counts) {
         for (const [state, value] of Object.entries(states)) gauge.set({ kind, state }, value);
       }
-    };
+    });
+  }
+
+  /** Has what the HTTP side holds asked whenever somebody asks for the metrics. */
+  watchHttp(count: () => HttpCounts): void {
+    const connections = this.gauge('waxwing_http_connections', 'Open connections');
+    const requests = this.gauge('waxwing_http_requests_in_flight', 'Requests that are not answered yet');
+    const bytes = this.gauge('waxwing_http_body_bytes_in_flight', 'Bytes of the bodies of those requests');
+    this.#beforeText.push(async () => {
+      const counts = count();
+      connections.set(counts.connections);
+      requests.set(counts.requestsInFlight);
+      bytes.set(counts.bodyBytesInFlight);
+    });
   }
 
   /** Adds memory, event loop and garbage collection figures of this process. */
@@ -81,7 +114,7 @@ export class Metrics {
 
   /** Everything in the Prometheus text format. */
   async text(): Promise<string> {
-    await this.#beforeText();
+    await Promise.all(this.#beforeText.map((look) => look()));
     return this.#registry.metrics();
   }
 

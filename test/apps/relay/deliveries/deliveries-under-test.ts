@@ -9,7 +9,15 @@ import {
   relayReceiptsPath,
   stringifyJson,
 } from '@waxwing/protocol';
-import { type Clock, createHttpApp, EnvironmentReader, Metrics, Secret } from '@waxwing/service';
+import {
+  type Clock,
+  createHttpApp,
+  EnvironmentReader,
+  Metrics,
+  Readiness,
+  readinessAnswer,
+  Secret,
+} from '@waxwing/service';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { createDeliveries } from '../../../../apps/relay/src/deliveries/create-deliveries.js';
 import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';
@@ -126,10 +134,8 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   });
   const servers = new ServerDirectory(database.db, clock);
   const operations = [notifyOperation({ servers, deliveries }), receiptsOperation({ servers, deliveries })];
-  const app = await createHttpApp({
-    ...{ log, metrics, operations },
-    readiness: { vendors: () => deliveries.readiness() },
-  });
+  const readiness = new Readiness({ vendors: () => deliveries.readiness() }, log);
+  const app = await createHttpApp({ log, metrics, operations, readiness });
   await database.jobs.start();
   const known = await database.db
     .selectFrom('realms')
@@ -266,8 +272,9 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       return (await fetch(`${vendors.urls.http}/stats`)).json() as Promise<Record<string, never>>;
     },
 
+    /** Readiness as the operator's own door tells it. */
     async ready(): Promise<{ ready: boolean; checks: { vendors: string } }> {
-      return (await app.inject({ method: 'GET', url: '/health/ready' })).json();
+      return JSON.parse(readinessAnswer(await readiness.look(), { isPublic: false }).body);
     },
 
     /** Ends it as a process ends; with `keepData` a new one can start on what it leaves. */

@@ -1,0 +1,255 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import { ProtocolError } from '@waxwing/protocol';
+import type { Log } from '../logging/create-logger.js';
+import { addressGroup, forwardedAddress, privateAddresses } from './client-address.js';
+import { Exchange } from './exchange.js';
+import type { HttpLimits } from './http-limits.js';
+import type { RefusalReason } from './places.js';
+
+export interface ConnectionsOptions {
+  readonly limits: HttpLimits;
+  readonly log: Log;
+  readonly onRefusal: (reason: RefusalReason) => void;
+}
+
+/** Beyond a limit a connection gets one answer, health or 503; so many may wait for it at once, the newest of them. */
+const maximumSurplusConnections = 100;
+const surplusMilliseconds = 5000;
+/** Requests on one connection that wait for the answer to the one before; one more ends the connection. */
+const maximumPipelinedRequests = 100;
+
+interface Connection {
+  readonly socket: Socket;
+  readonly openedAt: number;
+  readonly isSurplus: boolean;
+  readonly address: string | undefined;
+  serving: Exchange | undefined;
+  readonly waiting: Exchange[];
+  /** The request that was answered last, until the rest of it has come. */
+  unread: { readonly request: IncomingMessage; readonly since: number } | undefined;
+  /** Since when the answer is ready and not yet taken. */
+  answeredAt: number | undefined;
+}
+
+/** The connections of one HTTP server: bounded in number and time, each serving one request after the other. */
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #open = new Map<Socket, Connection>();
+  /** Those without a request, the one that has been so for longest first. */
+  readonly #idle = new Set<Connection>();
+  readonly #surplus = new Set<Connection>();
+  readonly #addresses = new Map<string, number>();
+  readonly #exchanges = new WeakMap<IncomingMessage, Exchange>();
+  #pipelined = 0;
+  #hasWarnedOfProxy = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** A server whose requests reach `handle` one at a time for each connection. */
+  serve(handle: RequestListener): Server {
+    const { limits, onRefusal } = this.#options;
+    const server = createServer(
+      {
+        headersTimeout: limits.headTimeoutMilliseconds,
+        requestTimeout: limits.requestTimeoutMilliseconds,
+        keepAliveTimeout: limits.idleTimeoutMilliseconds,
+        connectionsCheckingInterval: limits.checkEveryMilliseconds,
+      },
+      (request, response) => this.#receive(request, response, handle),
+    );
+    server.on('connection', (socket) => this.#admit(socket));
+    server.on('clientError', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') onRefusal('timeout');
+    });
+    const checks = setInterval(
+      () => this.#endSlowOnes(performance.now()),
+      limits.checkEveryMilliseconds,
+    ).unref();
+    server.on('close', () => clearInterval(checks));
+    return server;
+  }
+
+  /** The exchange of a request; a new one where it came over no connection. */
+  exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
+    const known = this.#exchanges.get(request);
+    if (known !== undefined) return known;
+    const exchange = new Exchange(request, response);
+    this.#exchanges.set(request, exchange);
+    return exchange;
+  }
+
+  /** Whether a request came over a connection that is one too many, and may ask for nothing but health. */
+  isSurplus({ socket }: IncomingMessage): boolean {
+    return this.#open.get(socket)?.isSurplus === true;
+  }
+
+  /**
+   * Counts a request that a trusted proxy passes on like a connection of whom it comes from, until it is over.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After for one too many.
+   */
+  countForwarded(exchange: Exchange): void {
+    const { limits, onRefusal } = this.#options;
+    if (limits.trustedProxies.isEmpty) return;
+    const { headers, socket } = exchange.request;
+    if (!limits.trustedProxies.has(socket.remoteAddress ?? '')) return;
+    const header = headers['x-forwarded-for'];
+    const client = forwardedAddress(Array.isArray(header) ? header.join(',') : header, limits.trustedProxies);
+    if (client === undefined) return;
+    const address = addressGroup(client);
+    if (this.#isFull(address)) {
+      onRefusal('address');
+      throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
+    }
+    this.#countAddress(address, 1);
+    exchange.whenOver(() => this.#countAddress(address, -1));
+  }
+
+  #admit(socket: Socket): void {
+    const { maximumConnections } = this.#options.limits;
+    const address = this.#limitedAddress(socket);
+    const isAddressFull = address !== undefined && this.#isFull(address);
+    if (!isAddressFull && this.#open.size - this.#surplus.size >= maximumConnections) this.#closeIdle();
+    const isFull = this.#open.size - this.#surplus.size >= maximumConnections;
+    const connection: Connection = {
+      socket,
+      openedAt: performance.now(),
+      isSurplus: isFull || isAddressFull,
+      address: isFull || isAddressFull ? undefined : address,
+      serving: undefined,
+      waiting: [],
+      unread: undefined,
+      answeredAt: undefined,
+    };
+    this.#open.set(socket, connection);
+    socket.once('close', () => this.#forget(connection));
+    if (connection.isSurplus) {
+      this.#options.onRefusal(isFull ? 'connections' : 'address');
+      this.#admitSurplus(connection);
+      return;
+    }
+    this.#idle.add(connection);
+    if (connection.address !== undefined) this.#countAddress(connection.address, 1);
+  }
+
+  #admitSurplus(connection: Connection): void {
+    const [oldest] = this.#surplus;
+    if (oldest !== undefined && this.#surplus.size >= maximumSurplusConnections) this.#cut(oldest);
+    this.#surplus.add(connection);
+  }
+
+  /** The address that a connection counts for; none for a trusted proxy, or what is likely a proxy nobody told us of. */
+  #limitedAddress({ remoteAddress }: Socket): string | undefined {
+    const { limits, log } = this.#options;
+    if (remoteAddress === undefined || limits.trustedProxies.has(remoteAddress)) return undefined;
+    if (!limits.trustedProxies.isEmpty || !privateAddresses.has(remoteAddress))
+      return addressGroup(remoteAddress);
+    if (!this.#hasWarnedOfProxy) {
+      this.#hasWarnedOfProxy = true;
+      log.warn(
+        { address: remoteAddress },
+        'connections from private addresses are not limited one by one: name the proxies before this process in TRUSTED_PROXIES',
+      );
+    }
+    return undefined;
+  }
+
+  #closeIdle(): void {
+    const [oldest] = this.#idle;
+    if (oldest === undefined) return;
+    this.#options.onRefusal('connections');
+    this.#cut(oldest);
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
+    const connection = this.#open.get(request.socket);
+    // What was parsed in one go with the request that ended the connection.
+    if (connection === undefined) return;
+    const exchange = this.exchangeOf(request, response);
+    if (connection.serving === undefined) {
+      this.#start(connection, exchange, handle);
+      return;
+    }
+    const mayWait = this.#pipelined < this.#options.limits.maximumRequestsInFlight;
+    if (!mayWait || connection.waiting.length >= maximumPipelinedRequests) {
+      this.#options.onRefusal('pipelining');
+      this.#cut(connection);
+      return;
+    }
+    connection.waiting.push(exchange);
+    this.#pipelined += 1;
+  }
+
+  #start(connection: Connection, exchange: Exchange, handle: RequestListener): void {
+    this.#idle.delete(connection);
+    connection.serving = exchange;
+    exchange.whenOver(() => this.#finish(connection, exchange, handle));
+    handle(exchange.request, exchange.response);
+  }
+
+  #finish(connection: Connection, { request }: Exchange, handle: RequestListener): void {
+    connection.serving = undefined;
+    connection.answeredAt = undefined;
+    if (!this.#open.has(connection.socket)) return;
+    if (!request.complete) connection.unread = { request, since: performance.now() };
+    const next = connection.waiting.shift();
+    if (next !== undefined) this.#pipelined -= 1;
+    // A connection that ends with this answer serves nothing more.
+    if (next !== undefined && connection.socket.writable) this.#start(connection, next, handle);
+    else if (!connection.isSurplus) this.#idle.add(connection);
+  }
+
+  #cut(connection: Connection): void {
+    connection.socket.destroy();
+    this.#forget(connection);
+  }
+
+  #forget(connection: Connection): void {
+    if (!this.#open.delete(connection.socket)) return;
+    this.#idle.delete(connection);
+    this.#surplus.delete(connection);
+    this.#pipelined -= connection.waiting.length;
+    if (connection.address !== undefined) this.#countAddress(connection.address, -1);
+    for (const exchange of connection.waiting.splice(0)) exchange.end();
+    connection.serving?.end();
+  }
+
+  /** What Node's own time-outs do not end: an unread body, an answer that is not taken, a connection too many. */
+  #endSlowOnes(now: number): void {
+    const { answerTimeoutMilliseconds, unreadBodyTimeoutMilliseconds } = this.#options.limits;
+    for (const connection of this.#open.values()) {
+      const { serving, unread } = connection;
+      if (serving?.response.writableEnded) connection.answeredAt ??= now;
+      if (unread?.request.complete) connection.unread = undefined;
+      const isLate =
+        now - (connection.answeredAt ?? now) >= answerTimeoutMilliseconds ||
+        now - (connection.unread?.since ?? now) >= unreadBodyTimeoutMilliseconds ||
+        (connection.isSurplus && now - connection.openedAt >= surplusMilliseconds);
+      if (!isLate) continue;
+      this.#options.onRefusal('timeout');
+      this.#cut(connection);
+    }
+  }
+
+  #isFull(address: string): boolean {
+    return (this.#addresses.get(address) ?? 0) >= this.#options.limits.maximumConnectionsPerAddress;
+  }
+
+  #countAddress(address: string, change: 1 | -1): void {
+    const count = (this.#addresses.get(address) ?? 0) + change;
+    if (count === 0) this.#addresses.delete(address);
+    else this.#addresses.set(address, count);
+  }
+}

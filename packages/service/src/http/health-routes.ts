@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify';
+import { type Readiness, readinessAnswer } from './readiness.js';
+
+const livePath = '/health/live';
+const readyPath = '/health/ready';
+const json = 'application/json; charset=utf-8';
+
+/** Whether a request asks for health, which no load takes away: it is answered whatever else is refused. */
+export function isHealthPath(url: string): boolean {
+  return url === livePath || url === readyPath;
+}
+
+/** Health for strangers: whether the process runs, and which checks are not well, but not why. */
+export function addHealth(app: FastifyInstance, readiness: Readiness, closing: AbortSignal): void {
+  app.get(livePath, async (_request, reply) => reply.type(json).send('{"live":true}\n'));
+  app.get(readyPath, async (_request, reply) => {
+    const process: Record<string, string> = closing.aborted ? { process: 'closing' } : {};
+    const states = { ...process, ...(await readiness.look()) };
+    const { httpStatus, body } = readinessAnswer(states, { isPublic: true });
+    return reply.code(httpStatus).type(json).send(body);
+  });
+}

@@ -1,0 +1,50 @@
+import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { ProtocolError } from '@waxwing/protocol';
+import { collectParameters } from './request-parameters.js';
+
+/** Parts of a form, empty ones among them. */
+export const maximumMultipartFields = 200;
+
+/**
+ * The fields of a multipart form that has arrived whole, each as it was written, whatever its type.
+ * @throws ProtocolError BAD_REQUEST for files, for too many parts, and for what is no such form; PAYLOAD_TOO_LARGE for a
+ * name of more than a hundred bytes.
+ */
+export async function parseMultipartForm(
+  body: Buffer,
+  contentType: string,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  try {
+    return await readFields(body, { 'content-type': contentType });
+  } catch (cause) {
+    if (cause instanceof ProtocolError) throw cause;
+    throw new ProtocolError('BAD_REQUEST', {
+      message: 'Malformed multipart form in the request body',
+      cause,
+    });
+  }
+}
+
+function readFields(body: Buffer, headers: BusboyHeaders): Promise<Map<string, string[]>> {
+  return new Promise((resolve, reject) => {
+    const entries = new Map<string, string[]>();
+    const tooMany = `A multipart form has at most ${maximumMultipartFields} parts`;
+    const parser = new Busboy({
+      headers,
+      limits: { fieldSize: body.length, parts: maximumMultipartFields },
+      isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+    });
+    parser.on('field', (name, value, isNameCut) => {
+      if (isNameCut) reject(new ProtocolError('PAYLOAD_TOO_LARGE'));
+      else collectParameters(entries, [[name, value]]);
+    });
+    parser.on('file', (_name, file) => {
+      file.resume();
+      reject(new ProtocolError('BAD_REQUEST', { message: 'Files are not accepted' }));
+    });
+    parser.on('partsLimit', () => reject(new ProtocolError('BAD_REQUEST', { message: tooMany })));
+    parser.on('error', reject);
+    parser.on('finish', () => resolve(entries));
+    parser.end(body);
+  });
+}

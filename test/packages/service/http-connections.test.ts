@@ -1,0 +1,191 @@
+import { AddressRanges, type HttpLimits } from '@waxwing/service';
+import { afterEach, describe, expect, it } from 'vitest';
+import { authorization, ListeningApp, type RawConnection, request } from './listening-app.js';
+
+let app: ListeningApp;
+const ada = authorization('ada');
+const bob = authorization('bob');
+const health = request('GET /health/live', 'connection: close\r\n');
+const nothing = [0, 0, 0];
+
+async function start(limits: Partial<HttpLimits> = {}): Promise<void> {
+  app = await ListeningApp.start(limits);
+}
+
+/** The statuses that a connection of its own is answered with. */
+async function ask(text: string, localAddress?: string): Promise<number[]> {
+  const connection = await app.connect(localAddress);
+  connection.send(text.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
+  await connection.closed;
+  return connection.statuses;
+}
+
+async function several(count: number, localAddress?: string): Promise<RawConnection[]> {
+  return Promise.all(Array.from({ length: count }, () => app.connect(localAddress)));
+}
+
+afterEach(() => app.close());
+
+describe('pipelined requests', () => {
+  it('give all places back when their connections go, however many were not answered', async () => {
+    await start();
+    const connections = await several(10);
+    for (const connection of connections) connection.send(request('GET /held', ada).repeat(90));
+    await expect.poll(() => app.held).toHaveLength(10);
+    for (const { socket } of connections) socket.destroy();
+    await expect.poll(() => app.counts()).toEqual(nothing);
+    expect(app.held.every(({ signal }) => signal.aborted)).toBe(true);
+    expect(app.authenticated).toHaveLength(10);
+  });
+
+  it('give them back too when a thousand come at once, which ends the connection', async () => {
+    await start();
+    const connections = await several(10);
+    for (const connection of connections) connection.send(request('GET /open').repeat(1000));
+    for (const { closed } of connections) await closed;
+    await expect.poll(() => app.counts()).toEqual(nothing);
+    expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(10);
+  });
+
+  it('are served one after the other, in order', async () => {
+    await start();
+    const connection = await app.connect();
+    connection.send(request('GET /held', ada) + request('GET /open') + request('GET /held', bob));
+    await expect.poll(() => app.held).toHaveLength(1);
+    expect([app.handled, app.authenticated]).toEqual([0, ['ada']]);
+    app.held[0]?.end();
+    await expect.poll(() => app.held).toHaveLength(2);
+    expect([app.handled, connection.statuses]).toEqual([1, [200, 200]]);
+    app.held[1]?.end();
+    await expect.poll(() => connection.statuses).toEqual([200, 200, 200]);
+    expect(await app.counts()).toEqual([1, 0, 0]);
+  });
+});
+
+describe('strangers', () => {
+  it('are refused by the head of a request, and take no place with a half-sent body', async () => {
+    await start({ maximumRequestsInFlight: 1, unreadBodyTimeoutMilliseconds: 50 });
+    const connections = await several(5);
+    for (const connection of connections) {
+      connection.send(request('POST /body', `${authorization('x', 'wrong')}content-length: 900\r\n`, 'half'));
+    }
+    for (const connection of connections) await expect.poll(() => connection.statuses).toEqual([401]);
+    expect((await app.counts()).slice(1)).toEqual([0, 0]);
+    expect(await ask(request('GET /open'))).toEqual([200]);
+    for (const { closed } of connections) await closed;
+    await expect.poll(() => app.counts()).toEqual(nothing);
+  });
+
+  it('may send the rest of a refused body, and then ask again on the same connection', async () => {
+    await start();
+    const connection = await app.connect();
+    connection.send(request('POST /body', 'content-length: 900\r\n', 'x'));
+    await expect.poll(() => connection.statuses).toEqual([401]);
+    connection.send('x'.repeat(899) + request('GET /open'));
+    await expect.poll(() => connection.statuses).toEqual([401, 200]);
+  });
+
+  it('learn nothing of what a body may hold', async () => {
+    await start();
+    const headers = 'content-type: text/plain\r\ncontent-length: 5000\r\n';
+    expect(await ask(request('POST /body', headers, 'x'.repeat(5000)))).toEqual([401]);
+  });
+
+  it('cannot keep others out with connections on which they say nothing or half of a request', async () => {
+    await start({ maximumConnections: 4 });
+    const connections = await several(4);
+    connections[1]?.send('GET /open HTTP/1.1\r\n');
+    expect(await ask(request('GET /open'))).toEqual([200]);
+    await connections[0]?.closed;
+    expect(connections.filter(({ socket }) => !socket.destroyed)).toHaveLength(3);
+    expect(await app.metric('waxwing_http_refusals_total', '{reason="connections"}')).toBe(1);
+  });
+
+  it('are given no more connections than one address may have, and others are', async () => {
+    await start({ maximumConnectionsPerAddress: 2, trustedProxies: new AddressRanges(['203.0.113.1']) });
+    const [first] = await several(2);
+    expect(await ask(request('GET /open'))).toEqual([503]);
+    expect(await ask(health)).toEqual([200]);
+    expect(await ask(request('GET /open'), '127.0.0.2')).toEqual([200]);
+    first?.socket.destroy();
+    await expect.poll(() => ask(request('GET /open'))).toEqual([200]);
+    expect(await app.metric('waxwing_http_refusals_total', '{reason="address"}')).toBeGreaterThan(1);
+  });
+
+  it('on private addresses are not limited one by one while no proxy is named, which the log says once', async () => {
+    await start({ maximumConnectionsPerAddress: 1 });
+    await several(3);
+    expect(await ask(request('GET /open'))).toEqual([200]);
+    const warnings = app.logged.lines().filter(({ level }) => level === 'warn');
+    expect(warnings).toMatchObject([{ msg: expect.stringContaining('TRUSTED_PROXIES') }]);
+  });
+
+  it('behind a trusted proxy are told apart by the address that it forwards', async () => {
+    await start({ maximumConnectionsPerAddress: 1, trustedProxies: new AddressRanges(['127.0.0.0/8']) });
+    const from = (address: string) => `x-forwarded-for: 198.51.100.9, ${address}, 127.0.0.7\r\n`;
+    const connection = await app.connect();
+    connection.send(request('GET /held', ada + from('2001:db8:1:2::3')));
+    await expect.poll(() => app.held).toHaveLength(1);
+    expect(await ask(request('GET /open', from('2001:db8:1:2:ffff::4')))).toEqual([503]);
+    expect(await ask(request('GET /open', from('2001:db8:1:3::3')))).toEqual([200]);
+    expect(await ask(request('GET /health/ready', from('2001:db8:1:2::3')))).toEqual([200]);
+    app.held[0]?.end();
+    await expect.poll(() => ask(request('GET /open', from('2001:db8:1:2::3')))).toEqual([200]);
+  });
+});
+
+describe('health', () => {
+  it('is answered when every connection and every place is taken, and nothing else is', async () => {
+    await start({ maximumConnections: 2, maximumRequestsInFlight: 2 });
+    for (const connection of await several(2)) connection.send(request('GET /held', ada));
+    await expect.poll(() => app.held).toHaveLength(2);
+    expect(await ask(health)).toEqual([200]);
+    expect(await ask(request('GET /health/ready'))).toEqual([200]);
+    expect(await ask(request('GET /open'))).toEqual([503]);
+    app.held[0]?.end();
+    await expect.poll(() => ask(request('GET /open'))).toEqual([200]);
+  });
+
+  it('is answered when more connections than are kept for it say nothing', async () => {
+    await start({ maximumConnections: 1 });
+    const [busy] = await several(1);
+    busy?.send(request('GET /held', ada));
+    await expect.poll(() => app.held).toHaveLength(1);
+    const silent = await several(150);
+    expect(await ask(health)).toEqual([200]);
+    await expect.poll(() => silent.filter(({ socket }) => !socket.destroyed).length).toBeLessThan(100);
+  });
+});
+
+describe('a connection is ended', () => {
+  it.each([
+    ['on which nothing comes', ''],
+    ['on which half of a head comes', 'GET /open HTTP/1.1\r\nhost'],
+    ['on which half of a body comes', request('POST /body', `${ada}content-length: 9\r\n`, 'half')],
+  ])('%s in time', async (_what, text) => {
+    await start({ headTimeoutMilliseconds: 60, requestTimeoutMilliseconds: 60 });
+    const connection = await app.connect();
+    connection.send(text);
+    await connection.closed;
+    expect(connection.statuses).toEqual([408]);
+    await expect.poll(() => app.counts()).toEqual(nothing);
+    expect(await app.metric('waxwing_http_refusals_total', '{reason="timeout"}')).toBe(1);
+  });
+
+  it('that is idle after an answer', async () => {
+    await start({ idleTimeoutMilliseconds: 60 });
+    const connection = await app.connect();
+    connection.send(request('GET /open'));
+    await connection.closed;
+    expect(connection.statuses).toEqual([200]);
+  });
+
+  it('whose other side does not take the answer', async () => {
+    await start({ answerTimeoutMilliseconds: 60 });
+    const connection = await app.connect();
+    connection.socket.pause();
+    connection.send(request('GET /large'));
+    await expect.poll(() => app.counts()).toEqual(nothing);
+    expect(await app.metric('waxwing_http_refusals_total', '{reason="timeout"}')).toBe(1);
+  });
+});
