@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase64 } from '@waxwing/protocol';
 import { addUser, createServer, type Role, roles, type Server, type ServerOptions } from '@waxwing/server';
-import { defaultHttpLimits } from '@waxwing/service';
+import { defaultHttpLimits, type HttpLimits } from '@waxwing/service';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn } from '../../support/relay-stand-in.js';
@@ -41,6 +41,7 @@ export interface TestServerOptions extends Partial<Pick<ServerOptions, 'longPoll
   readonly random?: () => number;
   /** 60 where nothing is said. */
   readonly registrationsPerHour?: number;
+  readonly http?: Partial<HttpLimits>;
 }
 
 /** Longer than any machine stalls, so that the relay is found silent only by those who wait for that. */
@@ -81,7 +82,7 @@ export class ServerUnderTest {
         port: 0,
         databaseUrl: this.databaseUrl,
         logLevel: 'trace',
-        http: defaultHttpLimits,
+        http: { ...defaultHttpLimits, ...this.#options.http },
         metricsPort: undefined,
         realm: { url: 'https://chat.example.com', name: 'Example' },
         registrationsPerHour,

@@ -85,6 +85,17 @@ describe('strangers', () => {
     await expect.poll(() => connection.statuses).toEqual([401, 200]);
   });
 
+  it.each(['POST /nowhere', 'POST /open'])(
+    'are told at once that there is no %s, without its body',
+    async (line) => {
+      await start();
+      const connection = await app.connect();
+      connection.send(request(line, 'content-type: text/plain\r\ncontent-length: 900\r\n', 'half'));
+      await expect.poll(() => connection.statuses).toEqual([line.endsWith('nowhere') ? 404 : 405]);
+      expect(await app.counts()).toEqual([1, 0, 0]);
+    },
+  );
+
   it('learn nothing of what a body may hold', async () => {
     await start();
     const headers = 'content-type: text/plain\r\ncontent-length: 5000\r\n';

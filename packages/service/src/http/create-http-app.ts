@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics/metrics.js';
 import { Connections } from './connections.js';
 import { errorAnswer, toProtocolError } from './error-answer.js';
 import { FastifyOperationRequest } from './fastify-operation-request.js';
-import { addHealth, isHealthPath } from './health-routes.js';
+import { addHealth, asksForHealth } from './health-routes.js';
 import { defaultHttpLimits, type HttpLimits } from './http-limits.js';
 import { type Operation, RawAnswer } from './operation.js';
 import { Places } from './places.js';
@@ -79,9 +79,6 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   admitRequests(app, door);
   logRequests(app, door);
   app.setErrorHandler((error, request, reply) => answerError(door, { request, reply, thrown: error }));
-  app.setNotFoundHandler((request, reply) =>
-    answerError(door, { request, reply, thrown: notFound(options.operations, request) }),
-  );
   const { readiness } = options;
   addHealth(app, readiness instanceof Readiness ? readiness : new Readiness(readiness, log), closing.signal);
   for (const operation of options.operations) addOperation(app, door, operation);
@@ -95,12 +92,12 @@ function requestIds(): () => string {
 }
 
 /** What every request passes first, whatever it asks for. */
-function admitRequests(app: FastifyInstance, { closing, connections, facts }: Door): void {
+function admitRequests(app: FastifyInstance, { closing, connections, facts, options }: Door): void {
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
     const operation = operationOf(request);
     facts.set(request, { operation, received: new FastifyOperationRequest(request, exchange, closing) });
-    if (isHealthPath(request.url)) return next();
+    if (asksForHealth(request)) return next();
     if (closing.aborted || connections.isSurplus(request.raw)) {
       return next(new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 }));
     }
@@ -109,7 +106,8 @@ function admitRequests(app: FastifyInstance, { closing, connections, facts }: Do
     } catch (error) {
       return next(error as Error);
     }
-    next();
+    // Here, because Fastify would read the body first.
+    next(request.is404 ? notFound(options.operations, request) : undefined);
   });
   app.addHook('onSend', (request, reply, _payload, next) => {
     // One that is kept alive after its last answer would hold up closing for as long.

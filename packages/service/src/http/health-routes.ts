@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Readiness, readinessAnswer } from './readiness.js';
 
 const livePath = '/health/live';
@@ -6,8 +6,8 @@ const readyPath = '/health/ready';
 const json = 'application/json; charset=utf-8';
 
 /** Whether a request asks for health, which no load takes away: it is answered whatever else is refused. */
-export function isHealthPath(url: string): boolean {
-  return url === livePath || url === readyPath;
+export function asksForHealth({ is404, url }: FastifyRequest): boolean {
+  return !is404 && (url === livePath || url === readyPath);
 }
 
 /** Health for strangers: whether the process runs, and which checks are not well, but not why. */
