@@ -169,6 +169,29 @@ describe('the house rules', () => {
     expect(found.map((file) => relative(root, file))).toEqual([]);
   });
 
+  it('opens files only where none of them can be a database that this process serves: closing it would end its locks', () => {
+    const opening =
+      /\b(?:readFile|open|copyFile|cp|appendFile|writeFile|truncate|createReadStream)(?:Sync)?\b(?=[^'"]*['"]node:fs)/;
+    const found = files
+      .filter((file) => /\/(?:packages|apps)\/[^/]+\/src\//.test(file))
+      .filter((file) =>
+        [...readFileSync(file, 'utf8').matchAll(/^import [^'"]*['"]node:fs(?:\/promises)?['"]/gm)].some(
+          ([line]) => opening.test(line) || /\* as|^import \w/.test(line),
+        ),
+      );
+    expect(found.map((file) => relative(root, file)).sort()).toEqual([
+      'apps/quickstart/src/find-in-files.ts', // a process of its own
+      'apps/relay/src/deliveries/apps/app-registry.ts',
+      'apps/relay/src/keyring/audit-log.ts',
+      'apps/relay/src/keyring/commands/bring-keys.ts',
+      'apps/vendors/src/credentials/private-file.ts',
+      'apps/vendors/src/credentials/vendor-credentials.ts',
+      'packages/service/src/config/private-file.ts',
+      'packages/storage/src/administration/database-commands.ts', // exports, and what is imported
+      'packages/storage/src/private-file.ts', // only where there is no file yet
+    ]);
+  });
+
   it('keeps each main.ts within 25 lines', () => {
     const long = files.filter(
       (file) => file.endsWith('/src/main.ts') && readFileSync(file, 'utf8').trimEnd().split('\n').length > 25,

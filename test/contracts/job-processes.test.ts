@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import type { JobOutcome } from '@waxwing/storage';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
@@ -8,7 +8,8 @@ import { eachBackend } from '../support/test-databases.js';
 function afterPowerCut(url: string): string {
   if (!url.startsWith('sqlite:')) return url;
   const path = url.slice('sqlite:'.length);
-  for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, `${path}.copy${suffix}`);
+  // In another process: this one would lose its locks on a database whose file it closes.
+  for (const suffix of ['', '-wal']) execFileSync('cp', [`${path}${suffix}`, `${path}.copy${suffix}`]);
   return `${url}.copy`;
 }
 

@@ -1,10 +1,16 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { relayNotifyPath, relayRegisterPath } from '@waxwing/protocol';
+import { loadFastestSodium } from '@waxwing/sodium/native';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-ports.js';
 import { runCommand, runJsonCommand, SpawnedProcess } from '../support/spawned-process.js';
+import { ask, basicAuthorization } from './crash/ask.js';
+import { CrashPhone } from './crash/crash-phone.js';
 
 interface QuickstartFile {
   readonly relay: {
@@ -57,6 +63,66 @@ async function start(...more: string[]): Promise<{ process: SpawnedProcess; fact
   return { process: quickstart, facts: JSON.parse(readFileSync(file(), 'utf8')) as QuickstartFile };
 }
 
+const ownerOf = ({ server: { users } }: QuickstartFile): string =>
+  basicAuthorization(users[0]?.email ?? '', users[0]?.api_key ?? '');
+
+/**
+ * Has another process ask for the database for itself alone, as versions of SQLite before 3.51 do whenever they close
+ * one; whoever gets that removes the log, also from under a process whose locks were lost.
+ */
+async function takeInAnotherProcess(path: string): Promise<'taken' | 'refused'> {
+  const program = `
+    import { DatabaseSync } from '@photostructure/sqlite';
+    const database = new DatabaseSync(${JSON.stringify(path)});
+    database.exec('pragma locking_mode = exclusive');
+    try {
+      database.exec('pragma wal_checkpoint(truncate); pragma journal_mode = delete');
+      process.stdout.write('taken');
+    } catch (error) {
+      if (!/locked/.test(error.message)) throw error;
+      process.stdout.write('refused');
+    }
+    database.close();`;
+  const cwd = join(import.meta.dirname, '../..');
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    cwd,
+  });
+  return stdout as 'taken' | 'refused';
+}
+
+/** Registers phones as a server does; the device ids that the relay answers. */
+async function registerAtRelay({ relay, server }: QuickstartFile, count: number): Promise<number[]> {
+  const { sodium } = await loadFastestSodium();
+  const ids: number[] = [];
+  while (ids.length < count) {
+    const phone = new CrashPhone({ sodium, bouncerPublicKey: relay.bouncer_public_key, tokenKind: 'fcm' });
+    const form = new URLSearchParams({
+      realm_uuid: server.realm_uuid,
+      push_account_id: phone.pushAccountId,
+      encrypted_push_registration: phone.sealedRegistration,
+      bouncer_public_key: phone.bouncerPublicKey,
+    });
+    const authorization = basicAuthorization(relay.server_id, relay.server_key);
+    const asked = await ask(relay.url + relayRegisterPath, authorization, form);
+    expect(asked?.status).toBe(200);
+    ids.push(Number(asked?.body.device_id));
+  }
+  return ids;
+}
+
+/** What becomes of a notification to each of the relay's devices. */
+async function notifyAtRelay({ relay, server }: QuickstartFile, deviceIds: readonly number[]) {
+  const requests = deviceIds.map((device_id) => ({
+    device_id,
+    fcm_priority: 'high',
+    payload: { push_account_id: 1, encrypted_data: 'AAAA' },
+  }));
+  const content = JSON.stringify({ realm_uuid: server.realm_uuid, push_requests: requests });
+  const authorization = basicAuthorization(relay.server_id, relay.server_key);
+  const asked = await ask(relay.url + relayNotifyPath, authorization, content);
+  return (asked?.body.results as { status: string }[] | undefined)?.map(({ status }) => status);
+}
+
 describe('the quickstart', () => {
   it('shows one journey in words, and everything keeps running and can be reached with what it wrote', async () => {
     const { process, facts } = await start();
@@ -91,6 +157,25 @@ describe('the quickstart', () => {
     const second = await start();
     expect(second.facts).toEqual(first.facts);
     expect(await second.process.end('SIGTERM')).toBe(0);
+  }, 90_000);
+
+  it('loses nothing that it has answered when another program opens its databases and then it is killed', async () => {
+    const { process, facts } = await start();
+    const databases = ['relay.sqlite', 'server.sqlite'].map((name) => join(dir, name));
+    const taken = await Promise.all(databases.map(takeInAnotherProcess));
+    const deviceIds = await registerAtRelay(facts, 5);
+    const queueUrl = `${facts.server.url}/api/v1/register`;
+    const queue = await ask(queueUrl, ownerOf(facts), new URLSearchParams({ event_types: '[]' }));
+    expect(queue?.status).toBe(200);
+    await process.end('SIGKILL');
+    await start();
+    expect(await notifyAtRelay(facts, deviceIds)).toEqual(deviceIds.map(() => 'sent'));
+    const query = new URLSearchParams({ queue_id: String(queue?.body.queue_id), last_event_id: '-1' });
+    const events = await fetch(`${facts.server.url}/api/v1/events?${query}&dont_block=true`, {
+      headers: { authorization: ownerOf(facts) },
+    });
+    expect(await events.json()).toMatchObject({ result: 'success' });
+    expect(taken).toEqual(['refused', 'refused']);
   }, 90_000);
 
   it('ends after the journey with --once, and removes the file of an earlier start before it fails', async () => {

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { Notification } from '@waxwing/protocol';
+import { filesHolding } from './files-holding.js';
 import type { JourneyPhone } from './journey-phone.js';
 import { type Narrator, shorten } from './narrator.js';
 
@@ -93,13 +93,8 @@ async function deliveryFor(token: string, vendorsUrl: string): Promise<Delivery>
 }
 
 async function expectAbsent(secret: string, files: readonly string[], where: string): Promise<void> {
-  for (const file of files) {
-    const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return Buffer.alloc(0);
-      throw error;
-    });
-    expectThat(!bytes.includes(secret), `${where} holds what it must never hold`);
-  }
+  const found = await filesHolding(secret, files);
+  expectThat(found.length === 0, `${where} holds what it must never hold`);
 }
 
 function expectThat(holds: boolean, otherwise: string): void {

@@ -91,7 +91,7 @@ export async function startVendors(options: VendorsOptions): Promise<Vendors> {
 
 function createListeners(
   credentials: VendorCredentials,
-  { clock = () => Date.now(), random = Math.random, log = () => {} }: VendorsOptions,
+  { host = '127.0.0.1', clock = () => Date.now(), random = Math.random, log = () => {} }: VendorsOptions,
   tokenUri: () => string,
 ): Listeners {
   const { fcm, apns, tls } = credentials;
@@ -137,7 +137,7 @@ function createListeners(
     http: new HttpListener({
       fcm: { ...shared, projectId: fcm.projectId, accessTokens, counts: counts.fcm },
       oauth: { ...shared, serviceAccount: fcm, accessTokens, counts: counts.oauth, tokenUri },
-      admin: { deliveries, faults, log, statistics },
+      admin: { host, deliveries, faults, log, statistics },
       connections: connections.http,
     }),
     production: apnsListener('production'),

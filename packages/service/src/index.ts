@@ -9,6 +9,7 @@ export * from './http/basic-credentials.js';
 export * from './http/cacheable-answer.js';
 export { AddressRanges } from './http/client-address.js';
 export * from './http/create-http-app.js';
+export * from './http/foreign-request.js';
 export * from './http/http-limits.js';
 export * from './http/operation.js';
 export * from './http/readiness.js';

@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase64 } from '@waxwing/protocol';
@@ -185,10 +186,10 @@ export class ServerUnderTest {
     await this.server.database.jobs.idle();
   }
 
-  /** Every byte of the database's files. */
+  /** Every byte of the database's files; read by another process, as this one serves them and would lose its locks. */
   databaseBytes(): Buffer {
     const path = join(this.folder, 'server.sqlite');
-    return Buffer.concat([readFileSync(path), readFileSync(`${path}-wal`)]);
+    return execFileSync('cat', [path, `${path}-wal`], { maxBuffer: 1024 ** 3 });
   }
 }
 

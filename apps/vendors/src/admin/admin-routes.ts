@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { describeForeignRequest } from '@waxwing/service';
 import { type Delivery, type DeliveryLog, formatDelivery } from '../deliveries/delivery-log.js';
 import type { Faults } from '../faults/faults.js';
 import { FaultScriptError, parseFaultScript } from '../faults/parse-fault-rules.js';
 import { answerJson, readBody } from '../http/exchange.js';
 
 export interface AdminContext {
+  /** The address that the listener is bound to. */
+  readonly host: string;
   readonly deliveries: DeliveryLog;
   readonly faults: Faults;
   readonly log: (message: string) => void;
@@ -35,7 +38,12 @@ export function handleAdminRequest(
   const methods = Object.hasOwn(routes, path) ? routes[path] : undefined;
   if (!methods) return false;
   const route = methods[request.method ?? ''];
-  if (route) {
+  const foreign = describeForeignRequest(request.headers, context.host);
+  if (foreign !== undefined) {
+    // What is left of the body would hold up the connection.
+    request.resume();
+    answerError(response, 403, foreign);
+  } else if (route) {
     route(request, response, context);
   } else {
     const allowed = Object.keys(methods).join(', ');

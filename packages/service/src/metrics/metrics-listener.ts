@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { describeForeignRequest } from '../http/foreign-request.js';
 import { type Readiness, readinessAnswer } from '../http/readiness.js';
 import type { Metrics } from './metrics.js';
 
@@ -15,7 +16,7 @@ const json = 'application/json; charset=utf-8';
 
 /**
  * Serves the process's metrics on loopback, apart from the operations that servers reach, and health, with the
- * sentences that strangers are not told. Port 0 takes any.
+ * sentences that strangers are not told. Port 0 takes any. A request from a web page of another site is refused with 403.
  */
 export async function startMetricsListener(
   metrics: Metrics,
@@ -23,6 +24,11 @@ export async function startMetricsListener(
   readiness: Readiness,
 ): Promise<MetricsListener> {
   const server = createServer((request, response) => {
+    const foreign = describeForeignRequest(request.headers, host);
+    if (foreign !== undefined) {
+      response.writeHead(403, { 'content-type': 'text/plain' }).end(`${foreign}\n`);
+      return;
+    }
     answer(request.url, response, { metrics, readiness }).catch((error: unknown) =>
       response.writeHead(500).end(String(error)),
     );

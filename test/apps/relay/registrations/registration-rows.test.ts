@@ -60,10 +60,11 @@ eachBackend((backend) => {
   });
   afterEach(() => database.close());
 
-  async function save(...presented: readonly Presented[]) {
+  function present(...presented: readonly Presented[]) {
     const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapBouncerKeys() });
-    return deviceIds(await store.saveAll(presented.map(opened), 1));
+    return store.saveAll(presented.map(opened), 1);
   }
+  const save = async (...presented: readonly Presented[]) => deviceIds(await present(...presented));
   const stored = () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute();
   const addTokenKey = () => {
     ring = { ...ring, tokenKeys: [...ring.tokenKeys, newTokenKey(sodium, 1)] };
@@ -76,9 +77,10 @@ eachBackend((backend) => {
   const openAll = async () => (await stored()).map((row) => tokenVault.open(row.token, placeOfToken(row)));
 
   it('keeps what two realms present in one commit for the first of them, whichever that is', async () => {
-    expect(await save({ realmId: 1, hash: 'x' }, { realmId: 2, hash: 'x' })).toEqual([1, undefined]);
-    expect(await save({ realmId: 2, hash: 'y' }, { realmId: 1, hash: 'y' })).toEqual([2, undefined]);
-    expect(await save({ realmId: 1, account: 8, hash: 'y' })).toEqual([undefined]);
+    const refused = 'presented-before';
+    expect(await present({ realmId: 1, hash: 'x' }, { realmId: 2, hash: 'x' })).toEqual([1, refused]);
+    expect(await present({ realmId: 2, hash: 'y' }, { realmId: 1, hash: 'y' })).toEqual([2, refused]);
+    expect(await present({ realmId: 1, account: 8, hash: 'y' })).toEqual([refused]);
   });
 
   it('gives one device alone a new look-up when its phone registers after the token key was replaced', async () => {

@@ -1,0 +1,17 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+
+/**
+ * Run as a process of its own: reads `{ secret, files }` as JSON from standard input, and prints as JSON those of the
+ * files that hold the secret. A file that is not there holds nothing.
+ */
+const { secret, files } = JSON.parse(await text(process.stdin)) as { secret: string; files: string[] };
+const found: string[] = [];
+for (const file of files) {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  });
+  if (bytes.includes(secret)) found.push(file);
+}
+process.stdout.write(JSON.stringify(found));
