@@ -3,7 +3,7 @@ import {
   encodePushRegistration,
   type PushRegistration,
   parsePushRegistration,
-} from '@waxwing/protocol';
+} from '@waxwing/protocol/phone';
 
 /** What the phone's system gave the app. The token is never changed on its way, not even its letter case. */
 export type PushToken =

@@ -1,7 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { encodeBase64, formatPushAccountId, type Notification, parseNotification } from '@waxwing/protocol';
+import {
+  encodeBase64,
+  formatPushAccountId,
+  type Notification,
+  parseNotification,
+} from '@waxwing/protocol/phone';
 import type { Sodium } from '@waxwing/sodium';
-import { isSameAccount, type PushAccount } from '../accounts/push-account.js';
+import { isSameAccount, type PushAccount, type PushAccountIdentity } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { parseReceivedPush, type ReceivedPush } from './received-push.js';
 import type { SeenNotifications } from './seen-notifications.js';
