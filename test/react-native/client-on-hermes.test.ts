@@ -88,7 +88,7 @@ describe('On React Native', () => {
       [`${libsodium}/index.js`]: await text('app/react-native-libsodium.js'),
     });
     bundle = await project.bundle('index.js');
-  });
+  }, 300_000);
   afterAll(async () => {
     await project?.remove();
   });

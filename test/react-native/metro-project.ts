@@ -60,11 +60,11 @@ async function installPackages(modules: string): Promise<void> {
   await run(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/client'], { cwd: root });
   const packed = join(modules, '.packed');
   await mkdir(packed, { recursive: true });
-  for (const name of ['client', 'protocol', 'sodium']) {
-    const source = join(root, 'packages', name);
-    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', packed], { cwd: source });
-    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-    const target = join(modules, '@waxwing', name);
+  const folders = ['client', 'protocol', 'sodium'].map((name) => `./packages/${name}`);
+  const packing = ['pack', ...folders, '--json', '--pack-destination', packed];
+  const { stdout } = await run('npm', packing, { cwd: root });
+  for (const { name, filename } of JSON.parse(stdout) as { name: string; filename: string }[]) {
+    const target = join(modules, name);
     await mkdir(target, { recursive: true });
     await run('tar', ['-xzf', join(packed, filename), '-C', target, '--strip-components=1']);
   }

@@ -1,5 +1,6 @@
 export type { Random } from './accounts/create-push-account.js';
 export { pickPushAccountId } from './accounts/create-push-account.js';
+export * from './accounts/export-for-extension.js';
 export type {
   AccountIdentity,
   PushAccount,
