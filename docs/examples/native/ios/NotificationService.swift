@@ -48,7 +48,7 @@ final class NotificationService: UNNotificationServiceExtension {
 private func decimalDigits(_ value: Any?) -> String? {
   if let text = value as? String { return text }
   guard let number = value as? NSNumber, CFGetTypeID(number) == CFNumberGetTypeID(),
-    !CFNumberIsFloatType(number)
+    !CFNumberIsFloatType(number as CFNumber)
   else { return nil }
   return String(number.int64Value)
 }
