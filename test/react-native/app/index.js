@@ -1,5 +1,6 @@
-import './platform';
+// First the client, on the bare engine: it makes nothing when it is imported.
 import { startPush } from './push-in-an-app';
+import './platform';
 import scenario from './scenario.json';
 
 const texts = new Map([['waxwing.accounts', scenario.accountText]]);
