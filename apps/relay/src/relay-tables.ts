@@ -45,6 +45,15 @@ export interface RelayTables extends KeyRingTables, DeliveryTables {
     hash: string;
     realm_id: number;
   };
+  /** Of the accounts whose phones number their registrations: the highest number so far. Outlives their devices. */
+  registration_sequences: {
+    realm_id: number;
+    /** Decimal text. */
+    push_account_id: string;
+    sequence: number;
+    /** When a registration of the account was presented last. */
+    presented_at: number;
+  };
   /** What all processes took from the servers' quotas; full ones need no row. */
   server_quotas: {
     server_id: string;
@@ -75,6 +84,7 @@ const relayMigrations: MigrationSet = {
       },
     },
     '0004-server-quotas': { up: createServerQuotas },
+    '0005-registration-sequences': { up: createRegistrationSequences },
   },
 };
 
@@ -137,5 +147,21 @@ async function createServerQuotas(db: Kysely<unknown>): Promise<void> {
     .addColumn('server_id', columnTypes.text, (column) => column.primaryKey())
     .addColumn('used_milliseconds', columnTypes.integer, (column) => column.notNull())
     .addColumn('counted_at', columnTypes.integer, (column) => column.notNull())
+    .execute();
+}
+
+async function createRegistrationSequences(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('registration_sequences')
+    .addColumn('realm_id', columnTypes.integer, (column) => column.notNull())
+    .addColumn('push_account_id', columnTypes.text, (column) => column.notNull())
+    .addColumn('sequence', columnTypes.integer, (column) => column.notNull())
+    .addColumn('presented_at', columnTypes.integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('registration_sequences_key', ['realm_id', 'push_account_id'])
+    .execute();
+  await db.schema
+    .createIndex('registration_sequences_presented')
+    .on('registration_sequences')
+    .column('presented_at')
     .execute();
 }

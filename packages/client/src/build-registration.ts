@@ -1,6 +1,7 @@
 import {
   type ApnsEnvironment,
   encodePushRegistration,
+  type PushAccountId,
   type PushRegistration,
   parsePushRegistration,
 } from '@waxwing/protocol/phone';
@@ -18,10 +19,14 @@ export type PushToken =
     };
 
 export interface RegistrationBinding {
-  /** Unix seconds by the server's clock; the relay refuses the registration a day later. */
+  /** Unix seconds by the clock that the phone follows; the relay refuses the registration a day later. */
   readonly timestamp: number;
   /** UUID of the organisation: a relay that knows the field refuses the registration for any other one. */
   readonly audience?: string | undefined;
+  /** The account that it is for: a relay that knows the field refuses it for any other one. */
+  readonly pushAccountId?: PushAccountId | undefined;
+  /** Greater than that of every registration that was sealed for the account before; see `PushRegistration`. */
+  readonly sequence?: number | undefined;
 }
 
 /**
@@ -30,9 +35,14 @@ export interface RegistrationBinding {
  */
 export function buildRegistration(
   pushToken: PushToken,
-  { timestamp, audience }: RegistrationBinding,
+  { timestamp, audience, pushAccountId, sequence }: RegistrationBinding,
 ): PushRegistration {
-  const bound = audience === undefined ? { timestamp } : { timestamp, audience };
+  const bound = {
+    timestamp,
+    ...(audience === undefined ? {} : { audience }),
+    ...(pushAccountId === undefined ? {} : { pushAccountId }),
+    ...(sequence === undefined ? {} : { sequence }),
+  };
   const registration: PushRegistration =
     pushToken.tokenKind === 'apns'
       ? { ...pushToken, apnsEnvironment: pushToken.apnsEnvironment ?? 'production', ...bound }

@@ -3,7 +3,7 @@ export type Clock = () => number;
 
 /**
  * The server's clock as the phone knows it: the device's clock, corrected by the `Date` header of answers
- * (RFC 9110 section 6.6.1). Phones are days off more often than servers, and a relay refuses registrations by age.
+ * (RFC 9110 section 6.6.1). A claim only: what of it is followed is for `timeToFollow` to say.
  */
 export interface ServerClock {
   /** Takes note of an answer's `Date` header; `null` or a text that is no date changes nothing. */

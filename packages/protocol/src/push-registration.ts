@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from './json.js';
 import { maximumIosAppIdCharacters, maximumTokenCodePoints, registrationSizeBucketsBytes } from './limits.js';
+import { formatPushAccountId, type PushAccountId, parsePushAccountId } from './push-account-id.js';
 import { decodeUtf8 } from './utf8.js';
 import { parseUuid } from './uuid.js';
 
@@ -8,10 +9,17 @@ export type ApnsEnvironment = 'production' | 'sandbox';
 
 /** What a client seals to the relay: the token and what the relay must know to use it. */
 export type PushRegistration = {
-  /** Unix seconds, by the server's clock as the client knows it. */
+  /** Unix seconds, by the clock that the client follows. */
   readonly timestamp: number;
   /** UUID of the organisation that the registration is for; an extension that stock peers ignore. */
   readonly audience?: string;
+  /** The phone's account that the registration is for; an extension that stock peers ignore, as the next one. */
+  readonly pushAccountId?: PushAccountId;
+  /**
+   * Grows with every registration that a phone seals for one account, so that a relay refuses an older one after a
+   * later one; the instant of sealing in Unix milliseconds, or one more than the last where that is greater.
+   */
+  readonly sequence?: number;
 } & PushTarget;
 
 /** Where a notification goes. `token` is kept exactly as the phone's system gave it. */
@@ -40,16 +48,36 @@ export function parsePushRegistration(bytes: Uint8Array): PushRegistration | und
   const fields = parseObject(bytes);
   if (fields === undefined) return undefined;
   const { token, token_kind: tokenKind } = fields;
-  const timestamp = parseTimestamp(fields.timestamp);
+  const binding = parseBinding(fields);
   const iosAppId = parseIosAppId(fields.ios_app_id);
   const apnsEnvironment = parseApnsEnvironment(fields.apns_environment);
-  const audience = fields.audience == null ? null : parseUuid(fields.audience);
-  if (typeof token !== 'string' || !isToken(token) || timestamp === undefined) return undefined;
-  if (iosAppId === undefined || apnsEnvironment === undefined || audience === undefined) return undefined;
-  const bound = audience === null ? { timestamp } : { timestamp, audience };
-  if (tokenKind === 'fcm') return iosAppId === null ? { tokenKind, token, ...bound } : undefined;
+  if (typeof token !== 'string' || !isToken(token) || binding === undefined) return undefined;
+  if (iosAppId === undefined || apnsEnvironment === undefined) return undefined;
+  if (tokenKind === 'fcm') return iosAppId === null ? { tokenKind, token, ...binding } : undefined;
   if (tokenKind !== 'apns' || iosAppId === null || !hexToken.test(token)) return undefined;
-  return { tokenKind, token, ...bound, iosAppId, apnsEnvironment };
+  return { tokenKind, token, ...binding, iosAppId, apnsEnvironment };
+}
+
+/** What the registration is bound to; each of the extensions may be missing or null. */
+function parseBinding(
+  fields: JsonObject,
+): Pick<PushRegistration, 'timestamp' | 'audience' | 'pushAccountId' | 'sequence'> | undefined {
+  const timestamp = parseTimestamp(fields.timestamp);
+  const audience = fields.audience == null ? null : parseUuid(fields.audience);
+  const accountId = fields.push_account_id == null ? null : parsePushAccountId(fields.push_account_id);
+  const sequence = fields.sequence == null ? null : parseSequence(fields.sequence);
+  if (timestamp === undefined || audience === undefined) return undefined;
+  if (accountId === undefined || sequence === undefined) return undefined;
+  return {
+    timestamp,
+    ...(audience === null ? {} : { audience }),
+    ...(accountId === null ? {} : { pushAccountId: accountId }),
+    ...(sequence === null ? {} : { sequence }),
+  };
+}
+
+function parseSequence(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 // Stock relays validate leniently: integral floats, numeric text and `true` count as integers.
@@ -90,6 +118,10 @@ export function encodePushRegistration(
     if (registration.apnsEnvironment === 'sandbox') wire.apns_environment = 'sandbox';
   }
   if (registration.audience !== undefined) wire.audience = registration.audience;
+  const { pushAccountId: accountId } = registration;
+  // As text, since parsers of JSON round a number of 64 bits.
+  if (accountId !== undefined) wire.push_account_id = formatPushAccountId(accountId);
+  if (registration.sequence !== undefined) wire.sequence = registration.sequence;
   if (nonce !== undefined) wire.nonce = nonce;
   const bytes = new TextEncoder().encode(JSON.stringify(wire));
   return padded ? padWithSpaces(bytes) : bytes;

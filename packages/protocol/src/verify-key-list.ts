@@ -22,7 +22,10 @@ export interface KeyListTrust {
   readonly revokedKeys: ReadonlySet<string>;
   /** Sequence of the last list that was verified; 0 where there was none. */
   readonly lastSequence: number;
+  /** By the client's own clock, never by what a server says that it is. */
   readonly nowSeconds: number;
+  /** How far that clock may be behind before a list counts as one from the future; {@link keyListSkewSeconds} by default. */
+  readonly clockLagSeconds?: number;
 }
 
 export type KeyListRefusal =
@@ -65,7 +68,8 @@ export function verifyKeyList(answer: KeyListAnswer, trust: KeyListTrust): KeyLi
 
 function refusalByTime(list: KeyListDocument, trust: KeyListTrust): KeyListRefusal | undefined {
   if (trust.nowSeconds >= list.expires_at) return 'expired';
-  if (list.issued_at > trust.nowSeconds + keyListSkewSeconds) return 'issued-in-the-future';
+  const { clockLagSeconds = keyListSkewSeconds } = trust;
+  if (list.issued_at > trust.nowSeconds + clockLagSeconds) return 'issued-in-the-future';
   if (list.sequence < trust.lastSequence) return 'sequence-went-back';
   if (list.sequence > (list.issued_at + keyListSkewSeconds) * 1000) return 'sequence-too-far-ahead';
   return undefined;

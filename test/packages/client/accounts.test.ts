@@ -65,6 +65,7 @@ const anyAccount = fc.record(
     realmUrl: fc.webUrl(),
     userId: fc.oneof(fc.maxSafeInteger(), fc.bigInt({ min: 2n ** 53n, max: 2n ** 64n })),
     keyPair: fc.record({ publicKey: key, privateKey: key }),
+    sequence: fc.maxSafeNat(),
     registration,
   },
   { requiredKeys: ['pushAccountId', 'realmUrl', 'userId', 'keyPair'] },
@@ -85,6 +86,12 @@ describe('An account as text', () => {
       expect(() => decodePushAccount(text)).toThrow(SyntaxError);
     },
   );
+
+  it('is read as versions of the app that knew no sequence have written it', () => {
+    const text = encodePushAccount({ ...account, sequence: 7 });
+    expect(decodePushAccount(text.replace(',"sequence":7', ''))).toEqual(account);
+    expect(() => decodePushAccount(text.replace(':7', ':"7"'))).toThrow(SyntaxError);
+  });
 
   it('is refused with a registration that is none', () => {
     const text = encodePushAccount(account).replace(/}$/, ',"registration":{"pushToken":1}}');

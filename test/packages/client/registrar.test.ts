@@ -21,6 +21,8 @@ describe('registrar.sync', () => {
       token_kind: 'fcm',
       token: 'fcm-token-1:APA91bExample_-',
       timestamp: server.now / 1000,
+      push_account_id: String(account?.pushAccountId),
+      sequence: server.now,
       audience: server.realmUuid,
       nonce: expect.stringMatching(/^[A-Za-z0-9+/]{22}==$/),
     });
@@ -151,14 +153,6 @@ describe('registrar.sync', () => {
     server.now += 1000;
     await registrar.sync({ settleTimeoutMilliseconds: 0 });
     expect(server.registrations).toHaveLength(2);
-  });
-
-  it.each([-3, 3, -400, 400])('registers with a clock that is %d days off', async (days) => {
-    const { server, knobs, registrar } = await createPhone();
-    knobs.clockErrorMilliseconds = days * day;
-    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
-    const errorSeconds = Number(server.lastRegistration.registration.timestamp) - server.now / 1000;
-    expect(Math.abs(errorSeconds)).toBeLessThanOrEqual(1);
   });
 
   it('registers once more when the relay says that the registration has expired', async () => {

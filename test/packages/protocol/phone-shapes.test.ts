@@ -100,6 +100,8 @@ const registration = fc.record(
     ios_app_id: fc.option(fc.stringMatching(/^[.a-zA-Z0-9-]{1,20}$/)),
     apns_environment: fc.constantFrom('production', 'sandbox', null),
     audience: fc.option(uuid),
+    push_account_id: fc.option(fc.oneof(id.map(String), fc.maxSafeNat())),
+    sequence: fc.option(count),
   },
   { requiredKeys: ['token', 'token_kind', 'timestamp'] },
 );

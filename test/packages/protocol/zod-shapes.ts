@@ -112,14 +112,22 @@ const sealedShape = z.object({
     .nullish(),
   apns_environment: z.enum(['production', 'sandbox']).nullish(),
   audience: uuid.nullish(),
+  push_account_id: pushAccountId.nullish(),
+  sequence: z.number().int().nonnegative().nullish(),
 });
 
 /** What `parsePushRegistration` returns, by zod. */
 export function parsePushRegistrationByZod(bytes: Uint8Array): unknown {
   const shape = sealedShape.safeParse(parseObject(bytes));
   if (!shape.success) return undefined;
-  const { token, token_kind: tokenKind, timestamp, ios_app_id: iosAppId, audience } = shape.data;
-  const bound = audience == null ? { timestamp } : { timestamp, audience };
+  const { token, token_kind: tokenKind, timestamp, ios_app_id: iosAppId } = shape.data;
+  const { audience, push_account_id, sequence } = shape.data;
+  const bound = {
+    timestamp,
+    ...(audience == null ? {} : { audience }),
+    ...(push_account_id == null ? {} : { pushAccountId: push_account_id }),
+    ...(sequence == null ? {} : { sequence }),
+  };
   if (tokenKind === 'fcm') return iosAppId == null ? { tokenKind, token, ...bound } : undefined;
   if (iosAppId == null || !hexToken.test(token)) return undefined;
   return {

@@ -1,4 +1,4 @@
-import type { KeyRing } from './key-ring.js';
+import type { BouncerKey, KeyRing } from './key-ring.js';
 
 /** What differs between two rings, one phrase for each key, for the audit log and for people. Keys by id. */
 export function describeChanges(before: KeyRing | undefined, after: KeyRing): string[] {
@@ -13,10 +13,16 @@ export function describeChanges(before: KeyRing | undefined, after: KeyRing): st
 }
 
 function bouncerKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {
-  const states = new Map(before?.bouncerKeys.map(({ id, state }) => [id, state]));
-  return after.bouncerKeys
-    .filter(({ id, state }) => states.get(id) !== state)
-    .map(({ id, state }) => `bouncer key ${id}: ${states.get(id) ?? 'new'} -> ${state}`);
+  const known = new Map(before?.bouncerKeys.map((key) => [key.id, key]));
+  return after.bouncerKeys.flatMap((key) => {
+    const old = known.get(key.id);
+    if (old?.state !== key.state) return [`bouncer key ${key.id}: ${old?.state ?? 'new'} -> ${key.state}`];
+    return datesOf(old) === datesOf(key) ? [] : [`bouncer key ${key.id}: dated again`];
+  });
+}
+
+function datesOf(key: BouncerKey): string {
+  return JSON.stringify(Object.values(key).filter((value) => typeof value === 'number'));
 }
 
 function signingKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Environment, EnvironmentReader } from '@waxwing/service';
 import type { UnlockFile } from './key-ring-cipher.js';
+import { parseDay } from './ring-clock.js';
 import {
   dayMilliseconds,
   defaultRotationPolicy as defaults,
@@ -14,6 +15,8 @@ export interface KeyRingConfiguration {
   readonly place: KeyRingPlace;
   readonly unlock: UnlockFile;
   readonly policy: RotationPolicy;
+  /** The day that the operator says it is, its first instant in UTC; needed only when no relay ran for months. */
+  readonly confirmedDay?: number | undefined;
   /** File that records who did what to the ring. */
   readonly auditLog: string;
   /** Unix socket through which commands reach the running relay. */
@@ -57,6 +60,7 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
     unlock,
     auditLog,
     adminSocket,
+    confirmedDay: readConfirmedDay(reader),
     policy: {
       rotateAfterMilliseconds: inDays('KEY_ROTATE_DAYS', defaults.rotateAfterMilliseconds),
       acceptForMilliseconds: inDays('KEY_ACCEPT_DAYS', defaults.acceptForMilliseconds),
@@ -64,6 +68,15 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
       listValidMilliseconds: inDays('KEY_LIST_VALID_DAYS', defaults.listValidMilliseconds),
     },
   };
+}
+
+function readConfirmedDay(reader: EnvironmentReader): number | undefined {
+  const text = reader.optional('KEY_TODAY');
+  if (text === undefined) return undefined;
+  const day = parseDay(text);
+  if (day === undefined)
+    reader.problem(`RELAY_KEY_TODAY must be a day such as 2026-11-22, but is "${text}".`);
+  return day;
 }
 
 function readUnlockFile(reader: EnvironmentReader): UnlockFile {

@@ -8,6 +8,7 @@ import { openKeyRingCipher, type UnlockFile } from './key-ring-cipher.js';
 import { decodeKeyRing, encodeKeyRing } from './key-ring-document.js';
 import type { KeyRingStore } from './key-ring-store.js';
 import { publishKeyList } from './publish-key-list.js';
+import { requireClockOfRing } from './ring-clock.js';
 import type { RotationPolicy } from './rotation-policy.js';
 
 export interface KeyRingKeeperOptions {
@@ -16,6 +17,10 @@ export interface KeyRingKeeperOptions {
   readonly policy: RotationPolicy;
   readonly sodium: Sodium;
   readonly clock: Clock;
+  /** The day that the operator says it is (its first instant in UTC, Unix milliseconds), if one was named. */
+  readonly confirmedDay?: number | undefined;
+  /** An instant that has passed for sure, in Unix milliseconds; see `ClockReading`. */
+  readonly witnessed?: () => number | undefined;
   readonly audit: AuditLog;
   /** log2 of scrypt's cost, for passphrases; what age uses by default. */
   readonly scryptWorkFactor?: number;
@@ -25,6 +30,8 @@ export interface KeyRingKeeperOptions {
 export interface Change {
   readonly actor: string;
   readonly action: string;
+  /** Whether this is what makes the ring's instants those of the clock again. */
+  readonly mendsDates?: boolean;
 }
 
 /** A ring and the text that it was read from. */
@@ -88,20 +95,27 @@ export class KeyRingKeeper {
   }
 
   /** What {@link change} would make of the ring. Nothing is stored. */
-  async preview(transition: (ring: KeyRing) => KeyRing): Promise<KeyRing> {
-    return transition((await this.read()).ring);
+  async preview(transition: (ring: KeyRing) => KeyRing, { mendsDates = false } = {}): Promise<KeyRing> {
+    return this.#transformed((await this.read()).ring, transition, mendsDates);
+  }
+
+  /** @throws ClockDoubtError when the clock is far from the ring's own instants. */
+  requireClockOf(ring: KeyRing): void {
+    const { clock, confirmedDay, witnessed } = this.options;
+    requireClockOfRing(ring, { now: clock(), confirmedDay, witnessed: witnessed?.() });
   }
 
   /**
    * Stores what `transition` makes of the ring, its key list signed anew where that is needed; nothing when it changes
    * nothing. `transition` is run again when another process was faster. Answers the ring that is stored.
-   * @throws what `transition` throws, and ConfigurationError as {@link read} does; nothing is changed then.
+   * @throws what `transition` throws, ConfigurationError as {@link read} does, and ClockDoubtError; nothing is changed then.
    */
-  async change(transition: (ring: KeyRing) => KeyRing, { actor, action }: Change): Promise<StoredKeyRing> {
+  async change(transition: (ring: KeyRing) => KeyRing, change: Change): Promise<StoredKeyRing> {
     const { store, sodium } = this.options;
+    const { actor, action, mendsDates = false } = change;
     for (;;) {
       const before = await this.read();
-      const ring = this.#publish(transition(before.ring));
+      const ring = this.#publish(this.#transformed(before.ring, transition, mendsDates));
       if (ring === before.ring) return before;
       const problem = checkKeyRing(ring, sodium);
       if (problem !== undefined) throw new CommandError(`The change would spoil the key ring: ${problem}`);
@@ -128,7 +142,7 @@ export class KeyRingKeeper {
   }
 
   async #audited(
-    entry: Change & { readonly changes: readonly string[] },
+    entry: Pick<Change, 'actor' | 'action'> & { readonly changes: readonly string[] },
     replace: () => Promise<boolean>,
   ): Promise<boolean> {
     const { audit, clock } = this.options;
@@ -136,6 +150,13 @@ export class KeyRingKeeper {
     const replaced = await replace();
     if (replaced) await audit.append({ at: clock(), ...entry, phase: 'done' });
     return replaced;
+  }
+
+  #transformed(ring: KeyRing, transition: (ring: KeyRing) => KeyRing, mendsDates: boolean): KeyRing {
+    if (!mendsDates) this.requireClockOf(ring);
+    const next = transition(ring);
+    if (mendsDates) this.requireClockOf(next);
+    return next;
   }
 
   #publish(ring: KeyRing): KeyRing {

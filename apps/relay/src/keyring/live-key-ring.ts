@@ -14,6 +14,7 @@ import type { KeyRingTables } from './key-ring-tables.js';
 import { applySchedule, destroyTokenKeysBefore } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
 import { renewalDue, withListToRenew } from './publish-key-list.js';
+import { ClockDoubtError } from './ring-clock.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
 import { KeyRingTokenVault } from './token-vault.js';
@@ -182,7 +183,12 @@ export class LiveKeyRing {
       if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#doWhatIsDue();
       this.#noteClock();
     } catch (error) {
-      this.#complain(`the key ring in use is not the one that is stored: ${(error as Error).message}`, error);
+      const { message } = error as Error;
+      const isClock = error instanceof ClockDoubtError;
+      this.#complain(
+        isClock ? message : `the key ring in use is not the one that is stored: ${message}`,
+        error,
+      );
     }
   }
 

@@ -46,7 +46,8 @@ const rowPollMilliseconds = 5000;
 
 /**
  * Opens the key ring of a relay and keeps following it.
- * @throws ConfigurationError with a sentence that says how to mend it when there is no ring, it cannot be decrypted, or it is not sound.
+ * @throws ConfigurationError with a sentence that says how to mend it when there is no ring, it cannot be decrypted, it
+ * is not sound, or the clock is far from its instants.
  */
 export async function openKeyRing(
   configuration: KeyRingConfiguration,
@@ -54,9 +55,14 @@ export async function openKeyRing(
 ): Promise<OpenKeyRing> {
   const { sodium, log, random = Math.random, monotonic = () => performance.now() } = options;
   const steadyClock = new SteadyClock(options.clock, monotonic);
-  const keeper = createKeyRingKeeper(configuration, { ...options, clock: () => steadyClock.now() });
+  const clock = () => steadyClock.now();
+  let wallAtZero: number | undefined;
+  const witnessed = () => (wallAtZero === undefined ? undefined : wallAtZero + monotonic());
+  const keeper = createKeyRingKeeper(configuration, { ...options, clock, witnessed });
   // The ring may have been restored from a backup: phones refuse a list with an older sequence than they have seen.
   const started = await keeper.change(withListToRenew, { actor: 'schedule', action: 'start' });
+  // From here on, since the ring has just vouched for the clock.
+  wallAtZero = clock() - monotonic();
   const keyRing = new LiveKeyRing(started, {
     keeper,
     steadyClock,
@@ -66,7 +72,7 @@ export async function openKeyRing(
     random,
   });
   await keyRing.refresh();
-  const desk = createKeyDesk(keeper, { ...options, takeOver: () => keyRing.takeOver() });
+  const desk = createKeyDesk(keeper, { ...options, clock, takeOver: () => keyRing.takeOver() });
   const admin = await openAdminSocket(configuration.adminSocket, { desk, log });
   const period = configuration.place.kind === 'file' ? filePollMilliseconds : rowPollMilliseconds;
   const timer = setInterval(() => void keyRing.refresh(), period);
@@ -94,15 +100,22 @@ export function createKeyDesk(
   return { keeper, sodium, clock, readKeyUses: () => readKeyUses(db), takeOver };
 }
 
+export interface CreateKeyRingKeeperOptions extends Omit<OpenKeyRingOptions, 'log' | 'random' | 'monotonic'> {
+  /** See `ClockReading`; for a relay that runs. */
+  readonly witnessed?: () => number | undefined;
+}
+
 /** What reads and changes the ring of a configuration, in a relay or in a command. */
 export function createKeyRingKeeper(
-  { place, unlock, policy, auditLog }: KeyRingConfiguration,
-  { database, sodium, clock, scryptWorkFactor }: Omit<OpenKeyRingOptions, 'log'>,
+  { place, unlock, policy, confirmedDay, auditLog }: KeyRingConfiguration,
+  { database, sodium, clock, witnessed, scryptWorkFactor }: CreateKeyRingKeeperOptions,
 ): KeyRingKeeper {
   const store: KeyRingStore =
     place.kind === 'file'
       ? keyRingFile(place.path)
       : keyRingRow(database as unknown as Database<KeyRingTables>);
   const cost = scryptWorkFactor === undefined ? {} : { scryptWorkFactor };
-  return new KeyRingKeeper({ store, unlock, policy, sodium, clock, audit: auditFile(auditLog), ...cost });
+  const audit = auditFile(auditLog);
+  const clocks = { clock, confirmedDay, ...(witnessed === undefined ? {} : { witnessed }) };
+  return new KeyRingKeeper({ store, unlock, policy, sodium, audit, ...clocks, ...cost });
 }

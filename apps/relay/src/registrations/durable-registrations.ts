@@ -4,7 +4,8 @@ import type { Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';
 import type { BouncerKeys } from './bouncer-keys.js';
 import { PresentedRegistrations } from './presented-registrations.js';
-import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
+import { RegistrationSequences } from './registration-sequences.js';
+import type { OpenedRegistration, RegistrationRefusal, RegistrationStore } from './registration-store.js';
 import type { NewRelayDevice } from './relay-device.js';
 import { type RelayDeviceRow, RelayDeviceUpsert } from './relay-device-upsert.js';
 import type { TokenVault } from './token-vault.js';
@@ -25,17 +26,19 @@ export class DurableRegistrations implements RegistrationStore {
   readonly #options: DurableRegistrationsOptions;
   readonly #upsert: RelayDeviceUpsert;
   readonly #presented: PresentedRegistrations;
+  readonly #sequences: RegistrationSequences;
 
   constructor(options: DurableRegistrationsOptions) {
     this.#options = options;
     this.#upsert = new RelayDeviceUpsert(options.database.db);
     this.#presented = new PresentedRegistrations(options.database.db);
+    this.#sequences = new RegistrationSequences(options.database.db);
   }
 
   async saveAll(
     registrations: readonly OpenedRegistration[],
     now: number,
-  ): Promise<readonly (number | undefined)[]> {
+  ): Promise<readonly (number | RegistrationRefusal)[]> {
     const { database, tokenVault } = this.#options;
     const toSave = registrations.map((each) => ({ ...each, ...toRow(each.device, tokenVault) }));
     const presented = registrations.flatMap(({ device: { realmId }, mark }) =>
@@ -45,8 +48,12 @@ export class DurableRegistrations implements RegistrationStore {
       const owners = await this.#presented.claim(transaction.db, presented);
       const isOwn = ({ device, mark }: OpenedRegistration) =>
         mark === undefined || owners.get(mark.hash) === device.realmId;
-      const ids = (await this.#keep(transaction, toSave.filter(isOwn), now)).values();
-      return toSave.map((each) => (isOwn(each) ? ids.next().value : undefined));
+      const own = toSave.filter(isOwn);
+      const inForce = await this.#sequences.claim(transaction.db, own, now);
+      const kept = own.filter((each) => inForce.has(each));
+      const ids = await this.#keep(transaction, kept, now);
+      const idOf = new Map(kept.map((each, index) => [each, ids[index] as number]));
+      return toSave.map((each) => idOf.get(each) ?? (isOwn(each) ? 'superseded' : 'presented-elsewhere'));
     });
   }
 

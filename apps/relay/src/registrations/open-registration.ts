@@ -48,6 +48,11 @@ export function requireFreshRegistration(
   return registration;
 }
 
+/** The refusal of a registration that came after a later one of the same phone: its time is over, whatever its date. */
+export function supersededRegistration(): ProtocolError {
+  return new ProtocolError('REQUEST_EXPIRED');
+}
+
 /** The one refusal for every registration that is not good, so that nobody learns the reason from it. */
 export function invalidRegistration(): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message: 'Invalid encrypted_push_registration' });

@@ -19,8 +19,9 @@ export interface RegisterDeviceOptions {
  *
  * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
  * MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for what does not
- * open, whatever the reason; REQUEST_EXPIRED; BAD_REQUEST for one that is bound to another realm, by its audience or
- * because it was presented there first, or comes from further in the future than the liveness timeout.
+ * open, whatever the reason; REQUEST_EXPIRED; BAD_REQUEST for one that is bound to another realm or account, by what it
+ * says itself or because it was presented there first, or comes from further in the future than the liveness timeout;
+ * REQUEST_EXPIRED for one that is older, by its sequence, than another that the account has registered with.
  */
 export function registerDevice({ servers, registrations, quotas }: RegisterDeviceOptions): Operation {
   return {

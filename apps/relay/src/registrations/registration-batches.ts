@@ -7,6 +7,7 @@ import {
   invalidRegistration,
   openRegistration,
   requireFreshRegistration,
+  supersededRegistration,
 } from './open-registration.js';
 import { isBoundTo, markSealedRegistration } from './registration-binding.js';
 import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
@@ -72,12 +73,12 @@ export class RegistrationBatches {
       const now = this.#options.clock();
       const opened = this.#open(batch, now);
       if (opened.size === 0) return;
-      const ids = await this.#options.store.saveAll([...opened.values()], now);
+      const outcomes = await this.#options.store.saveAll([...opened.values()], now);
       let index = 0;
       for (const waiting of opened.keys()) {
-        const id = ids[index++];
-        if (id === undefined) waiting.reject(invalidRegistration());
-        else waiting.resolve(id);
+        const outcome = outcomes[index++];
+        if (typeof outcome === 'number') waiting.resolve(outcome);
+        else waiting.reject(outcome === 'superseded' ? supersededRegistration() : invalidRegistration());
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
@@ -105,8 +106,10 @@ export class RegistrationBatches {
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
     const target = requireFreshRegistration(openRegistration(sodium, sealed, keyPair), now);
-    if (sealed === undefined || !isBoundTo(target, { realmUuid, now })) throw invalidRegistration();
+    if (sealed === undefined || !isBoundTo(target, { realmUuid, pushAccountId, now }))
+      throw invalidRegistration();
     const device = { realmId, pushAccountId, target, registeredAt: now };
-    return { device, bouncerPublicKey, mark: markSealedRegistration(sealed, target) };
+    const mark = markSealedRegistration(sealed, target);
+    return { device, bouncerPublicKey, mark, sequence: target.sequence };
   }
 }

@@ -1,24 +1,27 @@
 import { createHash } from 'node:crypto';
-import { livenessTimeoutSeconds, type PushRegistration } from '@waxwing/protocol';
+import { livenessTimeoutSeconds, type PushAccountId, type PushRegistration } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service';
 
 /** What a registration was presented for. */
 export interface Presentation {
   /** UUID of the realm, lower case. */
   readonly realmUuid: string;
+  readonly pushAccountId: PushAccountId;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
 /**
- * Whether a registration may count for this realm, as far as it says itself: an audience, if it has one, is the realm,
- * and its timestamp lies no further in the future than the liveness timeout. A registration without an audience, as
- * stock clients make them, may count for any.
+ * Whether a registration may count for this realm and account, as far as it says itself: an audience, if it has one, is
+ * the realm, a push account id the account, and its timestamp lies no further in the future than the liveness timeout. A
+ * registration without them, as stock clients make them, may count for any.
  */
 export function isBoundTo(
-  { audience, timestamp }: Pick<PushRegistration, 'audience' | 'timestamp'>,
-  { realmUuid, now }: Presentation,
+  { audience, pushAccountId, timestamp }: Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp'>,
+  presentation: Presentation,
 ): boolean {
+  const { realmUuid, now } = presentation;
+  if (pushAccountId !== undefined && pushAccountId !== presentation.pushAccountId) return false;
   if (audience !== undefined && audience !== realmUuid) return false;
   return timestamp - unixSeconds(now) <= livenessTimeoutSeconds;
 }

@@ -7,17 +7,25 @@ export interface OpenedRegistration {
   readonly bouncerPublicKey: string;
   /** `undefined` for one that names its audience: it could count for no other realm. */
   readonly mark: SealedRegistrationMark | undefined;
+  /** `undefined` for one without a sequence, as stock clients make them. */
+  readonly sequence?: number | undefined;
 }
+
+/**
+ * Why a registration is not kept: its sealed bytes were presented for another realm before, or the phone has registered
+ * the account with a later sequence since.
+ */
+export type RegistrationRefusal = 'presented-elsewhere' | 'superseded';
 
 /** Where registrations are kept. */
 export interface RegistrationStore {
   /**
-   * Keeps all of them, or none, and resolves with their device ids in the same order once they are durable; `undefined`
-   * in the place of one whose sealed bytes were presented for another realm before, which is not kept. A repeat (same
-   * realm, push account and token) keeps its id, takes the new values and lives again if it had expired.
+   * Keeps all of them, or none, and resolves with their device ids in the same order once they are durable; with the
+   * refusal in the place of one that must not be kept. A repeat (same realm, push account and token) keeps its id, takes
+   * the new values and lives again if it had expired.
    */
   saveAll(
     registrations: readonly OpenedRegistration[],
     now: number,
-  ): Promise<readonly (number | undefined)[]>;
+  ): Promise<readonly (number | RegistrationRefusal)[]>;
 }

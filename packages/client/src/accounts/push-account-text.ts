@@ -14,13 +14,14 @@ import type { PushAccount, SentRegistration } from './push-account.js';
 
 /** An account as one line of text for a store. It holds the private key: keep it where the system keeps secrets. */
 export function encodePushAccount(account: PushAccount): string {
-  const { pushAccountId, keyPair, userId, realmUrl, registration } = account;
+  const { pushAccountId, keyPair, userId, realmUrl, sequence, registration } = account;
   return stringifyJson({
     pushAccountId: formatPushAccountId(pushAccountId),
     realmUrl,
     userId,
     publicKey: encodeBase64(keyPair.publicKey),
     privateKey: encodeBase64(keyPair.privateKey),
+    ...(sequence === undefined ? {} : { sequence }),
     ...(registration === undefined ? {} : { registration: registration as unknown as JsonObject }),
   });
 }
@@ -32,17 +33,24 @@ export function decodePushAccount(text: string): PushAccount {
   const pushAccountId = parsePushAccountId(row.pushAccountId);
   const publicKey = decodePublicKey(String(row.publicKey));
   const privateKey = decodePublicKey(String(row.privateKey));
-  const { realmUrl, userId, registration } = row;
+  const { realmUrl, userId, sequence, registration } = row;
   if (
     pushAccountId === undefined ||
     publicKey === undefined ||
     privateKey === undefined ||
     typeof realmUrl !== 'string' ||
-    (typeof userId !== 'number' && typeof userId !== 'bigint')
+    (typeof userId !== 'number' && typeof userId !== 'bigint') ||
+    (sequence !== undefined && typeof sequence !== 'number')
   ) {
     throw notAnAccount();
   }
-  const account = { pushAccountId, realmUrl, userId, keyPair: { publicKey, privateKey } };
+  const account: PushAccount = {
+    pushAccountId,
+    realmUrl,
+    userId,
+    keyPair: { publicKey, privateKey },
+    ...(sequence === undefined ? {} : { sequence }),
+  };
   return registration === undefined
     ? account
     : { ...account, registration: decodeRegistration(registration) };

@@ -14,7 +14,7 @@ export interface AccountIdentity {
 export interface SentRegistration {
   readonly pushToken: PushToken;
   readonly bouncerPublicKey: string;
-  /** Unix seconds by the server's clock. */
+  /** Unix seconds by the clock that the phone followed. */
   readonly timestamp: number;
   /** The key list that it was sent again for, after the relay had refused a key. */
   readonly repeatedForSequence?: number;
@@ -30,6 +30,8 @@ export interface PushAccountIdentity extends AccountIdentity {
 export interface PushAccount extends PushAccountIdentity {
   /** Notifications are sealed to its public half. */
   readonly keyPair: KeyPair;
+  /** Sequence of the registration that was sealed last; absent before the first, and from an earlier version of the app. */
+  readonly sequence?: number;
   readonly registration?: SentRegistration;
 }
 

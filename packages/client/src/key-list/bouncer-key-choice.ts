@@ -13,6 +13,8 @@ export interface BouncerKeyChoice {
   readonly publicKey: string;
   /** Sequence of the list; absent for the key in the app. */
   readonly sequence?: number;
+  /** When the list was issued, in Unix milliseconds; absent for the key in the app. */
+  readonly issuedAt?: number;
   /** Present when the source is not the one that it should be: why, in a sentence. */
   readonly warning?: string;
 }
@@ -24,11 +26,9 @@ export interface NoBouncerKey {
 }
 
 /** What the choice of a key needs of a server. */
-export interface KeyListOrigin {
+interface KeyListOrigin {
   /** The signed key list as the server passes it on. */
   fetchKeyList(): Promise<JsonObject>;
-  /** Milliseconds by the server's clock. */
-  serverNow(): number;
 }
 
 /** Says which bouncer key to seal to. */

@@ -8,8 +8,9 @@ import {
 } from '@waxwing/protocol/phone';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import type { Clock } from '../server-clock.js';
+import { longestClockLagMilliseconds } from '../time-to-follow.js';
 import { createTurn } from '../turns.js';
-import type { BouncerKeyChoice, BouncerKeys, KeyListOrigin, NoBouncerKey } from './bouncer-key-choice.js';
+import type { BouncerKeyChoice, BouncerKeys, NoBouncerKey } from './bouncer-key-choice.js';
 import { followKeyList, type KeyListState, type KeyListStore } from './key-list-state.js';
 
 export interface KeyListFollowerOptions {
@@ -21,9 +22,6 @@ export interface KeyListFollowerOptions {
   readonly verify: VerifySignature;
   readonly deviceClock: Clock;
 }
-
-/** How far a phone's own clock may be behind before it takes a list for one from the future. */
-const deviceClockLagSeconds = 7 * 86_400;
 
 const refusals: Readonly<Record<KeyListRefusal, string>> = {
   malformed: 'it is not a key list',
@@ -44,9 +42,12 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
   // One at a time, or a list that arrives late would overwrite what a newer one has revoked.
   const inTurn = createTurn();
 
-  async function follow(answer: JsonObject, clocks: Clocks): Promise<string | undefined> {
+  // By the device's own clock alone: a server that lied about the time could otherwise end a list, or keep it alive.
+  const nowSeconds = () => Math.floor(options.deviceClock() / 1000);
+
+  async function follow(answer: JsonObject): Promise<string | undefined> {
     const state = await store.get();
-    const verdict = verify(answer, state, clocks, options);
+    const verdict = verify(answer, state, nowSeconds(), options);
     if (verdict.kind === 'refused') {
       return `The server's list of relay keys is not followed: ${refusals[verdict.reason]}.`;
     }
@@ -65,46 +66,33 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
       let problem: string | undefined;
       try {
         const answer = await origin.fetchKeyList();
-        problem = await inTurn(() => follow(answer, clocksOf(options, origin)));
+        problem = await inTurn(() => follow(answer));
       } catch (error) {
         problem = problemOf(error);
       }
-      return chooseKey(await store.get(), problem, clocksOf(options, origin), options.builtInPublicKey);
+      return chooseKey(await store.get(), problem, nowSeconds(), options.builtInPublicKey);
     },
   };
-}
-
-/** Unix seconds. A server may lie about the time and a phone be wrong about it: each check goes by the stricter one. */
-interface Clocks {
-  readonly earlier: number;
-  readonly later: number;
-}
-
-function clocksOf({ deviceClock }: KeyListFollowerOptions, origin: KeyListOrigin): Clocks {
-  const times = [deviceClock(), origin.serverNow()].map((time) => Math.floor(time / 1000));
-  return { earlier: Math.min(...times), later: Math.max(...times) };
 }
 
 function verify(
   answer: JsonObject,
   state: KeyListState | undefined,
-  clocks: Clocks,
+  nowSeconds: number,
   options: KeyListFollowerOptions,
 ): KeyListVerdict {
   const parsed = parseKeyListAnswer(answer);
   if (parsed === undefined) return { kind: 'refused', reason: 'malformed' };
   const refusedKeys = new Set(state?.refusedPublicKeys);
-  const verdict = verifyKeyList(parsed, {
+  return verifyKeyList(parsed, {
     verify: options.verify,
     signingPublicKey: trustedSigningKey(state, refusedKeys, options.signingPublicKey),
     recoveryPublicKey: options.recoveryPublicKey,
     revokedKeys: refusedKeys,
     lastSequence: state?.sequence ?? 0,
-    nowSeconds: clocks.later,
+    nowSeconds,
+    clockLagSeconds: longestClockLagMilliseconds / 1000,
   });
-  if (verdict.kind === 'refused') return verdict;
-  const isFromTheFuture = verdict.list.issued_at > clocks.earlier + deviceClockLagSeconds;
-  return isFromTheFuture ? { kind: 'refused', reason: 'issued-in-the-future' } : verdict;
 }
 
 /** An update of the app may pin another signing key, which then counts, unless the phone is past that one already. */
@@ -121,20 +109,16 @@ function trustedSigningKey(
 function chooseKey(
   state: KeyListState | undefined,
   problem: string | undefined,
-  clocks: Clocks,
+  nowSeconds: number,
   builtInPublicKey: string,
 ): BouncerKeyChoice | NoBouncerKey {
   const refused = new Set(state?.refusedPublicKeys);
-  if (state !== undefined && clocks.later < state.expiresAt && !refused.has(state.primaryPublicKey)) {
-    const { primaryPublicKey: publicKey, sequence } = state;
+  if (state !== undefined && nowSeconds < state.expiresAt && !refused.has(state.primaryPublicKey)) {
+    const { primaryPublicKey: publicKey, sequence, issuedAt } = state;
+    const listed = { publicKey, sequence, ...(issuedAt === undefined ? {} : { issuedAt: issuedAt * 1000 }) };
     return problem === undefined
-      ? { source: 'key-list', publicKey, sequence }
-      : {
-          source: 'last-good-list',
-          publicKey,
-          sequence,
-          warning: `${problem} The last good list is in use.`,
-        };
+      ? { source: 'key-list', ...listed }
+      : { source: 'last-good-list', ...listed, warning: `${problem} The last good list is in use.` };
   }
   const why =
     problem ?? 'The list of relay keys names a primary key that an earlier list revoked or dropped.';

@@ -7,6 +7,8 @@ export interface KeyListState {
   /** The signing key of the list: a later one than the pinned where the relay has rotated it. */
   readonly signingPublicKey: string;
   readonly sequence: number;
+  /** Unix seconds. Absent in what an earlier version of the app has kept. */
+  readonly issuedAt?: number;
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly primaryPublicKey: string;
@@ -63,6 +65,7 @@ export function followKeyList(state: KeyListState | undefined, verified: Verifie
     pinnedSigningPublicKey,
     signingPublicKey,
     sequence: list.sequence,
+    issuedAt: list.issued_at,
     expiresAt: list.expires_at,
     // The shape of a key list demands exactly one primary.
     primaryPublicKey: primary?.public_key ?? '',

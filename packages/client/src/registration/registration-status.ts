@@ -16,6 +16,8 @@ export const statusSentences = Object.freeze({
   'update-app': 'This version of the app is too old for its notification service: update the app.',
   'no-usable-key':
     'The app cannot find out which key its notification service uses today: connect to the internet, or update the app.',
+  'clock-wrong':
+    'The clock of this phone or of its server is wrong: let the phone set date and time by itself or, if they are right, tell the administrator of the server.',
   failed: 'The notification service has refused this phone. The app tries again at its next start.',
 } as const);
 

@@ -7,6 +7,7 @@ import type { ChatApi } from '../chat-api/chat-api.js';
 import type { EventQueue, PushDeviceState } from '../chat-api/event-queue.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
 import { sealRegistration } from '../seal-registration.js';
+import { type FollowedTime, timeToFollow } from '../time-to-follow.js';
 import { createDeviceWatch } from './device-watch.js';
 import { isKeyRefused, type ReasonToRegister, reasonToRegister } from './reason-to-register.js';
 import type { RegistrarContext } from './registrar-context.js';
@@ -53,18 +54,19 @@ async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<R
   let key = await context.bouncerKeys.choose(keyListOrigin(context.api));
 
   for (let registrations = 0; ; ) {
-    const reason = nextReason({ context, run, account, known, key, registrations });
+    const time = followedTime(context, key);
+    const reason = nextReason({ context, run, account, known, key, time, registrations });
     if (reason !== undefined) {
       if (key.source === 'none') {
         return registrationStatus('no-usable-key', { warning: key.warning, pushAccountId });
       }
-      account = await register(context, { account, run, key, reason });
+      account = await register(context, { account, run, key, reason, timestamp: unixSeconds(time) });
       registrations += 1;
       known = { status: 'pending' };
     } else {
-      if (known?.status !== 'pending') return statusOf(known, key, account);
+      if (known?.status !== 'pending') return statusOf({ context, account, known, key, time });
       known = await watch.nextState();
-      if (known.status === 'pending') return statusOf(known, key, account);
+      if (known.status === 'pending') return statusOf({ context, account, known, key, time });
       if (isKeyRefused(known)) key = await context.bouncerKeys.choose(keyListOrigin(context.api));
     }
   }
@@ -77,36 +79,34 @@ async function findOrCreateAccount(context: RegistrarContext): Promise<PushAccou
 }
 
 function keyListOrigin(api: ChatApi) {
-  return { fetchKeyList: () => api.getBouncerKeys(), serverNow: () => api.serverClock.now() };
+  return { fetchKeyList: () => api.getBouncerKeys() };
 }
 
-interface Step {
+/** How an account stands in the middle of a sync. */
+interface Standing {
   readonly context: RegistrarContext;
-  readonly run: SyncRun;
   readonly account: PushAccount;
   readonly known: PushDeviceState | undefined;
   readonly key: BouncerKeyChoice | NoBouncerKey;
+  readonly time: FollowedTime;
+}
+
+interface Step extends Standing {
+  readonly run: SyncRun;
   readonly registrations: number;
 }
 
-function nextReason({
-  context,
-  run,
-  account,
-  known,
-  key,
-  registrations,
-}: Step): ReasonToRegister | undefined {
+function nextReason({ run, account, known, key, time, registrations }: Step): ReasonToRegister | undefined {
   if (registrations >= mostRegistrationsOfOneSync) return undefined;
   // Of what this very sync has sent, only these two fail for a reason that is gone at the next try.
   const failedJustNow = registrations > 0 && known?.status === 'failed';
-  if (failedJustNow && !isKeyRefused(known) && known.errorCode !== 'REQUEST_EXPIRED') return undefined;
+  if (failedJustNow && !isKeyRefused(known) && !(isExpired(known) && time.clocksAgree)) return undefined;
   return reasonToRegister({
     sent: account.registration,
     known,
     pushToken: run.pushToken,
     key: key.source === 'none' ? undefined : key,
-    now: unixSeconds(context.api),
+    now: unixSeconds(time),
   });
 }
 
@@ -115,15 +115,21 @@ interface RegisterTask {
   readonly run: SyncRun;
   readonly key: BouncerKeyChoice;
   readonly reason: ReasonToRegister;
+  /** Unix seconds. */
+  readonly timestamp: number;
 }
 
 async function register(
   { api, sodium, accounts }: RegistrarContext,
-  { account, run, key, reason }: RegisterTask,
+  { account: before, run, key, reason, timestamp }: RegisterTask,
 ): Promise<PushAccount> {
   const { pushToken, queue } = run;
-  const timestamp = unixSeconds(api);
-  const registration = buildRegistration(pushToken, { timestamp, audience: queue.realmUuid });
+  const sequence = Math.max((before.sequence ?? 0) + 1, timestamp * 1000);
+  const binding = { audience: queue.realmUuid, pushAccountId: before.pushAccountId, sequence };
+  const registration = buildRegistration(pushToken, { timestamp, ...binding });
+  const account: PushAccount = { ...before, sequence };
+  // Before anybody has it, since a number that was used twice would not tell the later registration from the earlier.
+  await accounts.put(account);
   await api.registerPushDevice({
     tokenKind: pushToken.tokenKind,
     pushAccountId: account.pushAccountId,
@@ -142,18 +148,15 @@ async function register(
   return registered;
 }
 
-function statusOf(
-  known: PushDeviceState | undefined,
-  key: BouncerKeyChoice | NoBouncerKey,
-  { pushAccountId }: PushAccount,
-): RegistrationStatus {
-  const code =
-    known === undefined || known.status === 'failed' ? statusCodeOf(known?.errorCode) : known.status;
+function statusOf({ context, account, known, key, time }: Standing): RegistrationStatus {
+  const refusal = isExpired(known) && !time.clocksAgree ? 'clock-wrong' : statusCodeOf(known?.errorCode);
+  const code = known === undefined || known.status === 'failed' ? refusal : known.status;
+  const warnings = [key.warning, time.clocksAgree ? undefined : clockWarning(context)];
   return registrationStatus(code, {
-    pushAccountId,
+    pushAccountId: account.pushAccountId,
     errorCode: known?.errorCode,
     keySource: key.source === 'none' ? undefined : key.source,
-    warning: key.warning,
+    warning: warnings.filter((warning) => warning !== undefined).join(' ') || undefined,
   });
 }
 
@@ -166,6 +169,20 @@ async function deleteQueue(api: ChatApi, queueId: string): Promise<void> {
   }
 }
 
-function unixSeconds(api: ChatApi): number {
-  return Math.floor(api.serverClock.now() / 1000);
+function followedTime({ api, clock }: RegistrarContext, key: BouncerKeyChoice | NoBouncerKey): FollowedTime {
+  const keyListIssuedAt = key.source === 'none' ? undefined : key.issuedAt;
+  return timeToFollow({ device: clock(), server: api.serverClock.now(), keyListIssuedAt });
+}
+
+function isExpired(known: PushDeviceState | undefined): boolean {
+  return known?.status === 'failed' && known.errorCode === 'REQUEST_EXPIRED';
+}
+
+function clockWarning({ api, clock }: RegistrarContext): string {
+  const [server, device] = [api.serverClock.now(), clock()].map((time) => new Date(time).toUTCString());
+  return `The server says that it is ${server}, and the phone that it is ${device}.`;
+}
+
+function unixSeconds({ now }: FollowedTime): number {
+  return Math.floor(now / 1000);
 }

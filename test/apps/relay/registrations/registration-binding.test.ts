@@ -1,3 +1,4 @@
+import type { PushAccountId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { forgetPresentedRegistrations } from '../../../../apps/relay/src/registrations/presented-registrations.js';
 import {
@@ -130,7 +131,7 @@ eachBackend((backend) => {
 
 describe('the rules of binding', () => {
   it('let a timestamp lie in the future by the liveness timeout and no second more', () => {
-    const presentation = { realmUuid, now: now * 1000 + 999 };
+    const presentation = { realmUuid, pushAccountId: 1n as PushAccountId, now: now * 1000 + 999 };
     expect(isBoundTo({ timestamp: now + 86_400 }, presentation)).toBe(true);
     expect(isBoundTo({ timestamp: now + 86_401 }, presentation)).toBe(false);
   });

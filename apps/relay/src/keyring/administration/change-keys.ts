@@ -1,8 +1,10 @@
 import { CommandError } from '@waxwing/service';
 import { z } from 'zod';
+import type { KeyRing } from '../key-ring.js';
 import { importKeys, namedKey, promote, retire, revoke, rotate } from '../key-ring-transitions.js';
 import { usesSince } from '../key-uses.js';
 import { parsePlainKeys } from '../plain-keys.js';
+import { isConfirmed, mendDates, parseDay } from '../ring-clock.js';
 import { dayMilliseconds } from '../rotation-policy.js';
 import { changeRing, deskCommand, type KeyDesk, transitionContext } from './key-desk.js';
 import { isoText } from './list-keys.js';
@@ -51,6 +53,26 @@ export const importPlainKeys = deskCommand({
         return primary === null ? imported : promote(imported, primary, context);
       },
     });
+  },
+});
+
+/** Dates again what a clock that was ahead has dated. `today` is what a person says: the clock must not be wrong again. */
+export const mendRingDates = deskCommand({
+  arguments: z.strictObject({ today: z.string(), dryRun }),
+  run: (request, { today, dryRun }) => {
+    const now = request.desk.clock();
+    const { policy } = request.desk.keeper.options;
+    const confirmedDay = parseDay(today);
+    if (confirmedDay === undefined) {
+      throw new CommandError(`--today must be a day such as 2026-11-22, but is "${today}".`);
+    }
+    if (!isConfirmed({ now, confirmedDay })) {
+      throw new CommandError(
+        `The clock says ${isoText(now)}, and you say that today is ${today}: set the clock right first.`,
+      );
+    }
+    const transition = (ring: KeyRing) => mendDates(ring, { now, policy });
+    return changeRing(request, { action: 'mend-dates', dryRun, mendsDates: true, transition });
   },
 });
 

@@ -1,4 +1,4 @@
-import { importPlainKeys, retireKey, revokeKey, rotateKeys } from './change-keys.js';
+import { importPlainKeys, mendRingDates, retireKey, revokeKey, rotateKeys } from './change-keys.js';
 import { exportPublic, verifyRing } from './inspect-keys.js';
 import { listKeys } from './list-keys.js';
 import { replaceSigningKey, rotateTokenKey } from './signing-and-token-keys.js';
@@ -10,6 +10,7 @@ export const deskCommands = {
   retire: retireKey,
   revoke: revokeKey,
   import: importPlainKeys,
+  'mend-dates': mendRingDates,
   'export-public': exportPublic,
   verify: verifyRing,
   'rotate-signing-key': replaceSigningKey,

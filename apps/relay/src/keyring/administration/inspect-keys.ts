@@ -24,6 +24,7 @@ export const verifyRing = deskCommand({
   async run({ desk }) {
     const { ring } = await desk.keeper.read();
     const { sodium, clock, keeper } = desk;
+    keeper.requireClockOf(ring);
     if (ring.published === undefined)
       throw new CommandError('No key list was signed yet: start the relay once.');
     const verdict = verifyKeyList(

@@ -46,13 +46,14 @@ export function transitionContext({ keeper, sodium, clock }: KeyDesk): Transitio
 export interface DeskChange {
   readonly action: string;
   readonly dryRun: boolean;
+  readonly mendsDates?: boolean;
   transition(ring: KeyRing): KeyRing;
 }
 
 /** Carries out a change, or only says what it would be. The answer has the `changes`, and whether they were made. */
 export async function changeRing(
   { desk, actor }: DeskRequest,
-  { action, dryRun, transition }: DeskChange,
+  { action, dryRun, mendsDates = false, transition }: DeskChange,
 ): Promise<JsonObject> {
   let changes: readonly string[] = [];
   const noted = (ring: KeyRing) => {
@@ -60,9 +61,9 @@ export async function changeRing(
     changes = describeChanges(ring, next);
     return next;
   };
-  if (dryRun) await desk.keeper.preview(noted);
+  if (dryRun) await desk.keeper.preview(noted, { mendsDates });
   else {
-    await desk.keeper.change(noted, { actor, action });
+    await desk.keeper.change(noted, { actor, action, mendsDates });
     await desk.takeOver();
   }
   return { changed: !dryRun && changes.length > 0, dry_run: dryRun, changes };

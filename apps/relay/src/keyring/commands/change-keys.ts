@@ -8,12 +8,24 @@ interface RetireFlags extends ConsentFlags {
 interface RevokeFlags extends ConsentFlags {
   readonly compromised?: true;
 }
+interface MendFlags extends ChangeFlags {
+  readonly today: string;
+}
 
-/** Adds `rotate`, `retire` and `revoke`. */
+/** Adds `rotate`, `retire`, `revoke` and `mend-dates`. */
 export function addChangingKeys(keys: Command, terminal: Terminal): void {
   withDryRun(keys.command('rotate'))
     .description('make a new primary key; the old one is still accepted')
     .action((flags: ChangeFlags) => makeChange(terminal, flags, { command: 'rotate', arguments: {} }));
+  withDryRun(keys.command('mend-dates'))
+    .description('date again what was done to the ring by a clock that was far ahead')
+    .requiredOption(
+      '--today <day>',
+      'which day it is, such as 2026-11-22: by a calendar, not by this machine',
+    )
+    .action(({ today, ...flags }: MendFlags) =>
+      makeChange(terminal, flags, { command: 'mend-dates', arguments: { today } }),
+    );
   withConsent(keys.command('retire'))
     .description('refuse an accepted key from now on, and destroy its private half')
     .argument('<key>', 'its id or its public key')

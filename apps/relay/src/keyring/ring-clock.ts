@@ -1,0 +1,131 @@
+import { ConfigurationError } from '@waxwing/service';
+import type { BouncerKey, KeyRing, PublishedKeyList } from './key-ring.js';
+import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
+
+/*
+ * The ring holds instants that a clock once told. A clock that is far from them is wrong, or was: nothing is done by it,
+ * since keys would be destroyed too early, and lists signed that phones refuse for as long as the clock was ahead.
+ */
+
+/**
+ * How far behind the ring a clock may be: phones follow a list whose sequence is up to a day ahead of its date, which is
+ * in whole seconds, and each list counts one further.
+ */
+const allowedLagMilliseconds = dayMilliseconds - 60_000;
+
+/** How long nothing may have happened to the ring. A relay that runs signs the list every two weeks. */
+const longestRestMilliseconds = 90 * dayMilliseconds;
+
+const tokenKeyNoticeMilliseconds = 120_000;
+
+/** The clock and the ring do not go together. The message says what to do. */
+export class ClockDoubtError extends ConfigurationError {}
+
+export interface ClockReading {
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** The first instant of the day, in UTC, that the operator says it is; `undefined` when nobody said it. */
+  readonly confirmedDay: number | undefined;
+  /** An instant that has passed for sure: a running relay counts on from its start by a clock that is never set. */
+  readonly witnessed?: number | undefined;
+}
+
+/** Whether a clock shows the day that a person named, give or take a day for time zones. */
+export function isConfirmed({ now, confirmedDay }: ClockReading): boolean {
+  if (confirmedDay === undefined) return false;
+  return now >= confirmedDay - dayMilliseconds && now < confirmedDay + 2 * dayMilliseconds;
+}
+
+/** The first instant of a day such as `2026-11-22` in UTC; `undefined` for any other text. */
+export function parseDay(text: string): number | undefined {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(day) ? undefined : day;
+}
+
+/** @throws ClockDoubtError when the clock is far from the ring's own instants. */
+export function requireClockOfRing(ring: KeyRing, reading: ClockReading): void {
+  const { now } = reading;
+  const latest = latestInstant(ring);
+  const days = Math.round(Math.abs(now - latest) / dayMilliseconds);
+  const [clock, last] = [now, latest].map((instant) => new Date(instant).toISOString());
+  if (latest > now + allowedLagMilliseconds) {
+    throw new ClockDoubtError([
+      `The clock says ${clock}, but the key ring was changed at ${last}, ${days} days later: set the clock right or, if it is right now and was wrong then, mend the ring with waxwing-relay keys mend-dates --today YYYY-MM-DD.`,
+    ]);
+  }
+  const passed = Math.max(latest, reading.witnessed ?? 0);
+  if (now > passed + longestRestMilliseconds && !isConfirmed(reading)) {
+    throw new ClockDoubtError([
+      `The clock says ${clock}, ${days} days after anything last happened to the key ring: set the clock right or, if it is right and no relay ran for so long, say which day it is with RELAY_KEY_TODAY=YYYY-MM-DD and try again.`,
+    ]);
+  }
+}
+
+/**
+ * The ring as if what a clock that was ahead has dated had been done now. The list is signed again with a sequence by the
+ * clock. Phones follow it that refused the lists from the future; the few whose own clock was ahead as well follow it
+ * only when that time has come. The very same ring when nothing in it is dated more than a day ahead.
+ */
+export function mendDates(
+  ring: KeyRing,
+  { now, policy }: { readonly now: number; readonly policy: RotationPolicy },
+): KeyRing {
+  if (latestInstant(ring) <= now + allowedLagMilliseconds) return ring;
+  const past = (instant: number) => Math.min(instant, now);
+  return {
+    ...ring,
+    bouncerKeys: ring.bouncerKeys.map((key) => mendKey(key, { now, policy })),
+    signingKeys: ring.signingKeys.map((key) => ({ ...key, createdAt: past(key.createdAt) })),
+    tokenKeys: ring.tokenKeys.map((key) => ({
+      ...key,
+      currentFrom: Math.min(key.currentFrom, now + tokenKeyNoticeMilliseconds),
+    })),
+    published: ring.published && mendPublished(ring.published, now),
+  };
+}
+
+function mendKey(
+  key: BouncerKey,
+  { now, policy }: { readonly now: number; readonly policy: RotationPolicy },
+): BouncerKey {
+  const createdAt = Math.min(key.createdAt, now);
+  switch (key.state) {
+    case 'primary':
+      return { ...key, createdAt, primarySince: Math.min(key.primarySince, now) };
+    case 'accepted':
+      if (key.acceptedSince <= now) return { ...key, createdAt };
+      return { ...key, createdAt, acceptedSince: now, acceptedUntil: now + policy.acceptForMilliseconds };
+    case 'retired':
+      return { ...key, createdAt, retiredAt: Math.min(key.retiredAt, now) };
+    case 'compromised':
+      return { ...key, createdAt, revokedAt: Math.min(key.revokedAt, now) };
+  }
+}
+
+function mendPublished(published: PublishedKeyList, now: number): PublishedKeyList {
+  // Issued never, so that it is signed again.
+  return { ...published, sequence: Math.min(published.sequence, now - 1), issuedAt: 0 };
+}
+
+/** When something last happened to the ring, by the clocks of those who did it; in Unix milliseconds. */
+function latestInstant({ bouncerKeys, signingKeys, published }: KeyRing): number {
+  return Math.max(
+    published?.issuedAt ?? 0,
+    published?.sequence ?? 0,
+    ...signingKeys.map(({ createdAt }) => createdAt),
+    ...bouncerKeys.map(changedAt),
+  );
+}
+
+function changedAt(key: BouncerKey): number {
+  switch (key.state) {
+    case 'primary':
+      return key.primarySince;
+    case 'accepted':
+      return key.acceptedSince;
+    case 'retired':
+      return key.retiredAt;
+    case 'compromised':
+      return key.revokedAt;
+  }
+}

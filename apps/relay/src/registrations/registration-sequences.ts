@@ -1,0 +1,132 @@
+import { formatPushAccountId } from '@waxwing/protocol';
+import { BulkStatement } from '@waxwing/storage';
+import type { Kysely, Transaction } from 'kysely';
+import type { RelayTables } from '../relay-tables.js';
+import type { OpenedRegistration } from './registration-store.js';
+
+type Numbered = Pick<OpenedRegistration, 'device' | 'sequence'>;
+
+/** The highest sequence of one account, among those presented now or of all so far. */
+interface AccountSequence {
+  readonly realm_id: number;
+  readonly push_account_id: string;
+  readonly sequence: number;
+}
+
+/**
+ * Remembers the highest sequence that each account has registered with, so that no server can present a registration
+ * again that the phone has replaced since. Removing the account's devices does not make it forget. The statements are
+ * built once for a database.
+ */
+export class RegistrationSequences {
+  readonly #raise: BulkStatement<AccountSequence>;
+
+  constructor(db: Kysely<RelayTables>) {
+    this.#raise = new BulkStatement((rows) => buildStatement(db, rows));
+  }
+
+  /**
+   * Those of the registrations that are in force: none with a higher sequence was presented for the same account, before
+   * or together with it. One without a sequence is in force as long as its account has never had one.
+   */
+  async claim<Registration extends Numbered>(
+    db: Transaction<RelayTables>,
+    registrations: readonly Registration[],
+    now: number,
+  ): Promise<ReadonlySet<Registration>> {
+    const highest = new Map<string, AccountSequence>();
+    for (const registration of registrations) {
+      const account = toAccount(registration);
+      const before = highest.get(nameOf(account));
+      if (before === undefined || before.sequence < account.sequence) highest.set(nameOf(account), account);
+    }
+    const numbered = [...highest.values()].filter(({ sequence }) => sequence > 0);
+    const unnumbered = [...highest.values()].filter(({ sequence }) => sequence === 0);
+    // In one order everywhere, so that two transactions never wait for each other.
+    const rows = numbered
+      .sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))
+      .map(({ realm_id, push_account_id, sequence }) => [realm_id, push_account_id, sequence, now]);
+    const known = [...(await this.#raise.run(db, rows)), ...(await findSequences(db, unnumbered))];
+    const inForce = new Map(known.map((account) => [nameOf(account), account.sequence]));
+    return new Set(
+      registrations.filter((registration) => {
+        const account = toAccount(registration);
+        return account.sequence >= (inForce.get(nameOf(account)) ?? 0);
+      }),
+    );
+  }
+}
+
+/** Forgets the accounts of which nothing was presented since `before` (Unix milliseconds), up to `limit`; how many they were. */
+export async function forgetRegistrationSequences(
+  db: Transaction<RelayTables>,
+  before: number,
+  limit: number,
+): Promise<number> {
+  const old = await db
+    .selectFrom('registration_sequences')
+    .select('presented_at')
+    .where('presented_at', '<', before)
+    .orderBy('presented_at')
+    .limit(limit)
+    .execute();
+  const last = old.at(-1)?.presented_at;
+  if (last === undefined) return 0;
+  const { numDeletedRows } = await db
+    .deleteFrom('registration_sequences')
+    .where('presented_at', '<=', last)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
+async function findSequences(
+  db: Transaction<RelayTables>,
+  accounts: readonly AccountSequence[],
+): Promise<readonly AccountSequence[]> {
+  if (accounts.length === 0) return [];
+  const ids = accounts.map(({ push_account_id }) => push_account_id);
+  const realms = [...new Set(accounts.map(({ realm_id }) => realm_id))];
+  return db
+    .selectFrom('registration_sequences')
+    .select(['realm_id', 'push_account_id', 'sequence'])
+    .where('realm_id', 'in', realms)
+    .where('push_account_id', 'in', ids)
+    .execute();
+}
+
+function toAccount({ device: { realmId, pushAccountId }, sequence }: Numbered): AccountSequence {
+  return {
+    realm_id: realmId,
+    push_account_id: formatPushAccountId(pushAccountId),
+    sequence: sequence ?? 0,
+  };
+}
+
+function nameOf({ realm_id, push_account_id }: AccountSequence): string {
+  return `${realm_id} ${push_account_id}`;
+}
+
+function buildStatement(db: Kysely<RelayTables>, rows: number): string {
+  return db
+    .insertInto('registration_sequences')
+    .columns(['realm_id', 'push_account_id', 'sequence', 'presented_at'])
+    .values(
+      Array.from({ length: rows }, () => ({
+        ...{ realm_id: 0, push_account_id: '' },
+        ...{ sequence: 0, presented_at: 0 },
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['realm_id', 'push_account_id']).doUpdateSet(({ ref, eb }) => ({
+        sequence: eb
+          .case()
+          .when(ref('excluded.sequence'), '>', ref('registration_sequences.sequence'))
+          .then(ref('excluded.sequence'))
+          .else(ref('registration_sequences.sequence'))
+          .end(),
+        presented_at: ref('excluded.presented_at'),
+      })),
+    )
+    .returning(['realm_id', 'push_account_id', 'sequence'])
+    .compile().sql;
+}

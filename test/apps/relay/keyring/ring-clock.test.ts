@@ -1,0 +1,257 @@
+import { join } from 'node:path';
+import { type KeyListAnswer, verifyKeyList } from '@waxwing/protocol';
+import { writePrivateFile } from '@waxwing/service';
+import { generateX25519Identity } from 'age-encryption';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
+import { type KeyTerminal, keysOf, ringOf, terminalWithRing } from './key-terminal.js';
+import { keeperOf, liveRing, makeRing, sharedWorld } from './live-ring-under-test.js';
+import { day, freshFolder, sodium, startedAt } from './ring-material.js';
+
+const year = 365 * day;
+const dayOf = (instant: number) => new Date(instant).toISOString().slice(0, 10);
+
+/** Has the operator confirm what the clock says, for one command. */
+async function confirmed(terminal: KeyTerminal, ...argv: string[]) {
+  terminal.environment.RELAY_KEY_TODAY = dayOf(terminal.now);
+  const ran = await terminal.run(...argv);
+  delete terminal.environment.RELAY_KEY_TODAY;
+  return ran;
+}
+
+/** What a phone makes of the published list: its clock is right, and it has followed one with `lastSequence`. */
+async function phoneFollows(terminal: KeyTerminal, lastSequence: number) {
+  const exported = await terminal.json('export-public');
+  const verdict = verifyKeyList(
+    { result: 'success', ...(exported.key_list as Omit<KeyListAnswer, 'result'>) },
+    {
+      verify: (signature, message, key) => sodium.verifyDetached(signature, message, key),
+      signingPublicKey: String(exported.signing_public_key),
+      recoveryPublicKey: undefined,
+      revokedKeys: new Set(),
+      lastSequence,
+      nowSeconds: Math.floor(terminal.now / 1000),
+    },
+  );
+  return verdict.kind === 'verified' ? verdict.list.sequence : verdict.reason;
+}
+
+/** A ring whose operator took a clock that was ten years ahead for right, rotated, and then put the clock right. */
+async function spoiltRing() {
+  const terminal = await terminalWithRing();
+  const right = terminal.now + 5 * day;
+  const seen = Number(await phoneFollows(terminal, 0));
+  terminal.now = right + 10 * year;
+  expect((await confirmed(terminal, 'rotate')).error).toBeUndefined();
+  terminal.now = right;
+  return { terminal, right, seen };
+}
+
+describe('a command by a clock that is far from the ring’s own instants', () => {
+  it.each([
+    ['rotate'],
+    ['rotate', '--dry-run'],
+    ['rotate-token-key'],
+    ['rotate-signing-key', '--yes'],
+    ['verify'],
+  ])('is refused when the clock is ten years ahead: %s %s', async (...argv) => {
+    const terminal = await terminalWithRing();
+    const before = await ringOf(terminal);
+    terminal.now += 10 * year;
+    const { error } = await terminal.run(...argv);
+    expect(error).toContain(
+      'The clock says 2036-02-27T00:00:00.000Z, 3650 days after anything last happened to the key ring: set the clock right or',
+    );
+    expect(error).toContain('RELAY_KEY_TODAY=YYYY-MM-DD');
+    terminal.now -= 10 * year;
+    expect(await ringOf(terminal)).toEqual(before);
+  });
+
+  it('is done after a pause of 90 days, and not of a moment more, unless the operator says which day it is', async () => {
+    const terminal = await terminalWithRing();
+    const { published } = await ringOf(terminal);
+    terminal.now = Number(published?.issuedAt) + 90 * day + 1;
+    expect((await terminal.run('verify')).error).toContain('90 days after anything last happened');
+    terminal.environment.RELAY_KEY_TODAY = '2026-05-20';
+    expect((await terminal.run('rotate')).error).toContain('90 days after');
+    expect((await confirmed(terminal, 'rotate')).error).toBeUndefined();
+    expect((await terminal.run('rotate')).error).toBeUndefined();
+    terminal.now += 90 * day;
+    expect((await terminal.run('rotate')).error).toBeUndefined();
+  });
+
+  it('is refused when the clock is more than a day behind, and done when it is less', async () => {
+    const terminal = await terminalWithRing();
+    const start = terminal.now;
+    terminal.now = start - day + 59_999;
+    const { error } = await terminal.run('rotate');
+    expect(error).toContain(
+      'The clock says 2026-02-28T00:00:59.999Z, but the key ring was changed at 2026-03-01T00:00:00.000Z, 1 days later',
+    );
+    expect((await confirmed(terminal, 'rotate')).error).toBe(error);
+    terminal.now = start - day + 60_000;
+    expect((await terminal.run('rotate')).error).toBeUndefined();
+    // The sequence is never behind the last one, and at most a day ahead of the clock, so that phones follow the list.
+    expect(await phoneFollows(terminal, start)).toBe(start + 1);
+  });
+
+  it('wants the day as a date', async () => {
+    const terminal = await terminalWithRing();
+    terminal.environment.RELAY_KEY_TODAY = 'today';
+    expect((await terminal.run('rotate')).error).toContain(
+      'RELAY_KEY_TODAY must be a day such as 2026-11-22, but is "today".',
+    );
+  });
+});
+
+describe('keys mend-dates', () => {
+  it('mends a ring of a clock that was ten years ahead, and phones follow its list again at once', async () => {
+    const { terminal, right, seen } = await spoiltRing();
+    expect(await phoneFollows(terminal, seen)).toBe('issued-in-the-future');
+    const refused = await terminal.run('rotate');
+    expect(refused.error).toContain('3650 days later: set the clock right or');
+    expect(refused.error).toContain('keys mend-dates --today YYYY-MM-DD');
+    const mended = await terminal.run('mend-dates', '--today', dayOf(right));
+    expect(mended.printed).toContain('dated again');
+    expect(await phoneFollows(terminal, seen)).toBe(right);
+    const { bouncerKeys, published } = await ringOf(terminal);
+    expect(bouncerKeys).toMatchObject([
+      { state: 'accepted', acceptedSince: right, acceptedUntil: right + 400 * day },
+      { state: 'primary', createdAt: right, primarySince: right },
+    ]);
+    expect(published).toMatchObject({ sequence: right, issuedAt: right });
+    expect((await terminal.run('rotate')).error).toBeUndefined();
+    expect(await phoneFollows(terminal, right)).toBe(right + 1);
+  });
+
+  it('mends signing keys, token keys, and what was retired or revoked as well, and leaves what was dated rightly', async () => {
+    const { terminal, right } = await spoiltRing();
+    const [first, second] = await keysOf(terminal);
+    terminal.now = right + 10 * year;
+    for (const argv of [
+      ['rotate'],
+      ['retire', first?.id ?? '', '--yes', '--force'],
+      ['revoke', second?.id ?? '', '--compromised', '--yes'],
+      ['rotate-signing-key', '--yes'],
+      ['rotate-token-key'],
+    ]) {
+      expect((await confirmed(terminal, ...argv)).error).toBeUndefined();
+    }
+    terminal.now = right;
+    await terminal.run('mend-dates', '--today', dayOf(right));
+    const ring = await ringOf(terminal);
+    expect(ring.bouncerKeys).toMatchObject([
+      { state: 'retired', createdAt: startedAt, retiredAt: right },
+      { state: 'compromised', createdAt: right, revokedAt: right },
+      { state: 'primary', primarySince: right },
+    ]);
+    expect(ring.signingKeys.map(({ createdAt }) => createdAt)).toEqual([startedAt, right]);
+    expect(ring.tokenKeys.map(({ currentFrom }) => currentFrom)).toEqual([0, right + 120_000]);
+  });
+
+  it('leaves the date of an accepted key that was replaced by a right clock', async () => {
+    const terminal = await terminalWithRing();
+    await terminal.run('rotate');
+    terminal.now += 10 * year;
+    await confirmed(terminal, 'rotate');
+    terminal.now = startedAt + day;
+    await terminal.run('mend-dates', '--today', dayOf(terminal.now));
+    expect((await ringOf(terminal)).bouncerKeys[0]).toMatchObject({
+      acceptedSince: startedAt,
+      acceptedUntil: startedAt + 400 * day,
+    });
+  });
+
+  it('changes nothing in a sound ring, and nothing at all with --dry-run', async () => {
+    const terminal = await terminalWithRing();
+    const sound = await ringOf(terminal);
+    const ran = await terminal.run('mend-dates', '--today', dayOf(terminal.now));
+    expect(ran.printed).toContain('Nothing changes.');
+    expect(await ringOf(terminal)).toEqual(sound);
+    const { terminal: other, right } = await spoiltRing();
+    const spoilt = await ringOf(other);
+    const dry = await other.run('mend-dates', '--today', dayOf(right), '--dry-run');
+    expect(dry.printed).toContain('This would change:');
+    expect(await ringOf(other)).toEqual(spoilt);
+  });
+
+  it('goes by the day that a person says, in case the clock is wrong again', async () => {
+    const { terminal, right } = await spoiltRing();
+    const spoilt = await ringOf(terminal);
+    for (const [now, today, complaint] of [
+      [right - 3 * year, dayOf(right), 'and you say that today is'],
+      [right, dayOf(right + 3 * day), 'and you say that today is'],
+      [right, dayOf(right - 3 * day), 'and you say that today is'],
+      [right, 'today', '--today must be a day'],
+    ] as const) {
+      terminal.now = now;
+      expect((await terminal.run('mend-dates', '--today', today)).error).toContain(complaint);
+    }
+    expect((await terminal.run('mend-dates')).error).toContain('--today');
+    expect(await ringOf(terminal)).toEqual(spoilt);
+  });
+});
+
+describe('a relay by a clock that is far from the ring’s own instants', () => {
+  const closers: (() => Promise<void>)[] = [];
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+    vi.useRealTimers();
+  });
+
+  async function world() {
+    const folder = freshFolder();
+    await writePrivateFile(join(folder, 'identity'), `${await generateX25519Identity()}\n`);
+    const time = { now: startedAt };
+    const here = await sharedWorld({ folder, time }, `sqlite:${join(folder, 'relay.sqlite')}`);
+    closers.push(() => here.database.close());
+    await makeRing(here);
+    return here;
+  }
+
+  it('does not start ten years ahead, and does when the operator says that it is that day', async () => {
+    const here = await world();
+    const before = await keeperOf(here).read();
+    here.time.now += 10 * year;
+    await expect(liveRing(here)).rejects.toThrow('3650 days after anything last happened to the key ring');
+    expect(await keeperOf(here).readStored()).toBe(before.stored);
+    const confirmedDay = Date.parse(dayOf(here.time.now));
+    const live = await liveRing({ ...here, configuration: { ...here.configuration, confirmedDay } });
+    closers.push(() => live.close());
+    expect(live.keyRing.publishedKeyList().issuedAt).toBe(here.time.now);
+  });
+
+  it('does not start on a ring from the future', async () => {
+    const here = await world();
+    here.time.now -= 2 * day;
+    await expect(liveRing(here)).rejects.toThrow('but the key ring was changed at');
+  });
+
+  it('goes on with what it has when the clock jumps ten years and stays there, and says what to do', async () => {
+    const here = await world();
+    const monotonic = { now: 0 };
+    const live = await liveRing(here, () => monotonic.now);
+    closers.push(() => live.close());
+    const context = { policy: here.configuration.policy, makeKeyPair: () => sodium.generateKeyPair() };
+    const rotated = (now: number) =>
+      keeperOf(here).change((ring) => rotate(ring, { ...context, now }), { actor: 'test', action: 'test' });
+    const { ring } = await rotated(here.time.now);
+    await live.keyRing.refresh();
+    const list = live.keyRing.publishedKeyList();
+    here.time.now += 10 * year;
+    await live.keyRing.refresh();
+    monotonic.now += 3_600_000;
+    here.time.now += 3_600_000;
+    await live.keyRing.refresh();
+    expect(live.keyRing.describe().problem).toContain('RELAY_KEY_TODAY');
+    expect(live.keyRing.publishedKeyList()).toEqual(list);
+    await expect(rotated(here.time.now)).rejects.toThrow('RELAY_KEY_TODAY');
+    here.time.now = startedAt + 7_200_000;
+    await live.keyRing.refresh();
+    expect(live.keyRing.describe().problem).toBeUndefined();
+    for (const { publicKey } of ring.bouncerKeys) expect(live.keyRing.find(publicKey)).toBeDefined();
+  });
+});

@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  scheduleRemovalOfOldRows,
+  sequenceRetentionMilliseconds,
+} from '../../../../apps/relay/src/remove-old-rows.js';
+import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { seal } from '../../../support/noble-oracle.js';
+import { registrationVectors } from '../../../support/shared-vectors.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { goodForm, type RelayUnderTest, realmUuid, startRelayUnderTest } from '../relay-under-test.js';
+
+const secondRealmUuid = '11111111-2222-4333-8444-555555555555';
+const day = 86_400;
+const { keys, now } = registrationVectors();
+const superseded = {
+  status: 400,
+  body: { result: 'error', code: 'REQUEST_EXPIRED', msg: 'Request expired' },
+};
+const invalid = {
+  status: 400,
+  body: { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' },
+};
+
+/** A form with a registration that an implementation which is not ours has sealed. */
+function form(registration: object, pushAccountId = '2408'): Record<string, string> {
+  const publicKey = keys[0]?.public_key ?? '';
+  const plaintext = JSON.stringify({
+    ...{ token_kind: 'fcm', token: 'a token', timestamp: now, audience: realmUuid },
+    ...registration,
+  });
+  const ephemeral = crypto.getRandomValues(new Uint8Array(32));
+  const box = seal(new TextEncoder().encode(plaintext), Buffer.from(publicKey, 'base64'), ephemeral);
+  return goodForm({
+    push_account_id: pushAccountId,
+    encrypted_push_registration: Buffer.from(box).toString('base64'),
+    bouncer_public_key: publicKey,
+  });
+}
+
+eachBackend((backend) => {
+  let relay: RelayUnderTest;
+  beforeEach(async () => {
+    relay = await startRelayUnderTest(await backend.freshUrl());
+  });
+  afterEach(() => relay.close());
+
+  const register = async (registration: object, pushAccountId?: string) =>
+    relay.register(form(registration, pushAccountId));
+
+  describe('the sequence of a registration', () => {
+    it('lets each one follow the one before, for another token as well, and a repeat keep its id', async () => {
+      const { body } = await register({ sequence: 5 });
+      expect(await register({ sequence: 5 })).toMatchObject({ status: 200, body });
+      expect(await register({ sequence: 6 })).toMatchObject({ status: 200, body });
+      expect(await register({ sequence: 7, token: 'another' })).toMatchObject({ status: 200 });
+    });
+
+    it('has an older one refused after a later one, whatever day it is dated for', async () => {
+      const hoarded = Array.from({ length: 31 }, (_, days) => ({
+        sequence: now * 1000 + days,
+        timestamp: now + days * day,
+      }));
+      expect(await register({ sequence: now * 1000 + 31 })).toMatchObject({ status: 200 });
+      for (const [days, registration] of hoarded.entries()) {
+        relay.time.now = (now + days * day) * 1000;
+        expect(await register(registration)).toMatchObject(superseded);
+        expect(await register({ ...registration, token: 'another' })).toMatchObject(superseded);
+      }
+      expect(await relay.devices()).toMatchObject([{ registered_at: now * 1000 }]);
+    });
+
+    it('is not forgotten when the server has the device removed', async () => {
+      const { body } = await register({ sequence: 9 });
+      await relay.database.db.deleteFrom('relay_devices').where('id', '=', Number(body.device_id)).execute();
+      expect(await register({ sequence: 8 })).toMatchObject(superseded);
+      expect(await register({ sequence: 9 })).toMatchObject({ status: 200 });
+    });
+
+    it('counts for its own account and realm alone', async () => {
+      await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
+      expect(await register({ sequence: 9 })).toMatchObject({ status: 200 });
+      expect(await register({ sequence: 1 }, '2409')).toMatchObject({ status: 200 });
+      const elsewhere = form({ sequence: 1, audience: secondRealmUuid });
+      expect(await relay.register({ ...elsewhere, realm_uuid: secondRealmUuid })).toMatchObject({
+        status: 200,
+      });
+      expect(await register({ sequence: 8 })).toMatchObject(superseded);
+    });
+
+    it('may be missing, as stock clients leave it out, until the account has had one', async () => {
+      for (const stock of [{}, { sequence: null }, { sequence: 0 }]) {
+        expect(await register(stock)).toMatchObject({ status: 200 });
+      }
+      expect(await relay.database.db.selectFrom('registration_sequences').selectAll().execute()).toEqual([]);
+      expect(await register({ sequence: 1 })).toMatchObject({ status: 200 });
+      expect(await register({})).toMatchObject(superseded);
+      expect(await register({}, '2409')).toMatchObject({ status: 200 });
+    });
+
+    it.each(['1', -1, 1.5, 2 ** 53, true, [1]])(
+      'is refused like all that is malformed when it is %j',
+      async (sequence) => {
+        expect(await register({ sequence })).toMatchObject(invalid);
+      },
+    );
+
+    it('lets the latest alone count of several that arrive at once', async () => {
+      const answers = await Promise.all([
+        ...[3, 1, 2, 3].map((sequence) => register({ sequence })),
+        register({}),
+        register({ sequence: 1 }, '2409'),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 400, 400, 200, 400, 200]);
+      expect(await register({ sequence: 2 })).toMatchObject(superseded);
+    });
+
+    it('of a registration that is refused for another reason counts for nothing', async () => {
+      expect(await register({ sequence: 9, timestamp: now - day - 1 })).toMatchObject({ status: 400 });
+      expect(await register({ sequence: 9, timestamp: now + day + 1 })).toMatchObject(invalid);
+      expect(await register({ sequence: 9, audience: secondRealmUuid })).toMatchObject(invalid);
+      expect(await register({ sequence: 9, push_account_id: '7' })).toMatchObject(invalid);
+      expect(await register({ sequence: 1 })).toMatchObject({ status: 200 });
+    });
+
+    it('is forgotten 400 days after anything was presented for the account, and not before', async () => {
+      const { database, context } = relay;
+      scheduleRemovalOfOldRows({
+        ...{ database, clock: context.clock, metrics: context.metrics },
+        keyRing: { forgetOldUses: async () => 0 },
+      });
+      await database.jobs.start();
+      await register({ sequence: 9 });
+      const remembered = () => database.db.selectFrom('registration_sequences').select('sequence').execute();
+      const start = relay.time.now;
+      relay.time.now = start + 10 * 86_400_000;
+      const replayed = { sequence: 8, timestamp: now + 10 * day };
+      expect(await register(replayed)).toMatchObject(superseded);
+      relay.time.now = start + sequenceRetentionMilliseconds + 9 * 86_400_000;
+      await database.jobs.idle();
+      expect(await remembered()).toEqual([{ sequence: 9 }]);
+      relay.time.now += 2 * 86_400_000;
+      await database.jobs.idle();
+      expect(await remembered()).toEqual([]);
+    });
+  });
+
+  describe('the account that a registration names', () => {
+    it('must be the one that it is presented for', async () => {
+      expect(await register({ push_account_id: '2408' })).toMatchObject({ status: 200 });
+      expect(await register({ push_account_id: 2408 })).toMatchObject({ status: 200 });
+      expect(await register({ push_account_id: null })).toMatchObject({ status: 200 });
+      expect(await register({ push_account_id: '2409' })).toMatchObject(invalid);
+      expect(await register({ push_account_id: 'abc' })).toMatchObject(invalid);
+    });
+
+    it('is compared as 64 bits', async () => {
+      const accountId = '9007199254740993';
+      expect(await register({ push_account_id: accountId }, accountId)).toMatchObject({ status: 200 });
+      expect(await register({ push_account_id: '9007199254740992' }, accountId)).toMatchObject(invalid);
+    });
+  });
+});

@@ -1,0 +1,216 @@
+import { createMemoryPushAccountStore, decodePushAccount, encodePushAccount } from '@waxwing/client';
+import { describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
+import { createFollowingPhone, second } from './following-phone.js';
+import { createPhone } from './phone.js';
+
+const day = 86_400_000;
+
+type Phone = Pick<Awaited<ReturnType<typeof createPhone>>, 'server' | 'registrar'>;
+
+/** Has the phone register again, as a server can at any time by losing the device. */
+async function registerAgain({ server, registrar }: Phone) {
+  server.devices.clear();
+  const status = await registrar.sync();
+  return { status, dated: Number(server.lastRegistration.registration.timestamp) * 1000 };
+}
+
+describe('A server that lies about the time', () => {
+  it('gets no registration for a day to come, whichever days it claims, one after the other', async () => {
+    for (const step of [1, -1]) {
+      const phone = await createPhone();
+      for (let days = 0; days <= 31; days += 1) {
+        phone.server.claimedLateness = step * days * day;
+        const { dated } = await registerAgain(phone);
+        expect(dated - phone.server.now).toBeLessThanOrEqual(day + 1000);
+      }
+    }
+  });
+
+  it('leads a phone no further by many small steps, in whatever order', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: -400, max: 400 }), { maxLength: 8 }), async (hours) => {
+        const phone = await createPhone();
+        for (const claimed of hours) {
+          phone.server.claimedLateness = claimed * 3_600_000;
+          const { dated } = await registerAgain(phone);
+          expect(dated - phone.server.now).toBeLessThanOrEqual(day + 1000);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('keeps no phone from registering by a time that is too late, and the status tells of it', async () => {
+    const phone = await createPhone();
+    phone.server.claimedLateness = 40 * day;
+    const { status, dated } = await registerAgain(phone);
+    expect(status).toMatchObject({
+      code: 'active',
+      warning:
+        'The server says that it is Wed, 30 Dec 2026 12:00:00 GMT, and the phone that it is Fri, 20 Nov 2026 12:00:00 GMT.',
+    });
+    expect(dated).toBe(phone.server.now);
+  });
+
+  it.each([40, -40])(
+    'by %d days moves no phone from the verified key to the one in the app',
+    async (days) => {
+      const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
+      publish();
+      await registrar.sync();
+      server.claimedLateness = days * day;
+      knobs.token = { tokenKind: 'fcm', token: 'changed' };
+      await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'key-list' });
+      expect(new Set(sealedTo())).toEqual(new Set([second]));
+    },
+  );
+
+  it('makes no phone register again by claiming that its registration is old', async () => {
+    const { server, registrar } = await createPhone();
+    await registrar.sync();
+    server.claimedLateness = 31 * day;
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(server.registrations).toHaveLength(1);
+  });
+
+  it('does not get the week of a phone that is behind by claiming more than a week', async () => {
+    const { publish, knobs, ...phone } = await createFollowingPhone();
+    publish();
+    knobs.clockErrorMilliseconds = -6 * day;
+    phone.server.claimedLateness = 20 * day;
+    const { status, dated } = await registerAgain(phone);
+    expect(status).toMatchObject({ code: 'clock-wrong', keySource: 'key-list' });
+    expect(dated).toBe(phone.server.now - 6 * day);
+  });
+
+  it('does not get that week by a time from before the list that proves it either', async () => {
+    const { publish, knobs, ...phone } = await createFollowingPhone();
+    publish();
+    knobs.clockErrorMilliseconds = -6 * day;
+    phone.server.claimedLateness = -2 * day;
+    const { dated } = await registerAgain(phone);
+    expect(dated).toBe(phone.server.now - 6 * day);
+  });
+
+  it('does not get it where the phone is not proven to be behind by more than a day', async () => {
+    const { publish, knobs, ...phone } = await createFollowingPhone();
+    publish();
+    knobs.clockErrorMilliseconds = -day;
+    phone.server.claimedLateness = 5 * day;
+    const { dated } = await registerAgain(phone);
+    expect(dated).toBe(phone.server.now - day);
+  });
+});
+
+describe('A phone whose clock is wrong', () => {
+  it.each([3, 31, 400])('registers all the same when it is %d days ahead, and is told', async (days) => {
+    const { server, knobs, registrar } = await createPhone();
+    knobs.clockErrorMilliseconds = days * day;
+    await expect(registrar.sync()).resolves.toMatchObject({
+      code: 'active',
+      warning: expect.stringContaining('and the phone that it is'),
+    });
+    expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
+  });
+
+  it.each([-1, 1])('registers by the server’s time when it is a day off (%d)', async (days) => {
+    const { server, knobs, registrar } = await createPhone();
+    knobs.clockErrorMilliseconds = days * (day - 1000);
+    const status = await registrar.sync();
+    expect(status).toMatchObject({ code: 'active' });
+    expect(status.warning).toBeUndefined();
+    expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
+  });
+
+  it.each([-3, -400])('is told so when it is %d days behind, after one registration', async (days) => {
+    const { server, knobs, registrar } = await createPhone();
+    knobs.clockErrorMilliseconds = days * day;
+    await expect(registrar.sync()).resolves.toMatchObject({
+      code: 'clock-wrong',
+      sentence: expect.stringContaining('set date and time by itself'),
+      errorCode: 'REQUEST_EXPIRED',
+      warning: expect.stringContaining('The server says that it is Fri, 20 Nov 2026 12:00:00 GMT'),
+    });
+    expect(server.registrations).toHaveLength(1);
+    knobs.clockErrorMilliseconds = 0;
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+  });
+
+  it.each([
+    [-2, 'active'],
+    [-6, 'active'],
+    [-8, 'clock-wrong'],
+  ])('that is %d days off is %s when it follows a signed list of this day', async (days, code) => {
+    const { publish, registrar, server, knobs } = await createFollowingPhone();
+    publish();
+    knobs.clockErrorMilliseconds = days * day;
+    await expect(registrar.sync()).resolves.toMatchObject({
+      code,
+      warning: expect.stringContaining('The server says that it is'),
+    });
+    if (code === 'active') {
+      expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
+    }
+  });
+
+  it('is not told of its clock when the relay refuses it for another reason', async () => {
+    const { server, knobs, registrar } = await createPhone();
+    knobs.clockErrorMilliseconds = -3 * day;
+    server.verdictOn = () => 'BAD_REQUEST';
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'failed', errorCode: 'BAD_REQUEST' });
+  });
+
+  it('says why no list is followed as well as what the clocks say', async () => {
+    const { publish, registrar, server, knobs } = await createFollowingPhone();
+    publish();
+    knobs.clockErrorMilliseconds = 31 * day;
+    expect(server.registrations).toEqual([]);
+    const { warning } = await registrar.sync();
+    expect(warning).toContain('it has expired. The key in the app is in use. The server says that it is');
+  });
+});
+
+describe('The sequence of a registration', () => {
+  const sequences = ({ server }: Phone) =>
+    server.registrations.map(({ registration }) => registration.sequence);
+
+  it('grows with every registration, also when the clock stands still or goes back', async () => {
+    const phone = await createPhone();
+    const start = phone.server.now;
+    for (const step of [0, 0, 5000, -day, 0]) {
+      phone.server.now += step;
+      await registerAgain(phone);
+    }
+    expect(sequences(phone)).toEqual([start, start + 1, start + 5000, start + 5001, start + 5002]);
+  });
+
+  it('is kept before the server gets the registration, so that none is ever used twice', async () => {
+    const accounts = createMemoryPushAccountStore();
+    const { server, registrar } = await createPhone({ accounts });
+    server.overrides.set('/api/v1/mobile_push/register', () => Promise.reject(new TypeError('cut off')));
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'unreachable' });
+    expect(await accounts.list()).toMatchObject([{ sequence: server.now }]);
+    server.overrides.clear();
+    await registrar.sync();
+    expect(server.lastRegistration.registration.sequence).toBe(server.now + 1);
+  });
+
+  it('goes on over a restart of the app, and begins with an account of an earlier version', async () => {
+    const first = await createPhone();
+    await first.registrar.sync();
+    const [account] = await first.accounts.list();
+    if (account === undefined) throw new Error('no account was made');
+    const restart = async (text: string) => {
+      const accounts = createMemoryPushAccountStore();
+      await accounts.put(decodePushAccount(text));
+      const phone = await createPhone({ accounts });
+      await registerAgain(phone);
+      return phone.server.lastRegistration;
+    };
+    const text = encodePushAccount(account);
+    const { now } = first.server;
+    expect((await restart(text)).registration.sequence).toBe(now + 1);
+    expect((await restart(text.replace(`,"sequence":${now}`, ''))).registration.sequence).toBe(now);
+  });
+});

@@ -1,0 +1,210 @@
+import { type KeyListAnswer, type KeyListTrust, keyListAnswer, verifyKeyList } from '@waxwing/protocol';
+import { describe, expect, it } from 'vitest';
+import { verifyDetached } from '../../support/noble-oracle.js';
+import {
+  bouncerKey,
+  documentOf,
+  endorse,
+  inDomain,
+  type KeyListPlan,
+  signer,
+  keyListAnswer as signList,
+} from '../client/key-list-maker.js';
+
+const pinned = signer(100);
+const next = signer(101);
+const recovery = signer(99);
+const thief = signer(66);
+const second = signer(67);
+const day = 86_400;
+const now = 1_790_000_000;
+
+const trust: KeyListTrust = {
+  verify: verifyDetached,
+  signingPublicKey: pinned.publicKey,
+  recoveryPublicKey: recovery.publicKey,
+  revokedKeys: new Set(),
+  lastSequence: 0,
+  nowSeconds: now,
+};
+
+function answer(plan: Partial<KeyListPlan> = {}): KeyListAnswer {
+  const whole = { issuedAt: now, primary: bouncerKey(1), signer: pinned, ...plan };
+  return keyListAnswer.parse({ result: 'success', ...signList(whole) });
+}
+
+function verdict(plan: Partial<KeyListPlan>, changed: Partial<KeyListTrust> = {}): string {
+  const verified = verifyKeyList(answer(plan), { ...trust, ...changed });
+  return verified.kind === 'verified' ? `signed by ${verified.signingPublicKey}` : verified.reason;
+}
+
+const first = (key: typeof pinned) => ({ public_key: key.publicKey, endorsement: null });
+const link = (by: typeof pinned, key: typeof pinned) => ({
+  public_key: key.publicKey,
+  endorsement: endorse(by, key),
+});
+const unknown = 'unknown-signing-key';
+
+describe('The chain of signing keys', () => {
+  it('must begin at a trusted key: a stranger’s two keys that vouch for one another are no chain', () => {
+    expect(verdict({ signer: second, chain: [first(thief), link(thief, second)] })).toBe(unknown);
+  });
+
+  it('may be one key alone, and only the trusted one', () => {
+    expect(verdict({})).toBe(`signed by ${pinned.publicKey}`);
+    expect(verdict({ signer: thief })).toBe(unknown);
+  });
+
+  it('is walked from the trusted key, wherever in it that key stands', () => {
+    const chain = [first(thief), link(thief, pinned), link(pinned, next)];
+    expect(verdict({ signer: next, chain })).toBe(`signed by ${next.publicKey}`);
+    expect(verdict({ signer: next, chain: [first(pinned), link(pinned, next)] })).toBe(
+      `signed by ${next.publicKey}`,
+    );
+  });
+
+  it('breaks at a link that the key before it has not endorsed', () => {
+    for (const endorsement of [null, endorse(thief, next), endorse(pinned, thief)]) {
+      const chain = [first(pinned), { public_key: next.publicKey, endorsement }];
+      expect(verdict({ signer: next, chain })).toBe(unknown);
+    }
+  });
+
+  it('breaks for good: what follows a broken link is not trusted because the one before it vouches', () => {
+    const chain = [first(pinned), link(thief, thief), link(thief, second)];
+    expect(verdict({ signer: second, chain })).toBe(unknown);
+  });
+
+  it('is not mended by an endorsement of a key that is not the one right before', () => {
+    const chain = [first(pinned), link(pinned, next), link(pinned, second)];
+    expect(verdict({ signer: second, chain })).toBe(unknown);
+  });
+
+  it('may begin again at a key that the pinned recovery key endorses, first in it or not', () => {
+    for (const chain of [[link(recovery, next)], [first(thief), link(recovery, next)]]) {
+      expect(verdict({ signer: next, chain })).toBe(`signed by ${next.publicKey}`);
+      expect(verdict({ signer: next, chain }, { recoveryPublicKey: undefined })).toBe(unknown);
+    }
+  });
+
+  it('does not lead through a revoked key, nor to one, whoever endorses it', () => {
+    const revoked = (key: typeof pinned) => ({ revokedKeys: new Set([key.publicKey]) });
+    const chain = [first(pinned), link(pinned, next)];
+    expect(verdict({}, revoked(pinned))).toBe(unknown);
+    expect(verdict({ signer: next, chain }, revoked(pinned))).toBe(unknown);
+    expect(verdict({ signer: next, chain }, revoked(next))).toBe(unknown);
+    expect(verdict({ signer: next, chain: [link(recovery, next)] }, revoked(next))).toBe(unknown);
+  });
+
+  it('must end at the key that signs the list', () => {
+    const chain = [first(pinned), link(pinned, next)];
+    expect(verdict({ signer: pinned, chain })).toBe('malformed');
+    expect(verdict({ signer: thief, chain: [first(pinned)] })).toBe('malformed');
+  });
+});
+
+describe('The signature of a key list', () => {
+  it('must be by the key that the answer names', () => {
+    const { signature } = answer({ signer: thief });
+    expect(verifyKeyList({ ...answer(), signature }, trust)).toMatchObject({ reason: 'bad-signature' });
+  });
+
+  it('must be of these very bytes', () => {
+    const { key_list } = answer({ primary: bouncerKey(2) });
+    expect(verifyKeyList({ ...answer(), key_list }, trust)).toMatchObject({ reason: 'bad-signature' });
+  });
+
+  it.each(['', 'AAAA', 'no base64!'])('is wrong when it is “%s”', (signature) => {
+    expect(verifyKeyList({ ...answer(), signature }, trust)).toMatchObject({ reason: 'bad-signature' });
+  });
+});
+
+describe('The document of a key list', () => {
+  it.each(['!', '', '/w==', btoa('{'), btoa('{}')])('is malformed when it is “%s”', (key_list) => {
+    expect(verifyKeyList({ ...answer(), key_list }, trust)).toEqual({ kind: 'refused', reason: 'malformed' });
+  });
+
+  const plan = { issuedAt: now, primary: bouncerKey(1), signer: pinned };
+  const good = documentOf(plan);
+  const [primary] = good.keys as object[];
+
+  function verdictOn(text: string | Uint8Array): string {
+    const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
+    const verified = verifyKeyList(
+      {
+        ...answer(),
+        key_list: Buffer.from(bytes).toString('base64'),
+        signature: pinned.sign(inDomain('waxwing key list v1', bytes)),
+      },
+      trust,
+    );
+    return verified.kind === 'verified' ? 'verified' : verified.reason;
+  }
+
+  it.each([
+    ['of another version', { version: 2 }],
+    ['with two primary keys', { keys: [primary, primary] }],
+    ['with no primary key', { keys: [{ ...primary, state: 'accepted' }] }],
+    ['with a key that is none', { keys: [{ ...primary, public_key: 'AAAA' }] }],
+    ['with a key in another state', { keys: [primary, { ...primary, state: 'retired' }] }],
+    ['that revokes what is no key', { revoked: ['AAAA'] }],
+    ['without signing keys', { signing_keys: [] }],
+    [
+      'with an endorsement that is none',
+      { signing_keys: [{ public_key: pinned.publicKey, endorsement: 'AA' }] },
+    ],
+    ['with half a sequence', { sequence: 0.5 }],
+    ['issued before 1970', { issued_at: -1 }],
+  ])('is malformed, though rightly signed, when it is one %s', (_, change) => {
+    expect(verdictOn(JSON.stringify(good))).toBe('verified');
+    expect(verdictOn(JSON.stringify({ ...good, ...change }))).toBe('malformed');
+  });
+
+  it('is malformed when it is not UTF-8', () => {
+    const text = (more: string) => Buffer.from(JSON.stringify({ ...good, more }), 'latin1');
+    expect(verdictOn(text('e'))).toBe('verified');
+    expect(verdictOn(text('\u00e9'))).toBe('malformed');
+  });
+
+  it('is handed on as it was signed', () => {
+    expect(verifyKeyList(answer(), trust)).toMatchObject({
+      kind: 'verified',
+      list: { sequence: now * 1000, issued_at: now, keys: [{ public_key: bouncerKey(1) }] },
+      signingPublicKey: pinned.publicKey,
+    });
+  });
+});
+
+describe('The instants of a key list', () => {
+  const good = `signed by ${pinned.publicKey}`;
+
+  it.each([
+    ['expires the second after', { issuedAt: now - 1, expiresAt: now + 1 }, good],
+    ['expires this very second', { issuedAt: now - 1, expiresAt: now }, 'expired'],
+    ['was issued a day ahead', { issuedAt: now + day }, good],
+    ['was issued a second more than a day ahead', { issuedAt: now + day + 1 }, 'issued-in-the-future'],
+    ['has a sequence a day ahead of its date', { sequence: (now + day) * 1000 }, good],
+    [
+      'has a sequence further ahead of its date',
+      { sequence: (now + day) * 1000 + 1 },
+      'sequence-too-far-ahead',
+    ],
+  ])('count to the second: one that %s', (_, plan, expected) => {
+    expect(verdict(plan)).toBe(expected);
+  });
+
+  it('may be as far ahead as the client allows its own clock to be behind', () => {
+    const lag = { clockLagSeconds: 7 * day };
+    expect(verdict({ issuedAt: now + 7 * day }, lag)).toBe(good);
+    expect(verdict({ issuedAt: now + 7 * day + 1 }, lag)).toBe('issued-in-the-future');
+  });
+
+  it('let the last sequence come again, and none before it', () => {
+    expect(verdict({}, { lastSequence: now * 1000 })).toBe(good);
+    expect(verdict({}, { lastSequence: now * 1000 + 1 })).toBe('sequence-went-back');
+  });
+
+  it('are looked at only where everything else is right, so that a forgery is called one', () => {
+    expect(verdict({ signer: thief, issuedAt: 0, expiresAt: 1 })).toBe(unknown);
+  });
+});
