@@ -149,6 +149,21 @@ describe('the import table', () => {
     expect(found).toEqual([]);
   });
 
+  it('keeps zod off the phone: the client takes the one door of the protocol that leads to none', () => {
+    const client = sourceFiles(join(root, 'packages/client/src')).flatMap(importsOf);
+    expect([...new Set(client.filter((specifier) => packageOf(specifier) === '@waxwing/protocol'))]).toEqual([
+      '@waxwing/protocol/phone',
+    ]);
+    const reached = new Set([join(root, 'packages/protocol/src/phone.ts')]);
+    for (const file of reached) {
+      for (const specifier of importsOf(file).filter((name) => name.startsWith('.'))) {
+        reached.add(join(file, '..', specifier.replace(/\.js$/, '.ts')));
+      }
+    }
+    const packages = new Set([...reached].flatMap(importsOf).filter((name) => !name.startsWith('.')));
+    expect([...packages]).toEqual(['lossless-json']);
+  });
+
   it('names a forbidden import when there is one', () => {
     const unit = units.find(({ folder }) => folder === 'packages/storage') as Unit;
     expect(

@@ -4,7 +4,7 @@ import {
   type PushAccountId,
   type PushRegistration,
   parsePushRegistration,
-} from '@waxwing/protocol';
+} from '@waxwing/protocol/phone';
 
 /** What the phone's system gave the app. The token is never changed on its way, not even its letter case. */
 export type PushToken =

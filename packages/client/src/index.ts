@@ -1,6 +1,12 @@
 export type { Random } from './accounts/create-push-account.js';
 export { pickPushAccountId } from './accounts/create-push-account.js';
-export type { AccountIdentity, PushAccount, SentRegistration } from './accounts/push-account.js';
+export * from './accounts/export-for-extension.js';
+export type {
+  AccountIdentity,
+  PushAccount,
+  PushAccountIdentity,
+  SentRegistration,
+} from './accounts/push-account.js';
 export * from './accounts/push-account-store.js';
 export * from './accounts/push-account-text.js';
 export * from './build-registration.js';

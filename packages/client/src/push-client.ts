@@ -1,4 +1,4 @@
-import { decodePublicKey } from '@waxwing/protocol';
+import { decodePublicKey } from '@waxwing/protocol/phone';
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
 import type { Random } from './accounts/create-push-account.js';
 import { type AccountIdentity, isSameAccount } from './accounts/push-account.js';

@@ -3,7 +3,7 @@ import {
   encodeBase64,
   encodePushRegistration,
   type PushRegistration,
-} from '@waxwing/protocol';
+} from '@waxwing/protocol/phone';
 import type { Sodium } from '@waxwing/sodium';
 
 const nonceBytes = 16;

@@ -1,53 +1,117 @@
-import { z } from 'zod';
 import { decodeBase64 } from './base64.js';
 import { decodePublicKey } from './bouncer-key.js';
+import { isJsonObject } from './json.js';
 
 /** Path of the relay's operation that publishes the key list. */
 export const keyListPath = '/api/v1/remotes/push/e2ee/keys';
 /** Path of the server's operation that passes it on unchanged, for phones that reach only their server. */
 export const bouncerKeysPath = '/api/v1/mobile_push/bouncer_keys';
 
-const publicKey = z.string().refine((text) => decodePublicKey(text) !== undefined, 'must be 32 bytes');
-const signature = z.string().refine((text) => decodeBase64(text)?.length === 64, 'must be 64 bytes');
-const unixSeconds = z.number().int().nonnegative();
+/** A bouncer key of the list. */
+export interface ListedKey {
+  readonly public_key: string;
+  readonly state: 'primary' | 'accepted';
+  readonly created_at: number;
+  /** Null for the primary. */
+  readonly accepted_until: number | null;
+}
 
-/** The JSON document in `key_list`. Only `primary` (exactly one) and `accepted` keys are listed. */
-export const keyListDocument = z.object({
-  version: z.literal(1),
+/** A signing key of the list. */
+export interface ListedSigningKey {
+  readonly public_key: string;
+  readonly endorsement: string | null;
+}
+
+/**
+ * The JSON document in `key_list`. Only `primary` (exactly one) and `accepted` keys are listed. Keys are base64 of 32
+ * bytes, endorsements of 64; times are Unix seconds.
+ */
+export interface KeyListDocument {
+  readonly version: 1;
   /** Grows with every list: the greater of the previous one plus 1 and Unix milliseconds. */
-  sequence: z.number().int().nonnegative(),
-  issued_at: unixSeconds,
-  expires_at: unixSeconds,
-  keys: z
-    .array(
-      z.object({
-        public_key: publicKey,
-        state: z.enum(['primary', 'accepted']),
-        created_at: unixSeconds,
-        /** Null for the primary. */
-        accepted_until: unixSeconds.nullable(),
-      }),
-    )
-    .refine((keys) => keys.filter(({ state }) => state === 'primary').length === 1, 'must hold one primary'),
+  readonly sequence: number;
+  readonly issued_at: number;
+  readonly expires_at: number;
+  readonly keys: readonly ListedKey[];
   /** Keys whose private half somebody else may have: bouncer keys, and signing keys that were replaced after a theft. */
-  revoked: z.array(publicKey),
-  /** Oldest first; each is endorsed by the one before or by the recovery key, the first perhaps by none. */
-  signing_keys: z
-    .array(z.object({ public_key: publicKey, endorsement: signature.nullable() }))
-    .nonempty('must hold the signing key'),
-});
-export type KeyListDocument = z.infer<typeof keyListDocument>;
+  readonly revoked: readonly string[];
+  /** Oldest first, at least one; each is endorsed by the one before or by the recovery key, the first perhaps by none. */
+  readonly signing_keys: readonly ListedSigningKey[];
+}
 
 /** What both operations answer. `signing_public_key` is the last of `signing_keys`. */
-export const keyListAnswer = z.object({
-  result: z.literal('success'),
+export interface KeyListAnswer {
+  readonly result: 'success';
   /** Base64 of the exact bytes of the document. */
-  key_list: z.string(),
+  readonly key_list: string;
   /** Base64 of the Ed25519 signature of {@link keyListSignedBytes}. */
-  signature,
-  signing_public_key: publicKey,
-});
-export type KeyListAnswer = z.infer<typeof keyListAnswer>;
+  readonly signature: string;
+  readonly signing_public_key: string;
+}
+
+/** The answer in parsed JSON, without unknown fields; `undefined` when it is none. */
+export function parseKeyListAnswer(value: unknown): KeyListAnswer | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { result, key_list, signature, signing_public_key } = value;
+  if (result !== 'success' || typeof key_list !== 'string') return undefined;
+  if (!isSignature(signature) || !isPublicKey(signing_public_key)) return undefined;
+  return { result, key_list, signature, signing_public_key };
+}
+
+/** The document in parsed JSON, without unknown fields; `undefined` when it is none. */
+export function parseKeyListDocument(value: unknown): KeyListDocument | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { version, sequence, issued_at, expires_at, revoked } = value;
+  if (version !== 1 || !isCount(sequence) || !isCount(issued_at) || !isCount(expires_at)) return undefined;
+  const keys = parseEach(value.keys, parseListedKey);
+  if (keys?.filter(({ state }) => state === 'primary').length !== 1) return undefined;
+  if (!Array.isArray(revoked) || !revoked.every(isPublicKey)) return undefined;
+  const signing_keys = parseEach(value.signing_keys, parseListedSigningKey);
+  if (signing_keys === undefined || signing_keys.length === 0) return undefined;
+  return { version, sequence, issued_at, expires_at, keys, revoked, signing_keys };
+}
+
+function parseListedKey(value: unknown): ListedKey | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { public_key, state, created_at, accepted_until } = value;
+  if (state !== 'primary' && state !== 'accepted') return undefined;
+  if (!isPublicKey(public_key) || !isCount(created_at)) return undefined;
+  if (accepted_until !== null && !isCount(accepted_until)) return undefined;
+  return { public_key, state, created_at, accepted_until };
+}
+
+function parseListedSigningKey(value: unknown): ListedSigningKey | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { public_key, endorsement } = value;
+  if (!isPublicKey(public_key) || (endorsement !== null && !isSignature(endorsement))) return undefined;
+  return { public_key, endorsement };
+}
+
+function parseEach<Item>(
+  values: unknown,
+  parse: (value: unknown) => Item | undefined,
+): readonly Item[] | undefined {
+  if (!Array.isArray(values)) return undefined;
+  const items: Item[] = [];
+  for (const value of values) {
+    const item = parse(value);
+    if (item === undefined) return undefined;
+    items.push(item);
+  }
+  return items;
+}
+
+function isPublicKey(value: unknown): value is string {
+  return typeof value === 'string' && decodePublicKey(value) !== undefined;
+}
+
+function isSignature(value: unknown): value is string {
+  return typeof value === 'string' && decodeBase64(value)?.length === 64;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
 
 /** What is signed for a key list: `waxwing key list v1`, a zero byte, and the exact bytes of the document. */
 export function keyListSignedBytes(document: Uint8Array): Uint8Array {

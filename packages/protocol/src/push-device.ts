@@ -1,37 +1,56 @@
-import { z } from 'zod';
-import { pushAccountId } from './wire-fields.js';
+import { isJsonObject, type JsonObject } from './json.js';
+import { type PushAccountId, parsePushAccountId } from './push-account-id.js';
 
 /** Path of the server's operation that registers a PushDevice. */
 export const registerPushDevicePath = '/api/v1/mobile_push/register';
 /** Path of the server's operation that sends a test notification. */
 export const testNotificationPath = '/api/v1/mobile_push/e2ee/test_notification';
 
-/** Form parameters of `POST /mobile_push/register`, by presence and type; what they hold is checked later. */
-export const registerPushDeviceParameters = z.object({
-  token_kind: z.enum(['fcm', 'apns']),
-  push_account_id: pushAccountId,
-  push_public_key: z.string(),
-  bouncer_public_key: z.string(),
-  encrypted_push_registration: z.string(),
-});
-
-/** Form parameters of `POST /mobile_push/e2ee/test_notification`. */
-export const testNotificationParameters = z.object({ push_account_id: pushAccountId.optional() });
-
-export const pushDeviceStatus = z.enum(['pending', 'active', 'failed']);
-export type PushDeviceStatus = z.infer<typeof pushDeviceStatus>;
-
-/** `push_devices` of the register answer: decimal `push_account_id` -> state. */
-export const pushDevicesAnswer = z.record(
-  z.string(),
-  z.object({ status: pushDeviceStatus, error_code: z.string().nullable() }),
-);
+export type PushDeviceStatus = 'pending' | 'active' | 'failed';
 
 /** Event that tells the user's clients what became of a registration. */
-export const pushDeviceEvent = z.object({
-  type: z.literal('push_device'),
-  push_account_id: pushAccountId,
-  status: pushDeviceStatus,
-  error_code: z.string().optional(),
-});
-export type PushDeviceEvent = z.infer<typeof pushDeviceEvent>;
+export interface PushDeviceEvent {
+  readonly type: 'push_device';
+  readonly push_account_id: PushAccountId;
+  readonly status: PushDeviceStatus;
+  readonly error_code?: string;
+}
+
+/** The event in parsed JSON, without unknown fields; `undefined` when it is none. */
+export function parsePushDeviceEvent(value: unknown): PushDeviceEvent | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { type, status, error_code } = value;
+  const push_account_id = parsePushAccountId(value.push_account_id);
+  if (type !== 'push_device' || push_account_id === undefined || !isPushDeviceStatus(status))
+    return undefined;
+  if (error_code === undefined) return { type, push_account_id, status };
+  return typeof error_code === 'string' ? { type, push_account_id, status, error_code } : undefined;
+}
+
+/** One of `push_devices` in the register answer. */
+export interface PushDeviceStateOnWire {
+  readonly status: PushDeviceStatus;
+  readonly error_code: string | null;
+}
+
+/** `push_devices` of the register answer, by decimal push account id; `undefined` when it is not that. */
+export function parsePushDevices(value: unknown): ReadonlyMap<string, PushDeviceStateOnWire> | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const devices = new Map<string, PushDeviceStateOnWire>();
+  for (const [id, device] of Object.entries(value)) {
+    const state = isJsonObject(device) ? parseState(device) : undefined;
+    if (state === undefined) return undefined;
+    devices.set(id, state);
+  }
+  return devices;
+}
+
+function parseState({ status, error_code }: JsonObject): PushDeviceStateOnWire | undefined {
+  if (!isPushDeviceStatus(status) || (error_code !== null && typeof error_code !== 'string'))
+    return undefined;
+  return { status, error_code };
+}
+
+function isPushDeviceStatus(value: unknown): value is PushDeviceStatus {
+  return value === 'pending' || value === 'active' || value === 'failed';
+}

@@ -1,7 +1,8 @@
-import { z } from 'zod';
+import { isJsonObject, type JsonObject } from './json.js';
 import { maximumIosAppIdCharacters, maximumTokenCodePoints, registrationSizeBucketsBytes } from './limits.js';
-import { formatPushAccountId, type PushAccountId } from './push-account-id.js';
-import { pushAccountId, uuid } from './wire-fields.js';
+import { formatPushAccountId, type PushAccountId, parsePushAccountId } from './push-account-id.js';
+import { decodeUtf8 } from './utf8.js';
+import { parseUuid } from './uuid.js';
 
 export type TokenKind = 'fcm' | 'apns';
 export type ApnsEnvironment = 'production' | 'sandbox';
@@ -39,48 +40,63 @@ const hexToken = new RegExp(`^${whitespace}(?:[0-9A-Fa-f]{2}${whitespace})+$`);
 const iosAppIdPattern = /^[.a-zA-Z0-9-]+$/;
 const integerLikeText = /^[\t\n\v\f\r ]*[+-]?\d+(?:\.0*)?[\t\n\v\f\r ]*$/;
 
-// Stock relays validate leniently: integral floats, numeric text and `true` count as integers.
-const timestamp = z.union([
-  z.number().refine(Number.isInteger),
-  z.string().regex(integerLikeText).transform(Number),
-  z.boolean().transform(Number),
-]);
-
-const sealedShape = z.object({
-  token: z.string().refine(isToken),
-  token_kind: z.enum(['fcm', 'apns']),
-  timestamp,
-  ios_app_id: z.string().max(maximumIosAppIdCharacters).regex(iosAppIdPattern).nullish(),
-  apns_environment: z.enum(['production', 'sandbox']).nullish(),
-  audience: uuid.nullish(),
-  push_account_id: pushAccountId.nullish(),
-  sequence: z.number().int().nonnegative().nullish(),
-});
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /**
  * Reads the opened bytes of a sealed registration (push registration protocol, "Registration plaintext").
  * Unknown fields are ignored. `undefined` for everything that is not a valid registration.
  */
 export function parsePushRegistration(bytes: Uint8Array): PushRegistration | undefined {
-  const shape = sealedShape.safeParse(parseObject(bytes));
-  if (!shape.success) return undefined;
-  const { token, token_kind: tokenKind, ios_app_id: iosAppId } = shape.data;
-  const bound = bindingOf(shape.data);
-  if (tokenKind === 'fcm') return iosAppId == null ? { tokenKind, token, ...bound } : undefined;
-  if (iosAppId == null || !hexToken.test(token)) return undefined;
-  const apnsEnvironment = shape.data.apns_environment ?? 'production';
-  return { tokenKind, token, ...bound, iosAppId, apnsEnvironment };
+  const fields = parseObject(bytes);
+  if (fields === undefined) return undefined;
+  const { token, token_kind: tokenKind } = fields;
+  const binding = parseBinding(fields);
+  const iosAppId = parseIosAppId(fields.ios_app_id);
+  const apnsEnvironment = parseApnsEnvironment(fields.apns_environment);
+  if (typeof token !== 'string' || !isToken(token) || binding === undefined) return undefined;
+  if (iosAppId === undefined || apnsEnvironment === undefined) return undefined;
+  if (tokenKind === 'fcm') return iosAppId === null ? { tokenKind, token, ...binding } : undefined;
+  if (tokenKind !== 'apns' || iosAppId === null || !hexToken.test(token)) return undefined;
+  return { tokenKind, token, ...binding, iosAppId, apnsEnvironment };
 }
 
-function bindingOf({ timestamp, audience, push_account_id, sequence }: z.infer<typeof sealedShape>) {
+/** What the registration is bound to; each of the extensions may be missing or null. */
+function parseBinding(
+  fields: JsonObject,
+): Pick<PushRegistration, 'timestamp' | 'audience' | 'pushAccountId' | 'sequence'> | undefined {
+  const timestamp = parseTimestamp(fields.timestamp);
+  const audience = fields.audience == null ? null : parseUuid(fields.audience);
+  const accountId = fields.push_account_id == null ? null : parsePushAccountId(fields.push_account_id);
+  const sequence = fields.sequence == null ? null : parseSequence(fields.sequence);
+  if (timestamp === undefined || audience === undefined) return undefined;
+  if (accountId === undefined || sequence === undefined) return undefined;
   return {
     timestamp,
-    ...(audience == null ? {} : { audience }),
-    ...(push_account_id == null ? {} : { pushAccountId: push_account_id }),
-    ...(sequence == null ? {} : { sequence }),
+    ...(audience === null ? {} : { audience }),
+    ...(accountId === null ? {} : { pushAccountId: accountId }),
+    ...(sequence === null ? {} : { sequence }),
   };
+}
+
+function parseSequence(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+// Stock relays validate leniently: integral floats, numeric text and `true` count as integers.
+function parseTimestamp(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : undefined;
+  if (typeof value === 'boolean') return Number(value);
+  return typeof value === 'string' && integerLikeText.test(value) ? Number(value) : undefined;
+}
+
+/** `null` when there is none, `undefined` when it is wrong. */
+function parseIosAppId(value: unknown): string | null | undefined {
+  if (value == null) return null;
+  if (typeof value !== 'string' || value.length > maximumIosAppIdCharacters) return undefined;
+  return iosAppIdPattern.test(value) ? value : undefined;
+}
+
+function parseApnsEnvironment(value: unknown): ApnsEnvironment | undefined {
+  if (value == null) return 'production';
+  return value === 'production' || value === 'sandbox' ? value : undefined;
 }
 
 export interface EncodingExtensions {
@@ -123,17 +139,21 @@ export function compactApnsToken(token: string): string {
   return token.replace(/[\t\n\v\f\r ]+/g, '');
 }
 
-function parseObject(bytes: Uint8Array): unknown {
+function parseObject(bytes: Uint8Array): JsonObject | undefined {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return undefined;
   try {
-    return JSON.parse(utf8.decode(bytes));
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
   } catch {
-    // Not UTF-8 or not JSON: the same "not a registration" as every other defect, for a caller that must not tell them apart.
+    // Not JSON: the same "not a registration" as every other defect, for a caller that must not tell them apart.
     return undefined;
   }
 }
 
 // A lone surrogate has no UTF-8, and PostgreSQL stores no NUL: neither can be handed to a vendor as it came.
-const unstorable = /[\0\p{Surrogate}]/u;
+// The class is not `\p{Surrogate}`, which older Hermes engines cannot compile.
+const unstorable = /[\0\ud800-\udfff]/u;
 
 function isToken(token: string): boolean {
   if (token.length === 0 || token.length > 2 * maximumTokenCodePoints || unstorable.test(token)) return false;

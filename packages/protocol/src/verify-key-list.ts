@@ -2,10 +2,11 @@ import { decodeBase64 } from './base64.js';
 import {
   type KeyListAnswer,
   type KeyListDocument,
-  keyListDocument,
   keyListSignedBytes,
+  parseKeyListDocument,
   signingKeyEndorsedBytes,
 } from './key-list.js';
+import { decodeUtf8 } from './utf8.js';
 
 /** Checks one Ed25519 signature; `false` for anything of the wrong length or form. */
 export type VerifySignature = (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
@@ -55,7 +56,8 @@ export function verifyKeyList(answer: KeyListAnswer, trust: KeyListTrust): KeyLi
   const bytes = decodeBase64(answer.key_list);
   const list = bytes && parseDocument(bytes);
   if (bytes === undefined || list === undefined) return refused('malformed');
-  if (list.signing_keys.at(-1)?.public_key !== answer.signing_public_key) return refused('malformed');
+  if (list.signing_keys[list.signing_keys.length - 1]?.public_key !== answer.signing_public_key)
+    return refused('malformed');
   const signed = keyListSignedBytes(bytes);
   if (!signedBy(answer.signing_public_key, answer.signature, signed, trust)) return refused('bad-signature');
   if (!isTrusted(list.signing_keys, trust)) return refused('unknown-signing-key');
@@ -103,11 +105,12 @@ function signedBy(
 }
 
 function parseDocument(bytes: Uint8Array): KeyListDocument | undefined {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return undefined;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return keyListDocument.safeParse(JSON.parse(text)).data;
+    return parseKeyListDocument(JSON.parse(text));
   } catch {
-    // Not UTF-8 or not JSON: malformed like any other defect of form.
+    // Not JSON: malformed like any other defect of form.
     return undefined;
   }
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { normalizeCiphertextBase64 } from './base64.js';
 import { type PushAccountId, parsePushAccountId } from './push-account-id.js';
-
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+import { uuidPattern } from './uuid.js';
 
 /** A UUID in any letter case; the value is lower case, as peers write it. */
 export const uuid = z

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
@@ -40,6 +41,11 @@ async function phone() {
       publicKey: fromBase64(gen11.push_public_key),
       privateKey: fromBase64(gen11.client_private_key),
     },
+    registration: {
+      pushToken: { tokenKind: 'fcm', token: 'the-push-token' },
+      bouncerPublicKey: gen11.push_public_key,
+      timestamp: 1773200000,
+    },
   });
   return { open: (push: unknown) => openNotification({ sodium, accounts, seen }, push as ReceivedPush) };
 }
@@ -51,6 +57,20 @@ function push(plaintext: unknown, ephemeralByte = 9) {
   const sealed = seal(new TextEncoder().encode(text), fromBase64(gen11.push_public_key), ephemeral);
   return { push_account_id: id, encrypted_data: toBase64(sealed) };
 }
+
+describe('What opening returns', () => {
+  it('names the account and nothing more, so that no key and no token is printed with it', async () => {
+    const { open } = await phone();
+    const opened = await open(push(message));
+    expect(opened).toEqual({
+      kind: 'notification',
+      notification: message,
+      account: { pushAccountId: BigInt(id), realmUrl: 'https://zulip.example.com', userId: 10 },
+    });
+    const printed = inspect(opened, { depth: null, showHidden: true, maxArrayLength: null });
+    expect(printed).not.toMatch(/the-push-token|privateKey|Uint8Array/);
+  });
+});
 
 describe('A received push', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { type PushAccountId, pushAccountIdFromBytes } from '@waxwing/protocol';
+import { type PushAccountId, pushAccountIdFromBytes } from '@waxwing/protocol/phone';
 import type { Sodium } from '@waxwing/sodium';
 import type { AccountIdentity, PushAccount } from './push-account.js';
 import type { PushAccountStore } from './push-account-store.js';

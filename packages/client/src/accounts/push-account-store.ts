@@ -1,4 +1,4 @@
-import type { PushAccountId } from '@waxwing/protocol';
+import type { PushAccountId } from '@waxwing/protocol/phone';
 import type { PushAccount } from './push-account.js';
 
 /**

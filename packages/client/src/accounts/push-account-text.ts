@@ -8,7 +8,7 @@ import {
   parseJson,
   parsePushAccountId,
   stringifyJson,
-} from '@waxwing/protocol';
+} from '@waxwing/protocol/phone';
 import type { PushToken } from '../build-registration.js';
 import type { PushAccount, SentRegistration } from './push-account.js';
 

@@ -1,4 +1,4 @@
-import type { PushAccountId } from '@waxwing/protocol';
+import type { PushAccountId } from '@waxwing/protocol/phone';
 import type { KeyPair } from '@waxwing/sodium';
 import type { PushToken } from '../build-registration.js';
 import { webOriginOf } from '../web-origin.js';
@@ -20,10 +20,14 @@ export interface SentRegistration {
   readonly repeatedForSequence?: number;
 }
 
-/** One row of the phone's account table: what belongs to one account's push. It holds a private key. */
-export interface PushAccount extends AccountIdentity {
+/** An account and the name that its notifications carry; holds no secret. */
+export interface PushAccountIdentity extends AccountIdentity {
   /** Random, and unique in the table; arrives with every notification for this account. */
   readonly pushAccountId: PushAccountId;
+}
+
+/** One row of the phone's account table: what belongs to one account's push. It holds a private key. */
+export interface PushAccount extends PushAccountIdentity {
   /** Notifications are sealed to its public half. */
   readonly keyPair: KeyPair;
   /** Sequence of the registration that was sealed last; absent before the first, and from an earlier version of the app. */

@@ -1,4 +1,4 @@
-import { errorCodes, isErrorCode, type JsonObject, type Remedy } from '@waxwing/protocol';
+import { errorCodes, isErrorCode, type JsonObject, type Remedy } from '@waxwing/protocol/phone';
 
 /** What an error answer of the server says. */
 export interface ApiErrorDetails {

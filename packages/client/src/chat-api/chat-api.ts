@@ -6,7 +6,7 @@ import {
   registerPushDevicePath,
   type TokenKind,
   testNotificationPath,
-} from '@waxwing/protocol';
+} from '@waxwing/protocol/phone';
 import { type Clock, createServerClock, type ServerClock } from '../server-clock.js';
 import { requireServerUrl } from '../web-origin.js';
 import { type EventQueue, parseEventQueue, parseEvents, type ServerEvent } from './event-queue.js';

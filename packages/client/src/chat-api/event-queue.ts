@@ -2,9 +2,9 @@ import {
   type JsonObject,
   type PushAccountId,
   type PushDeviceStatus,
-  pushDeviceEvent,
-  pushDevicesAnswer,
-} from '@waxwing/protocol';
+  parsePushDeviceEvent,
+  parsePushDevices,
+} from '@waxwing/protocol/phone';
 import { UnreachableError } from './api-error.js';
 
 /** What the server knows of one PushDevice. */
@@ -33,11 +33,11 @@ export interface ServerEvent {
 /** @throws UnreachableError when the answer is not what the chat API promises, as for the next one. */
 export function parseEventQueue(answer: JsonObject): EventQueue {
   const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid } = answer;
-  const pushDevices = pushDevicesAnswer.safeParse(answer.push_devices ?? {});
-  if (typeof queueId !== 'string' || typeof lastEventId !== 'number' || !pushDevices.success) {
+  const pushDevices = parsePushDevices(answer.push_devices ?? {});
+  if (typeof queueId !== 'string' || typeof lastEventId !== 'number' || pushDevices === undefined) {
     throw new UnreachableError('The server answered /register without a usable event queue.');
   }
-  const states = Object.entries(pushDevices.data).map(
+  const states = [...pushDevices].map(
     ([id, { status, error_code }]) => [id, stateOf(status, error_code)] as const,
   );
   return {
@@ -58,9 +58,9 @@ export function parseEvents(answer: JsonObject): readonly ServerEvent[] {
 function parseEvent(event: JsonObject): ServerEvent {
   const id = event?.id;
   if (typeof id !== 'number') throw new UnreachableError('The server sent an event without an id.');
-  const parsed = pushDeviceEvent.safeParse(event);
-  if (!parsed.success) return { id };
-  const { push_account_id: pushAccountId, status, error_code } = parsed.data;
+  const parsed = parsePushDeviceEvent(event);
+  if (parsed === undefined) return { id };
+  const { push_account_id: pushAccountId, status, error_code } = parsed;
   return { id, pushDevice: { pushAccountId, ...stateOf(status, error_code) } };
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson } from '@waxwing/protocol';
+import { isJsonObject, type JsonObject, parseJson } from '@waxwing/protocol/phone';
 import type { Clock, ServerClock } from '../server-clock.js';
 import { ApiError, UnreachableError } from './api-error.js';
 import { readText } from './read-text.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject } from '@waxwing/protocol/phone';
 
 /**
  * Where the key comes from: a key list that was fetched and verified just now, the last good list while no newer one

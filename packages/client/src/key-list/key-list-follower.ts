@@ -2,10 +2,10 @@ import {
   type JsonObject,
   type KeyListRefusal,
   type KeyListVerdict,
-  keyListAnswer,
+  parseKeyListAnswer,
   type VerifySignature,
   verifyKeyList,
-} from '@waxwing/protocol';
+} from '@waxwing/protocol/phone';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import type { Clock } from '../server-clock.js';
 import { longestClockLagMilliseconds } from '../time-to-follow.js';
@@ -81,10 +81,10 @@ function verify(
   nowSeconds: number,
   options: KeyListFollowerOptions,
 ): KeyListVerdict {
-  const parsed = keyListAnswer.safeParse(answer);
-  if (!parsed.success) return { kind: 'refused', reason: 'malformed' };
+  const parsed = parseKeyListAnswer(answer);
+  if (parsed === undefined) return { kind: 'refused', reason: 'malformed' };
   const refusedKeys = new Set(state?.refusedPublicKeys);
-  return verifyKeyList(parsed.data, {
+  return verifyKeyList(parsed, {
     verify: options.verify,
     signingPublicKey: trustedSigningKey(state, refusedKeys, options.signingPublicKey),
     recoveryPublicKey: options.recoveryPublicKey,

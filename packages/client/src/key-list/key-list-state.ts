@@ -1,4 +1,4 @@
-import type { KeyListDocument } from '@waxwing/protocol';
+import type { KeyListDocument } from '@waxwing/protocol/phone';
 
 /** What a phone remembers of the key lists that it has verified. Plain data: `JSON.stringify` keeps it whole. */
 export interface KeyListState {

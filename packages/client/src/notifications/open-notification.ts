@@ -1,7 +1,12 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { encodeBase64, formatPushAccountId, type Notification, parseNotification } from '@waxwing/protocol';
+import {
+  encodeBase64,
+  formatPushAccountId,
+  type Notification,
+  parseNotification,
+} from '@waxwing/protocol/phone';
 import type { Sodium } from '@waxwing/sodium';
-import { isSameAccount, type PushAccount } from '../accounts/push-account.js';
+import { isSameAccount, type PushAccount, type PushAccountIdentity } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { parseReceivedPush, type ReceivedPush } from './received-push.js';
 import type { SeenNotifications } from './seen-notifications.js';
@@ -23,7 +28,12 @@ export type IgnoredReason = keyof typeof ignoredReasons;
 
 /** What came of a push: a notification to act on, or the reason why there is none. */
 export type OpenedNotification =
-  | { readonly kind: 'notification'; readonly notification: Notification; readonly account: PushAccount }
+  | {
+      readonly kind: 'notification';
+      readonly notification: Notification;
+      /** Whose it is; without the keys and the token of the account's row. */
+      readonly account: PushAccountIdentity;
+    }
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly explanation: string };
 
 export interface OpenNotificationContext {
@@ -51,7 +61,8 @@ export async function openNotification(
   if (notification === undefined) return ignored('unknown-type');
   if (!isForAccount(notification, account)) return ignored('wrong-account');
   if (!(await seen.addIfNew(nameOf(notification, account, push.sealed)))) return ignored('repeat');
-  return { kind: 'notification', notification, account };
+  const { pushAccountId, realmUrl, userId } = account;
+  return { kind: 'notification', notification, account: { pushAccountId, realmUrl, userId } };
 }
 
 function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, account: PushAccount): boolean {

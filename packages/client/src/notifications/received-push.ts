@@ -4,7 +4,7 @@ import {
   type PushAccountId,
   parseJson,
   parsePushAccountId,
-} from '@waxwing/protocol';
+} from '@waxwing/protocol/phone';
 
 /**
  * What the phone's system hands to the app: the `data` of an FCM message (all values are text), the user info of an APNs

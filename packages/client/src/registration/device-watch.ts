@@ -1,4 +1,4 @@
-import type { PushAccountId } from '@waxwing/protocol';
+import type { PushAccountId } from '@waxwing/protocol/phone';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import type { ChatApi } from '../chat-api/chat-api.js';
 import type { EventQueue, PushDeviceState } from '../chat-api/event-queue.js';

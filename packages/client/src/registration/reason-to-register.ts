@@ -1,4 +1,4 @@
-import { livenessTimeoutSeconds } from '@waxwing/protocol';
+import { livenessTimeoutSeconds } from '@waxwing/protocol/phone';
 import type { SentRegistration } from '../accounts/push-account.js';
 import type { PushToken } from '../build-registration.js';
 import type { PushDeviceState } from '../chat-api/event-queue.js';

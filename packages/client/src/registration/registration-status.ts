@@ -1,4 +1,4 @@
-import type { PushAccountId } from '@waxwing/protocol';
+import type { PushAccountId } from '@waxwing/protocol/phone';
 import type { BouncerKeySource } from '../key-list/bouncer-key-choice.js';
 
 /** What each code means for the person who holds the phone. */

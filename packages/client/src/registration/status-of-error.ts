@@ -1,4 +1,4 @@
-import { errorCodes, isErrorCode } from '@waxwing/protocol';
+import { errorCodes, isErrorCode } from '@waxwing/protocol/phone';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import {
   type RegistrationStatus,

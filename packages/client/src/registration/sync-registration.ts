@@ -1,4 +1,4 @@
-import { encodeBase64, formatPushAccountId } from '@waxwing/protocol';
+import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
 import { createPushAccount } from '../accounts/create-push-account.js';
 import { isSameAccount, type PushAccount } from '../accounts/push-account.js';
 import { buildRegistration, type PushToken } from '../build-registration.js';

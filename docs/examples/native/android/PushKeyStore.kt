@@ -1,0 +1,68 @@
+package com.example.push
+
+import android.content.Context
+import android.security.keystore.KeyGenParameterSpec
+import android.security.keystore.KeyProperties
+import java.security.GeneralSecurityException
+import java.security.KeyStore
+import java.util.Base64
+import javax.crypto.Cipher
+import javax.crypto.KeyGenerator
+import javax.crypto.SecretKey
+import javax.crypto.spec.GCMParameterSpec
+
+/**
+ * The texts of `exportForExtension` by push account id, encrypted with a key that never leaves the Android Keystore.
+ * The phone need not be unlocked, because notifications arrive while it is locked.
+ */
+class PushKeyStore(context: Context) {
+  private val texts = context.getSharedPreferences("waxwing.push", Context.MODE_PRIVATE)
+
+  fun put(pushAccountId: String, text: String) {
+    val cipher = Cipher.getInstance(TRANSFORMATION)
+    cipher.init(Cipher.ENCRYPT_MODE, key())
+    // So that nobody can put one account's text in the place of another's.
+    cipher.updateAAD(pushAccountId.toByteArray())
+    val kept = cipher.iv + cipher.doFinal(text.toByteArray())
+    texts.edit().putString(pushAccountId, Base64.getEncoder().encodeToString(kept)).apply()
+  }
+
+  /** Null when there is none, and when the system has lost the key: the app then registers the account again. */
+  fun get(pushAccountId: String): String? {
+    val kept = Base64.getDecoder().decode(texts.getString(pushAccountId, null) ?: return null)
+    return try {
+      val cipher = Cipher.getInstance(TRANSFORMATION)
+      cipher.init(Cipher.DECRYPT_MODE, key(), GCMParameterSpec(128, kept, 0, IV_BYTES))
+      cipher.updateAAD(pushAccountId.toByteArray())
+      String(cipher.doFinal(kept, IV_BYTES, kept.size - IV_BYTES))
+    } catch (_: GeneralSecurityException) {
+      null
+    }
+  }
+
+  fun remove(pushAccountId: String) {
+    texts.edit().remove(pushAccountId).apply()
+  }
+
+  private fun key(): SecretKey {
+    val keyStore = KeyStore.getInstance(PROVIDER).apply { load(null) }
+    (keyStore.getKey(ALIAS, null) as? SecretKey)?.let { return it }
+    val purposes = KeyProperties.PURPOSE_ENCRYPT or KeyProperties.PURPOSE_DECRYPT
+    val specification =
+      KeyGenParameterSpec.Builder(ALIAS, purposes)
+        .setBlockModes(KeyProperties.BLOCK_MODE_GCM)
+        .setEncryptionPaddings(KeyProperties.ENCRYPTION_PADDING_NONE)
+        .setKeySize(256)
+        .build()
+    val generator = KeyGenerator.getInstance(KeyProperties.KEY_ALGORITHM_AES, PROVIDER)
+    generator.init(specification)
+    return generator.generateKey()
+  }
+
+  private companion object {
+    const val PROVIDER = "AndroidKeyStore"
+    const val ALIAS = "waxwing.push"
+    const val TRANSFORMATION = "AES/GCM/NoPadding"
+    const val IV_BYTES = 12
+  }
+}

@@ -1,0 +1,61 @@
+package com.example.push
+
+import android.annotation.SuppressLint
+import android.content.Context
+import androidx.core.app.NotificationCompat
+import androidx.core.app.NotificationManagerCompat
+import com.goterl.lazysodium.LazySodiumAndroid
+import com.goterl.lazysodium.SodiumAndroid
+import com.goterl.lazysodium.interfaces.Box
+import com.google.firebase.messaging.FirebaseMessagingService
+import com.google.firebase.messaging.RemoteMessage
+
+/** Android starts it for every data message, whether the app runs or not. */
+class PushMessagingService : FirebaseMessagingService() {
+  private val sodium by lazy { LazySodiumAndroid(SodiumAndroid()) }
+  private val keys by lazy { PushKeyStore(this) }
+
+  override fun onMessageReceived(message: RemoteMessage) {
+    val notifications = NotificationManagerCompat.from(this)
+    when (val opened = openPush(message.data, keys::get, ::openSealed)) {
+      is OpenedPush.Message -> if (isNew(opened)) show(opened)
+      is OpenedPush.Remove ->
+        opened.messageIds.forEach { notifications.cancel(tagOf(opened.pushAccountId, it), 0) }
+      is OpenedPush.Test, is OpenedPush.Ignored -> Unit
+    }
+  }
+
+  private fun openSealed(sealed: ByteArray, publicKey: ByteArray, privateKey: ByteArray): ByteArray? {
+    if (sealed.size < Box.SEALBYTES) return null
+    val plaintext = ByteArray(sealed.size - Box.SEALBYTES)
+    val isOpen = sodium.cryptoBoxSealOpen(plaintext, sealed, sealed.size.toLong(), publicKey, privateKey)
+    return if (isOpen) plaintext else null
+  }
+
+  /** Remembers the last 200 messages, so that nobody can show one twice. */
+  private fun isNew(message: OpenedPush.Message): Boolean {
+    val storage = getSharedPreferences("waxwing.seen", Context.MODE_PRIVATE)
+    val seen = storage.getString("messages", "").orEmpty().split('\n')
+    val name = tagOf(message.pushAccountId, message.messageId)
+    if (name in seen) return false
+    storage.edit().putString("messages", (seen + name).takeLast(200).joinToString("\n")).apply()
+    return true
+  }
+
+  // Without the permission to notify, Android drops it.
+  @SuppressLint("MissingPermission")
+  private fun show(message: OpenedPush.Message) {
+    val notification =
+      NotificationCompat.Builder(this, "messages")
+        .setSmallIcon(applicationInfo.icon)
+        .setContentTitle(message.sender)
+        .setSubText(message.topic)
+        .setContentText(message.content)
+        .setAutoCancel(true)
+        .build()
+    val tag = tagOf(message.pushAccountId, message.messageId)
+    NotificationManagerCompat.from(this).notify(tag, 0, notification)
+  }
+
+  private fun tagOf(pushAccountId: String, messageId: Long) = "$pushAccountId $messageId"
+}

@@ -1,0 +1,55 @@
+import { exportForExtension, type PushAccountStore, type PushClient } from '@waxwing/client';
+
+/**
+ * Where native code finds the keys. On iOS `react-native-keychain`: `put` is `setGenericPassword(id, text, { service:
+ * 'waxwing.push.' + id, accessGroup, accessible: ACCESSIBLE.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY })`, `remove` is
+ * `resetGenericPassword({ service })`. On Android `NativeModules.PushKeyStore`.
+ */
+export interface SharedKeys {
+  put(pushAccountId: string, text: string): Promise<unknown>;
+  remove(pushAccountId: string): Promise<unknown>;
+}
+
+/** After each `sync`: hands every account's keys to native code. */
+export async function shareKeys(accounts: PushAccountStore, keys: SharedKeys): Promise<void> {
+  for (const account of await accounts.list()) {
+    await keys.put(account.pushAccountId.toString(), exportForExtension(account));
+  }
+}
+
+/** Before `forget`: takes back the keys of one account. */
+export async function unshareKeys(
+  accounts: PushAccountStore,
+  keys: SharedKeys,
+  realmUrl: string,
+): Promise<void> {
+  for (const account of await accounts.list()) {
+    if (account.realmUrl === realmUrl) await keys.remove(account.pushAccountId.toString());
+  }
+}
+
+/** What shows and hides notifications: `@notifee/react-native` or `expo-notifications`. */
+export interface NotificationDrawer {
+  show(name: string, title: string, text: string): Promise<unknown>;
+  hide(name: string): Promise<unknown>;
+}
+
+/**
+ * For `messaging().setBackgroundMessageHandler(…)` of React Native Firebase, in index.js before the app is registered:
+ * Android then runs it for each data message, with the app closed. Without Kotlin: do not have the native service, too.
+ */
+export function createBackgroundHandler(startPhone: () => Promise<PushClient>, drawer: NotificationDrawer) {
+  return async ({ data }: { data?: Readonly<Record<string, unknown>> }): Promise<void> => {
+    const phone = await startPhone();
+    const opened = await phone.open(data ?? {});
+    if (opened.kind === 'ignored') return;
+    const { notification, account } = opened;
+    const nameOf = (messageId: number | bigint) => `${account.pushAccountId} ${messageId}`;
+    if (notification.type === 'message') {
+      const { message_id, sender_full_name, content } = notification;
+      await drawer.show(nameOf(message_id), sender_full_name, content);
+    } else if (notification.type === 'remove') {
+      for (const messageId of notification.message_ids) await drawer.hide(nameOf(messageId));
+    }
+  };
+}

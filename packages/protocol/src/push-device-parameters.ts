@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { pushAccountId } from './wire-fields.js';
+
+/** Form parameters of `POST /mobile_push/register`, by presence and type; what they hold is checked later. */
+export const registerPushDeviceParameters = z.object({
+  token_kind: z.enum(['fcm', 'apns']),
+  push_account_id: pushAccountId,
+  push_public_key: z.string(),
+  bouncer_public_key: z.string(),
+  encrypted_push_registration: z.string(),
+});
+
+/** Form parameters of `POST /mobile_push/e2ee/test_notification`. */
+export const testNotificationParameters = z.object({ push_account_id: pushAccountId.optional() });

@@ -1,0 +1,207 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createMemoryPushAccountStore,
+  createMemorySeenNotifications,
+  createPushClient,
+  type ExtensionAccount,
+  exportForExtension,
+  type PushAccount,
+} from '@waxwing/client';
+import { parsePushAccountId } from '@waxwing/protocol';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  createBackgroundHandler,
+  shareKeys,
+  unshareKeys,
+} from '../../../docs/examples/native/background-handler.js';
+import {
+  makeNativeVectors,
+  type NativeVectors,
+  nativeVectorsPath,
+} from '../../vectors/make-native-vectors.js';
+import { fromBase64 } from './fake-chat-server.js';
+
+const examples = new URL('../../../docs/examples/native/', import.meta.url);
+const vectors = JSON.parse(readFileSync(nativeVectorsPath, 'utf8')) as NativeVectors;
+const shared = vectors.accounts.map((text) => JSON.parse(text) as ExtensionAccount);
+const accounts: readonly PushAccount[] = shared.map((account) => ({
+  pushAccountId: parsePushAccountId(account.pushAccountId) ?? (0n as never),
+  realmUrl: `${account.realmOrigin}/`,
+  userId: Number(account.userId),
+  keyPair: { publicKey: fromBase64(account.publicKey), privateKey: fromBase64(account.privateKey) },
+  registration: {
+    pushToken: { tokenKind: 'fcm', token: 'the-push-token' },
+    bouncerPublicKey: account.publicKey,
+    timestamp: 1773200000,
+  },
+}));
+
+async function storeOf(rows: readonly PushAccount[]) {
+  const store = createMemoryPushAccountStore();
+  for (const row of rows) await store.put(row);
+  return store;
+}
+
+async function phoneWith(rows: readonly PushAccount[]) {
+  return createPushClient({
+    bouncerPublicKey: shared[0]?.publicKey ?? '',
+    pushToken: () => undefined,
+    accounts: await storeOf(rows),
+    seen: createMemorySeenNotifications(),
+  });
+}
+
+describe('The vectors for native code', () => {
+  it('are what their generator makes', () => {
+    expect(vectors).toEqual(makeNativeVectors());
+  });
+
+  it.each(vectors.pushes)(
+    '$name: the client makes of it what is expected',
+    async ({ push, expect: expected }) => {
+      const opened = await (await phoneWith(accounts)).open(push);
+      const found =
+        opened.kind === 'ignored' ? { ignored: opened.reason } : { type: opened.notification.type };
+      expect(found).toEqual('ignored' in expected ? expected : { type: expected.type });
+    },
+  );
+});
+
+describe('What native code is given', () => {
+  it('is the keys of an account and whose they are: no token, no registration', () => {
+    expect(accounts.map(exportForExtension)).toEqual(vectors.accounts);
+    expect(Object.keys(shared[0] ?? {})).toEqual([
+      'version',
+      'pushAccountId',
+      'realmOrigin',
+      'userId',
+      'publicKey',
+      'privateKey',
+    ]);
+  });
+
+  it('names no account whose organisation has no web address', () => {
+    const [account] = accounts;
+    expect(() => exportForExtension({ ...(account as PushAccount), realmUrl: 'chat' })).toThrow(RangeError);
+  });
+
+  it('is put where the example says, and taken back when the user signs out', async () => {
+    const texts = new Map<string, string>();
+    const keys = {
+      put: async (id: string, text: string) => texts.set(id, text),
+      remove: async (id: string) => texts.delete(id),
+    };
+    const store = await storeOf(accounts);
+    await shareKeys(store, keys);
+    expect([...texts.values()]).toEqual(vectors.accounts);
+    await unshareKeys(store, keys, accounts[0]?.realmUrl ?? '');
+    expect([...texts.values()]).toEqual(vectors.accounts.slice(1));
+  });
+});
+
+describe('The background handler', () => {
+  it('shows a message once, hides what was removed, and is silent about anything else', async () => {
+    const phone = await phoneWith(accounts);
+    const log: string[] = [];
+    const handle = createBackgroundHandler(async () => phone, {
+      show: async (name, title) => log.push(`show ${name} ${title}`),
+      hide: async (name) => log.push(`hide ${name}`),
+    });
+    const pushOf = (name: string) => ({
+      data: vectors.pushes.find((vector) => vector.name === name)?.push ?? {},
+    });
+    await handle(pushOf('a message'));
+    await handle(pushOf('a message'));
+    await handle(pushOf('another user'));
+    await handle({});
+    await handle(pushOf('the removal of messages'));
+    const [{ pushAccountId }] = accounts as readonly [PushAccount];
+    const names = [45, 46].map((messageId) => `${pushAccountId} ${messageId}`);
+    expect(log).toEqual([`show ${names[0]} Iago`, `hide ${names[0]}`, `hide ${names[1]}`]);
+  });
+});
+
+/** Whether libsodium can be compiled against; says in a sentence how to get it when it cannot. */
+function hasLibsodium(): boolean {
+  try {
+    execFileSync('cc', ['-E', '-include', 'sodium.h', '-x', 'c', '/dev/null', '-o', '/dev/null'], {
+      stdio: 'ignore',
+    });
+    return true;
+  } catch {
+    console.log(
+      'The steps in C are left out: install a C compiler and libsodium (Debian: gcc, libsodium-dev).',
+    );
+    return false;
+  }
+}
+
+describe.runIf(hasLibsodium())('The steps in C, on libsodium itself', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'waxwing-c-'));
+  const program = join(directory, 'open_push');
+
+  beforeAll(() => {
+    const source = new URL('open_push.c', examples).pathname;
+    const strict = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-pedantic'];
+    execFileSync('cc', [...strict, '-o', program, source, '-lsodium']);
+    const lines = shared.map(({ pushAccountId, publicKey, privateKey }) =>
+      [pushAccountId, publicKey, privateKey].join(' '),
+    );
+    writeFileSync(join(directory, 'accounts'), `${lines.join('\n')}\n`);
+    return () => rmSync(directory, { recursive: true, force: true });
+  });
+
+  function open({ push_account_id, encrypted_data }: NativeVectors['pushes'][number]['push']): string {
+    const accountsFile = openSync(join(directory, 'accounts'), 'r');
+    try {
+      const stdio = [accountsFile, 'pipe', 'inherit'] as const;
+      return execFileSync(program, [push_account_id, encrypted_data], {
+        encoding: 'utf8',
+        stdio: [...stdio],
+      });
+    } finally {
+      closeSync(accountsFile);
+    }
+  }
+
+  // Step 4 needs a parser of JSON, which C has not: these two reasons are checked in what it prints.
+  it.each(vectors.pushes)('$name', ({ push, expect: expected }) => {
+    const printed = open(push);
+    if (!('ignored' in expected)) expect(printed.trimEnd()).toBe(expected.plaintext);
+    else if (['unknown-type', 'wrong-account'].includes(expected.ignored))
+      expect(printed).not.toMatch(/^ignored/);
+    else expect(printed).toBe(`ignored: ${expected.ignored}\n`);
+  });
+});
+
+describe('The page about React Native', () => {
+  const page = readFileSync(new URL('../../../docs/react-native.md', import.meta.url), 'utf8');
+  const included = [...page.matchAll(/<!-- the text of (\S+) -->\n```\w+\n(.*?)^```$/gms)];
+
+  it('shows each native example to the letter', () => {
+    for (const [, name = '', text] of included) {
+      expect(text, name).toBe(readFileSync(new URL(`../../${name}`, examples), 'utf8'));
+    }
+    expect(included.map(([, name = '']) => name.replace('examples/native/', '')).sort()).toEqual([
+      'android/OpenPush.kt',
+      'android/PushKeyStore.kt',
+      'android/PushKeyStoreModule.kt',
+      'android/PushMessagingService.kt',
+      'background-handler.ts',
+      'expo/with-waxwing-push.cjs',
+      'ios/NotificationService.swift',
+      'ios/OpenPush.swift',
+      'open_push.c',
+    ]);
+  });
+
+  it('explains each field that native code is given, and names files that exist', () => {
+    for (const field of Object.keys(shared[0] ?? {}))
+      expect(page).toMatch(new RegExp(`^\\| \`${field}\` `, 'm'));
+    const links = [...page.matchAll(/\]\((examples\/[^)#]+)\)/g)].map(([, path]) => path ?? '');
+    expect(links.filter((path) => !existsSync(new URL(`../../${path}`, examples)))).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { loadConfig, mergeConfig, runBuild } from 'metro';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+const require = createRequire(import.meta.url);
+
+/** Packages from npm that the client and its stand-in for react-native-libsodium use. */
+const foreignPackages = [
+  '@noble/hashes',
+  '@noble/curves',
+  '@noble/ciphers',
+  'lossless-json',
+  'metro-runtime',
+];
+
+/** A React Native project on disk, with the client as npm would install it. */
+export interface MetroProject {
+  readonly directory: string;
+  /** Bundles a module of the project for Android as a release; the bundle's path. */
+  bundle(entryFile: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/**
+ * A plain project: the packed packages in `node_modules`, React Native's babel preset, Metro's default configuration
+ * with the export condition that React Native adds. `files` are the project's own, by name.
+ */
+export async function createMetroProject(files: Readonly<Record<string, string>>): Promise<MetroProject> {
+  const directory = await mkdtemp(join(tmpdir(), 'waxwing-metro-'));
+  const modules = join(directory, 'node_modules');
+  await installPackages(modules);
+  const preset = JSON.stringify(require.resolve('@react-native/babel-preset'));
+  await writeFile(
+    join(directory, 'babel.config.js'),
+    `module.exports = { presets: [[${preset}, { enableBabelRuntime: false }]] };`,
+  );
+  await writeFile(
+    join(directory, 'package.json'),
+    '{ "name": "an-app", "version": "1.0.0", "private": true }',
+  );
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, name)), { recursive: true });
+    await writeFile(join(directory, name), text);
+  }
+  return {
+    directory,
+    bundle: (entryFile) => bundle(directory, entryFile),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+/** What is published, and nothing of the sources: `npm pack` decides what that is. */
+async function installPackages(modules: string): Promise<void> {
+  await run(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/client'], { cwd: root });
+  const packed = join(modules, '.packed');
+  await mkdir(packed, { recursive: true });
+  const folders = ['client', 'protocol', 'sodium'].map((name) => `./packages/${name}`);
+  const packing = ['pack', ...folders, '--json', '--pack-destination', packed];
+  const { stdout } = await run('npm', packing, { cwd: root });
+  for (const { name, filename } of JSON.parse(stdout) as { name: string; filename: string }[]) {
+    const target = join(modules, name);
+    await mkdir(target, { recursive: true });
+    await run('tar', ['-xzf', join(packed, filename), '-C', target, '--strip-components=1']);
+  }
+  for (const name of foreignPackages) {
+    await cp(join(root, 'node_modules', name), join(modules, name), { recursive: true });
+  }
+}
+
+async function bundle(directory: string, entryFile: string): Promise<string> {
+  const config = mergeConfig(await loadConfig({ cwd: directory }), {
+    projectRoot: directory,
+    // Metro's own part of a bundle lies in the project of an app, and here beside Metro.
+    watchFolders: [directory, join(root, 'node_modules/metro-runtime')],
+    cacheStores: [],
+    fileMapCacheDirectory: directory,
+    maxWorkers: 1,
+    reporter: { update: () => {} },
+    resolver: { useWatchman: false, unstable_conditionNames: ['react-native'] },
+  });
+  const out = join(directory, `${entryFile}.bundle.js`);
+  await runBuild(config, { entry: entryFile, out, platform: 'android', dev: false, minify: false });
+  return out;
+}

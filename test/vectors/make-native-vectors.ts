@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { publicKeyOf, seal } from '../support/noble-oracle.js';
+import { relayProtocolVectors } from '../support/shared-vectors.js';
+
+/** One push and what code beside an app must make of it. */
+export interface NativeVector {
+  readonly name: string;
+  /** The two fields as FCM and APNs deliver them, both as text. */
+  readonly push: { readonly push_account_id: string; readonly encrypted_data: string };
+  readonly expect:
+    | {
+        /** The opened bytes as text, without their padding. */
+        readonly plaintext: string;
+        readonly type: 'message' | 'remove' | 'test';
+      }
+    | { readonly ignored: 'unknown-account' | 'cannot-open' | 'unknown-type' | 'wrong-account' }
+    | { readonly ignored: 'not-encrypted-push' };
+}
+
+/** `docs/examples/native/vectors.json`. */
+export interface NativeVectors {
+  readonly note: string;
+  /** Each the text of `exportForExtension`. */
+  readonly accounts: readonly string[];
+  readonly pushes: readonly NativeVector[];
+}
+
+export const nativeVectorsPath = fileURLToPath(
+  new URL('../../docs/examples/native/vectors.json', import.meta.url),
+);
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+const privateKey = new Uint8Array(32).fill(41);
+const publicKey = publicKeyOf(privateKey);
+const id = '9007199254740993';
+const realm_url = 'https://chat.example.com:8443/';
+const { gen11 } = relayProtocolVectors();
+const gen11Id = '9223372036854775807';
+const gen11Plaintext = JSON.parse(gen11.plaintext) as { realm_url: string; user_id: number };
+
+function account(fields: Record<string, string>): string {
+  return JSON.stringify({ version: 1, ...fields });
+}
+
+const message = {
+  type: 'message',
+  realm_url,
+  realm_name: 'Example',
+  user_id: 10,
+  message_id: 45,
+  time: 1773200000,
+  content: 'café ☕ — Grüße, 你好 😀',
+  sender_id: 6,
+  sender_full_name: 'Iago',
+  sender_avatar_url: 'https://chat.example.com:8443/avatar/6',
+  channel_id: 3,
+  channel_name: 'Verona',
+  topic: 'lunch',
+};
+
+function push(plaintext: string, changes: Partial<NativeVector['push']> = {}): NativeVector['push'] {
+  const sealed = seal(new TextEncoder().encode(plaintext), publicKey, new Uint8Array(32).fill(7));
+  return { push_account_id: id, encrypted_data: base64(sealed), ...changes };
+}
+
+function opens(
+  name: string,
+  type: 'message' | 'remove' | 'test',
+  content: object,
+  padding = '',
+): NativeVector {
+  const plaintext = JSON.stringify(content);
+  return { name, push: push(plaintext + padding), expect: { plaintext, type } };
+}
+
+type Ignored = Extract<NativeVector['expect'], { ignored: string }>['ignored'];
+
+function ignored(name: string, reason: Ignored, received: NativeVector['push']): NativeVector {
+  return { name, push: received, expect: { ignored: reason } };
+}
+
+/** All vectors, the same each time. Only @noble takes part, and what to expect is written down case by case. */
+export function makeNativeVectors(): NativeVectors {
+  const good = push(JSON.stringify(message));
+  const sealed = Buffer.from(good.encrypted_data, 'base64');
+  const altered = Uint8Array.from(sealed, (byte, index) => (index === 60 ? byte ^ 1 : byte));
+  const other = (changes: object) => push(JSON.stringify({ ...message, ...changes }));
+  return {
+    note: 'What native code beside an app must open or refuse; see docs/react-native.md. These keys are public: use them in tests alone.',
+    accounts: [
+      account({
+        pushAccountId: id,
+        realmOrigin: 'https://chat.example.com:8443',
+        userId: '10',
+        publicKey: base64(publicKey),
+        privateKey: base64(privateKey),
+      }),
+      account({
+        pushAccountId: gen11Id,
+        realmOrigin: gen11Plaintext.realm_url,
+        userId: String(gen11Plaintext.user_id),
+        publicKey: gen11.push_public_key,
+        privateKey: gen11.client_private_key,
+      }),
+    ],
+    pushes: [
+      opens('a message', 'message', message),
+      opens('a message, padded with spaces', 'message', message, ' '.repeat(100)),
+      {
+        name: 'a message whose base64 comes in lines',
+        push: { ...good, encrypted_data: good.encrypted_data.replace(/.{76}/g, '$&\r\n') },
+        expect: { plaintext: JSON.stringify(message), type: 'message' },
+      },
+      opens('the removal of messages', 'remove', {
+        type: 'remove',
+        realm_url,
+        user_id: 10,
+        message_ids: [45, 46],
+      }),
+      opens('a test', 'test', { type: 'test', realm_url, user_id: 10, time: 1773200000 }),
+      {
+        name: 'the notification of the protocol’s own vectors, made with another library',
+        push: { push_account_id: gen11Id, encrypted_data: gen11.encrypted_data },
+        expect: { plaintext: gen11.plaintext, type: 'test' },
+      },
+      ignored('another account’s id', 'unknown-account', { ...good, push_account_id: '9007199254740992' }),
+      ignored('an id that is no integer', 'not-encrypted-push', { ...good, push_account_id: '1e3' }),
+      ignored('no base64', 'not-encrypted-push', { ...good, encrypted_data: 'a-_b' }),
+      ignored('base64 without its padding', 'not-encrypted-push', { ...good, encrypted_data: 'QQ' }),
+      ignored('a box that is too short', 'cannot-open', { ...good, encrypted_data: 'QUJD' }),
+      ignored('a box with one bit changed', 'cannot-open', { ...good, encrypted_data: base64(altered) }),
+      ignored('a box for another key', 'cannot-open', { ...good, encrypted_data: gen11.encrypted_data }),
+      ignored('another organisation', 'wrong-account', other({ realm_url: 'https://evil.example.com' })),
+      ignored('another port', 'wrong-account', other({ realm_url: 'https://chat.example.com' })),
+      ignored('another user', 'wrong-account', other({ user_id: 11 })),
+      ignored('a type that is not known', 'unknown-type', other({ type: 'later' })),
+      ignored('no JSON', 'unknown-type', push('Hello')),
+    ],
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(nativeVectorsPath, `${JSON.stringify(makeNativeVectors(), undefined, 2)}\n`);
+}
