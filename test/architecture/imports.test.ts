@@ -42,7 +42,7 @@ const units: readonly Unit[] = [
       'zod',
     ],
   },
-  { folder: 'packages/storage', mayImport: ['node:*', 'kysely', '@photostructure/sqlite', 'pg', 'pg-boss'] },
+  { folder: 'packages/storage', mayImport: ['node:*', 'kysely', '@photostructure/sqlite', 'pg'] },
   {
     folder: 'packages/server-push',
     mayImport: [
