@@ -10,8 +10,13 @@ import { eachPostgres, sqliteBackend, type TestBackend } from '../support/test-d
 async function forgetLeaseTableStep(backend: TestBackend, url: string): Promise<void> {
   const database = await open(backend, { now: start }, url);
   await sql`delete from jobs_migrations where name = '0003-one-lease-table'`.execute(database.db);
-  await sql`drop index jobs_leased`.execute(database.db);
-  if (backend.name === 'postgres') await sql`drop table jobs`.execute(database.db);
+  if (backend.name === 'postgres') {
+    await sql`drop table jobs`.execute(database.db);
+  } else {
+    await sql`drop index jobs_leased`.execute(database.db);
+    await sql`drop index jobs_due`.execute(database.db);
+    await sql`create index jobs_due on jobs (kind, run_at, id)`.execute(database.db);
+  }
   await database.close();
 }
 

@@ -1,4 +1,4 @@
-import { type Generated, type Kysely, PostgresAdapter, type SelectType, type Transaction } from 'kysely';
+import { type Generated, type Kysely, PostgresAdapter, type SelectType, sql, type Transaction } from 'kysely';
 import type { MigrationSet } from '../migrate.js';
 import { addIdColumn, columnTypes } from '../portable-columns.js';
 import type { AnyTransaction } from '../transaction.js';
@@ -45,7 +45,10 @@ export const jobMigrations: MigrationSet = {
   migrations: {
     '0001-jobs': {
       async up(db: Kysely<unknown>): Promise<void> {
-        if (!isPostgres(db)) await createLeaseTable(db);
+        if (!isPostgres(db)) {
+          await createLeaseTable(db);
+          await db.schema.createIndex('jobs_due').on('jobs').columns(['kind', 'run_at', 'id']).execute();
+        }
         await db.schema
           .createTable('dead_jobs')
           .addColumn('id', columnTypes.text, (column) => column.primaryKey())
@@ -73,12 +76,8 @@ export const jobMigrations: MigrationSet = {
     '0003-one-lease-table': {
       async up(db: Kysely<unknown>): Promise<void> {
         if (isPostgres(db)) await createLeaseTable(db);
-        await db.schema
-          .createIndex('jobs_leased')
-          .on('jobs')
-          .columns(['kind', 'leased_until'])
-          .where('leased_until' as never, 'is not', null)
-          .execute();
+        else await db.schema.dropIndex('jobs_due').execute();
+        await createLeaseIndexes(db);
         if (isPostgres(db)) await movePgBossJobs(db);
       },
     },
@@ -96,7 +95,12 @@ async function createLeaseTable(db: Kysely<unknown>): Promise<void> {
     .addColumn('leased_until', columnTypes.integer)
     .addColumn('last_reason', columnTypes.text)
     .execute();
-  await db.schema.createIndex('jobs_due').on('jobs').columns(['kind', 'run_at', 'id']).execute();
+}
+
+/** Each job is in one of the two, so that what is claimed is looked for among what nobody has. */
+async function createLeaseIndexes(db: Kysely<unknown>): Promise<void> {
+  await sql`create index jobs_due on jobs (kind, run_at, id) where leased_until is null`.execute(db);
+  await sql`create index jobs_leased on jobs (kind, leased_until) where leased_until is not null`.execute(db);
 }
 
 function isPostgres(db: Kysely<unknown>): boolean {

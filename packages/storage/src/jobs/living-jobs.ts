@@ -32,12 +32,11 @@ export class LivingJobs {
     const count = (condition: ReturnType<typeof sql>) =>
       sql<number>`(select count(*) from (
         select 1 from jobs where kind = ${kind} and ${condition} limit ${sql.lit(limit)}) as counted)`;
-    const { rows } = await sql<{ started: number; waiting: number; running: number }>`
-      select ${count(sql`run_at <= ${now}`)} as started, ${count(sql`run_at > ${now}`)} as waiting,
+    const { rows } = await sql<Record<LivingState, number>>`
+      select ${count(sql`leased_until is null and run_at <= ${now}`)} as due,
+        ${count(sql`leased_until is null and run_at > ${now}`)} as waiting,
         ${count(sql`leased_until is not null`)} as running`.execute(this.#db);
-    const { started = 0, waiting = 0, running = 0 } = rows[0] ?? {};
-    // Which of the due ones run is in another index; reading both at once would look at every row.
-    return { due: Math.max(0, started - running), waiting, running };
+    return rows[0] ?? { due: 0, waiting: 0, running: 0 };
   }
 
   /** The oldest ones first. */
