@@ -1,7 +1,7 @@
 import type { Database } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { jobEngineOf } from '../../packages/storage/src/open-database.js';
+import { LeaseTable } from '../../packages/storage/src/jobs/lease-table.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { add, countsOf, handler, open, start } from '../support/job-queue-under-test.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
@@ -15,6 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
 });
 
 /** Starts a job that never ends; resolves when it runs. */
@@ -35,13 +36,8 @@ async function beginEndless(database: Database<unknown>): Promise<void> {
 }
 
 /** When the lease of the only job ends, in milliseconds after the start of the test. */
-async function leaseEnd(backend: TestBackend, { db }: Database<unknown>): Promise<number> {
-  const query =
-    backend.name === 'sqlite'
-      ? sql<{ at: number }>`select leased_until as at from jobs where kind = 'k'`
-      : sql<{ at: number }>`
-          select (extract(epoch from heartbeat_on) * 1000)::bigint + ${sql.lit(lease)} as at
-          from pgboss.job_common where name = 'k'`;
+async function leaseEnd({ db }: Database<unknown>): Promise<number> {
+  const query = sql<{ at: number }>`select leased_until as at from jobs where kind = 'k'`;
   return ((await query.execute(db)).rows[0]?.at ?? 0) - start;
 }
 
@@ -66,11 +62,11 @@ describe('the lease of a job', () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       await beginEndless(database);
-      expect(await leaseEnd(backend, database)).toBe(lease);
+      expect(await leaseEnd(database)).toBe(lease);
       for (let elapsed = renewal; elapsed <= 3 * lease; elapsed += renewal) {
         clock.now = start + elapsed;
         vi.advanceTimersByTime(renewal);
-        await expect.poll(() => leaseEnd(backend, database)).toBe(elapsed + lease);
+        await expect.poll(() => leaseEnd(database)).toBe(elapsed + lease);
       }
       expect(await countsOf(database)).toMatchObject({ running: 1 });
     });
@@ -106,7 +102,7 @@ describe('the lease of a job', () => {
         await database.jobs.start();
         await database.jobs.idle();
         let end = (): void => undefined;
-        const renewing = vi.spyOn(jobEngineOf(database), 'takeOver').mockImplementationOnce(
+        const renewing = vi.spyOn(LeaseTable.prototype, 'takeOver').mockImplementationOnce(
           () =>
             new Promise((resolve) => {
               end = resolve;

@@ -1,7 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { GroupCommit } from './group-commit.js';
-import type { JobEngine } from './jobs/job-engine.js';
-import type { JobTables } from './jobs/job-tables.js';
+import type { LeaseStatements } from './jobs/lease-statements.js';
 import type { Signals } from './signals/signals.js';
 
 /** What {@link openDatabase} needs of a kind of database. */
@@ -13,8 +11,9 @@ export interface Backend<Tables> {
   isConflict(error: unknown): boolean;
   /** Has tables changed through a connection that waits for as long as it takes. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
-  /** Called once the tables are up to date. */
-  openJobEngine(commits: GroupCommit<JobTables>, now: () => number): Promise<JobEngine>;
+  readonly leaseStatements: LeaseStatements;
+  /** Whether only one process at a time serves from this database. */
+  readonly isAlone: boolean;
   close(): Promise<void>;
 }
 

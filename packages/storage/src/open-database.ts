@@ -5,9 +5,9 @@ import { DatabaseCheck } from './database-check.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import { GroupCommit } from './group-commit.js';
 import { DurableJobQueue } from './jobs/durable-job-queue.js';
-import type { JobEngine } from './jobs/job-engine.js';
 import type { Job, JobQueue } from './jobs/job-queue.js';
 import { type JobTables, jobMigrations } from './jobs/job-tables.js';
+import { LeaseTable } from './jobs/lease-table.js';
 import {
   type MigrationSet,
   type MigrationStatus,
@@ -80,14 +80,17 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     onActionError: onError,
   });
   const jobCommits = commits as unknown as GroupCommit<JobTables>;
-  const engine = await prepare(backend, options, jobCommits);
+  const jobDb = db as unknown as Kysely<JobTables>;
+  await prepare(backend, options);
+  const { leaseStatements: statements, isAlone } = backend;
+  const { now } = options;
   const jobs = new DurableJobQueue({
-    db: db as unknown as Kysely<JobTables>,
+    db: jobDb,
     commits: jobCommits,
-    engine,
+    leases: new LeaseTable({ db: jobDb, commits: jobCommits, statements, isAlone, now }),
     signals,
     mayWork: options.role === 'serving',
-    now: options.now,
+    now,
     onError,
     onAnswer: () => options.onAnswer?.(),
     onDeadJobsRemoved: (count) => options.onDeadJobsRemoved?.(count),
@@ -96,10 +99,9 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
   let closed: Promise<void> | undefined;
   const closeAll = async (): Promise<void> => {
     await jobs.stop(0);
-    await engine.close();
     await backend.close();
   };
-  const database: Database<Tables> = {
+  return {
     db,
     jobs,
     signals,
@@ -110,8 +112,6 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
       return closed;
     },
   };
-  enginesOf.set(database, engine);
-  return database;
 }
 
 /** The SQLite file that the URL names, when there is none yet; opening it would make an empty one. */
@@ -142,15 +142,6 @@ export async function migrationStatus(
   }
 }
 
-const enginesOf = new WeakMap<object, JobEngine>();
-
-/** Where the jobs of an open database are kept; for moving all of it. */
-export function jobEngineOf(database: object): JobEngine {
-  const engine = enginesOf.get(database);
-  if (engine === undefined) throw new TypeError('This is not a database that openDatabase has opened.');
-  return engine;
-}
-
 async function openBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {
   const scheme = /^[a-z]*(?=:)/.exec(options.url)?.[0];
   if (scheme === 'sqlite') {
@@ -167,14 +158,9 @@ async function openBackend<Tables>(options: BackendOptions): Promise<Backend<Tab
   );
 }
 
-async function prepare<Tables>(
-  backend: Backend<Tables>,
-  options: OpenDatabaseOptions,
-  commits: GroupCommit<JobTables>,
-): Promise<JobEngine> {
+async function prepare<Tables>(backend: Backend<Tables>, options: OpenDatabaseOptions): Promise<void> {
   try {
     await backend.migrating(({ db, lock }) => migrate(db, [jobMigrations, ...options.migrations], lock));
-    return await backend.openJobEngine(commits, options.now);
   } catch (error) {
     await backend.close();
     throw error;

@@ -94,17 +94,23 @@ describe('the commands about the database', () => {
       const url = await backend.freshUrl();
       expect(await runJson(url, 'db', 'status')).toMatchObject({
         backend: backend.name,
-        pending: ['jobs/0001-jobs', 'jobs/0002-dead-jobs-by-kind'],
+        pending: ['jobs/0001-jobs', 'jobs/0002-dead-jobs-by-kind', 'jobs/0003-one-lease-table'],
       });
       expect((await run(url, ['db', 'status'])).printed).toContain(
-        'Still to be done: jobs/0001-jobs, jobs/0002-dead-jobs-by-kind.',
+        'Still to be done: jobs/0001-jobs, jobs/0002-dead-jobs-by-kind, jobs/0003-one-lease-table.',
       );
       expect(await runJson(url, 'db', 'migrate')).toEqual({
-        applied: ['jobs/0001-jobs', 'jobs/0002-dead-jobs-by-kind'],
+        applied: ['jobs/0001-jobs', 'jobs/0002-dead-jobs-by-kind', 'jobs/0003-one-lease-table'],
       });
       expect(await runJson(url, 'db', 'migrate')).toEqual({ applied: [] });
       expect(await runJson(url, 'db', 'status')).toMatchObject({
-        units: [{ unit: 'jobs', done: ['0001-jobs', '0002-dead-jobs-by-kind'], pending: [] }],
+        units: [
+          {
+            unit: 'jobs',
+            done: ['0001-jobs', '0002-dead-jobs-by-kind', '0003-one-lease-table'],
+            pending: [],
+          },
+        ],
         pending: [],
       });
     });

@@ -4,11 +4,13 @@ import type { GroupCommit } from '../group-commit.js';
 import type { Signals } from '../signals/signals.js';
 import type { AnyTransaction } from '../transaction.js';
 import { DeadJobs } from './dead-jobs.js';
-import type { JobEngine, StoredJob } from './job-engine.js';
 import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
 import type { Job, JobHandler, JobQueue, NewJob, ScheduledWork } from './job-queue.js';
 import { JobRunner } from './job-runner.js';
 import type { JobTables } from './job-tables.js';
+import type { StoredJob } from './lease.js';
+import type { LeaseTable } from './lease-table.js';
+import { LivingJobs } from './living-jobs.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import { Schedules } from './schedules.js';
 import { printable, unstorableCharacters } from './unstorable-characters.js';
@@ -16,7 +18,7 @@ import { printable, unstorableCharacters } from './unstorable-characters.js';
 export interface JobQueueOptions {
   readonly db: Kysely<JobTables>;
   readonly commits: GroupCommit<JobTables>;
-  readonly engine: JobEngine;
+  readonly leases: LeaseTable;
   readonly signals: Signals;
   readonly mayWork: boolean;
   readonly now: () => number;
@@ -36,9 +38,10 @@ const none = { due: 0, waiting: 0, running: 0 };
 const broughtForwardAtOnce = 500;
 const mostBroughtForward = 10_000;
 
-/** {@link JobQueue} over whichever engine keeps the living jobs. */
+/** {@link JobQueue} on the lease table. */
 export class DurableJobQueue implements JobQueue {
   readonly #options: JobQueueOptions;
+  readonly #living: LivingJobs;
   readonly #dead: DeadJobs;
   readonly #schedules: Schedules;
   readonly #runner: JobRunner;
@@ -47,13 +50,14 @@ export class DurableJobQueue implements JobQueue {
   #stopListening: (() => void) | undefined;
 
   constructor(options: JobQueueOptions) {
-    const { db, commits, engine, now } = options;
+    const { db, commits, leases, now } = options;
     this.#options = options;
+    this.#living = new LivingJobs(db, commits, now);
     this.#dead = new DeadJobs(db, commits, now);
     this.#schedules = new Schedules(db, commits);
     this.#runner = new JobRunner({
-      engine,
-      outcomes: new OutcomeRecorder(engine, commits, this.#dead),
+      leases,
+      outcomes: new OutcomeRecorder(leases, commits, this.#dead),
       now,
       onError: (error, claim) => options.onError(error, claim?.job),
       onAnswer: () => options.onAnswer(),
@@ -74,7 +78,6 @@ export class DurableJobQueue implements JobQueue {
       createdAt: now,
       runAt: Math.min(job.runAt ?? now, job.giveUpAt),
       giveUpAt: job.giveUpAt,
-      attempts: 0,
       reason: job.reason === undefined ? undefined : printable(job.reason),
     });
   }
@@ -118,7 +121,7 @@ export class DurableJobQueue implements JobQueue {
 
   async counts(): Promise<JobKindCounts[]> {
     const counts = new Map<string, { due: number; waiting: number; running: number; dead: number }>();
-    const [living, dead] = await Promise.all([this.#options.engine.countLiving(), this.#dead.count()]);
+    const [living, dead] = await Promise.all([this.#living.count(), this.#dead.count()]);
     const all = [...living, ...dead.map((row) => ({ ...row, state: 'dead' as const }))];
     for (const { kind, state, count } of all) {
       const row = counts.get(kind) ?? { due: 0, waiting: 0, running: 0, dead: 0 };
@@ -129,12 +132,11 @@ export class DurableJobQueue implements JobQueue {
   }
 
   async tally(): Promise<JobKindCounts[]> {
-    const { engine } = this.#options;
     const dead = new Map((await this.#dead.tally(tallyLimit)).map(({ kind, count }) => [kind, count]));
-    const here = [...this.#runner.runningByKind].filter(([kind]) => !kind.startsWith(schedulePrefix));
+    const here = [...this.#runner.kinds].filter((kind) => !kind.startsWith(schedulePrefix));
     const tallies: JobKindCounts[] = [];
-    for (const [kind, runningHere] of here) {
-      const living = await engine.tallyLiving(kind, { limit: tallyLimit, runningHere });
+    for (const kind of here) {
+      const living = await this.#living.tally(kind, tallyLimit);
       tallies.push({ kind, ...living, dead: dead.get(kind) ?? 0 });
       dead.delete(kind);
     }
@@ -143,7 +145,7 @@ export class DurableJobQueue implements JobQueue {
 
   async list(filter: JobFilter): Promise<JobSummary[]> {
     const limit = filter.limit ?? defaultListLimit;
-    const living = filter.state === 'dead' ? [] : await this.#options.engine.listLiving({ ...filter, limit });
+    const living = filter.state === 'dead' ? [] : await this.#living.list({ ...filter, limit });
     const wantsDead = filter.state === undefined || filter.state === 'dead';
     const dead = wantsDead ? await this.#dead.list(filter.kind, limit) : [];
     const oldestFirst = [...dead, ...living].sort((a, b) => a.createdAt - b.createdAt);
@@ -151,13 +153,13 @@ export class DurableJobQueue implements JobQueue {
   }
 
   async show(id: string): Promise<JobDetails | undefined> {
-    return (await this.#options.engine.find(id)) ?? (await this.#dead.find(id));
+    return (await this.#living.find(id)) ?? (await this.#dead.find(id));
   }
 
   async retry(id: string): Promise<boolean> {
-    const living = await this.#options.engine.find(id);
+    const living = await this.#living.find(id);
     if (living !== undefined) {
-      if (living.state === 'running' || !(await this.#options.engine.hasten(id))) return false;
+      if (living.state === 'running' || !(await this.#living.hasten(id))) return false;
       await this.#options.commits.run((transaction) => this.#signal(transaction, [living.kind]));
       return true;
     }
@@ -173,25 +175,22 @@ export class DurableJobQueue implements JobQueue {
   }
 
   async drop(id: string): Promise<boolean> {
-    const living = await this.#options.engine.find(id);
-    if (living !== undefined) return living.state !== 'running' && (await this.#options.engine.remove(id));
+    const living = await this.#living.find(id);
+    if (living !== undefined) return living.state !== 'running' && (await this.#living.remove(id));
     return await this.#options.commits.run(
       async (transaction) => (await this.#dead.take(transaction, id)) !== undefined,
     );
   }
 
   async bringForward(kind: string, everyMilliseconds: number): Promise<void> {
-    const { commits, engine, now } = this.#options;
-    let at = now();
+    const { commits, now } = this.#options;
+    let from = now();
     for (let moved = 0; moved < mostBroughtForward; moved += broughtForwardAtOnce) {
-      const ids = await engine.waitingSince(kind, at, broughtForwardAtOnce);
-      if (ids.length === 0) return;
-      await engine.bringForward(
-        kind,
-        ids.map((id, index) => ({ id, runAt: at + index * everyMilliseconds })),
-      );
+      const limit = broughtForwardAtOnce;
+      const count = await this.#living.bringForward({ kind, from, everyMilliseconds, limit });
+      if (count === 0) return;
       await commits.run((transaction) => this.#signal(transaction, [kind]));
-      at += ids.length * everyMilliseconds;
+      from += count * everyMilliseconds;
     }
   }
 
@@ -201,7 +200,7 @@ export class DurableJobQueue implements JobQueue {
     const jobs = [job];
     this.#adding.set(transaction.db, jobs);
     transaction.beforeCommit(async () => {
-      await this.#options.engine.add(transaction, jobs);
+      await this.#options.leases.add(transaction, jobs);
       await this.#signal(transaction, [...new Set(jobs.map(({ kind }) => kind))]);
     });
   }

@@ -1,10 +1,10 @@
-import type { ClaimedJob, JobEngine } from './job-engine.js';
-import { leaseMilliseconds, renewalMilliseconds } from './job-engine.js';
 import type { JobHandler, JobOutcome } from './job-queue.js';
+import { type ClaimedJob, leaseMilliseconds, renewalMilliseconds } from './lease.js';
+import type { LeaseTable } from './lease-table.js';
 import type { OutcomeRecorder } from './outcome-recorder.js';
 
 export interface JobRunnerOptions {
-  readonly engine: JobEngine;
+  readonly leases: LeaseTable;
   readonly outcomes: OutcomeRecorder;
   readonly now: () => number;
   onError(error: unknown, claim?: ClaimedJob): void;
@@ -57,9 +57,9 @@ export class JobRunner {
     this.#options = options;
   }
 
-  /** How many jobs of each kind that is handled here run here. */
-  get runningByKind(): ReadonlyMap<string, number> {
-    return new Map([...this.#work].map(([kind, { running }]) => [kind, running.size]));
+  /** The kinds that are handled here. */
+  get kinds(): Iterable<string> {
+    return this.#work.keys();
   }
 
   handle(kind: string, handler: JobHandler): void {
@@ -67,8 +67,7 @@ export class JobRunner {
   }
 
   async start(): Promise<void> {
-    await this.#options.engine.prepare([...this.#work.keys()]);
-    await this.#options.engine.start();
+    await this.#options.leases.start();
     this.#started = true;
     this.#renewalTimer = setInterval(() => this.#beginRenewal(), renewalMilliseconds);
     this.#renewalTimer.unref();
@@ -91,7 +90,7 @@ export class JobRunner {
   async idle(): Promise<void> {
     if (!this.#started) return;
     await this.#renewLeases();
-    await this.#options.engine.takeOver();
+    await this.#options.leases.takeOver();
     for (;;) {
       // What is under way may have looked at the schedules before the clock was where it is now.
       while (this.#claiming !== undefined) await this.#claiming;
@@ -162,7 +161,7 @@ export class JobRunner {
       const work = this.#work.get(kind);
       return work !== undefined && work.running.size < work.handler.concurrency;
     });
-    return withRoom.length === 0 ? undefined : await this.#options.engine.nextRunAt(withRoom, since);
+    return withRoom.length === 0 ? undefined : await this.#options.leases.nextRunAt(withRoom, since);
   }
 
   async #claimKind(kind: string): Promise<void> {
@@ -170,7 +169,7 @@ export class JobRunner {
     if (work === undefined) return;
     const free = roomOf(work);
     if (free <= 0) return;
-    const claims = await this.#options.engine.claim(kind, free);
+    const claims = await this.#options.leases.claim(kind, free);
     this.#options.onAnswer();
     for (const claim of claims) {
       const running = work.running.get(claim.job.id);
@@ -267,7 +266,7 @@ export class JobRunner {
   async #release(claims: readonly ClaimedJob[]): Promise<void> {
     if (claims.length === 0) return;
     try {
-      await this.#options.engine.release(claims);
+      await this.#options.leases.release(claims);
     } catch (error) {
       this.#options.onError(error);
     }
@@ -275,7 +274,7 @@ export class JobRunner {
 
   async #renewLeases(): Promise<void> {
     const claims = this.#running().map(({ claim }) => claim);
-    if (claims.length > 0) await this.#options.engine.renew(claims);
+    if (claims.length > 0) await this.#options.leases.renew(claims);
   }
 
   #beginRenewal(): void {
@@ -286,11 +285,11 @@ export class JobRunner {
   async #renew(): Promise<void> {
     try {
       await this.#renewLeases();
-      const { engine } = this.#options;
+      const { leases } = this.#options;
       // After an outage every lease looks abandoned; their owners get until the next time to renew them first.
       const wasAway = performance.now() - this.#lastAnswerAt > leaseMilliseconds / 2;
-      if (wasAway) await engine.nextRunAt([...this.#work.keys()], this.#options.now());
-      else if (this.#started) await engine.takeOver();
+      if (wasAway) await leases.nextRunAt([...this.#work.keys()], this.#options.now());
+      else if (this.#started) await leases.takeOver();
       this.#lastAnswerAt = performance.now();
     } catch (error) {
       this.#options.onError(error);

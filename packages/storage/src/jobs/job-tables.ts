@@ -1,11 +1,12 @@
-import { type Generated, type Kysely, PostgresAdapter, type Transaction } from 'kysely';
+import { type Generated, type Kysely, PostgresAdapter, type SelectType, sql, type Transaction } from 'kysely';
 import type { MigrationSet } from '../migrate.js';
-import { columnTypes } from '../portable-columns.js';
+import { addIdColumn, columnTypes } from '../portable-columns.js';
 import type { AnyTransaction } from '../transaction.js';
+import { movePgBossJobs } from './move-pg-boss-jobs.js';
 
 /** The tables of the job queue. Instants in Unix milliseconds. */
 export interface JobTables {
-  /** The lease table; on SQLite only, as pg-boss keeps its own on PostgreSQL. */
+  /** The living jobs. Who has a lease does the job; without one it waits for its instant. */
   jobs: {
     id: Generated<number>;
     kind: string;
@@ -33,6 +34,8 @@ export interface JobTables {
   };
 }
 
+export type JobRow = { [Column in keyof JobTables['jobs']]: SelectType<JobTables['jobs'][Column]> };
+
 export function jobTables(transaction: AnyTransaction): Transaction<JobTables> {
   return transaction.db as Transaction<JobTables>;
 }
@@ -42,7 +45,10 @@ export const jobMigrations: MigrationSet = {
   migrations: {
     '0001-jobs': {
       async up(db: Kysely<unknown>): Promise<void> {
-        if (!(db.getExecutor().adapter instanceof PostgresAdapter)) await createLeaseTable(db);
+        if (!isPostgres(db)) {
+          await createLeaseTable(db);
+          await db.schema.createIndex('jobs_due').on('jobs').columns(['kind', 'run_at', 'id']).execute();
+        }
         await db.schema
           .createTable('dead_jobs')
           .addColumn('id', columnTypes.text, (column) => column.primaryKey())
@@ -67,21 +73,36 @@ export const jobMigrations: MigrationSet = {
         await db.schema.createIndex('dead_jobs_kind').on('dead_jobs').column('kind').execute();
       },
     },
+    '0003-one-lease-table': {
+      async up(db: Kysely<unknown>): Promise<void> {
+        if (isPostgres(db)) await createLeaseTable(db);
+        else await db.schema.dropIndex('jobs_due').execute();
+        await createLeaseIndexes(db);
+        if (isPostgres(db)) await movePgBossJobs(db);
+      },
+    },
   },
 };
 
 async function createLeaseTable(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('jobs')
-    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('payload', 'text', (column) => column.notNull())
-    .addColumn('created_at', 'integer', (column) => column.notNull())
-    .addColumn('run_at', 'integer', (column) => column.notNull())
-    .addColumn('give_up_at', 'integer', (column) => column.notNull())
-    .addColumn('attempt', 'integer', (column) => column.notNull())
-    .addColumn('leased_until', 'integer')
-    .addColumn('last_reason', 'text')
+  await addIdColumn(db, db.schema.createTable('jobs'))
+    .addColumn('kind', columnTypes.text, (column) => column.notNull())
+    .addColumn('payload', columnTypes.text, (column) => column.notNull())
+    .addColumn('created_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('run_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('give_up_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('attempt', columnTypes.integer, (column) => column.notNull())
+    .addColumn('leased_until', columnTypes.integer)
+    .addColumn('last_reason', columnTypes.text)
     .execute();
-  await db.schema.createIndex('jobs_due').on('jobs').columns(['kind', 'run_at', 'id']).execute();
+}
+
+/** Each job is in one of the two, so that what is claimed is looked for among what nobody has. */
+async function createLeaseIndexes(db: Kysely<unknown>): Promise<void> {
+  await sql`create index jobs_due on jobs (kind, run_at, id) where leased_until is null`.execute(db);
+  await sql`create index jobs_leased on jobs (kind, leased_until) where leased_until is not null`.execute(db);
+}
+
+function isPostgres(db: Kysely<unknown>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
 }

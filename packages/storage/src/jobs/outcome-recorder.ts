@@ -1,9 +1,10 @@
 import type { GroupCommit } from '../group-commit.js';
 import type { AnyTransaction } from '../transaction.js';
 import type { DeadJobs } from './dead-jobs.js';
-import type { ClaimedJob, JobEngine, Settlement } from './job-engine.js';
 import type { JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
+import type { ClaimedJob, Settlement } from './lease.js';
+import type { LeaseTable } from './lease-table.js';
 import { printable } from './unstorable-characters.js';
 
 interface Ended {
@@ -17,13 +18,13 @@ const maximumOutcomesPerWrite = 256;
 
 /** Records the outcomes of one turn of the event loop together: in one statement where they need no more than that. */
 export class OutcomeRecorder {
-  readonly #engine: JobEngine;
+  readonly #leases: LeaseTable;
   readonly #commits: GroupCommit<JobTables>;
   readonly #dead: DeadJobs;
   #ended: Ended[] = [];
 
-  constructor(engine: JobEngine, commits: GroupCommit<JobTables>, dead: DeadJobs) {
-    this.#engine = engine;
+  constructor(leases: LeaseTable, commits: GroupCommit<JobTables>, dead: DeadJobs) {
+    this.#leases = leases;
     this.#commits = commits;
     this.#dead = dead;
   }
@@ -61,7 +62,7 @@ export class OutcomeRecorder {
   }
 
   async #write(transaction: AnyTransaction, group: readonly Ended[]): Promise<void> {
-    const ours = await this.#engine.settle(transaction, group.map(toSettlement));
+    const ours = await this.#leases.settle(transaction, group.map(toSettlement));
     const settled = group.filter(({ claim }) => ours.has(claim.job.id));
     await this.#dead.add(
       transaction,

@@ -1,10 +1,8 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
-import type pg from 'pg';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
-import { PgBossJobEngine } from './pg-boss-job-engine.js';
-import { addJobIndexes, startPgBoss } from './pg-boss-schema.js';
 import { isPostgresConflict, messageOf } from './postgres-errors.js';
+import { postgresLeaseStatements } from './postgres-lease-statements.js';
 import { createPool, translatingPool } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
 
@@ -33,19 +31,9 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     signals,
     lanes: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
     isConflict: isPostgresConflict,
-    migrating: (work) =>
-      withPatience<Tables, void>(url, (patient) => work({ db: patient.db, lock: lockMigrations })),
-    async openJobEngine(_commits, now) {
-      const boss = await withPatience(url, (patient) =>
-        patient.db.transaction().execute(async (transaction) => {
-          await lockMigrations(transaction);
-          const boss = await startPgBoss({ migrations: patient.pool, pool, onError });
-          await addJobIndexes(transaction as Kysely<unknown>);
-          return boss;
-        }),
-      );
-      return new PgBossJobEngine(boss, pool, db as unknown as Kysely<unknown>, now);
-    },
+    migrating: (work) => withPatience(url, work),
+    leaseStatements: postgresLeaseStatements,
+    isAlone: false,
     async close() {
       await signals.close();
       await db.destroy();
@@ -53,20 +41,15 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   };
 }
 
-interface Patient<Tables> {
-  readonly pool: pg.Pool;
-  readonly db: Kysely<Tables>;
-}
-
 /** Large tables take their time to be changed, and other processes wait for it. */
-async function withPatience<Tables, Result>(
+async function withPatience<Tables>(
   url: string,
-  work: (patient: Patient<Tables>) => Promise<Result>,
-): Promise<Result> {
+  work: Parameters<Backend<Tables>['migrating']>[0],
+): Promise<void> {
   const pool = createPool({ url, connections: 2, isPatient: true });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
   try {
-    return await work({ pool, db });
+    await work({ db, lock: lockMigrations });
   } finally {
     await db.destroy();
   }

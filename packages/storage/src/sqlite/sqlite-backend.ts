@@ -1,11 +1,10 @@
 import { Kysely } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
-import type { JobTables } from '../jobs/job-tables.js';
-import { SqliteJobEngine } from '../jobs/sqlite-job-engine.js';
 import { LocalSignals } from '../signals/local-signals.js';
 import { lockForServing, openSqlite } from './open-sqlite.js';
 import { createSqliteDialect } from './sqlite-dialect.js';
+import { sqliteLeaseStatements } from './sqlite-lease-statements.js';
 
 /** @throws DatabaseUnusableError when the file cannot be opened, or another process serves from it. */
 export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tables> {
@@ -21,8 +20,9 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
       isConflict: () => false,
       // Every transaction that writes has the whole file to itself.
       migrating: (work) => work({ db, lock: async () => {} }),
-      openJobEngine: async (commits, now) =>
-        new SqliteJobEngine(db as unknown as Kysely<JobTables>, commits, now),
+      leaseStatements: sqliteLeaseStatements,
+      // The serving lock of the file sees to it.
+      isAlone: true,
       async close() {
         await db.destroy();
         unlock();

@@ -4,7 +4,7 @@ import { type Kysely, sql } from 'kysely';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { jobMigrations } from '../jobs/job-tables.js';
 import { type MigrationSet, readMigrationStatus } from '../migrate.js';
-import { type Database, jobEngineOf } from '../open-database.js';
+import type { Database } from '../open-database.js';
 import { readGeneratedColumns, readTables, type TransferTable } from './table-catalog.js';
 import { encodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
 
@@ -25,7 +25,6 @@ export async function exportDatabase<Tables>(
   { migrations, output }: ExportOptions,
 ): Promise<TransferCounts> {
   const sets = [jobMigrations, ...migrations];
-  const engine = jobEngineOf(database);
   const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');
   return await reading.execute(async (transaction) => {
     const db = transaction as unknown as Kysely<unknown>;
@@ -33,23 +32,24 @@ export async function exportDatabase<Tables>(
     await writeLine(output, { waxwingExport: 1, migrations: await namesOfMigrations(db, sets) });
     for (const table of await readTables(db, bookkeepingTables(sets))) {
       for await (const rows of readRows(db, table)) {
-        counts.rows += rows.length;
+        counts[kindOfRows(table.name)] += rows.length;
         for (const row of rows) await writeLine(output, { table: table.name, row: encodeRow(row) });
       }
     }
     for (const generated of await readGeneratedColumns(db)) await writeLine(output, { generated });
-    for await (const jobs of engine.exportAll(transaction)) {
-      counts.jobs += jobs.length;
-      for (const job of jobs) await writeLine(output, { job });
-    }
     await writeLine(output, { end: counts });
     return counts;
   });
 }
 
-/** Tables that are not moved as rows: what was run of the migrations, and the lease table. */
+/** Tables that are not moved: what was run of the migrations. */
 export function bookkeepingTables(sets: readonly MigrationSet[]): string[] {
-  return ['jobs', ...sets.flatMap(({ unit }) => [`${unit}_migrations`, `${unit}_migrations_lock`])];
+  return sets.flatMap(({ unit }) => [`${unit}_migrations`, `${unit}_migrations_lock`]);
+}
+
+/** What the rows of a table count as. */
+export function kindOfRows(table: string): keyof TransferCounts {
+  return table === 'jobs' ? 'jobs' : 'rows';
 }
 
 /** What was run of each unit, in order. */

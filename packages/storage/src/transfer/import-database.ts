@@ -2,12 +2,10 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { type Kysely, sql } from 'kysely';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
-import type { JobEngine, StoredJob } from '../jobs/job-engine.js';
 import { jobMigrations } from '../jobs/job-tables.js';
 import type { MigrationSet } from '../migrate.js';
-import { type Database, jobEngineOf } from '../open-database.js';
-import type { AnyTransaction } from '../transaction.js';
-import { bookkeepingTables, namesOfMigrations } from './export-database.js';
+import type { Database } from '../open-database.js';
+import { bookkeepingTables, kindOfRows, namesOfMigrations } from './export-database.js';
 import { isPostgres, readTables, restoreGeneratedColumn, type TransferTable } from './table-catalog.js';
 import { type CellValue, decodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
 
@@ -31,14 +29,13 @@ export async function importDatabase<Tables>(
 ): Promise<TransferCounts> {
   const sets = [jobMigrations, ...migrations];
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
-  const engine = jobEngineOf(database);
   // Not through the group commit: lines can be read only once, and this write may take long.
   return await database.db.transaction().execute(async (transaction) => {
     const db = transaction as unknown as Kysely<unknown>;
     const tables = await readTables(db, bookkeepingTables(sets));
     await refuseOtherVersion(await nextLine(lines), await namesOfMigrations(db, sets));
-    await refuseFilled(db, tables, engine);
-    const writer = new ImportWriter(db, engine, new Map(tables.map((table) => [table.name, table])));
+    await refuseFilled(db, tables);
+    const writer = new ImportWriter(db, new Map(tables.map((table) => [table.name, table])));
     for (;;) {
       const line = await nextLine(lines);
       if (line === undefined) throw cutShort();
@@ -50,16 +47,13 @@ export async function importDatabase<Tables>(
 
 class ImportWriter {
   readonly #db: Kysely<unknown>;
-  readonly #engine: JobEngine;
   readonly #tables: ReadonlyMap<string, TransferTable>;
   readonly #counts = { rows: 0, jobs: 0 };
   #table = '';
   #rows: Row[] = [];
-  #jobs: StoredJob[] = [];
 
-  constructor(db: Kysely<unknown>, engine: JobEngine, tables: ReadonlyMap<string, TransferTable>) {
+  constructor(db: Kysely<unknown>, tables: ReadonlyMap<string, TransferTable>) {
     this.#db = db;
-    this.#engine = engine;
     this.#tables = tables;
   }
 
@@ -68,10 +62,6 @@ class ImportWriter {
       if (line.table !== this.#table || this.#rows.length >= rowsPerInsert) await this.#flush();
       this.#table = line.table;
       this.#rows.push(line.row);
-    } else if ('job' in line) {
-      if (this.#counts.jobs === 0 && this.#jobs.length === 0) await this.#beginJobs();
-      if (this.#jobs.length >= rowsPerInsert) await this.#flush();
-      this.#jobs.push(line.job);
     } else if ('generated' in line) {
       await this.#flush();
       await restoreGeneratedColumn(this.#db, line.generated);
@@ -79,25 +69,17 @@ class ImportWriter {
   }
 
   async finish(expected: TransferCounts): Promise<TransferCounts> {
-    if (expected.jobs === 0) await this.#beginJobs();
     await this.#flush();
     const { rows, jobs } = this.#counts;
     if (rows !== expected.rows || jobs !== expected.jobs) throw cutShort();
+    await releaseJobs(this.#db);
     return { rows, jobs };
-  }
-
-  async #beginJobs(): Promise<void> {
-    await this.#flush();
-    await this.#engine.avoidIdsOfDeadJobs(this.#db);
   }
 
   async #flush(): Promise<void> {
     const rows = this.#rows.splice(0);
     if (rows.length > 0) await this.#insertRows(rows);
-    const jobs = this.#jobs.splice(0);
-    if (jobs.length > 0) await this.#engine.add(importing(this.#db), jobs);
-    this.#counts.rows += rows.length;
-    this.#counts.jobs += jobs.length;
+    this.#counts[kindOfRows(this.#table)] += rows.length;
   }
 
   async #insertRows(rows: readonly Row[]): Promise<void> {
@@ -119,9 +101,9 @@ class ImportWriter {
   }
 }
 
-/** The jobs are found at the next start of a serving process, which none is during an import. */
-function importing(db: object): AnyTransaction {
-  return { db, beforeCommit: () => undefined, afterCommit: () => undefined };
+/** Whoever was doing them when they were exported does not do them here. */
+async function releaseJobs(db: Kysely<unknown>): Promise<void> {
+  await sql`update jobs set leased_until = null where leased_until is not null`.execute(db);
 }
 
 async function nextLine(lines: AsyncIterator<string>): Promise<TransferLine | undefined> {
@@ -158,16 +140,11 @@ function sorted(migrations: Readonly<Record<string, readonly string[]>>) {
   return Object.entries(migrations).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-async function refuseFilled(
-  db: Kysely<unknown>,
-  tables: readonly TransferTable[],
-  engine: JobEngine,
-): Promise<void> {
+async function refuseFilled(db: Kysely<unknown>, tables: readonly TransferTable[]): Promise<void> {
   for (const { name } of tables) {
     const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(db);
-    if (rows.length > 0) throw notEmpty(`table ${name}`);
+    if (rows.length > 0) throw notEmpty(name === 'jobs' ? 'job queue' : `table ${name}`);
   }
-  for await (const _ of engine.exportAll(db)) throw notEmpty('job queue');
 }
 
 function notEmpty(where: string): DatabaseUnusableError {

@@ -47,9 +47,7 @@ export async function readTables(db: Kysely<unknown>, without: readonly string[]
 export async function readGeneratedColumns(db: Kysely<unknown>): Promise<GeneratedColumn[]> {
   if (isPostgres(db)) return await readIdentityColumns(db);
   const { rows } = await sql<{ table: string; highest: number }>`
-    select name as "table", seq as highest from sqlite_sequence where name <> 'jobs' order by name`.execute(
-    db,
-  );
+    select name as "table", seq as highest from sqlite_sequence order by name`.execute(db);
   return rows.map((row) => ({ ...row, column: 'id' }));
 }
 

@@ -1,4 +1,3 @@
-import type { StoredJob } from '../jobs/job-engine.js';
 import type { GeneratedColumn } from './table-catalog.js';
 
 export type CellValue = string | number | null | { readonly base64: string };
@@ -7,7 +6,6 @@ export type CellValue = string | number | null | { readonly base64: string };
 export type TransferLine =
   | { readonly waxwingExport: 1; readonly migrations: Readonly<Record<string, readonly string[]>> }
   | { readonly table: string; readonly row: Readonly<Record<string, CellValue>> }
-  | { readonly job: StoredJob }
   | { readonly generated: GeneratedColumn }
   | { readonly end: TransferCounts };
 

@@ -1,0 +1,143 @@
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import type { GroupCommit } from '../group-commit.js';
+import type { JobDetails, JobFilter, JobState } from './job-listing.js';
+import type { JobRow, JobTables } from './job-tables.js';
+
+type LivingState = Exclude<JobState, 'dead'>;
+type LivingRow = JobRow & { readonly state: LivingState };
+
+/** The living jobs as operators see and change them. */
+export class LivingJobs {
+  readonly #db: Kysely<JobTables>;
+  readonly #commits: GroupCommit<JobTables>;
+  readonly #now: () => number;
+
+  constructor(db: Kysely<JobTables>, commits: GroupCommit<JobTables>, now: () => number) {
+    this.#db = db;
+    this.#commits = commits;
+    this.#now = now;
+  }
+
+  async count(): Promise<{ kind: string; state: LivingState; count: number }[]> {
+    return await this.#db
+      .selectFrom('jobs')
+      .select(['kind', this.#state().as('state'), (is) => is.fn.countAll<number>().as('count')])
+      .groupBy(['kind', 'state'])
+      .execute();
+  }
+
+  /** How many jobs of a kind are in each state; of no state more than `limit` are counted. */
+  async tally(kind: string, limit: number): Promise<Record<LivingState, number>> {
+    const now = this.#now();
+    const count = (condition: ReturnType<typeof sql>) =>
+      sql<number>`(select count(*) from (
+        select 1 from jobs where kind = ${kind} and ${condition} limit ${sql.lit(limit)}) as counted)`;
+    const { rows } = await sql<Record<LivingState, number>>`
+      select ${count(sql`leased_until is null and run_at <= ${now}`)} as due,
+        ${count(sql`leased_until is null and run_at > ${now}`)} as waiting,
+        ${count(sql`leased_until is not null`)} as running`.execute(this.#db);
+    return rows[0] ?? { due: 0, waiting: 0, running: 0 };
+  }
+
+  /** The oldest ones first. */
+  async list({ state, kind, limit }: JobFilter & { readonly limit: number }): Promise<JobDetails[]> {
+    let query = this.#db.selectFrom('jobs').selectAll().select(this.#state().as('state'));
+    if (kind !== undefined) query = query.where('kind', '=', kind);
+    if (state !== undefined) query = query.where(this.#state(), '=', state as LivingState);
+    const rows = await query.orderBy('created_at').orderBy('id').limit(limit).execute();
+    return rows.map(toDetails);
+  }
+
+  async find(id: string): Promise<JobDetails | undefined> {
+    if (!isId(id)) return undefined;
+    const row = await this.#db
+      .selectFrom('jobs')
+      .selectAll()
+      .select(this.#state().as('state'))
+      .where('id', '=', Number(id))
+      .executeTakeFirst();
+    return row && toDetails(row);
+  }
+
+  /** Makes a waiting job due now; false when it is not waiting. */
+  async hasten(id: string): Promise<boolean> {
+    const now = this.#now();
+    const rows = await this.#commits.run(({ db }) =>
+      db
+        .updateTable('jobs')
+        .set({ run_at: now })
+        .where((is) => waiting(is, id))
+        .returning('id')
+        .execute(),
+    );
+    return rows.length > 0;
+  }
+
+  /** Removes a waiting job; false when it is not waiting. */
+  async remove(id: string): Promise<boolean> {
+    const rows = await this.#commits.run(({ db }) =>
+      db
+        .deleteFrom('jobs')
+        .where((is) => waiting(is, id))
+        .returning('id')
+        .execute(),
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Makes those jobs of a kind that wait beyond `from` due, the first one then and the others `everyMilliseconds` after
+   * each other, unless they are due sooner. Answers how many it looked at, `limit` at most.
+   */
+  async bringForward(options: {
+    readonly kind: string;
+    readonly from: number;
+    readonly everyMilliseconds: number;
+    readonly limit: number;
+  }): Promise<number> {
+    const { kind, from, everyMilliseconds, limit } = options;
+    const ofKind = this.#db.selectFrom('jobs').select('id').where('kind', '=', kind);
+    const next = await ofKind
+      .where('run_at', '>', from)
+      .where('leased_until', 'is', null)
+      .orderBy('run_at')
+      .orderBy('id')
+      .limit(limit)
+      .execute();
+    await this.#commits.run(async ({ db }) => {
+      for (const [index, { id }] of next.entries()) {
+        const runAt = from + index * everyMilliseconds;
+        const sooner = db.updateTable('jobs').set({ run_at: runAt }).where('id', '=', id);
+        await sooner.where('run_at', '>', runAt).where('leased_until', 'is', null).execute();
+      }
+    });
+    return next.length;
+  }
+
+  #state() {
+    return sql<LivingState>`case when leased_until is not null then 'running'
+      when run_at <= ${sql.lit(this.#now())} then 'due' else 'waiting' end`;
+  }
+}
+
+function isId(id: string): boolean {
+  return /^\d{1,15}$/.test(id);
+}
+
+function waiting(is: ExpressionBuilder<JobTables, 'jobs'>, id: string) {
+  return is.and([is('id', '=', Number(id)), is('leased_until', 'is', null)]);
+}
+
+function toDetails(row: LivingRow): JobDetails {
+  return {
+    id: String(row.id),
+    kind: row.kind,
+    state: row.state,
+    attempts: row.attempt,
+    createdAt: row.created_at,
+    at: row.run_at,
+    giveUpAt: row.give_up_at,
+    reason: row.last_reason ?? undefined,
+    payload: row.payload,
+  };
+}

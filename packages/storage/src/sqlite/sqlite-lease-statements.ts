@@ -1,0 +1,65 @@
+import { CompiledQuery } from 'kysely';
+import { BulkStatement } from '../bulk-statement.js';
+import type { JobRow } from '../jobs/job-tables.js';
+import type { LeaseStatements } from '../jobs/lease-statements.js';
+
+/** Shapes that stay prepared: SQLite spends most of such a short statement on compiling it. */
+export const sqliteLeaseStatements: LeaseStatements = {
+  async insert(db, jobs) {
+    const rows = jobs.map(({ kind, payload, createdAt, runAt, giveUpAt, reason }) => [
+      kind,
+      payload,
+      createdAt,
+      runAt,
+      giveUpAt,
+      reason ?? null,
+    ]);
+    await insertJobs.run(db, rows);
+  },
+
+  async claim(db, { kind, limit, now, leasedUntil }) {
+    const parameters = [leasedUntil, kind, now, limit];
+    return (await db.executeQuery<JobRow>(CompiledQuery.raw(claimJobs, parameters))).rows;
+  },
+
+  async settle(db, settlements) {
+    const gone = settlements.filter(({ next }) => next === undefined);
+    const waiting = settlements.filter(({ next }) => next !== undefined);
+    const settled = [
+      ...(await deleteJobs.run(
+        db,
+        gone.map(({ claim: { job } }) => [Number(job.id), job.attempt]),
+      )),
+      ...(await putBackJobs.run(
+        db,
+        waiting.map(({ claim: { job }, next }) => [Number(job.id), job.attempt, next?.runAt, next?.reason]),
+      )),
+    ];
+    return settled.map(({ id }) => id);
+  },
+};
+
+const insertJobs = new BulkStatement(
+  (rows) => `insert into jobs (kind, payload, created_at, run_at, give_up_at, attempt, last_reason)
+    values ${list('(?, ?, ?, ?, ?, 0, ?)', rows)}`,
+);
+
+const claimJobs = `update jobs set leased_until = ?, attempt = attempt + 1
+  where id in (
+    select id from jobs where kind = ? and run_at <= ? and leased_until is null order by run_at, id limit ?)
+  returning *`;
+
+const deleteJobs = new BulkStatement<{ readonly id: number }>(
+  (rows) => `delete from jobs where (id, attempt) in (values ${list('(?, ?)', rows)}) returning id`,
+);
+
+const putBackJobs = new BulkStatement<{ readonly id: number }>(
+  (rows) => `with settled (id, attempt, run_at, reason) as (values ${list('(?, ?, ?, ?)', rows)})
+    update jobs set run_at = settled.run_at, leased_until = null, last_reason = settled.reason
+    from settled where jobs.id = settled.id and jobs.attempt = settled.attempt
+    returning jobs.id`,
+);
+
+function list(row: string, rows: number): string {
+  return Array.from({ length: rows }, () => row).join(', ');
+}
