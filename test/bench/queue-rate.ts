@@ -1,4 +1,4 @@
-import { openDatabase } from '@waxwing/storage';
+import { openDatabaseWithJobs } from '@waxwing/jobs';
 
 export interface QueueRateOptions {
   readonly url: string;
@@ -8,7 +8,7 @@ export interface QueueRateOptions {
 
 /** Jobs per second through the queue: all added, each in a write of its own, then all done. */
 export async function queueRate({ url, jobs, concurrency }: QueueRateOptions): Promise<number> {
-  const database = await openDatabase({
+  const database = await openDatabaseWithJobs({
     url,
     migrations: [],
     role: 'serving',

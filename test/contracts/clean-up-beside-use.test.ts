@@ -1,4 +1,5 @@
-import type { Database, MigrationSet, WriteTransaction } from '@waxwing/storage';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { deleteLongExpired } from '../../apps/relay/src/registrations/relay-device-store.js';
@@ -14,7 +15,7 @@ import { eachPostgres } from '../support/test-databases.js';
 const now = 1_800_000_000_000;
 
 interface Race<Tables> {
-  readonly database: Database<Tables>;
+  readonly database: DatabaseWithJobs<Tables>;
   /** What others do, not yet committed when the removal begins. */
   use(db: Transaction<Tables>): Promise<unknown>;
   remove(transaction: WriteTransaction<Tables>): Promise<number>;
@@ -32,7 +33,7 @@ async function removedInSpiteOfUse<Tables>({ database, use, remove }: Race<Table
 }
 
 /** How many statements wait for what another transaction has changed. */
-async function waiting<Tables>({ db }: Database<Tables>): Promise<number | undefined> {
+async function waiting<Tables>({ db }: DatabaseWithJobs<Tables>): Promise<number | undefined> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`.execute(db);

@@ -1,4 +1,4 @@
-import type { Job } from '@waxwing/storage';
+import type { Job } from '@waxwing/jobs';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { PgBoss } from 'pg-boss';

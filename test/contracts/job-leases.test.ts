@@ -1,7 +1,7 @@
-import type { Database } from '@waxwing/storage';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LeaseTable } from '../../packages/storage/src/jobs/lease-table.js';
+import { LeaseTable } from '../../packages/jobs/src/lease-table.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { add, countsOf, handler, open, start } from '../support/job-queue-under-test.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 /** Starts a job that never ends; resolves when it runs. */
-async function beginEndless(database: Database<unknown>): Promise<void> {
+async function beginEndless(database: DatabaseWithJobs<unknown>): Promise<void> {
   const begun = new Promise<void>((resolve) => {
     database.jobs.handle(
       'k',
@@ -36,7 +36,7 @@ async function beginEndless(database: Database<unknown>): Promise<void> {
 }
 
 /** When the lease of the only job ends, in milliseconds after the start of the test. */
-async function leaseEnd({ db }: Database<unknown>): Promise<number> {
+async function leaseEnd({ db }: DatabaseWithJobs<unknown>): Promise<number> {
   const query = sql<{ at: number }>`select leased_until as at from jobs where kind = 'k'`;
   return ((await query.execute(db)).rows[0]?.at ?? 0) - start;
 }

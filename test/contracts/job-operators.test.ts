@@ -1,4 +1,4 @@
-import type { Job } from '@waxwing/storage';
+import type { Job } from '@waxwing/jobs';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';

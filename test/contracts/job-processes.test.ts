@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import type { JobOutcome } from '@waxwing/storage';
+import type { JobOutcome } from '@waxwing/jobs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';

@@ -1,4 +1,4 @@
-import type { Job, JobOutcome } from '@waxwing/storage';
+import type { Job, JobOutcome } from '@waxwing/jobs';
 import { describe, expect, it } from 'vitest';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';

@@ -1,10 +1,11 @@
-import { type Database, nobodyElseHolds } from '@waxwing/storage';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { nobodyElseHolds } from '@waxwing/storage';
 import { expect, it } from 'vitest';
 import { eachBackend } from '../support/test-databases.js';
 
 eachBackend((backend) => {
   it('a name is held by one transaction at a time, and refused to others instead of making them wait', async () => {
-    const database: Database<unknown> = await backend.open({ migrations: [] });
+    const database: DatabaseWithJobs<unknown> = await backend.open({ migrations: [] });
     const { db } = database;
     const ask = async (asking: typeof db, name: string) => {
       const { held } = await asking

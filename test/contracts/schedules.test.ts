@@ -1,11 +1,15 @@
-import type { Database } from '@waxwing/storage';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { describe, expect, it } from 'vitest';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
 
 const start = 1_800_000_000_000;
 const hour = 60 * 60_000;
 
-function open(backend: TestBackend, clock: { now: number }, url?: string): Promise<Database<unknown>> {
+function open(
+  backend: TestBackend,
+  clock: { now: number },
+  url?: string,
+): Promise<DatabaseWithJobs<unknown>> {
   return backend.open({ migrations: [], now: () => clock.now, ...(url === undefined ? {} : { url }) });
 }
 

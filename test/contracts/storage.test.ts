@@ -1,4 +1,5 @@
-import { addIdColumn, columnTypes, type Database, type MigrationSet } from '@waxwing/storage';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
@@ -21,11 +22,11 @@ const birds: MigrationSet = {
   },
 };
 
-function open(backend: TestBackend, url?: string, migrations = [birds]): Promise<Database<Tables>> {
+function open(backend: TestBackend, url?: string, migrations = [birds]): Promise<DatabaseWithJobs<Tables>> {
   return backend.open<Tables>({ migrations, ...(url === undefined ? {} : { url }) });
 }
 
-function insert(database: Database<Tables>, name: string, seen = 1): Promise<number> {
+function insert(database: DatabaseWithJobs<Tables>, name: string, seen = 1): Promise<number> {
   return database.write(async ({ db }) => {
     const row = await db
       .insertInto('birds')
@@ -36,7 +37,7 @@ function insert(database: Database<Tables>, name: string, seen = 1): Promise<num
   });
 }
 
-async function names(database: Database<Tables>): Promise<string[]> {
+async function names(database: DatabaseWithJobs<Tables>): Promise<string[]> {
   const rows = await database.db.selectFrom('birds').select('name').orderBy('name').execute();
   return rows.map(({ name }) => name);
 }
@@ -146,7 +147,7 @@ describe('a write', () => {
       await Promise.all([insert(one, 'a'), insert(one, 'b')]);
       let runs = 0;
       const meet = barrier(2);
-      const update = (database: Database<Tables>, order: string[]) =>
+      const update = (database: DatabaseWithJobs<Tables>, order: string[]) =>
         database.write(async ({ db }) => {
           const isFirstRun = ++runs <= 2;
           for (const [index, name] of order.entries()) {

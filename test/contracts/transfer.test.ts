@@ -1,13 +1,8 @@
 import { PassThrough, Readable, Transform, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import {
-  addIdColumn,
-  columnTypes,
-  type Database,
-  exportDatabase,
-  importDatabase,
-  type MigrationSet,
-} from '@waxwing/storage';
+import { exportDatabase, importDatabase } from '@waxwing/administration';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
@@ -39,7 +34,7 @@ const birds: MigrationSet = {
 };
 const migrations = [birds];
 
-async function filled(backend: TestBackend): Promise<Database<Tables>> {
+async function filled(backend: TestBackend): Promise<DatabaseWithJobs<Tables>> {
   const database = await backend.open<Tables>({ migrations, now: () => start });
   database.jobs.handle('dies', {
     concurrency: 1,
@@ -83,7 +78,7 @@ async function filled(backend: TestBackend): Promise<Database<Tables>> {
   return database;
 }
 
-async function exported(database: Database<Tables>): Promise<string> {
+async function exported(database: DatabaseWithJobs<Tables>): Promise<string> {
   const output = new PassThrough();
   const reading = text(output);
   await exportDatabase(database, { migrations, output });
@@ -91,11 +86,11 @@ async function exported(database: Database<Tables>): Promise<string> {
   return await reading;
 }
 
-async function moved(database: Database<Tables>, target: Database<Tables>) {
+async function moved(database: DatabaseWithJobs<Tables>, target: DatabaseWithJobs<Tables>) {
   return await importDatabase(target, { migrations, input: Readable.from([await exported(database)]) });
 }
 
-async function everythingIn(database: Database<Tables>) {
+async function everythingIn(database: DatabaseWithJobs<Tables>) {
   const jobs = await database.jobs.list({ limit: 1000 });
   const shown = await Promise.all(jobs.map(({ id }) => database.jobs.show(id)));
   return {
@@ -180,7 +175,7 @@ describe('moving a database', () => {
     it('refuses a database that is not empty, an export that is cut short, and one of another version', async () => {
       const source = await filled(backend);
       const lines = await exported(source);
-      const read = (target: Database<Tables>, input: string) =>
+      const read = (target: DatabaseWithJobs<Tables>, input: string) =>
         importDatabase(target, { migrations, input: Readable.from([input]) });
       const target = await backend.open<Tables>({ migrations });
       await expect(read(source, lines)).rejects.toThrow('not empty');
@@ -218,7 +213,7 @@ describe('moving a database', () => {
       );
       type Flocks = { flocks: { id: number; name: string } };
       const source = await postgres.open<Flocks>({ migrations: [parted] });
-      const add = (database: Database<Flocks>, name: string) =>
+      const add = (database: DatabaseWithJobs<Flocks>, name: string) =>
         database.write(({ db }) =>
           db
             .insertInto('flocks')

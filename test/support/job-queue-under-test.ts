@@ -1,4 +1,4 @@
-import type { Database, Job, JobHandler, JobOutcome, NewJob } from '@waxwing/storage';
+import type { DatabaseWithJobs, Job, JobHandler, JobOutcome, NewJob } from '@waxwing/jobs';
 import type { TestBackend } from './test-databases.js';
 
 export interface Clock {
@@ -7,7 +7,7 @@ export interface Clock {
 
 export const start = 1_800_000_000_000;
 
-export function open(backend: TestBackend, clock: Clock, url?: string): Promise<Database<unknown>> {
+export function open(backend: TestBackend, clock: Clock, url?: string): Promise<DatabaseWithJobs<unknown>> {
   return backend.open({ migrations: [], now: () => clock.now, ...(url === undefined ? {} : { url }) });
 }
 
@@ -26,17 +26,21 @@ export function recorder(done: string[]): JobHandler {
   });
 }
 
-export function add(database: Database<unknown>, payload: string, more: Partial<NewJob> = {}): Promise<void> {
+export function add(
+  database: DatabaseWithJobs<unknown>,
+  payload: string,
+  more: Partial<NewJob> = {},
+): Promise<void> {
   return database.write((transaction) =>
     database.jobs.enqueue(transaction, { kind: 'k', payload, giveUpAt: start + 1_000_000, ...more }),
   );
 }
 
-export async function countsOf(database: Database<unknown>, kind = 'k') {
+export async function countsOf(database: DatabaseWithJobs<unknown>, kind = 'k') {
   return (await database.jobs.counts()).find((counts) => counts.kind === kind);
 }
 
-export async function onlyJob(database: Database<unknown>) {
+export async function onlyJob(database: DatabaseWithJobs<unknown>) {
   const [job] = await database.jobs.list({ kind: 'k' });
   if (job === undefined) throw new Error('there is no job');
   return job;

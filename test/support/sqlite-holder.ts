@@ -1,8 +1,8 @@
-import { openDatabase } from '@waxwing/storage';
+import { openDatabaseWithJobs } from '@waxwing/jobs';
 
 /** A process that serves from the database file named on its command line, says so, and stays. */
 const [path] = process.argv.slice(2);
-const database = await openDatabase({
+const database = await openDatabaseWithJobs({
   url: `sqlite:${path}`,
   migrations: [],
   role: 'serving',

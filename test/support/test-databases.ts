@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Database, type OpenDatabaseOptions, openDatabase } from '@waxwing/storage';
+import { type DatabaseWithJobs, type DatabaseWithJobsOptions, openDatabaseWithJobs } from '@waxwing/jobs';
 import { afterAll, afterEach, describe, it } from 'vitest';
 import { createTemporaryPostgres, type TemporaryPostgres } from './temporary-postgres.js';
 
@@ -13,10 +13,10 @@ export interface TestBackend {
    * Opens a database (a fresh one where no URL is given). What the test leaves open is closed after it.
    * Errors of job handlers make the test fail, unless it brings its own `onJobError`.
    */
-  open<Tables>(options: TestDatabaseOptions): Promise<Database<Tables>>;
+  open<Tables>(options: TestDatabaseOptions): Promise<DatabaseWithJobs<Tables>>;
 }
 
-type TestDatabaseOptions = Pick<OpenDatabaseOptions, 'migrations'> & Partial<OpenDatabaseOptions>;
+type TestDatabaseOptions = Pick<DatabaseWithJobsOptions, 'migrations'> & Partial<DatabaseWithJobsOptions>;
 
 /** The PostgreSQL that tests may make databases on; `undefined` when none is named. */
 export const testPostgresUrl = process.env.WAXWING_TEST_POSTGRES_URL || undefined;
@@ -66,7 +66,7 @@ interface DatabaseSource {
 const removalTimeoutMilliseconds = 120_000;
 
 function withDatabases(name: TestBackend['name'], source: DatabaseSource): TestBackend {
-  const open: Database<unknown>[] = [];
+  const open: DatabaseWithJobs<unknown>[] = [];
   const recyclable: string[] = [];
   const jobErrors: unknown[] = [];
   afterEach(async () => {
@@ -79,17 +79,17 @@ function withDatabases(name: TestBackend['name'], source: DatabaseSource): TestB
   return {
     name,
     freshUrl: () => source.make(),
-    async open<Tables>(options: TestDatabaseOptions): Promise<Database<Tables>> {
+    async open<Tables>(options: TestDatabaseOptions): Promise<DatabaseWithJobs<Tables>> {
       const url = options.url ?? (await source.make());
       if (options.url === undefined) recyclable.push(url);
-      const database = await openDatabase<Tables>({
+      const database = await openDatabaseWithJobs<Tables>({
         url,
         role: 'serving',
         now: Date.now,
         onJobError: (error) => void jobErrors.push(error),
         ...options,
       });
-      open.push(database as unknown as Database<unknown>);
+      open.push(database as unknown as DatabaseWithJobs<unknown>);
       return database;
     },
   };

@@ -1,3 +1,4 @@
+import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/administration';
 import {
   CommandError,
   createLogger,
@@ -6,7 +7,6 @@ import {
   runProcess,
   type Terminal,
 } from '@waxwing/service';
-import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/storage';
 import { Command, CommanderError } from 'commander';
 import { readDatabaseEnvironment, readRelayEnvironment } from './configuration.js';
 import { addAppCommands } from './deliveries/apps/app-commands.js';

@@ -1,9 +1,9 @@
+import { type DatabaseWithJobsOptions, openDatabaseWithJobs } from '@waxwing/jobs';
 import type { Clock, Secret } from '@waxwing/service';
-import { type OpenDatabaseOptions, openDatabase } from '@waxwing/storage';
 import { type RelayDatabase, type RelayTables, relayMigrationSets } from './relay-tables.js';
 
 export interface OpenRelayDatabaseOptions
-  extends Pick<OpenDatabaseOptions, 'role' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'> {
+  extends Pick<DatabaseWithJobsOptions, 'role' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'> {
   readonly url: Secret<string>;
   readonly clock: Clock;
 }
@@ -11,7 +11,7 @@ export interface OpenRelayDatabaseOptions
 /** The relay's database, its tables up to date. @throws DatabaseUnusableError with a sentence that says what to do. */
 export function openRelayDatabase(options: OpenRelayDatabaseOptions): Promise<RelayDatabase> {
   const { url, clock, ...rest } = options;
-  return openDatabase<RelayTables>({
+  return openDatabaseWithJobs<RelayTables>({
     ...rest,
     url: url.reveal(),
     migrations: relayMigrationSets,

@@ -1,4 +1,5 @@
-import type { Database, MigrationSet } from '@waxwing/storage';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { MigrationSet } from '@waxwing/storage';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
@@ -65,7 +66,7 @@ export interface RelayTables extends KeyRingTables, DeliveryTables {
   };
 }
 
-export type RelayDatabase = Database<RelayTables>;
+export type RelayDatabase = DatabaseWithJobs<RelayTables>;
 
 const relayMigrations: MigrationSet = {
   unit: 'relay',

@@ -1,3 +1,5 @@
+import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/administration';
+import { openDatabaseWithJobs } from '@waxwing/jobs';
 import {
   CommandError,
   createLogger,
@@ -8,12 +10,6 @@ import {
   systemClock,
   type Terminal,
 } from '@waxwing/service';
-import {
-  type AdministrationOptions,
-  addDatabaseCommands,
-  addQueueCommands,
-  openDatabase,
-} from '@waxwing/storage';
 import { Command, CommanderError } from 'commander';
 import { addPushCommands } from './push/push-commands.js';
 import { addRealmCommands } from './realm/realm-commands.js';
@@ -98,7 +94,7 @@ async function withDatabase<T>(
   use: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<T>,
 ): Promise<T> {
   const configuration = readServerEnvironment(terminal.environment);
-  const database = await openDatabase<ServerTables>({
+  const database = await openDatabaseWithJobs<ServerTables>({
     url: configuration.databaseUrl,
     migrations: serverMigrations,
     role: 'visiting',

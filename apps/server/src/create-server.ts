@@ -1,3 +1,4 @@
+import { openDatabaseWithJobs } from '@waxwing/jobs';
 import { createServerPush, type RelayConfiguration, type ServerPush } from '@waxwing/server-push';
 import {
   type Clock,
@@ -11,7 +12,6 @@ import {
   Secret,
 } from '@waxwing/service';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { openDatabase } from '@waxwing/storage';
 import { EventBell } from './event-queues/event-bell.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { removeIdleQueues } from './event-queues/remove-idle-queues.js';
@@ -53,7 +53,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { configuration, log, clock } = options;
   const relay = await readRelayKey(configuration.relay);
   const metrics = new Metrics();
-  const database = await openDatabase<ServerTables>({
+  const database = await openDatabaseWithJobs<ServerTables>({
     url: configuration.databaseUrl,
     migrations: serverMigrations,
     role: 'serving',

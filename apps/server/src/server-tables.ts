@@ -1,5 +1,6 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
-import { addIdColumn, columnTypes, type Database, type MigrationSet } from '@waxwing/storage';
+import { addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
 /** The chat server's own tables. Instants in Unix milliseconds, truth as 0 or 1. */
@@ -42,7 +43,7 @@ export interface ServerTables extends ServerPushTables {
   };
 }
 
-export type ServerDatabase = Database<ServerTables>;
+export type ServerDatabase = DatabaseWithJobs<ServerTables>;
 
 const { integer, text } = columnTypes;
 

@@ -1,12 +1,13 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { Clock, Metrics } from '@waxwing/service';
-import { type Database, removeInBatches } from '@waxwing/storage';
+import { removeInBatches } from '@waxwing/storage';
 import { deleteOldTestNotifications } from './notifications/test-notification-limits.js';
 import { deleteLongFailed } from './push-devices/push-device-store.js';
 import { deleteFullRates } from './push-devices/registration-rate.js';
 import type { ServerPushTables } from './tables.js';
 
 export interface RemoveOldRowsOptions {
-  readonly database: Database<ServerPushTables>;
+  readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }

@@ -1,7 +1,8 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { JsonObject } from '@waxwing/protocol';
 import type { Clock, Log, Metrics, RequestHead, Secret } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
-import type { AnyTransaction, Database } from '@waxwing/storage';
+import type { AnyTransaction } from '@waxwing/storage';
 import type { Dispatcher } from 'undici';
 import type { ServerPushTables } from './tables.js';
 
@@ -44,7 +45,7 @@ export type PublishEvent = (
 /** What a chat server gives to have encrypted push. */
 export interface ServerPushOptions {
   /** Opened with {@link serverPushMigrations} among its migrations. */
-  readonly database: Database<ServerPushTables>;
+  readonly database: DatabaseWithJobs<ServerPushTables>;
   /** Who asks, asked before the body is read; it names the actor with `setActor`. @throws ProtocolError when nobody does whom the server knows. */
   readonly authenticate: (head: RequestHead) => Promise<PushActor>;
   readonly publish: PublishEvent;

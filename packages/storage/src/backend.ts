@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { LeaseStatements } from './jobs/lease-statements.js';
 import type { Signals } from './signals/signals.js';
 
 /** What {@link openDatabase} needs of a kind of database. */
 export interface Backend<Tables> {
+  readonly kind: 'sqlite' | 'postgres';
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
   /** How many transactions may be in flight at once. */
@@ -11,9 +11,6 @@ export interface Backend<Tables> {
   isConflict(error: unknown): boolean;
   /** Has tables changed through a connection that waits for as long as it takes. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
-  readonly leaseStatements: LeaseStatements;
-  /** Whether only one process at a time serves from this database. */
-  readonly isAlone: boolean;
   close(): Promise<void>;
 }
 
@@ -26,6 +23,8 @@ interface Migration<Tables> {
 export interface BackendOptions {
   readonly url: string;
   readonly role: 'serving' | 'visiting';
+  /** Names of the units whose tables are in a database of ours. */
+  readonly units: readonly string[];
   /** The most connections that are opened, where there are several. */
   readonly connections: number;
   /** Told of what went wrong in the background. */

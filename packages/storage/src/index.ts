@@ -1,20 +1,18 @@
-export type { AdministrationOptions, CommandLine } from './administration/command-line.js';
-export { addDatabaseCommands } from './administration/database-commands.js';
-export { addQueueCommands } from './administration/queue-commands.js';
 export * from './bulk-statement.js';
 export * from './database-unavailable-error.js';
 export * from './database-unusable-error.js';
 export * from './file-lock.js';
-export * from './jobs/job-listing.js';
-export * from './jobs/job-queue.js';
 export * from './keeping-rows.js';
-export type { MigrationSet, MigrationStatus } from './migrate.js';
+export { type MigrationSet, type MigrationStatus, readMigrationStatus } from './migrate.js';
 export * from './nobody-else-holds.js';
-export { type Database, migrationStatus, type OpenDatabaseOptions, openDatabase } from './open-database.js';
+export {
+  type Database,
+  migrationStatus,
+  missingFile,
+  type OpenDatabaseOptions,
+  openDatabase,
+} from './open-database.js';
 export * from './portable-columns.js';
 export * from './remove-in-batches.js';
 export type { SignalListener, Signals } from './signals/signals.js';
 export * from './transaction.js';
-export { type ExportOptions, exportDatabase } from './transfer/export-database.js';
-export { type ImportOptions, importDatabase } from './transfer/import-database.js';
-export type { TransferCounts } from './transfer/transfer-format.js';

@@ -1,3 +1,4 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import {
   createServerPush,
   readRelayLinkStatus,
@@ -8,7 +9,6 @@ import {
 } from '@waxwing/server-push';
 import { Metrics, Secret } from '@waxwing/service';
 import { loadWasmSodium } from '@waxwing/sodium';
-import type { Database } from '@waxwing/storage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { enqueueForwarding } from '../../../packages/server-push/src/push-devices/forward-registration.js';
 import {
@@ -33,7 +33,7 @@ const [ada, bob] = [7, 8];
 eachBackend((backend) => {
   describe('devices that a server takes back from its relay', () => {
     let now: number;
-    let database: Database<ServerPushTables>;
+    let database: DatabaseWithJobs<ServerPushTables>;
     let relay: RelayStandIn;
     let push: ServerPush;
     let metrics: Metrics;

@@ -1,3 +1,4 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type JsonObject, parseNotification } from '@waxwing/protocol';
 import {
   createServerPush,
@@ -10,7 +11,6 @@ import {
 } from '@waxwing/server-push';
 import { Metrics, Secret } from '@waxwing/service';
 import { loadWasmSodium } from '@waxwing/sodium';
-import type { Database } from '@waxwing/storage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   acceptRegistration,
@@ -50,7 +50,7 @@ const open = (backend: TestBackend) =>
 
 eachBackend((backend) => {
   describe('the push devices of a database', () => {
-    let database: Database<ServerPushTables>;
+    let database: DatabaseWithJobs<ServerPushTables>;
     beforeEach(async () => {
       database = await open(backend);
     });
@@ -114,7 +114,7 @@ eachBackend((backend) => {
   });
 
   describe('a notification that is to be sent', () => {
-    let database: Database<ServerPushTables>;
+    let database: DatabaseWithJobs<ServerPushTables>;
     let relay: RelayStandIn;
     let push: ServerPush;
     let published: JsonObject[];

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/storage';
+import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/administration';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eachBackend, type TestBackend } from '../../support/test-databases.js';

@@ -1,4 +1,5 @@
-import { columnTypes, type Database, DatabaseUnavailableError, type MigrationSet } from '@waxwing/storage';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { columnTypes, DatabaseUnavailableError, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CuttableProxy } from '../../support/cuttable-proxy.js';
@@ -38,12 +39,12 @@ async function openThroughProxy(backend: TestBackend, errors: unknown[]) {
   return { database, proxy };
 }
 
-function insert(database: Database<Tables>, text: string): Promise<unknown> {
+function insert(database: DatabaseWithJobs<Tables>, text: string): Promise<unknown> {
   return database.write(({ db }) => db.insertInto('notes').values({ text }).execute());
 }
 
 /** It is asked until it answers in time: a machine may be busy with something else. */
-async function expectAnswers(database: Database<Tables>): Promise<void> {
+async function expectAnswers(database: DatabaseWithJobs<Tables>): Promise<void> {
   await expect.poll(() => database.check(), { timeout: 15_000 }).toBeUndefined();
 }
 

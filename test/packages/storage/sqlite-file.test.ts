@@ -12,14 +12,8 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
-import {
-  columnTypes,
-  type Database,
-  DatabaseUnavailableError,
-  type MigrationSet,
-  migrationStatus,
-  openDatabase,
-} from '@waxwing/storage';
+import { type DatabaseWithJobs, openDatabaseWithJobs } from '@waxwing/jobs';
+import { columnTypes, DatabaseUnavailableError, type MigrationSet, migrationStatus } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { sqliteBackend } from '../../support/test-databases.js';
@@ -43,11 +37,11 @@ function pathOf(url: string): string {
   return url.slice('sqlite:'.length);
 }
 
-function insert(database: Database<Tables>, text: string): Promise<unknown> {
+function insert(database: DatabaseWithJobs<Tables>, text: string): Promise<unknown> {
   return database.write(({ db }) => db.insertInto('notes').values({ text }).execute());
 }
 
-async function count(database: Database<Tables>): Promise<number> {
+async function count(database: DatabaseWithJobs<Tables>): Promise<number> {
   return (await database.db.selectFrom('notes').select('text').execute()).length;
 }
 
@@ -233,7 +227,13 @@ describe('a full disk', () => {
 describe('a database URL', () => {
   it('that is not known is refused without showing what may be a password', async () => {
     const open = (url: string) =>
-      openDatabase({ url, migrations: [], role: 'serving', now: Date.now, onJobError: () => undefined });
+      openDatabaseWithJobs({
+        url,
+        migrations: [],
+        role: 'serving',
+        now: Date.now,
+        onJobError: () => undefined,
+      });
     await expect(open('mysql://me:hunter2@host/x')).rejects.toThrow(/^(?!.*hunter2).*begins with "mysql"/);
     await expect(open('/var/lib/x.sqlite')).rejects.toThrow('write sqlite:<file>');
     await expect(open('sqlite:')).rejects.toThrow('names no file');
@@ -244,6 +244,6 @@ describe('a database URL', () => {
 });
 
 /** SQLite then says what it says when the file system has no room. */
-async function setMaximumPages(database: Database<Tables>, pages: number): Promise<void> {
+async function setMaximumPages(database: DatabaseWithJobs<Tables>, pages: number): Promise<void> {
   await sql`pragma max_page_count = ${sql.lit(pages)}`.execute(database.db);
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '@waxwing/storage';
+import { openDatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerTables, serverMigrations } from '../../../apps/server/src/server-tables.js';
 import { addUser } from '../../../apps/server/src/users/manage-users.js';
 import { roles } from '../../../apps/server/src/users/roles.js';
@@ -63,7 +63,7 @@ function relayOnPostgres(url: string, folder: string): Record<string, string> {
 
 /** As the command does it, without a process for each. */
 async function addUsers({ serverEnv }: Constellation, count: number): Promise<ConstellationUser[]> {
-  const database = await openDatabase<ServerTables>({
+  const database = await openDatabaseWithJobs<ServerTables>({
     url: serverEnv.SERVER_DATABASE ?? '',
     migrations: serverMigrations,
     role: 'visiting',

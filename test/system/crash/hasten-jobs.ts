@@ -1,9 +1,9 @@
-import { openDatabase } from '@waxwing/storage';
+import { openDatabaseWithJobs } from '@waxwing/jobs';
 
 /** Makes all jobs that wait for another try due now, as operators can; a job that was lost stays lost. */
 export async function hastenJobs(databaseUrls: readonly string[]): Promise<void> {
   for (const url of databaseUrls) {
-    const { jobs, close } = await openDatabase({
+    const { jobs, close } = await openDatabaseWithJobs({
       url,
       migrations: [],
       role: 'visiting',

@@ -1,12 +1,6 @@
+import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
 import type { Clock } from '@waxwing/service';
-import type {
-  AnyTransaction,
-  Job,
-  JobHandler,
-  JobOutcome,
-  JobQueue,
-  WriteTransaction,
-} from '@waxwing/storage';
+import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
 import { isReadable, type StoredRelayDevice } from '../registrations/relay-device.js';
 import { findRelayDevices, setApnsEnvironment } from '../registrations/relay-device-store.js';
 import type { TokenVault } from '../registrations/token-vault.js';

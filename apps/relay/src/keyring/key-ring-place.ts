@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import type { Database } from '@waxwing/storage';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { KeyRingPlace } from './key-ring-configuration.js';
 import { keyRingFile } from './key-ring-file.js';
 import { keyRingRow } from './key-ring-row.js';
 import type { KeyRingStore } from './key-ring-store.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 
-type KeyRingDatabase = Pick<Database<KeyRingTables>, 'db' | 'write'>;
+type KeyRingDatabase = Pick<DatabaseWithJobs<KeyRingTables>, 'db' | 'write'>;
 
 const copySuffix = '-moved';
 

@@ -1,4 +1,4 @@
-import type { Database } from '@waxwing/storage';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { KeyRingStore } from './key-ring-store.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 
@@ -6,7 +6,7 @@ const defaultName = 'relay';
 
 /** The key ring as one row of the relay's database, for relays on several machines. It is as encrypted as the file is. */
 export function keyRingRow(
-  database: Pick<Database<KeyRingTables>, 'db' | 'write'>,
+  database: Pick<DatabaseWithJobs<KeyRingTables>, 'db' | 'write'>,
   name = defaultName,
 ): KeyRingStore {
   return {

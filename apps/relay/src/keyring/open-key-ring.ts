@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { Clock, Log } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
-import type { AnyTransaction, Database } from '@waxwing/storage';
+import type { AnyTransaction } from '@waxwing/storage';
 import { openAdminSocket } from './administration/admin-socket.js';
 import type { KeyDesk } from './administration/key-desk.js';
 import { auditFile } from './audit-log.js';
@@ -94,7 +95,7 @@ export function createKeyDesk(
   keeper: KeyRingKeeper,
   { sodium, clock, database, takeOver }: CreateKeyDeskOptions,
 ): KeyDesk {
-  const { db } = database as unknown as Database<KeyRingTables>;
+  const { db } = database as unknown as DatabaseWithJobs<KeyRingTables>;
   return { keeper, sodium, clock, readKeyUses: () => readKeyUses(db), takeOver };
 }
 
@@ -108,7 +109,7 @@ export function createKeyRingKeeper(
   { place, unlock, policy, confirmedDay, auditLog }: KeyRingConfiguration,
   { database, sodium, clock, witnessed, scryptWorkFactor }: CreateKeyRingKeeperOptions,
 ): KeyRingKeeper {
-  const store = keyRingStore(place, database as unknown as Database<KeyRingTables>);
+  const store = keyRingStore(place, database as unknown as DatabaseWithJobs<KeyRingTables>);
   const cost = scryptWorkFactor === undefined ? {} : { scryptWorkFactor };
   const audit = auditFile(auditLog);
   const clocks = { clock, confirmedDay, ...(witnessed === undefined ? {} : { witnessed }) };

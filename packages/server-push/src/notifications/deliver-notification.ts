@@ -1,5 +1,6 @@
+import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
 import type { Clock } from '@waxwing/service';
-import type { AnyTransaction, Database, Job, JobHandler, JobOutcome } from '@waxwing/storage';
+import type { AnyTransaction } from '@waxwing/storage';
 import { activePushDevices } from '../push-devices/push-device-store.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushTables } from '../tables.js';
@@ -21,7 +22,7 @@ export interface QueuedNotification {
 
 /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
 export async function enqueueNotification(
-  { jobs }: Database<ServerPushTables>,
+  { jobs }: DatabaseWithJobs<ServerPushTables>,
   transaction: AnyTransaction,
   { userId, content, giveUpAt }: QueuedNotification,
 ): Promise<void> {
@@ -30,7 +31,7 @@ export async function enqueueNotification(
 }
 
 export interface DeliverNotificationOptions {
-  readonly database: Database<ServerPushTables>;
+  readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` while the organisation has no relay. */
   readonly sender: NotificationSender | undefined;
   readonly clock: Clock;

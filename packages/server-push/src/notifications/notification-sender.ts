@@ -1,7 +1,7 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { RelayNotifyAnswer } from '@waxwing/protocol';
 import type { Clock, Log } from '@waxwing/service';
 import type { Sodium } from '@waxwing/sodium';
-import type { Database } from '@waxwing/storage';
 import { pushDeviceEvent } from '../push-devices/push-device-state.js';
 import { type ActivePushDevice, dropDeadRegistration } from '../push-devices/push-device-store.js';
 import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
@@ -14,7 +14,7 @@ import type { NotificationContent } from './notification-content.js';
 import { sealNotification } from './seal-notification.js';
 
 export interface NotificationSenderOptions {
-  readonly database: Database<ServerPushTables>;
+  readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly link: RelayLink;
   readonly publish: PublishEvent;
   readonly realm: PushRealm;

@@ -1,5 +1,6 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { Clock, Log } from '@waxwing/service';
-import { type Database, removeInBatches } from '@waxwing/storage';
+import { removeInBatches } from '@waxwing/storage';
 import type { PublishEvent } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { forwardingDeadlineMilliseconds } from './forward-registration.js';
@@ -7,7 +8,7 @@ import { pushDeviceEvent } from './push-device-state.js';
 import { failLongPending } from './push-device-store.js';
 
 export interface FailLongPendingOptions {
-  readonly database: Database<ServerPushTables>;
+  readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly publish: PublishEvent;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,6 +1,7 @@
+import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
 import { parseJson } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service';
-import type { AnyTransaction, Database, Job, JobHandler, JobOutcome } from '@waxwing/storage';
+import type { AnyTransaction } from '@waxwing/storage';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PublishEvent } from '../server-push-options.js';
@@ -33,7 +34,7 @@ const furtherConcurrency = 4;
 const mostWaitingAmongOthers = 10;
 
 export interface ForwardRegistrationOptions {
-  readonly database: Database<ServerPushTables>;
+  readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` while the organisation has no relay. */
   readonly link: RelayLink | undefined;
   readonly publish: PublishEvent;
@@ -46,7 +47,7 @@ export interface ForwardRegistrationOptions {
  * of them at most are in the queue of everybody, so that nobody waits for the rest of them.
  */
 export async function enqueueForwarding(
-  { jobs }: Database<ServerPushTables>,
+  { jobs }: DatabaseWithJobs<ServerPushTables>,
   transaction: AnyTransaction,
   { key, waitingBefore }: AcceptedRegistration,
   now: number,

@@ -1,6 +1,7 @@
+import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
 import { maximumRemovedDevices } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service';
-import type { AnyTransaction, Database, Job, JobHandler, JobOutcome } from '@waxwing/storage';
+import type { AnyTransaction } from '@waxwing/storage';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { ServerPushTables } from '../tables.js';
@@ -26,7 +27,7 @@ export interface RelayDeviceRemoval {
 
 /** Adds the job, within the transaction that removes the PushDevices. */
 export async function enqueueRemoval(
-  { jobs }: Pick<Database<ServerPushTables>, 'jobs'>,
+  { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
   transaction: AnyTransaction,
   { freed, now, runAt = now }: RelayDeviceRemoval,
 ): Promise<void> {
@@ -45,7 +46,7 @@ export async function enqueueRemoval(
  * told, as soon as it can be asked, to forget what it held for them.
  */
 export async function removePushDevicesOf(
-  database: Pick<Database<ServerPushTables>, 'jobs'>,
+  database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
   transaction: AnyTransaction,
   userId: number,
   now: number,
@@ -55,7 +56,7 @@ export async function removePushDevicesOf(
 }
 
 export interface RemoveRelayDevicesOptions {
-  readonly database: Database<ServerPushTables>;
+  readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` while the organisation has no relay. */
   readonly link: RelayLink | undefined;
   readonly clock: Clock;

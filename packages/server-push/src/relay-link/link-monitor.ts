@@ -1,5 +1,5 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { Clock, Log, Metrics } from '@waxwing/service';
-import type { Database } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
 import type { RelayOutcome } from './relay-answer.js';
@@ -27,7 +27,7 @@ export async function readRelayLinkStatus(db: Kysely<ServerPushTables>): Promise
 }
 
 export interface LinkMonitorOptions {
-  readonly database: Database<ServerPushTables>;
+  readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;

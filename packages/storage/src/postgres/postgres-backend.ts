@@ -2,7 +2,6 @@ import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { isPostgresConflict, messageOf } from './postgres-errors.js';
-import { postgresLeaseStatements } from './postgres-lease-statements.js';
 import { createPool, translatingPool } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
 
@@ -27,13 +26,12 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     );
   }
   return {
+    kind: 'postgres',
     db,
     signals,
     lanes: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
     isConflict: isPostgresConflict,
     migrating: (work) => withPatience(url, work),
-    leaseStatements: postgresLeaseStatements,
-    isAlone: false,
     async close() {
       await signals.close();
       await db.destroy();

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
-import { jobMigrations } from '../jobs/job-tables.js';
 import { describeOpenness, makePrivateFile } from '../private-file.js';
 import { isBusy } from './sqlite-errors.js';
 
@@ -21,8 +20,11 @@ const openingTimeoutMilliseconds = 10_000;
 // 32 MiB of log: random pages, such as those of an index, are copied back once for many commits that touched them.
 const checkpointPages = 8192;
 
-/** Opens (or makes, mode 0600) a database file with the settings that make a commit survive a crash. */
-export function openSqlite(path: string): SqliteFile {
+/**
+ * Opens (or makes, mode 0600) a database file with the settings that make a commit survive a crash; it is empty or holds
+ * tables of one of `units`.
+ */
+export function openSqlite(path: string, units: readonly string[]): SqliteFile {
   refuseOpenness(path);
   try {
     // SQLite gives the -wal and -shm files the mode of the file that they belong to.
@@ -30,7 +32,7 @@ export function openSqlite(path: string): SqliteFile {
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
     // Before anything is changed in it.
-    refuseForeign(writer, path);
+    refuseForeign(writer, path, units);
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
     writer.exec('pragma foreign_keys = on');
@@ -51,13 +53,13 @@ function refuseOpenness(path: string): void {
   if (problem !== undefined) throw new DatabaseUnusableError(problem);
 }
 
-/** What is ours has the job queue's migrations, which are committed with the first tables. */
-function refuseForeign(database: SqliteDatabase, path: string): void {
+/** What is ours has the migrations of one of our units, which are committed with the first tables. */
+function refuseForeign(database: SqliteDatabase, path: string, units: readonly string[]): void {
   const tables = database
     .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite%' order by name")
     .all()
     .map(({ name }) => name);
-  if (tables.length === 0 || tables.includes(`${jobMigrations.unit}_migrations`)) return;
+  if (tables.length === 0 || units.some((unit) => tables.includes(`${unit}_migrations`))) return;
   database.close();
   throw new DatabaseUnusableError(
     `The file ${path} is another program's database (it has a table ${tables[0]}): name a file of your own.`,

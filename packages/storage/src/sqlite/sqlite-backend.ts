@@ -4,7 +4,6 @@ import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { LocalSignals } from '../signals/local-signals.js';
 import { lockForServing, openSqlite } from './open-sqlite.js';
 import { createSqliteDialect } from './sqlite-dialect.js';
-import { sqliteLeaseStatements } from './sqlite-lease-statements.js';
 
 /** @throws DatabaseUnusableError when the file cannot be opened, or another process serves from it. */
 export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tables> {
@@ -12,17 +11,15 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
   if (path === '') throw new DatabaseUnusableError('The database URL names no file: write sqlite:<file>.');
   const unlock = options.role === 'serving' ? lockForServing(path) : () => undefined;
   try {
-    const db = new Kysely<Tables>({ dialect: createSqliteDialect(openSqlite(path)) });
+    const db = new Kysely<Tables>({ dialect: createSqliteDialect(openSqlite(path, options.units)) });
     return {
+      kind: 'sqlite',
       db,
       signals: new LocalSignals(options.onError),
       lanes: 1,
       isConflict: () => false,
       // Every transaction that writes has the whole file to itself.
       migrating: (work) => work({ db, lock: async () => {} }),
-      leaseStatements: sqliteLeaseStatements,
-      // The serving lock of the file sees to it.
-      isAlone: true,
       async close() {
         await db.destroy();
         unlock();

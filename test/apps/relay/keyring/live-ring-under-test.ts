@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Database, openDatabase } from '@waxwing/storage';
+import { type DatabaseWithJobs, openDatabaseWithJobs } from '@waxwing/jobs';
 import type {
   KeyRingConfiguration,
   KeyRingPlace,
@@ -13,7 +13,7 @@ import { policy, sodium } from './ring-material.js';
 export interface SharedWorld {
   readonly folder: string;
   readonly time: { now: number };
-  readonly database: Database<KeyRingTables>;
+  readonly database: DatabaseWithJobs<KeyRingTables>;
   readonly configuration: KeyRingConfiguration;
 }
 
@@ -23,7 +23,7 @@ export async function sharedWorld(
   databaseUrl: string,
   place: KeyRingPlace = { kind: 'file', path: join(folder, 'ring.age') },
 ): Promise<SharedWorld> {
-  const database = await openDatabase<KeyRingTables>({
+  const database = await openDatabaseWithJobs<KeyRingTables>({
     url: databaseUrl,
     migrations: [keyRingMigrations],
     role: 'visiting',

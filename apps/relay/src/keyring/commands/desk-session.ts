@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { JsonObject } from '@waxwing/protocol';
 import type { Terminal } from '@waxwing/service';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import type { Database } from '@waxwing/storage';
 import type { RelayDatabase } from '../../relay-tables.js';
 import { withRelayDatabase } from '../../with-relay-database.js';
 import { callAdminSocket, callDesk } from '../administration/admin-socket.js';
@@ -40,9 +40,9 @@ export function withDesk<T>(
 }
 
 /** The part of the relay's database that the key ring has. */
-export function keyRingDatabase(database: RelayDatabase): Database<KeyRingTables> {
+export function keyRingDatabase(database: RelayDatabase): DatabaseWithJobs<KeyRingTables> {
   // Kysely's types do not let a database with more tables pass as one with fewer.
-  return database as unknown as Database<KeyRingTables>;
+  return database as unknown as DatabaseWithJobs<KeyRingTables>;
 }
 
 /** Who is at the terminal, for the audit log. */

@@ -1,4 +1,4 @@
-import type { AnyTransaction } from '../transaction.js';
+import type { AnyTransaction } from '@waxwing/storage';
 import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
 
 export interface NewJob {

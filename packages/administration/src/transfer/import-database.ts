@@ -1,10 +1,8 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { jobMigrations } from '@waxwing/jobs';
+import { type Database, DatabaseUnusableError, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
-import { DatabaseUnusableError } from '../database-unusable-error.js';
-import { jobMigrations } from '../jobs/job-tables.js';
-import type { MigrationSet } from '../migrate.js';
-import type { Database } from '../open-database.js';
 import { bookkeepingTables, kindOfRows, namesOfMigrations } from './export-database.js';
 import { isPostgres, readTables, restoreGeneratedColumn, type TransferTable } from './table-catalog.js';
 import { type CellValue, decodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';

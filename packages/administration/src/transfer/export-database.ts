@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { jobMigrations } from '@waxwing/jobs';
+import {
+  type Database,
+  DatabaseUnusableError,
+  type MigrationSet,
+  readMigrationStatus,
+} from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
-import { DatabaseUnusableError } from '../database-unusable-error.js';
-import { jobMigrations } from '../jobs/job-tables.js';
-import { type MigrationSet, readMigrationStatus } from '../migrate.js';
-import type { Database } from '../open-database.js';
 import { readGeneratedColumns, readTables, type TransferTable } from './table-catalog.js';
 import { encodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
 

@@ -1,6 +1,4 @@
-import type { Kysely } from 'kysely';
-import type { GroupCommit } from '../group-commit.js';
-import type { AnyTransaction } from '../transaction.js';
+import type { AnyTransaction, Database } from '@waxwing/storage';
 import { type JobTables, jobTables } from './job-tables.js';
 
 interface Schedule {
@@ -14,13 +12,11 @@ interface Schedule {
  * whoever moves that on also adds the job, in one transaction.
  */
 export class Schedules {
-  readonly #db: Kysely<JobTables>;
-  readonly #commits: GroupCommit<JobTables>;
+  readonly #database: Database<JobTables>;
   readonly #schedules = new Map<string, Schedule>();
 
-  constructor(db: Kysely<JobTables>, commits: GroupCommit<JobTables>) {
-    this.#db = db;
-    this.#commits = commits;
+  constructor(database: Database<JobTables>) {
+    this.#database = database;
   }
 
   add(name: string, everyMilliseconds: number): void {
@@ -46,7 +42,7 @@ export class Schedules {
         schedule.dueAt = dueAt;
         continue;
       }
-      await this.#commits.run(async (transaction) => {
+      await this.#database.write(async (transaction) => {
         if (await moveOn(transaction, name, now, endsAt)) await enqueue(transaction, name, endsAt);
       });
       schedule.dueAt = endsAt;
@@ -54,7 +50,7 @@ export class Schedules {
   }
 
   async #readDueAt(name: string): Promise<number | undefined> {
-    const row = await this.#db
+    const row = await this.#database.db
       .selectFrom('schedules')
       .select('due_at')
       .where('name', '=', name)

@@ -1,25 +1,18 @@
-import type { Kysely } from 'kysely';
-import { DatabaseUnusableError } from '../database-unusable-error.js';
-import type { GroupCommit } from '../group-commit.js';
-import type { Signals } from '../signals/signals.js';
-import type { AnyTransaction } from '../transaction.js';
+import { type AnyTransaction, type Database, DatabaseUnusableError } from '@waxwing/storage';
 import { DeadJobs } from './dead-jobs.js';
 import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
 import type { Job, JobHandler, JobQueue, NewJob, ScheduledWork } from './job-queue.js';
 import { JobRunner } from './job-runner.js';
 import type { JobTables } from './job-tables.js';
 import type { StoredJob } from './lease.js';
-import type { LeaseTable } from './lease-table.js';
+import { LeaseTable } from './lease-table.js';
 import { LivingJobs } from './living-jobs.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import { Schedules } from './schedules.js';
 import { printable, unstorableCharacters } from './unstorable-characters.js';
 
 export interface JobQueueOptions {
-  readonly db: Kysely<JobTables>;
-  readonly commits: GroupCommit<JobTables>;
-  readonly leases: LeaseTable;
-  readonly signals: Signals;
+  readonly database: Database<JobTables>;
   readonly mayWork: boolean;
   readonly now: () => number;
   /** Told of whatever went wrong with a job, or (without one) with looking for jobs; the work goes on later. */
@@ -41,6 +34,7 @@ const mostBroughtForward = 10_000;
 /** {@link JobQueue} on the lease table. */
 export class DurableJobQueue implements JobQueue {
   readonly #options: JobQueueOptions;
+  readonly #leases: LeaseTable;
   readonly #living: LivingJobs;
   readonly #dead: DeadJobs;
   readonly #schedules: Schedules;
@@ -50,14 +44,15 @@ export class DurableJobQueue implements JobQueue {
   #stopListening: (() => void) | undefined;
 
   constructor(options: JobQueueOptions) {
-    const { db, commits, leases, now } = options;
+    const { database, now } = options;
+    this.#leases = new LeaseTable({ database, now });
     this.#options = options;
-    this.#living = new LivingJobs(db, commits, now);
-    this.#dead = new DeadJobs(db, commits, now);
-    this.#schedules = new Schedules(db, commits);
+    this.#living = new LivingJobs(database, now);
+    this.#dead = new DeadJobs(database, now);
+    this.#schedules = new Schedules(database);
     this.#runner = new JobRunner({
-      leases,
-      outcomes: new OutcomeRecorder(leases, commits, this.#dead),
+      leases: this.#leases,
+      outcomes: new OutcomeRecorder(this.#leases, database, this.#dead),
       now,
       onError: (error, claim) => options.onError(error, claim?.job),
       onAnswer: () => options.onAnswer(),
@@ -104,7 +99,7 @@ export class DurableJobQueue implements JobQueue {
         'Jobs are worked by the serving process: open the database with the role "serving" to start them.',
       );
     }
-    this.#stopListening = await this.#options.signals.listen(wakeChannel, (kinds) => {
+    this.#stopListening = await this.#options.database.signals.listen(wakeChannel, (kinds) => {
       this.#runner.wake(kinds === undefined ? undefined : (JSON.parse(kinds) as string[]));
     });
     await this.#runner.start();
@@ -160,10 +155,10 @@ export class DurableJobQueue implements JobQueue {
     const living = await this.#living.find(id);
     if (living !== undefined) {
       if (living.state === 'running' || !(await this.#living.hasten(id))) return false;
-      await this.#options.commits.run((transaction) => this.#signal(transaction, [living.kind]));
+      await this.#options.database.write((transaction) => this.#signal(transaction, [living.kind]));
       return true;
     }
-    return await this.#options.commits.run(async (transaction) => {
+    return await this.#options.database.write(async (transaction) => {
       const dead = await this.#dead.take(transaction, id);
       if (dead === undefined) return false;
       const now = this.#options.now();
@@ -177,19 +172,19 @@ export class DurableJobQueue implements JobQueue {
   async drop(id: string): Promise<boolean> {
     const living = await this.#living.find(id);
     if (living !== undefined) return living.state !== 'running' && (await this.#living.remove(id));
-    return await this.#options.commits.run(
+    return await this.#options.database.write(
       async (transaction) => (await this.#dead.take(transaction, id)) !== undefined,
     );
   }
 
   async bringForward(kind: string, everyMilliseconds: number): Promise<void> {
-    const { commits, now } = this.#options;
+    const { database, now } = this.#options;
     let from = now();
     for (let moved = 0; moved < mostBroughtForward; moved += broughtForwardAtOnce) {
       const limit = broughtForwardAtOnce;
       const count = await this.#living.bringForward({ kind, from, everyMilliseconds, limit });
       if (count === 0) return;
-      await commits.run((transaction) => this.#signal(transaction, [kind]));
+      await database.write((transaction) => this.#signal(transaction, [kind]));
       from += count * everyMilliseconds;
     }
   }
@@ -200,14 +195,14 @@ export class DurableJobQueue implements JobQueue {
     const jobs = [job];
     this.#adding.set(transaction.db, jobs);
     transaction.beforeCommit(async () => {
-      await this.#options.leases.add(transaction, jobs);
+      await this.#leases.add(transaction, jobs);
       await this.#signal(transaction, [...new Set(jobs.map(({ kind }) => kind))]);
     });
   }
 
   async #signal(transaction: AnyTransaction, kinds: readonly string[]): Promise<void> {
     transaction.afterCommit(() => this.#runner.wake(kinds));
-    await this.#options.signals.notify(transaction, wakeChannel, JSON.stringify(kinds));
+    await this.#options.database.signals.notify(transaction, wakeChannel, JSON.stringify(kinds));
   }
 
   async #startSchedules(): Promise<void> {

@@ -1,16 +1,13 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { GroupCommit } from '../group-commit.js';
-import type { AnyTransaction } from '../transaction.js';
+import type { AnyTransaction, Database } from '@waxwing/storage';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { type JobRow, type JobTables, jobTables } from './job-tables.js';
 import { type ClaimedJob, leaseMilliseconds, type Settlement, type StoredJob } from './lease.js';
 import type { LeaseStatements } from './lease-statements.js';
+import { postgresLeaseStatements } from './postgres-lease-statements.js';
+import { sqliteLeaseStatements } from './sqlite-lease-statements.js';
 
 export interface LeaseTableOptions {
-  readonly db: Kysely<JobTables>;
-  readonly commits: GroupCommit<JobTables>;
-  readonly statements: LeaseStatements;
-  /** Whether no other process works from this database at the same time. */
-  readonly isAlone: boolean;
+  readonly database: Database<JobTables>;
   readonly now: () => number;
 }
 
@@ -23,30 +20,32 @@ const impossibleLeaseMilliseconds = 60 * 60_000;
  */
 export class LeaseTable {
   readonly #options: LeaseTableOptions;
+  readonly #statements: LeaseStatements;
 
   constructor(options: LeaseTableOptions) {
     this.#options = options;
+    this.#statements = options.database.kind === 'sqlite' ? sqliteLeaseStatements : postgresLeaseStatements;
   }
 
   /** Called once, when the process starts working: what a process left behind that died is claimable then. */
   async start(): Promise<void> {
-    if (!this.#options.isAlone) return await this.takeOver();
-    await this.#options.commits.run(({ db }) =>
+    // A SQLite file has one serving process; what is leased in it was left behind.
+    if (this.#options.database.kind !== 'sqlite') return await this.takeOver();
+    await this.#options.database.write(({ db }) =>
       db.updateTable('jobs').set({ leased_until: null }).where('leased_until', 'is not', null).execute(),
     );
   }
 
   async add(transaction: AnyTransaction, jobs: readonly StoredJob[]): Promise<void> {
-    await this.#options.statements.insert(jobTables(transaction), jobs);
+    await this.#statements.insert(jobTables(transaction), jobs);
   }
 
   /** The oldest due jobs that nobody has leased, now leased by this process. */
   async claim(kind: string, limit: number): Promise<ClaimedJob[]> {
-    const { commits, statements } = this.#options;
     const now = this.#options.now();
     // Where nothing is due nothing is written, and the disk has nothing to sync.
-    const rows = await commits.run(({ db }) =>
-      statements.claim(db, { kind, limit, now, leasedUntil: now + leaseMilliseconds }),
+    const rows = await this.#options.database.write(({ db }) =>
+      this.#statements.claim(db, { kind, limit, now, leasedUntil: now + leaseMilliseconds }),
     );
     return [...rows].sort((a, b) => a.run_at - b.run_at || a.id - b.id).map(toClaim);
   }
@@ -56,7 +55,7 @@ export class LeaseTable {
     transaction: AnyTransaction,
     settlements: readonly Settlement[],
   ): Promise<ReadonlySet<string>> {
-    const settled = await this.#options.statements.settle(jobTables(transaction), settlements);
+    const settled = await this.#statements.settle(jobTables(transaction), settlements);
     return new Set(settled.map(String));
   }
 
@@ -73,7 +72,7 @@ export class LeaseTable {
   /** Makes the jobs claimable whose lease has ended. */
   async takeOver(): Promise<void> {
     const now = this.#options.now();
-    await this.#options.commits.run(({ db }) =>
+    await this.#options.database.write(({ db }) =>
       db
         .updateTable('jobs')
         .set({ leased_until: null })
@@ -94,14 +93,14 @@ export class LeaseTable {
     );
     const { rows } = await sql<{ run_at: number | null }>`
       select min(run_at) as run_at from (${sql.join(ofEach, sql` union all `)}) as next`.execute(
-      this.#options.db,
+      this.#options.database.db,
     );
     return rows[0]?.run_at ?? undefined;
   }
 
   /** What was put back since is leased by nobody, though its attempt is the same until somebody claims it. */
   async #setLease(claims: readonly ClaimedJob[], until: number | null): Promise<void> {
-    await this.#options.commits.run(({ db }) =>
+    await this.#options.database.write(({ db }) =>
       db
         .updateTable('jobs')
         .set({ leased_until: until })

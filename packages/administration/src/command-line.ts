@@ -1,5 +1,5 @@
-import type { MigrationSet } from '../migrate.js';
-import type { OpenDatabaseOptions } from '../open-database.js';
+import type { DatabaseWithJobsOptions } from '@waxwing/jobs';
+import type { MigrationSet } from '@waxwing/storage';
 
 /** As much of a command-line parser as the commands need; Commander's `Command` is one. */
 export interface CommandLine {
@@ -15,7 +15,7 @@ export interface AdministrationOptions {
   /** Read when a command runs, so that a wrong setting is a failure of the command. */
   databaseUrl(): string;
   readonly migrations: readonly MigrationSet[];
-  readonly clock: OpenDatabaseOptions['now'];
+  readonly clock: DatabaseWithJobsOptions['now'];
   /** Prints the command's result. */
   print(text: string): void;
   /** Says something beside the result. */

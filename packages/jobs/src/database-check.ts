@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely';
-import type { GroupCommit } from './group-commit.js';
-import { type JobTables, jobTables } from './jobs/job-tables.js';
+import type { Database } from '@waxwing/storage';
+import { sql } from 'kysely';
+import { type JobTables, jobTables } from './job-tables.js';
 
 // Whoever asks whether the process is ready does not wait for long.
 const timeoutMilliseconds = 3000;
@@ -14,15 +14,13 @@ interface Written {
 
 /** Whether a database answers, and still takes durable writes: one on a full disk answers every question. */
 export class DatabaseCheck {
-  readonly #db: Kysely<JobTables>;
-  readonly #commits: GroupCommit<JobTables>;
+  readonly #database: Database<JobTables>;
   readonly #now: () => number;
   #written: Written | undefined;
   #writing: Promise<Written> | undefined;
 
-  constructor(db: Kysely<JobTables>, commits: GroupCommit<JobTables>, now: () => number) {
-    this.#db = db;
-    this.#commits = commits;
+  constructor(database: Database<JobTables>, now: () => number) {
+    this.#database = database;
     this.#now = now;
   }
 
@@ -43,7 +41,7 @@ export class DatabaseCheck {
   }
 
   async #readAndWrite(): Promise<string | undefined> {
-    await sql`select 1`.execute(this.#db);
+    await sql`select 1`.execute(this.#database.db);
     const sinceWritten = this.#now() - (this.#written?.at ?? Number.NEGATIVE_INFINITY);
     // A clock that was set back would else put the next write off for as long as that.
     const isRecent = sinceWritten >= 0 && sinceWritten < writeEveryMilliseconds;
@@ -58,7 +56,7 @@ export class DatabaseCheck {
   /** A row that comes and goes in one transaction: it takes room and waits for the disk, and nothing stays. */
   async #write(): Promise<Written> {
     try {
-      await this.#commits.run(async (transaction) => {
+      await this.#database.write(async (transaction) => {
         const db = jobTables(transaction);
         await db.insertInto('schedules').values(row).execute();
         await db.deleteFrom('schedules').where('name', '=', row.name).execute();

@@ -3,12 +3,12 @@ import { createWriteStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import type { MigrationStatus } from '../migrate.js';
-import { type Database, migrationStatus, missingFile, openDatabase } from '../open-database.js';
-import { exportDatabase } from '../transfer/export-database.js';
-import { importDatabase } from '../transfer/import-database.js';
-import type { TransferCounts } from '../transfer/transfer-format.js';
+import { type DatabaseWithJobs, jobMigrations, openDatabaseWithJobs } from '@waxwing/jobs';
+import { type MigrationStatus, migrationStatus, missingFile } from '@waxwing/storage';
 import { type AdministrationOptions, type CommandLine, type OutputFlags, withJson } from './command-line.js';
+import { exportDatabase } from './transfer/export-database.js';
+import { importDatabase } from './transfer/import-database.js';
+import type { TransferCounts } from './transfer/transfer-format.js';
 
 interface FileFlags extends OutputFlags {
   readonly file?: string;
@@ -89,13 +89,13 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
 }
 
 function statusOf({ databaseUrl, migrations }: AdministrationOptions): Promise<MigrationStatus[]> {
-  return migrationStatus({ url: databaseUrl(), migrations });
+  return migrationStatus({ url: databaseUrl(), migrations: [jobMigrations, ...migrations] });
 }
 
 /** As {@link withDatabase} beside whoever serves, but never makes a database: a mistyped path is no empty one. */
 export function withExistingDatabase<Result>(
   options: AdministrationOptions,
-  work: (database: Database<unknown>) => Promise<Result>,
+  work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
 ): Promise<Result> {
   const path = missingFile(options.databaseUrl());
   if (path !== undefined) {
@@ -108,10 +108,10 @@ export function withExistingDatabase<Result>(
 async function withDatabase<Result>(
   { databaseUrl, migrations, clock, say }: AdministrationOptions,
   role: 'serving' | 'visiting',
-  work: (database: Database<unknown>) => Promise<Result>,
+  work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
 ): Promise<Result> {
   const onJobError = (error: unknown) => say(String(error));
-  const database = await openDatabase<unknown>({
+  const database = await openDatabaseWithJobs<unknown>({
     url: databaseUrl(),
     migrations,
     role,
@@ -126,7 +126,7 @@ async function withDatabase<Result>(
 }
 
 async function exportToFile(
-  database: Database<unknown>,
+  database: DatabaseWithJobs<unknown>,
   path: string,
   options: AdministrationOptions,
 ): Promise<TransferCounts> {
@@ -151,7 +151,7 @@ async function exportToFile(
 }
 
 interface ExportTarget {
-  readonly database: Database<unknown>;
+  readonly database: DatabaseWithJobs<unknown>;
   /** For people. */
   readonly place: string;
   readonly options: AdministrationOptions;

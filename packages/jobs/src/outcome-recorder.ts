@@ -1,5 +1,4 @@
-import type { GroupCommit } from '../group-commit.js';
-import type { AnyTransaction } from '../transaction.js';
+import type { AnyTransaction, Database } from '@waxwing/storage';
 import type { DeadJobs } from './dead-jobs.js';
 import type { JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
@@ -19,13 +18,13 @@ const maximumOutcomesPerWrite = 256;
 /** Records the outcomes of one turn of the event loop together: in one statement where they need no more than that. */
 export class OutcomeRecorder {
   readonly #leases: LeaseTable;
-  readonly #commits: GroupCommit<JobTables>;
+  readonly #database: Database<JobTables>;
   readonly #dead: DeadJobs;
   #ended: Ended[] = [];
 
-  constructor(leases: LeaseTable, commits: GroupCommit<JobTables>, dead: DeadJobs) {
+  constructor(leases: LeaseTable, database: Database<JobTables>, dead: DeadJobs) {
     this.#leases = leases;
-    this.#commits = commits;
+    this.#database = database;
     this.#dead = dead;
   }
 
@@ -52,7 +51,7 @@ export class OutcomeRecorder {
 
   async #recordGroup(group: readonly Ended[]): Promise<void> {
     try {
-      await this.#commits.run((transaction) => this.#write(transaction, group));
+      await this.#database.write((transaction) => this.#write(transaction, group));
       for (const { resolve } of group) resolve();
     } catch (error) {
       const [only] = group;

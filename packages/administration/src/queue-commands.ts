@@ -1,5 +1,4 @@
-import { type JobDetails, type JobState, type JobSummary, jobStates } from '../jobs/job-listing.js';
-import type { JobQueue } from '../jobs/job-queue.js';
+import { type JobDetails, type JobQueue, type JobState, type JobSummary, jobStates } from '@waxwing/jobs';
 import {
   type AdministrationOptions,
   type CommandLine,

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import type { JobRow, JobTables } from './job-tables.js';
 import type { Settlement, StoredJob } from './lease.js';
 
-export interface ClaimOptions {
+interface ClaimOptions {
   readonly kind: string;
   /** The most jobs to claim. */
   readonly limit: number;

@@ -1,7 +1,7 @@
+import { BulkStatement } from '@waxwing/storage';
 import { CompiledQuery } from 'kysely';
-import { BulkStatement } from '../bulk-statement.js';
-import type { JobRow } from '../jobs/job-tables.js';
-import type { LeaseStatements } from '../jobs/lease-statements.js';
+import type { JobRow } from './job-tables.js';
+import type { LeaseStatements } from './lease-statements.js';
 
 /** Shapes that stay prepared: SQLite spends most of such a short statement on compiling it. */
 export const sqliteLeaseStatements: LeaseStatements = {

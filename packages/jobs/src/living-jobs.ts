@@ -1,5 +1,5 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { GroupCommit } from '../group-commit.js';
+import type { Database } from '@waxwing/storage';
+import { type ExpressionBuilder, sql } from 'kysely';
 import type { JobDetails, JobFilter, JobState } from './job-listing.js';
 import type { JobRow, JobTables } from './job-tables.js';
 
@@ -8,18 +8,16 @@ type LivingRow = JobRow & { readonly state: LivingState };
 
 /** The living jobs as operators see and change them. */
 export class LivingJobs {
-  readonly #db: Kysely<JobTables>;
-  readonly #commits: GroupCommit<JobTables>;
+  readonly #database: Database<JobTables>;
   readonly #now: () => number;
 
-  constructor(db: Kysely<JobTables>, commits: GroupCommit<JobTables>, now: () => number) {
-    this.#db = db;
-    this.#commits = commits;
+  constructor(database: Database<JobTables>, now: () => number) {
+    this.#database = database;
     this.#now = now;
   }
 
   async count(): Promise<{ kind: string; state: LivingState; count: number }[]> {
-    return await this.#db
+    return await this.#database.db
       .selectFrom('jobs')
       .select(['kind', this.#state().as('state'), (is) => is.fn.countAll<number>().as('count')])
       .groupBy(['kind', 'state'])
@@ -35,13 +33,13 @@ export class LivingJobs {
     const { rows } = await sql<Record<LivingState, number>>`
       select ${count(sql`leased_until is null and run_at <= ${now}`)} as due,
         ${count(sql`leased_until is null and run_at > ${now}`)} as waiting,
-        ${count(sql`leased_until is not null`)} as running`.execute(this.#db);
+        ${count(sql`leased_until is not null`)} as running`.execute(this.#database.db);
     return rows[0] ?? { due: 0, waiting: 0, running: 0 };
   }
 
   /** The oldest ones first. */
   async list({ state, kind, limit }: JobFilter & { readonly limit: number }): Promise<JobDetails[]> {
-    let query = this.#db.selectFrom('jobs').selectAll().select(this.#state().as('state'));
+    let query = this.#database.db.selectFrom('jobs').selectAll().select(this.#state().as('state'));
     if (kind !== undefined) query = query.where('kind', '=', kind);
     if (state !== undefined) query = query.where(this.#state(), '=', state as LivingState);
     const rows = await query.orderBy('created_at').orderBy('id').limit(limit).execute();
@@ -50,7 +48,7 @@ export class LivingJobs {
 
   async find(id: string): Promise<JobDetails | undefined> {
     if (!isId(id)) return undefined;
-    const row = await this.#db
+    const row = await this.#database.db
       .selectFrom('jobs')
       .selectAll()
       .select(this.#state().as('state'))
@@ -62,7 +60,7 @@ export class LivingJobs {
   /** Makes a waiting job due now; false when it is not waiting. */
   async hasten(id: string): Promise<boolean> {
     const now = this.#now();
-    const rows = await this.#commits.run(({ db }) =>
+    const rows = await this.#database.write(({ db }) =>
       db
         .updateTable('jobs')
         .set({ run_at: now })
@@ -75,7 +73,7 @@ export class LivingJobs {
 
   /** Removes a waiting job; false when it is not waiting. */
   async remove(id: string): Promise<boolean> {
-    const rows = await this.#commits.run(({ db }) =>
+    const rows = await this.#database.write(({ db }) =>
       db
         .deleteFrom('jobs')
         .where((is) => waiting(is, id))
@@ -96,7 +94,7 @@ export class LivingJobs {
     readonly limit: number;
   }): Promise<number> {
     const { kind, from, everyMilliseconds, limit } = options;
-    const ofKind = this.#db.selectFrom('jobs').select('id').where('kind', '=', kind);
+    const ofKind = this.#database.db.selectFrom('jobs').select('id').where('kind', '=', kind);
     const next = await ofKind
       .where('run_at', '>', from)
       .where('leased_until', 'is', null)
@@ -104,7 +102,7 @@ export class LivingJobs {
       .orderBy('id')
       .limit(limit)
       .execute();
-    await this.#commits.run(async ({ db }) => {
+    await this.#database.write(async ({ db }) => {
       for (const [index, { id }] of next.entries()) {
         const runAt = from + index * everyMilliseconds;
         const sooner = db.updateTable('jobs').set({ run_at: runAt }).where('id', '=', id);

@@ -1,7 +1,5 @@
-import { type Kysely, sql } from 'kysely';
-import type { GroupCommit } from '../group-commit.js';
-import { removeInBatches } from '../remove-in-batches.js';
-import type { AnyTransaction } from '../transaction.js';
+import { type AnyTransaction, type Database, removeInBatches } from '@waxwing/storage';
+import { sql } from 'kysely';
 import type { JobDetails } from './job-listing.js';
 import type { Job } from './job-queue.js';
 import { type JobTables, jobTables } from './job-tables.js';
@@ -11,13 +9,11 @@ const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
 
 /** The dead letters: jobs that were given up, with the reason; the same table on every backend. */
 export class DeadJobs {
-  readonly #db: Kysely<JobTables>;
-  readonly #commits: GroupCommit<JobTables>;
+  readonly #database: Database<JobTables>;
   readonly #now: () => number;
 
-  constructor(db: Kysely<JobTables>, commits: GroupCommit<JobTables>, now: () => number) {
-    this.#db = db;
-    this.#commits = commits;
+  constructor(database: Database<JobTables>, now: () => number) {
+    this.#database = database;
     this.#now = now;
   }
 
@@ -37,7 +33,7 @@ export class DeadJobs {
   }
 
   async count(): Promise<{ kind: string; count: number }[]> {
-    return await this.#db
+    return await this.#database.db
       .selectFrom('dead_jobs')
       .select(['kind', (is) => is.fn.countAll<number>().as('count')])
       .groupBy('kind')
@@ -57,19 +53,23 @@ export class DeadJobs {
       select kinds.kind, (
         select count(*) from (select 1 from dead_jobs where dead_jobs.kind = kinds.kind limit ${limit}) as counted
       ) as count
-      from kinds where kinds.kind is not null`.execute(this.#db);
+      from kinds where kinds.kind is not null`.execute(this.#database.db);
     return rows;
   }
 
   async list(kind: string | undefined, limit: number): Promise<JobDetails[]> {
-    let query = this.#db.selectFrom('dead_jobs').selectAll();
+    let query = this.#database.db.selectFrom('dead_jobs').selectAll();
     if (kind !== undefined) query = query.where('kind', '=', kind);
     const rows = await query.orderBy('created_at').orderBy('id').limit(limit).execute();
     return rows.map(toDetails);
   }
 
   async find(id: string): Promise<JobDetails | undefined> {
-    const row = await this.#db.selectFrom('dead_jobs').selectAll().where('id', '=', id).executeTakeFirst();
+    const row = await this.#database.db
+      .selectFrom('dead_jobs')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row && toDetails(row);
   }
 
@@ -87,7 +87,7 @@ export class DeadJobs {
   async removeOld(signal: AbortSignal): Promise<number> {
     const before = this.#now() - deadJobRetentionMilliseconds;
     const removeSome = async (limit: number): Promise<number> => {
-      const rows = await this.#commits.run(({ db }) =>
+      const rows = await this.#database.write(({ db }) =>
         db
           .deleteFrom('dead_jobs')
           .where(

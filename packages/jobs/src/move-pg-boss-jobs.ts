@@ -1,5 +1,5 @@
+import { DatabaseUnusableError } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
-import { DatabaseUnusableError } from '../database-unusable-error.js';
 
 /**
  * Takes over the jobs that pg-boss kept in this database for versions before 0.1.0, and removes its schema: a process

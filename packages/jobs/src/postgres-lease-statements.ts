@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { JobRow } from '../jobs/job-tables.js';
-import type { LeaseStatements } from '../jobs/lease-statements.js';
+import type { JobRow } from './job-tables.js';
+import type { LeaseStatements } from './lease-statements.js';
 
 /** One statement for any number of jobs; processes that claim at once take different ones and do not wait. */
 export const postgresLeaseStatements: LeaseStatements = {

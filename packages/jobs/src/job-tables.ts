@@ -1,7 +1,5 @@
+import { type AnyTransaction, addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Generated, type Kysely, PostgresAdapter, type SelectType, sql, type Transaction } from 'kysely';
-import type { MigrationSet } from '../migrate.js';
-import { addIdColumn, columnTypes } from '../portable-columns.js';
-import type { AnyTransaction } from '../transaction.js';
 import { movePgBossJobs } from './move-pg-boss-jobs.js';
 
 /** The tables of the job queue. Instants in Unix milliseconds. */

@@ -1,5 +1,5 @@
+import { DatabaseUnusableError } from '@waxwing/storage';
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
-import { DatabaseUnusableError } from '../database-unusable-error.js';
 
 /** A table whose rows are moved as they are. */
 export interface TransferTable {
