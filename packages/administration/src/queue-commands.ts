@@ -29,7 +29,7 @@ export function addQueueCommands(program: CommandLine, options: AdministrationOp
     .description('list jobs, the oldest first')
     .option('--state <state>', `only those that are ${jobStates.join(', ')}`)
     .option('--kind <kind>', 'only those of this kind')
-    .option('--limit <count>', 'at most so many; 100 where nothing is said')
+    .option('--limit <count>', 'maximum to list (default 100)')
     .action(async (flags: ListFlags) => {
       const filter = readFilter(flags, options);
       const jobs = await withJobs(options, (queue) => queue.list(filter));
