@@ -7,11 +7,10 @@ const root = join(import.meta.dirname, '../..');
 const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
 
 describe('the pages of the project', () => {
-  it('name tests that exist', () => {
+  it('name files that exist', () => {
+    const path = /`((?:test|packages|apps)\/[\w./-]+\.\w+)`/g;
     const named = pages.flatMap((page) =>
-      [...readFileSync(join(root, page), 'utf8').matchAll(/`(test\/[\w./-]+\.test\.ts)`/g)].map(
-        ([, test]) => `${page}: ${test}`,
-      ),
+      [...readFileSync(join(root, page), 'utf8').matchAll(path)].map(([, file]) => `${page}: ${file}`),
     );
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((entry) => !existsSync(join(root, entry.split(': ')[1] ?? '')))).toEqual([]);
