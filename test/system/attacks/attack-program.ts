@@ -1,0 +1,26 @@
+import { setPriority } from 'node:os';
+import type { Attack, AttackReport } from './attack.js';
+import { cutRequests } from './cut-requests.js';
+import { floodRequests } from './flood-requests.js';
+import { holdConnections } from './hold-connections.js';
+
+/** A process of attackers: does what its parent says first, until its parent goes away or it is done. */
+const reportMilliseconds = 100;
+// The processes under attack and who measures them share the machine's cores with it.
+setPriority(10);
+process.once('message', (attack) => {
+  const report = begin(attack as Attack);
+  setInterval(() => process.send?.(report()), reportMilliseconds);
+});
+process.once('disconnect', () => process.exit());
+
+function begin(wanted: Attack): () => AttackReport {
+  switch (wanted.kind) {
+    case 'hold':
+      return holdConnections(wanted);
+    case 'flood':
+      return floodRequests(wanted);
+    case 'cut':
+      return cutRequests(wanted);
+  }
+}

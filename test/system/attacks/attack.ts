@@ -1,0 +1,55 @@
+/** What a process of attackers does; sent to it as JSON, so that bytes are base64. */
+export type Attack = HeldConnections | RepeatedRequests | CutRequests;
+
+/** Opens connections, sends each the same bytes, and keeps them open for as long as it is let. */
+export interface HeldConnections {
+  readonly kind: 'hold';
+  readonly port: number;
+  readonly connections: number;
+  /** What each sends first, in base64. */
+  readonly first: string;
+  /** What each sends a byte of every second, from its start on again and again; nothing where it is empty. */
+  readonly drip: string;
+  readonly readsAnswers: boolean;
+}
+
+/** Sends a request again and again, many before the first answer, as fast as it is answered. */
+export interface RepeatedRequests {
+  readonly kind: 'flood';
+  readonly port: number;
+  readonly connections: number;
+  /** In base64. */
+  readonly request: string;
+  /** Of all connections together; the attack then ends. */
+  readonly requests: number;
+  /** Sent on one connection before the first answer. */
+  readonly depth: number;
+  /** For what cannot be followed by another request: each answer ends its connection. */
+  readonly endsConnections: boolean;
+}
+
+/** Sends a part of a request and ends the connection, once for every length that a part can have. */
+export interface CutRequests {
+  readonly kind: 'cut';
+  readonly port: number;
+  /** Of each part is sent in turn, in base64. */
+  readonly request: string;
+  /** `reset` sends RST, `close` FIN. */
+  readonly how: 'reset' | 'close';
+  /** Whether all of it is sent each time, and not a part. */
+  readonly isWhole: boolean;
+  /** How often the whole is sent, or all lengths are gone through; the attack then ends. */
+  readonly rounds: number;
+}
+
+/** What a process of attackers tells, every now and then. */
+export interface AttackReport {
+  /** Whether all that was to be held has been tried, or the flood has begun. */
+  readonly isInForce: boolean;
+  readonly isOver: boolean;
+  readonly open: number;
+  /** Connections that were made, requests that were answered, or requests that were cut. */
+  readonly done: number;
+  /** Answers by HTTP status, as far as answers are read. */
+  readonly statuses: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Attack, AttackReport } from './attack.js';
+
+const program = fileURLToPath(new URL('attack-program.ts', import.meta.url));
+const none: AttackReport = { isInForce: false, isOver: false, open: 0, done: 0, statuses: {} };
+
+/** A process of attackers under way. */
+export class Attacker {
+  readonly #child: ChildProcess;
+  #report = none;
+
+  constructor(attack: Attack) {
+    this.#child = fork(program, { execArgv: ['--import', 'tsx'] });
+    this.#child.send(attack);
+    this.#child.on('message', (report) => {
+      this.#report = report as AttackReport;
+    });
+  }
+
+  get report(): AttackReport {
+    return this.#report;
+  }
+
+  /** Resolves when the attack is at its full strength. @throws when its process ends first. */
+  inForce(): Promise<void> {
+    return this.#until(({ isInForce }) => isInForce);
+  }
+
+  /** Resolves when an attack of so many requests has made them. @throws when its process ends first. */
+  over(): Promise<void> {
+    return this.#until(({ isOver }) => isOver);
+  }
+
+  /** Ends the process, and with it its connections. */
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+
+  #until(holds: (report: AttackReport) => boolean): Promise<void> {
+    const child = this.#child;
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (!holds(this.#report)) return;
+        child.off('message', look).off('exit', fail);
+        resolve();
+      };
+      const fail = (status: number | null): void => {
+        child.off('message', look);
+        reject(new Error(`the attackers ended (${status}) too early`));
+      };
+      child.on('message', look).once('exit', fail);
+      look();
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import { connect } from 'node:net';
+import type { AttackReport, RepeatedRequests } from './attack.js';
+import { answerCounter } from './count-answers.js';
+
+const begunAfter = 200;
+
+/** Begins to send requests on a few connections; one that the other side ends is opened again. */
+export function floodRequests(attack: RepeatedRequests): () => AttackReport {
+  const request = Buffer.from(attack.request, 'base64');
+  const statuses: Record<string, number> = {};
+  let done = 0;
+  let open = 0;
+  const drive = (): void => {
+    if (done >= attack.requests) return;
+    const socket = connect({ port: attack.port, host: '127.0.0.1', noDelay: true });
+    const count = answerCounter(statuses);
+    let unanswered = 0;
+    const send = (): void => {
+      const more = Math.min(attack.depth - unanswered, attack.requests - done - unanswered);
+      if (more <= 0) {
+        if (done >= attack.requests) socket.end();
+        return;
+      }
+      unanswered += more;
+      socket.write(Buffer.concat(Array.from({ length: more }, () => request)));
+    };
+    socket.once('connect', () => {
+      open += 1;
+      socket.once('close', () => {
+        open -= 1;
+      });
+      send();
+    });
+    socket.on('data', (chunk: Buffer) => {
+      const answers = count(chunk);
+      done += answers;
+      unanswered -= answers;
+      if (answers > 0 && attack.endsConnections) socket.destroy();
+      // By halves, so that many go at once.
+      else if (unanswered <= attack.depth / 2) send();
+    });
+    socket.on('error', () => undefined).on('close', () => setImmediate(drive));
+  };
+  for (let started = 0; started < attack.connections; started++) drive();
+  return () => {
+    const isOver = done >= attack.requests;
+    return { isInForce: isOver || done >= begunAfter, isOver, open, done, statuses };
+  };
+}

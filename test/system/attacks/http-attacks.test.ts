@@ -1,0 +1,31 @@
+import { keyListPath, registerPushDevicePath, relayRegisterPath } from '@waxwing/protocol';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { type AttackWorld, createAttackWorld } from './attack-world.js';
+import { expectUnharmed } from './expect-unharmed.js';
+import { attacks, settings } from './http-attacks.js';
+
+const testMilliseconds = 120_000;
+let world: AttackWorld;
+
+beforeAll(async () => {
+  world = await createAttackWorld({ settings, requestsPerActor: 30 });
+}, testMilliseconds);
+afterAll(() => world?.close());
+
+describe.each([
+  { name: 'relay', paths: { form: relayRegisterPath, open: keyListPath } },
+  {
+    name: 'server',
+    paths: { form: registerPushDevicePath, open: '/api/v1/events' },
+  },
+] as const)('whoever uses the $name is answered as soon as ever', ({ name, paths }) => {
+  it.each(Object.keys(attacks))(
+    'while %s',
+    async (what) => {
+      const target = world[name];
+      const attack = attacks[what]?.(target, paths);
+      if (attack !== undefined) await expectUnharmed(target, attack);
+    },
+    testMilliseconds,
+  );
+});

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type JsonObject,
+  keyListPath,
+  relayNotifyPath,
+  relayRegisterPath,
+  stringifyJson,
+} from '@waxwing/protocol';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import type { Constellation } from '../../support/constellation.js';
+import { runJsonCommand } from '../../support/spawned-process.js';
+import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
+import { CrashPhone } from '../crash/crash-phone.js';
+import type { HonestRequest } from './honest-user.js';
+
+/** An organisation's server, as far as a relay sees one, with one realm. */
+export class RelayMember {
+  readonly authorization: string;
+  readonly #world: Constellation;
+  readonly #realmUuid: string;
+
+  private constructor(world: Constellation, realmUuid: string, authorization: string) {
+    this.#world = world;
+    this.#realmUuid = realmUuid;
+    this.authorization = authorization;
+  }
+
+  /** Made with the command that the relay's operator types. */
+  static async add(world: Constellation): Promise<RelayMember> {
+    const realmUuid = randomUUID();
+    const added = await runJsonCommand<{ server_id: string; server_key: string }>(
+      'waxwing-relay',
+      ['servers', 'add', '--realm', realmUuid],
+      { env: world.relayEnv },
+    );
+    return new RelayMember(world, realmUuid, basicAuthorization(added.server_id, added.server_key));
+  }
+
+  /** The device that the relay makes of a phone. @throws when it makes none. */
+  async register(phone: CrashPhone): Promise<number> {
+    const { url, body } = this.#registration(phone);
+    const asked = await ask(url, this.authorization, new URLSearchParams(body));
+    if (asked?.status !== 200)
+      throw new Error(`the relay refused a registration: ${stringifyJson(asked?.body ?? {})}`);
+    return Number(asked.body.device_id);
+  }
+
+  notify(deviceId: number, phone: CrashPhone): Promise<Asked | undefined> {
+    const { url, body = '' } = this.#notification(deviceId, phone);
+    return ask(url, this.authorization, body);
+  }
+
+  /** What a server asks for all day: registrations, notifications, the key list; and a load balancer's question. */
+  async honestRequests(): Promise<HonestRequest[]> {
+    const { relayUrl } = this.#world;
+    const phone = await newPhone(this.#world);
+    const deviceId = await this.register(phone);
+    return [
+      this.#registration(phone),
+      this.#notification(deviceId, phone),
+      { name: 'key list', url: relayUrl + keyListPath, method: 'GET' },
+      { name: 'health', url: `${relayUrl}/health/live`, method: 'GET' },
+    ];
+  }
+
+  #registration(phone: CrashPhone): HonestRequest {
+    const form = new URLSearchParams({
+      realm_uuid: this.#realmUuid,
+      push_account_id: phone.pushAccountId,
+      encrypted_push_registration: phone.sealedRegistration,
+      bouncer_public_key: phone.bouncerPublicKey,
+    });
+    return this.#post('register', relayRegisterPath, 'application/x-www-form-urlencoded', form.toString());
+  }
+
+  #notification(deviceId: number, phone: CrashPhone): HonestRequest {
+    const payload: JsonObject = {
+      push_account_id: BigInt(phone.pushAccountId),
+      encrypted_data: phone.seal('{}'),
+    };
+    const body = stringifyJson({
+      realm_uuid: this.#realmUuid,
+      push_requests: [{ device_id: deviceId, fcm_priority: 'high', payload }],
+    });
+    return this.#post('notify', relayNotifyPath, 'application/json', body);
+  }
+
+  #post(name: string, path: string, type: string, body: string): HonestRequest {
+    const headers = { authorization: this.authorization, 'content-type': type };
+    return { name, url: this.#world.relayUrl + path, method: 'POST', headers, body };
+  }
+}
+
+/** With a token of FCM. */
+export async function newPhone({ bouncerPublicKey }: Constellation): Promise<CrashPhone> {
+  const { sodium } = await loadFastestSodium();
+  return new CrashPhone({ sodium, bouncerPublicKey, tokenKind: 'fcm' });
+}
