@@ -72,3 +72,12 @@ it('does not show the database URL, which may hold a password', () => {
   });
   expect(JSON.stringify(configuration)).not.toContain('s3cret');
 });
+
+it('is refused when one server may have more requests than all together', () => {
+  const inFlight = { ...needed, RELAY_MAXIMUM_REQUESTS_IN_FLIGHT: '999' };
+  const problem = expect.stringMatching(/^RELAY_MAXIMUM_REQUESTS_PER_SERVER is more .*REQUESTS_IN_FLIGHT/);
+  // A thousand where nothing is said.
+  expect(problemsOf(inFlight)).toEqual([problem]);
+  expect(problemsOf({ ...inFlight, RELAY_MAXIMUM_REQUESTS_PER_SERVER: '1000' })).toEqual([problem]);
+  expect(problemsOf({ ...inFlight, RELAY_MAXIMUM_REQUESTS_PER_SERVER: '999' })).toEqual([]);
+});

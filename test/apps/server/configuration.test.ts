@@ -44,8 +44,8 @@ describe('the server’s environment', () => {
       SERVER_MAXIMUM_CONNECTIONS: '1',
       SERVER_MAXIMUM_CONNECTIONS_PER_ADDRESS: '2',
       SERVER_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
-      SERVER_MAXIMUM_REQUESTS_IN_FLIGHT: '3',
-      SERVER_MAXIMUM_REQUESTS_PER_USER: '4',
+      SERVER_MAXIMUM_REQUESTS_IN_FLIGHT: '4',
+      SERVER_MAXIMUM_REQUESTS_PER_USER: '3',
       SERVER_MAXIMUM_BODY_BYTES_IN_FLIGHT: '5',
       SERVER_HEAD_TIMEOUT_SECONDS: '6',
       SERVER_REQUEST_TIMEOUT_SECONDS: '7',
@@ -66,8 +66,8 @@ describe('the server’s environment', () => {
         maximumConnections: 1,
         maximumConnectionsPerAddress: 2,
         trustedProxies: new AddressRanges(['10.0.0.0/8', '2001:db8::1']),
-        maximumRequestsInFlight: 3,
-        maximumRequestsPerActor: 4,
+        maximumRequestsInFlight: 4,
+        maximumRequestsPerActor: 3,
         maximumBodyBytesInFlight: 5,
         headTimeoutMilliseconds: 6000,
         requestTimeoutMilliseconds: 7000,
@@ -112,6 +112,15 @@ describe('the server’s environment', () => {
     expect(problemsOf({ SERVER_REGISTRATIONS_PER_HOUR: '0' })).toEqual([
       expect.stringContaining('from 1 to 100000'),
     ]);
+  });
+
+  it('is refused when one user may have more requests than all together', () => {
+    const inFlight = { SERVER_MAXIMUM_REQUESTS_IN_FLIGHT: '99' };
+    const problem = expect.stringMatching(/^SERVER_MAXIMUM_REQUESTS_PER_USER is more .*REQUESTS_IN_FLIGHT/);
+    // A hundred where nothing is said.
+    expect(problemsOf(inFlight)).toEqual([problem]);
+    expect(problemsOf({ ...inFlight, SERVER_MAXIMUM_REQUESTS_PER_USER: '100' })).toEqual([problem]);
+    expect(problemsOf({ ...inFlight, SERVER_MAXIMUM_REQUESTS_PER_USER: '99' })).toEqual([]);
   });
 
   it.each([

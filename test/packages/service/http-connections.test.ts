@@ -60,6 +60,18 @@ describe('pipelined requests', () => {
     await expect.poll(() => connection.statuses).toEqual([200, 200, 200]);
     expect(await app.counts()).toEqual([1, 0, 0]);
   });
+
+  it('keep somebody else waiting for about one request of each connection, not for all of them', async () => {
+    await start();
+    const connections = await several(4);
+    const other = await app.connect();
+    for (const connection of connections) connection.send(request('GET /open').repeat(90));
+    other.send(request('GET /open'));
+    await expect.poll(() => other.text).toContain('"handled":');
+    const place = Number(/"handled":(\d+)/.exec(other.text)?.[1]);
+    expect(place).toBeLessThan(40);
+    for (const connection of connections) await expect.poll(() => connection.statuses).toHaveLength(90);
+  });
 });
 
 describe('strangers', () => {

@@ -12,6 +12,7 @@ import { addressGroup, forwardedAddress, privateAddresses } from './client-addre
 import { Exchange } from './exchange.js';
 import type { HttpLimits } from './http-limits.js';
 import type { RefusalReason } from './places.js';
+import { Turns } from './turns.js';
 
 export interface ConnectionsOptions {
   readonly limits: HttpLimits;
@@ -50,6 +51,7 @@ export class Connections {
   readonly #idle = new Set<Connection>();
   readonly #surplus = new Set<Connection>();
   readonly #addresses = new Map<string, number>();
+  readonly #turns = new Turns();
   #pipelined = 0;
   #hasWarnedOfProxy = false;
 
@@ -61,7 +63,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** A server whose requests reach `handle` one at a time for each connection. */
+  /** A server whose requests reach `handle` one at a time for each connection, and of all connections in turn. */
   serve(handle: RequestListener): Server {
     const { limits, onRefusal } = this.#options;
     const server = createServer(
@@ -191,7 +193,10 @@ export class Connections {
     this.#idle.delete(connection);
     connection.serving = exchange;
     exchange.whenOver(() => this.#finish(connection, exchange, handle));
-    handle(exchange.request, exchange.response);
+    this.#turns.begin(() => {
+      // Whoever asked may be gone.
+      if (!exchange.isOver) handle(exchange.request, exchange.response);
+    });
   }
 
   #finish(connection: Connection, { request }: Exchange, handle: RequestListener): void {

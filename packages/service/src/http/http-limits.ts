@@ -88,12 +88,26 @@ export function readHttpLimits(
     unreadBodyTimeoutMilliseconds: usual.unreadBodyTimeoutMilliseconds,
     checkEveryMilliseconds: usual.checkEveryMilliseconds,
   };
+  reportContradictions(reader, limits, actor);
+  return limits;
+}
+
+function reportContradictions(
+  reader: EnvironmentReader,
+  limits: HttpLimits,
+  actor: ActorSetting['actor'],
+): void {
   if (limits.headTimeoutMilliseconds > limits.requestTimeoutMilliseconds) {
     reader.problem(
       `${reader.fullName('HEAD_TIMEOUT_SECONDS')} is longer than ${reader.fullName('REQUEST_TIMEOUT_SECONDS')}: set it to at most as long, because a head is a part of its request.`,
     );
   }
-  return limits;
+  if (limits.maximumRequestsPerActor > limits.maximumRequestsInFlight) {
+    const one = reader.fullName(`MAXIMUM_REQUESTS_PER_${actor}`);
+    reader.problem(
+      `${one} is more than ${reader.fullName('MAXIMUM_REQUESTS_IN_FLIGHT')} (${limits.maximumRequestsPerActor} and ${limits.maximumRequestsInFlight}): set it to less, or the other to more, because one ${actor.toLowerCase()} could otherwise take the places of all.`,
+    );
+  }
 }
 
 function readTrustedProxies(reader: EnvironmentReader): AddressRanges {
