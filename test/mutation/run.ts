@@ -1,13 +1,19 @@
+/*
+ * The search for lines that no test guards: `npm run mutate`. It changes the security-relevant sources one place at a time,
+ * in copies of the sources, and runs for each change the tests that targets.ts names for that file. What survives wants
+ * a test; what no test can notice stands in equivalents.ts with the reason. A whole run takes hours on two cores, so that
+ * the gate leaves it out: `--each 12` tries at most twelve changes of each file, `--seed 2` others than the usual.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { equivalents } from './equivalents.js';
-import { Lane } from './lane.js';
+import { Lane, type Verdict } from './lane.js';
 import { type Mutant, mutantsOf } from './mutants.js';
 import { type Target, targets } from './targets.js';
 
 const usage =
-  'npm run mutate -- [--only PART-OF-A-PATH]… [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and says which change no test notices.';
+  'npm run mutate -- [--only PART-OF-A-PATH]… [--each 1000] [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and says which change no test notices.';
 const root = join(import.meta.dirname, '../..');
 
 interface Candidate extends Mutant {
@@ -25,8 +31,11 @@ const candidates = draw(
 );
 const tried = candidates.length;
 const counts = { killed: 0, 'does-not-compile': 0, survived: 0 };
+const countsOfFiles = new Map<string, Record<Verdict, number>>();
 const survivors: string[] = [];
 await Promise.all(Array.from({ length: options.lanes }, work));
+for (const [file, { killed, survived, ...rest }] of [...countsOfFiles].sort())
+  process.stdout.write(`${file}: ${killed + rest['does-not-compile']} killed, ${survived} survived\n`);
 for (const line of survivors.sort()) process.stdout.write(`${line}\n`);
 process.stdout.write(
   `${tried} mutants: ${counts.killed} killed by tests, ${counts['does-not-compile']} by the compiler, ${counts.survived} survived\n`,
@@ -56,12 +65,15 @@ async function tryOne(
   sound.add(target.file);
   const verdict = await lane.try(target.file, text, target.tests);
   counts[verdict] += 1;
+  const ofFile = countsOfFiles.get(target.file) ?? { killed: 0, 'does-not-compile': 0, survived: 0 };
+  ofFile[verdict] += 1;
+  countsOfFiles.set(target.file, ofFile);
   const name = `${target.file}:${line}: ${change}`;
   if (verdict === 'survived') survivors.push(`survived  ${name}`);
   process.stderr.write(`${verdict.padEnd(17)} ${name}\n`);
 }
 
-/** At most so many of them, drawn by the seed, those of one file together. */
+/** At most so many of them, and of each file, drawn by the seed, those of one file together. */
 function draw(all: readonly Candidate[]): Candidate[] {
   let state = options.seed;
   const next = (): number => {
@@ -70,22 +82,35 @@ function draw(all: readonly Candidate[]): Candidate[] {
   };
   const drawn = all.map((candidate) => ({ candidate, lot: next() }));
   drawn.sort((a, b) => a.lot - b.lot);
-  const kept = drawn.slice(0, options.most).map(({ candidate }) => candidate);
+  const ofFiles = new Map<string, number>();
+  const few = drawn.filter(({ candidate: { target } }) => {
+    const count = (ofFiles.get(target.file) ?? 0) + 1;
+    ofFiles.set(target.file, count);
+    return count <= options.each;
+  });
+  const kept = few.slice(0, options.most).map(({ candidate }) => candidate);
   return kept.sort((a, b) => b.target.file.localeCompare(a.target.file));
 }
 
-function readArguments(): { only: string[]; most: number; seed: number; lanes: number } {
+function readArguments(): { only: string[]; each: number; most: number; seed: number; lanes: number } {
   try {
     const { values } = parseArgs({
       options: {
         only: { type: 'string', multiple: true, default: [] },
+        each: { type: 'string', default: '1000' },
         most: { type: 'string', default: '1000' },
         seed: { type: 'string', default: '1' },
         lanes: { type: 'string', default: '2' },
       },
     });
-    const [most, seed, lanes] = [values.most, values.seed, values.lanes].map(wholeNumber);
-    return { only: values.only, most: most as number, seed: seed as number, lanes: lanes as number };
+    const { only, each, most, seed, lanes } = values;
+    return {
+      only,
+      each: wholeNumber(each),
+      most: wholeNumber(most),
+      seed: wholeNumber(seed),
+      lanes: wholeNumber(lanes),
+    };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n${usage}\n`);
     return process.exit(2);
