@@ -42,20 +42,27 @@ const storage: Table = [['private-file', 'sqlite-file']];
 const serverPush: Table = [
   ['push-devices/check-registration', 'apps/server/register-push-device', 'apps/server/registration-vectors'],
   ['push-devices/registration-rate', 'apps/server/member-limits', 'contracts/server-stores'],
+  ['push-devices/push-device-store', 'contracts/server-stores', 'packages/server-push/long-pending'],
+  ['push-devices/fail-long-pending', 'packages/server-push/long-pending'],
   ['push-devices/push-device-state', 'apps/server/register-push-device'],
   ['notifications/test-notification-limits', 'contracts/server-stores', 'apps/server/test-notification'],
   ['require-person', 'apps/server/register-push-device', 'apps/server/test-notification'],
   ['relay-link/relay-answer', 'packages/server-push/relay-answer'],
 ];
 
-const server: Table = [['users/authenticate', 'authentication', 'member-limits']];
+const server: Table = [
+  ['users/authenticate', 'authentication', 'member-limits'],
+  ['users/user-store', 'authentication', 'member-limits', 'command-line'],
+  ['event-queues/event-queue-store', 'event-queues', 'event-queue-bounds'],
+];
 
 const registrations: Table = [
   ['open-registration', 'register-refusals', 'register-vectors', 'registration-binding'],
   ['registration-binding', 'registration-binding', 'registration-sequence'],
   ['registration-sequences', 'registration-sequence'],
   ['presented-registrations', 'registration-binding'],
-  ['token-vault', 'tokens-at-rest'],
+  ['relay-device-upsert', 'relay-device-upsert', 'registration-rows'],
+  ['reencrypt-tokens', 'registration-rows', 'token-keys-replaced'],
   ['unreadable-devices', 'tokens-at-rest', 'token-keys-replaced'],
   ['relay-device-store', 'remove-devices', 'registration-rows'],
   ['remove-devices', 'remove-devices'],
@@ -69,6 +76,10 @@ const keyring: Table = [
   ['private-base64', 'ring-bytes'],
   ['wipe-key-ring', 'live-ring', 'ring-bytes'],
   ['age-file', 'ring-bytes', 'at-rest'],
+  ['age-passphrase', 'at-rest'],
+  ['key-ring-cipher', 'at-rest'],
+  ['commands/key-files', 'guards', 'replace-secrets'],
+  ['commands/export-stock-keys', 'import-keys'],
   ['audit-log', 'audit-log', 'guards'],
   ['key-ring-file', 'ring-file'],
   ['key-ring-transitions', 'guards', 'rotation-properties', 'key-commands'],
@@ -80,6 +91,7 @@ const keyring: Table = [
 const servers: Table = [
   ['authenticate-server', 'authenticate-server'],
   ['server-quotas', 'server-quotas', 'quota-exchange'],
+  ['server-directory', 'authenticate-server', 'server-commands'],
   ['recent-lookups', 'recent-lookups'],
   ['find-realm', 'authenticate-server', 'server-commands'],
 ];
@@ -87,6 +99,8 @@ const servers: Table = [
 const deliveries: Table = [
   ['read-push-request', 'journeys', 'relay-page'],
   ['load-limit', 'limits'],
+  ['vendor-collapse-id', 'replaced-notifications', 'journeys'],
+  ['device-rests', 'device-rests'],
   ['receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
   ['apps/death-share', 'deletion-breakers'],
   ['apps/deletion-breakers', 'deletion-breakers', 'safe-deletion'],
