@@ -29,48 +29,51 @@ const candidates = draw(
     )
     .filter(({ target, change }) => !equivalents.some((e) => e.file === target.file && e.change === change)),
 );
-const tried = candidates.length;
-const counts = { killed: 0, 'does-not-compile': 0, survived: 0 };
-const countsOfFiles = new Map<string, Record<Verdict, number>>();
+const verdicts = ['killed', 'does-not-compile', 'survived', 'untried'] as const;
+type Counts = Record<Verdict | 'untried', number>;
+const noCounts: Counts = { killed: 0, 'does-not-compile': 0, survived: 0, untried: 0 };
+const counts = new Map<string, Counts>();
+/** Whether the tests of a file pass as long as nothing is changed. */
+const sound = new Map<string, Promise<boolean>>();
 const survivors: string[] = [];
 await Promise.all(Array.from({ length: options.lanes }, work));
-for (const [file, { killed, survived, ...rest }] of [...countsOfFiles].sort())
-  process.stdout.write(`${file}: ${killed + rest['does-not-compile']} killed, ${survived} survived\n`);
+for (const [file, count] of [...counts].sort()) process.stdout.write(describeCounts(file, count));
 for (const line of survivors.sort()) process.stdout.write(`${line}\n`);
-process.stdout.write(
-  `${tried} mutants: ${counts.killed} killed by tests, ${counts['does-not-compile']} by the compiler, ${counts.survived} survived\n`,
-);
-process.exit(counts.survived === 0 ? 0 : 1);
+const total = sum([...counts.values()]);
+process.stdout.write(describeCounts('all', total));
+process.exit(total.survived + total.untried === 0 ? 0 : 1);
 
 async function work(): Promise<void> {
   const lane = new Lane(root);
-  const sound = new Set<string>();
   try {
-    for (let next = candidates.pop(); next !== undefined; next = candidates.pop())
-      await tryOne(lane, next, sound);
+    for (let next = candidates.pop(); next !== undefined; next = candidates.pop()) await tryOne(lane, next);
   } finally {
     lane.close();
   }
 }
 
-async function tryOne(
-  lane: Lane,
-  { target, line, change, text }: Candidate,
-  sound: Set<string>,
-): Promise<void> {
+async function tryOne(lane: Lane, { target, line, change, text }: Candidate): Promise<void> {
   // Tests that fail without a mutant say nothing about one.
-  if (!sound.has(target.file) && !(await lane.passes(target.tests))) {
-    throw new Error(`The tests of ${target.file} fail before anything is changed: ${target.tests.join(' ')}`);
-  }
-  sound.add(target.file);
-  const verdict = await lane.try(target.file, text, target.tests);
-  counts[verdict] += 1;
-  const ofFile = countsOfFiles.get(target.file) ?? { killed: 0, 'does-not-compile': 0, survived: 0 };
-  ofFile[verdict] += 1;
-  countsOfFiles.set(target.file, ofFile);
+  const isSound = sound.get(target.file) ?? lane.passes(target.tests);
+  sound.set(target.file, isSound);
+  const verdict = (await isSound) ? await lane.try(target.file, text, target.tests) : 'untried';
+  const ofFile = counts.get(target.file) ?? noCounts;
+  counts.set(target.file, { ...ofFile, [verdict]: ofFile[verdict] + 1 });
   const name = `${target.file}:${line}: ${change}`;
   if (verdict === 'survived') survivors.push(`survived  ${name}`);
   process.stderr.write(`${verdict.padEnd(17)} ${name}\n`);
+}
+
+function describeCounts(name: string, count: Counts): string {
+  const tried = `${count.killed} killed by tests, ${count['does-not-compile']} by the compiler, ${count.survived} survived`;
+  const untried = ', not tried since the tests fail before anything is changed';
+  return `${name}: ${tried}${count.untried === 0 ? '' : `, ${count.untried}${untried}`}\n`;
+}
+
+function sum(all: readonly Counts[]): Counts {
+  const total = { ...noCounts };
+  for (const each of all) for (const verdict of verdicts) total[verdict] += each[verdict];
+  return total;
 }
 
 /** At most so many of them, and of each file, drawn by the seed, those of one file together. */
