@@ -18,7 +18,7 @@ const sodium: Table = [
 
 const client: Table = [
   ['server-clock', 'server-clock', 'clocks'],
-  ['time-to-follow', 'clocks', 'server-clock'],
+  ['time-to-follow', 'time-to-follow'],
   ['key-list/key-list-follower', 'key-list-attacks', 'key-list', 'signing-keys', 'clocks'],
   ['key-list/key-list-state', 'key-list-attacks', 'key-list', 'signing-keys'],
   ['notifications/open-notification', 'open-notification'],
