@@ -103,7 +103,7 @@ const deliveries: Table = [
   ['device-rests', 'device-rests'],
   ['receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
   ['apps/death-share', 'deletion-breakers'],
-  ['apps/deletion-breakers', 'deletion-breakers', 'safe-deletion'],
+  ['apps/deletion-breakers', 'deletion-breakers', 'breaker-store'],
   ['apps/credential-breakers', 'credential-breakers'],
   ['apps/credential-suspicions', 'credential-breakers'],
 ];
