@@ -48,6 +48,8 @@ export class Lane {
   passes(tests: readonly string[]): Promise<boolean> {
     // One process for all of them: starting one costs more than most tests.
     const oneProcess = ['--no-isolate', '--maxWorkers=1'];
+    // A mutant often leaves a test waiting for what never comes.
+    const patience = ['--testTimeout=20000', '--hookTimeout=20000', '--expect.poll.timeout=10000'];
     return this.#succeeds([
       'vitest',
       'run',
