@@ -54,6 +54,7 @@ export class Lane {
       'vitest',
       'run',
       ...oneProcess,
+      ...patience,
       '--bail=1',
       '--retry=0',
       '--reporter=dot',
