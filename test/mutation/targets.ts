@@ -1,3 +1,5 @@
+import { posix } from 'node:path';
+
 /** A source whose every line guards something, and the tests that must notice when one of them is changed. */
 export interface Target {
   readonly file: string;
@@ -41,7 +43,7 @@ const storage: Table = [['private-file', 'sqlite-file']];
 
 const serverPush: Table = [
   ['push-devices/check-registration', 'apps/server/register-push-device', 'apps/server/registration-vectors'],
-  ['push-devices/registration-rate', 'apps/server/member-limits', 'contracts/server-stores'],
+  ['push-devices/registration-rate', 'apps/server/member-limits', 'contracts/clean-up-in-small-steps'],
   ['push-devices/push-device-store', 'contracts/server-stores', 'packages/server-push/long-pending'],
   ['push-devices/fail-long-pending', 'packages/server-push/long-pending'],
   ['push-devices/push-device-state', 'apps/server/register-push-device'],
@@ -53,7 +55,12 @@ const serverPush: Table = [
 const server: Table = [
   ['users/authenticate', 'authentication', 'member-limits'],
   ['users/user-store', 'authentication', 'member-limits', 'command-line'],
-  ['event-queues/event-queue-store', 'event-queues', 'event-queue-bounds'],
+  [
+    'event-queues/event-queue-store',
+    'event-queues',
+    'event-queue-bounds',
+    '../../contracts/clean-up-in-small-steps',
+  ],
 ];
 
 const registrations: Table = [
@@ -64,7 +71,7 @@ const registrations: Table = [
   ['relay-device-upsert', 'relay-device-upsert', 'registration-rows'],
   ['reencrypt-tokens', 'registration-rows', 'token-keys-replaced'],
   ['unreadable-devices', 'tokens-at-rest', 'token-keys-replaced'],
-  ['relay-device-store', 'remove-devices', 'registration-rows'],
+  ['relay-device-store', 'remove-devices', 'registration-rows', '../../../contracts/clean-up-in-small-steps'],
   ['remove-devices', 'remove-devices'],
 ];
 
@@ -125,6 +132,6 @@ export const targets: readonly Target[] = [
 function under(sources: string, tests: string, table: Table): Target[] {
   return table.map(([file, ...names]) => ({
     file: `${sources}/${file}.ts`,
-    tests: names.map((name) => `${tests}/${name}.test.ts`),
+    tests: names.map((name) => posix.join(tests, `${name}.test.ts`)),
   }));
 }
