@@ -38,10 +38,10 @@ describe('clean-up in steps of one row finds what is old behind what is still wa
       it('event queues', async () => {
         const idleSince = now - queueLifetimeMilliseconds;
         await sql`insert into event_queues (queue_id, user_id, last_event_id, acknowledged_event_id, last_used_at)
-          select 'a', id, -1, -1, ${idleSince + 1} from users union all
-          select 'b', id, -1, -1, ${idleSince} from users union all
-          select 'c', id, -1, -1, ${now} from users union all
-          select 'd', id, -1, -1, 0 from users`.execute(database.db);
+          select 'a', id, -1, -1, cast(${idleSince + 1} as bigint) from users union all
+          select 'b', id, -1, -1, cast(${idleSince} as bigint) from users union all
+          select 'c', id, -1, -1, cast(${now} as bigint) from users union all
+          select 'd', id, -1, -1, cast(0 as bigint) from users`.execute(database.db);
         expect(await threeSteps({ database, remove: ({ db }) => deleteIdleQueues(db, now, 1) })).toEqual([
           1, 1, 0,
         ]);
