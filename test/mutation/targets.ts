@@ -54,7 +54,7 @@ const serverPush: Table = [
 
 const server: Table = [
   ['users/authenticate', 'authentication', 'member-limits'],
-  ['users/user-store', 'authentication', 'member-limits', 'command-line'],
+  ['users/user-store', 'authentication', '../../contracts/server-stores', '../../contracts/removed-users'],
   [
     'event-queues/event-queue-store',
     'event-queues',
@@ -82,7 +82,7 @@ const keyring: Table = [
   ['document-secrets', 'ring-bytes'],
   ['private-base64', 'ring-bytes'],
   ['wipe-key-ring', 'live-ring', 'ring-bytes'],
-  ['age-file', 'ring-bytes', 'at-rest'],
+  ['age-file', 'ring-bytes'],
   ['age-passphrase', 'at-rest'],
   ['key-ring-cipher', 'at-rest'],
   ['commands/key-files', 'guards', 'replace-secrets'],
