@@ -22,6 +22,8 @@ it('adds lines to a private file and never takes any away, also after a line tha
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const first = readFileSync(path, 'utf8');
   expect(JSON.parse(first)).toEqual({ ...entry, at: '2026-03-01T00:00:00.000Z' });
+  await log.append(entry);
+  expect(readFileSync(path, 'utf8')).toBe(`${first}${first}`);
   writeFileSync(path, `${first}{"at":"2026-`, { flag: 'w' });
   await log.append(entry);
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
