@@ -29,7 +29,7 @@ const client: Table = [
 ];
 
 const service: Table = [
-  ['config/private-file', 'config'],
+  ['config/private-file', 'config', '../../apps/relay/keyring/ring-file'],
   ['config/credential-hash', 'config'],
   ['http/basic-credentials', 'http'],
   ['http/client-address', 'client-address'],

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -89,6 +89,13 @@ describe('private files', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'deep')).mode & 0o777).toBe(0o700);
     expect(readdirSync(join(folder, 'deep'))).toEqual(['key']);
+  });
+
+  it('leave nothing behind when they cannot be put in their place', async () => {
+    const taken = join(folder, 'taken');
+    mkdirSync(join(taken, 'key'), { recursive: true });
+    await expect(writePrivateFile(join(taken, 'key'), 'secret')).rejects.toThrow();
+    expect(readdirSync(taken)).toEqual(['key']);
   });
 
   it.each(['0644', '0640', '0620', '0604', '0602'])(
