@@ -64,7 +64,7 @@ const server: Table = [
 ];
 
 const registrations: Table = [
-  ['open-registration', 'register-refusals', 'register-vectors', 'registration-binding'],
+  ['open-registration', 'registration-rows', 'register-refusals', 'registration-binding'],
   ['registration-binding', 'registration-binding', 'registration-sequence'],
   ['registration-sequences', 'registration-sequence'],
   ['presented-registrations', 'registration-binding'],

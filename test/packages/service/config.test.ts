@@ -124,6 +124,16 @@ describe('private files', () => {
     expect(isSystemdCredential(file, folder)).toBe(expected);
   });
 
+  it('may be a credential of systemd, which only root’s can be', async () => {
+    const credentials = join(folder, 'credentials');
+    mkdirSync(credentials, { mode: 0o700 });
+    writeFileSync(join(credentials, 'key'), 'secret');
+    chmodSync(join(credentials, 'key'), 0o440);
+    const reading = readPrivateFile(join(credentials, 'key'), 'a key');
+    if (process.geteuid?.() === 0) await expect(reading).resolves.toBe('secret');
+    else await expect(reading).rejects.toThrow('has mode 0440');
+  });
+
   it('that are missing are named', async () => {
     await expect(readPrivateFile(join(folder, 'none'), 'the server key')).rejects.toThrow(
       '(the server key) cannot be read',
