@@ -2,7 +2,8 @@
  * The search for lines that no test guards: `npm run mutate`. It changes the security-relevant sources one place at a time,
  * in copies of the sources, and runs for each change the tests that targets.ts names for that file. What survives wants
  * a test; what no test can notice stands in equivalents.ts with the reason. A whole run takes hours on two cores, so that
- * the gate leaves it out: `--each 12` tries at most twelve changes of each file, `--seed 2` others than the usual.
+ * the gate leaves it out: `--each 12` tries at most twelve changes of each file, `--seed 2` others than the usual, and
+ * `--line 7` those of one line again.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { type Mutant, mutantsOf } from './mutants.js';
 import { type Target, targets } from './targets.js';
 
 const usage =
-  'npm run mutate -- [--only PART-OF-A-PATH]… [--each 1000] [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and says which change no test notices.';
+  'npm run mutate -- [--only PART-OF-A-PATH]… [--line N]… [--each 1000] [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and says which change no test notices.';
 const root = join(import.meta.dirname, '../..');
 
 interface Candidate extends Mutant {
@@ -27,6 +28,7 @@ const candidates = draw(
     .flatMap((target) =>
       mutantsOf(readFileSync(join(root, target.file), 'utf8')).map((m) => ({ ...m, target })),
     )
+    .filter(({ line }) => options.lines.length === 0 || options.lines.includes(line))
     .filter(({ target, change }) => !equivalents.some((e) => e.file === target.file && e.change === change)),
 );
 const verdicts = ['killed', 'does-not-compile', 'survived', 'untried'] as const;
@@ -95,20 +97,29 @@ function draw(all: readonly Candidate[]): Candidate[] {
   return kept.sort((a, b) => b.target.file.localeCompare(a.target.file));
 }
 
-function readArguments(): { only: string[]; each: number; most: number; seed: number; lanes: number } {
+function readArguments(): {
+  only: string[];
+  lines: number[];
+  each: number;
+  most: number;
+  seed: number;
+  lanes: number;
+} {
   try {
     const { values } = parseArgs({
       options: {
         only: { type: 'string', multiple: true, default: [] },
+        line: { type: 'string', multiple: true, default: [] },
         each: { type: 'string', default: '1000' },
         most: { type: 'string', default: '1000' },
         seed: { type: 'string', default: '1' },
         lanes: { type: 'string', default: '2' },
       },
     });
-    const { only, each, most, seed, lanes } = values;
+    const { only, line, each, most, seed, lanes } = values;
     return {
       only,
+      lines: line.map(wholeNumber),
       each: wholeNumber(each),
       most: wholeNumber(most),
       seed: wholeNumber(seed),
