@@ -79,10 +79,12 @@ eachBackend((backend) => {
       const { user: ada } = await addUser(database, clock, person('ada@example.com'));
       const { user: bob } = await addUser(database, clock, person('bob@example.com'));
       const { user: bot } = await addUser(database, clock, person('bot@example.com', ada.email));
+      const { user: formerBot } = await addUser(database, clock, person('former@example.com', ada.email));
+      expect(await removeUser(database, clock, formerBot.email)).toEqual([formerBot.id]);
       expect([...(await removeUser(database, clock, ada.email))].sort()).toEqual([ada.id, bot.id].sort());
       expect((await allUsers(database)).map(({ id }) => id)).toEqual([bob.id]);
       const { user: again } = await addUser(database, clock, person('ada@example.com'));
-      expect(again.id).toBeGreaterThan(bot.id);
+      expect(again.id).toBeGreaterThan(formerBot.id);
     });
   });
 

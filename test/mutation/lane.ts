@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,12 +22,13 @@ export class Lane {
   readonly #folder = mkdtempSync(join(tmpdir(), 'waxwing-mutation-'));
 
   constructor(root: string) {
-    for (const name of ['packages', 'apps', 'test', 'docs', 'keys.example', 'README.md', 'node_modules']) {
+    for (const name of ['packages', 'apps', 'test', 'docs', 'keys.example', 'README.md']) {
       cpSync(join(root, name), join(this.#folder, name), { recursive: true, verbatimSymlinks: true });
     }
     for (const name of ['package.json', 'tsconfig.json', 'vitest.config.ts']) {
       cpSync(join(root, name), join(this.#folder, name));
     }
+    this.#linkDependencies(join(root, 'node_modules'));
   }
 
   /** Tries the text in place of the file's own with the tests named. */
@@ -36,11 +46,36 @@ export class Lane {
 
   /** Whether the tests pass with the sources as they are in this copy. */
   passes(tests: readonly string[]): Promise<boolean> {
-    return this.#succeeds(['vitest', 'run', '--bail=1', '--retry=0', '--reporter=dot', ...tests]);
+    // One process for all of them: starting one costs more than most tests.
+    const oneProcess = ['--no-isolate', '--maxWorkers=1'];
+    // A mutant often leaves a test waiting for what never comes.
+    const patience = ['--testTimeout=20000', '--hookTimeout=20000', '--expect.poll.timeout=10000'];
+    return this.#succeeds([
+      'vitest',
+      'run',
+      ...oneProcess,
+      ...patience,
+      '--bail=1',
+      '--retry=0',
+      '--reporter=dot',
+      ...tests,
+    ]);
   }
 
   close(): void {
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Whatever is not the project's own stays where it is; the project's own packages are the copies. */
+  #linkDependencies(installed: string): void {
+    const dependencies = join(this.#folder, 'node_modules');
+    mkdirSync(dependencies);
+    for (const name of readdirSync(installed)) {
+      const path = join(dependencies, name);
+      if (name === '@waxwing')
+        cpSync(join(installed, name), path, { recursive: true, verbatimSymlinks: true });
+      else if (!name.startsWith('.vite')) symlinkSync(join(installed, name), path);
+    }
   }
 
   #succeeds(command: readonly string[]): Promise<boolean> {

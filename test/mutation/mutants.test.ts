@@ -27,6 +27,14 @@ describe('the mutants of a source text', () => {
     ]);
   });
 
+  it('leave out conditions of queries and parts of lists', () => {
+    expect(changes("rows.where('id', '=', 1).limit(2);")).toEqual([
+      "rows.where('id', '=', 1) -> rows",
+      "rows.where('id', '=', 1).limit(2); -> nothing",
+    ]);
+    expect(changes('const all = [...known, more];')).toEqual(['...known -> ...[]']);
+  });
+
   it('swap booleans, drop negations and open file modes to everybody', () => {
     expect(changes('const strict = true;')).toEqual(['true -> false']);
     expect(changes('const closed = !open;')).toEqual(['!open -> open']);

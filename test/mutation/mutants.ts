@@ -37,7 +37,8 @@ const swappedOperators: Readonly<Record<string, string>> = {
 
 /**
  * Every mutant of a TypeScript text, in the order of the text: conditions that always or never hold, one side of `&&` and
- * `||`, comparisons one off or turned round, statements left out, booleans swapped, file modes opened to everybody.
+ * `||`, comparisons one off or turned round, statements and conditions of queries left out, lists without one of their
+ * parts, booleans swapped, file modes opened to everybody.
  */
 export function mutantsOf(text: string): Mutant[] {
   const { program, errors } = parseSync('source.ts', text);
@@ -85,6 +86,12 @@ function editsOf(node: Node, text: string): Edit[] {
     }
     case 'UnaryExpression':
       return node.operator === '!' ? [whole(source(node.argument))] : [];
+    case 'CallExpression':
+      return isCondition(node) ? [whole(source((node.callee as Node).object))] : [];
+    case 'ArrayExpression':
+      return (node.elements as readonly (Node | null)[])
+        .filter((element) => element?.type === 'SpreadElement')
+        .map((element) => replace(element, '...[]'));
     case 'ExpressionStatement':
       return isCall(node.expression as Node) ? [whole(';')] : [];
     case 'Literal':
@@ -92,6 +99,12 @@ function editsOf(node: Node, text: string): Edit[] {
     default:
       return [];
   }
+}
+
+// `.where(…)` of a query.
+function isCondition({ callee }: Node): boolean {
+  const { type, property } = callee as Node & { readonly property?: { readonly name?: unknown } };
+  return type === 'MemberExpression' && property?.name === 'where';
 }
 
 function literalEdits(node: Node, whole: (by: string) => Edit): Edit[] {

@@ -1,31 +1,137 @@
-/** Sources whose every line guards something, and the tests that must notice when one of them is changed. */
+import { posix } from 'node:path';
+
+/** A source whose every line guards something, and the tests that must notice when one of them is changed. */
 export interface Target {
   readonly file: string;
   readonly tests: readonly string[];
 }
 
-const relay = 'apps/relay/src';
-const relayTests = 'test/apps/relay';
+/** Names of files without `.ts` below a folder, and the names of their tests without `.test.ts` below another. */
+type Table = readonly (readonly [file: string, ...tests: string[]])[];
+
+const protocol: Table = [['verify-key-list', 'verify-key-list']];
+
+const sodium: Table = [
+  ['check-arguments', 'arguments', 'both-backends'],
+  ['low-order-points', 'low-order-points'],
+  ['wrap-libsodium', 'wrap-libsodium', 'both-backends'],
+  ['wrap-sodium-native', 'both-backends', 'native-door'],
+];
+
+const client: Table = [
+  ['server-clock', 'server-clock', 'clocks'],
+  ['time-to-follow', 'time-to-follow'],
+  ['key-list/key-list-follower', 'key-list-attacks', 'key-list', 'signing-keys', 'clocks'],
+  ['key-list/key-list-state', 'key-list-attacks', 'key-list', 'signing-keys'],
+  ['notifications/open-notification', 'open-notification'],
+  ['notifications/received-push', 'open-notification'],
+  ['notifications/seen-notifications', 'open-notification', 'stores'],
+];
+
+const service: Table = [
+  ['config/private-file', 'config', '../../apps/relay/keyring/ring-file'],
+  ['config/credential-hash', 'config'],
+  ['http/basic-credentials', 'http'],
+  ['http/client-address', 'client-address'],
+  ['http/places', 'http-places'],
+  ['http/exchange', 'http-places', 'http'],
+  ['http/request-parameters', 'http'],
+  ['http/foreign-request', 'foreign-request'],
+];
+
+const storage: Table = [['private-file', 'sqlite-file']];
+
+const serverPush: Table = [
+  ['push-devices/check-registration', 'apps/server/register-push-device', 'apps/server/registration-vectors'],
+  ['push-devices/registration-rate', 'apps/server/member-limits', 'contracts/clean-up-in-small-steps'],
+  ['push-devices/push-device-store', 'contracts/server-stores', 'packages/server-push/long-pending'],
+  ['push-devices/fail-long-pending', 'packages/server-push/long-pending'],
+  ['push-devices/push-device-state', 'apps/server/register-push-device'],
+  ['notifications/test-notification-limits', 'contracts/server-stores', 'apps/server/test-notification'],
+  ['require-person', 'apps/server/register-push-device', 'apps/server/test-notification'],
+  ['relay-link/relay-answer', 'packages/server-push/relay-answer'],
+];
+
+const server: Table = [
+  ['users/authenticate', 'authentication', 'member-limits'],
+  ['users/user-store', 'authentication', '../../contracts/server-stores', '../../contracts/removed-users'],
+  [
+    'event-queues/event-queue-store',
+    'event-queues',
+    'event-queue-bounds',
+    '../../contracts/clean-up-in-small-steps',
+  ],
+];
+
+const registrations: Table = [
+  ['open-registration', 'registration-rows', 'register-refusals', 'registration-binding'],
+  ['registration-binding', 'registration-binding', 'registration-sequence'],
+  ['registration-sequences', 'registration-sequence'],
+  ['presented-registrations', 'registration-binding'],
+  ['relay-device-upsert', 'relay-device-upsert', 'registration-rows'],
+  ['reencrypt-tokens', 'registration-rows', 'token-keys-replaced'],
+  ['unreadable-devices', 'tokens-at-rest', 'token-keys-replaced'],
+  ['relay-device-store', 'remove-devices', 'registration-rows', '../../../contracts/clean-up-in-small-steps'],
+  ['remove-devices', 'remove-devices'],
+];
+
+const keyring: Table = [
+  ['token-vault', 'token-vault'],
+  ['ring-clock', 'ring-clock'],
+  ['check-key-ring', 'guards', 'at-rest'],
+  ['document-secrets', 'ring-bytes'],
+  ['private-base64', 'ring-bytes'],
+  ['wipe-key-ring', 'live-ring', 'ring-bytes'],
+  ['age-file', 'ring-bytes'],
+  ['age-passphrase', 'at-rest'],
+  ['key-ring-cipher', 'at-rest'],
+  ['commands/key-files', 'guards', 'replace-secrets'],
+  ['commands/export-stock-keys', 'import-keys'],
+  ['audit-log', 'audit-log', 'guards'],
+  ['key-ring-file', 'ring-file'],
+  ['key-ring-transitions', 'guards', 'rotation-properties', 'key-commands'],
+  ['publish-key-list', 'replace-secrets', 'rotation-properties'],
+  ['administration/trusted-socket', 'admin-socket'],
+  ['administration/admin-socket', 'admin-socket'],
+];
+
+const servers: Table = [
+  ['authenticate-server', 'authenticate-server'],
+  ['server-quotas', 'server-quotas', 'quota-exchange'],
+  ['server-directory', 'authenticate-server', 'server-commands'],
+  ['recent-lookups', 'recent-lookups'],
+  ['find-realm', 'authenticate-server', 'server-commands'],
+];
+
+const deliveries: Table = [
+  ['read-push-request', 'journeys', 'relay-page'],
+  ['load-limit', 'limits'],
+  ['vendor-collapse-id', 'replaced-notifications', 'journeys'],
+  ['device-rests', 'device-rests'],
+  ['receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
+  ['apps/death-share', 'deletion-breakers'],
+  ['apps/deletion-breakers', 'deletion-breakers', 'breaker-store'],
+  ['apps/credential-breakers', 'credential-breakers'],
+  ['apps/credential-suspicions', 'credential-breakers'],
+];
 
 export const targets: readonly Target[] = [
-  {
-    file: 'packages/protocol/src/verify-key-list.ts',
-    tests: ['key-list', 'key-list-attacks', 'signing-keys'].map(
-      (name) => `test/packages/client/${name}.test.ts`,
-    ),
-  },
-  {
-    file: 'packages/sodium/src/check-arguments.ts',
-    tests: ['test/packages/sodium/arguments.test.ts', 'test/packages/sodium/both-backends.test.ts'],
-  },
-  {
-    file: `${relay}/registrations/open-registration.ts`,
-    tests: ['register-refusals', 'register-vectors', 'registration-binding'].map(
-      (name) => `${relayTests}/registrations/${name}.test.ts`,
-    ),
-  },
-  {
-    file: `${relay}/servers/authenticate-server.ts`,
-    tests: [`${relayTests}/servers/authenticate-server.test.ts`],
-  },
+  ...under('packages/protocol/src', 'test/packages/protocol', protocol),
+  ...under('packages/sodium/src', 'test/packages/sodium', sodium),
+  ...under('packages/client/src', 'test/packages/client', client),
+  ...under('packages/service/src', 'test/packages/service', service),
+  ...under('packages/storage/src', 'test/packages/storage', storage),
+  ...under('packages/server-push/src', 'test', serverPush),
+  ...under('apps/server/src', 'test/apps/server', server),
+  ...under('apps/relay/src/registrations', 'test/apps/relay/registrations', registrations),
+  ...under('apps/relay/src/keyring', 'test/apps/relay/keyring', keyring),
+  ...under('apps/relay/src/servers', 'test/apps/relay/servers', servers),
+  ...under('apps/relay/src/deliveries', 'test/apps/relay/deliveries', deliveries),
 ];
+
+function under(sources: string, tests: string, table: Table): Target[] {
+  return table.map(([file, ...names]) => ({
+    file: `${sources}/${file}.ts`,
+    tests: names.map((name) => posix.join(tests, `${name}.test.ts`)),
+  }));
+}

@@ -71,6 +71,15 @@ eachBackend((backend) => {
       expect((await poll(first, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
       expect((await poll(second, -1)).status).toBe(200);
     });
+
+    it('gives up none for what another user has', async () => {
+      const first = await newQueue();
+      const bob = await test.addAccount('bob@example.com');
+      test.now += 1;
+      for (let count = 0; count < 50; count += 1) await newQueue(bob);
+      await newQueue();
+      expect((await poll(first, -1)).status).toBe(200);
+    });
   });
 
   describe('an event queue', () => {

@@ -17,6 +17,8 @@ describe('a client', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['64:ff9b::203.0.113.7', '64:ff9b:0:0::/64'],
+    ['2001::3:4:5:6:7:8', '2001:0:3:4::/64'],
+    ['2001::3:4:5:6:203.0.113.7', '2001:0:3:4::/64'],
   ])('is who has the address %s, or one near it: %s', (address, group) => {
     expect(addressGroup(address)).toBe(group);
   });

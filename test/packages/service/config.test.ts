@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -91,6 +91,13 @@ describe('private files', () => {
     expect(readdirSync(join(folder, 'deep'))).toEqual(['key']);
   });
 
+  it('leave nothing behind when they cannot be put in their place', async () => {
+    const taken = join(folder, 'taken');
+    mkdirSync(join(taken, 'key'), { recursive: true });
+    await expect(writePrivateFile(join(taken, 'key'), 'secret')).rejects.toThrow();
+    expect(readdirSync(taken)).toEqual(['key']);
+  });
+
   it.each(['0644', '0640', '0620', '0604', '0602'])(
     'are refused with mode %s, which is more than their owner, with the command that mends it',
     async (mode) => {
@@ -115,6 +122,16 @@ describe('private files', () => {
     [false, { ...root, mode: 0o100440 }, { uid: 7, gid: 0, mode: 0o40550 }, 'is in somebody else’s folder'],
   ])('are a credential of systemd (%s) when the file %o in the folder %o %s', (expected, file, folder) => {
     expect(isSystemdCredential(file, folder)).toBe(expected);
+  });
+
+  it('may be a credential of systemd, which only root’s can be', async () => {
+    const credentials = join(folder, 'credentials');
+    mkdirSync(credentials, { mode: 0o700 });
+    writeFileSync(join(credentials, 'key'), 'secret');
+    chmodSync(join(credentials, 'key'), 0o440);
+    const reading = readPrivateFile(join(credentials, 'key'), 'a key');
+    if (process.geteuid?.() === 0) await expect(reading).resolves.toBe('secret');
+    else await expect(reading).rejects.toThrow('has mode 0440');
   });
 
   it('that are missing are named', async () => {

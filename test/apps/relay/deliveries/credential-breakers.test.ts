@@ -95,11 +95,14 @@ describe('a probe of a refused credential', () => {
     await database.jobs.idle();
     expect((await relay.statistics()).faults_fired).toEqual([1, 1]);
     expect((await ready()).checks.vendors).toContain('OAUTH_REFUSED');
+    const metric = /waxwing_app_breaker_open\{app="fcm:[^"]+",kind="credential"\} 1/;
+    expect(await relay.metrics.text()).toMatch(metric);
     await faults([]);
     time.now += minute + 1;
     await notifyOne(fcmRequest(id));
     await database.jobs.idle();
     expect((await ready()).ready).toBe(true);
+    expect(await relay.metrics.text()).not.toMatch(metric);
   });
 });
 

@@ -133,6 +133,36 @@ describe('a line on the admin socket', () => {
   });
 });
 
+describe('a command that is interrupted', () => {
+  it('leaves the relay serving, whether its answer could be sent or not', async () => {
+    const path = join(freshFolder(), 'relay.sock');
+    const opened = await open(path);
+    const call = { command: 'list', arguments: {}, actor: 'test' } as const;
+    for (let round = 0; round < 20; round += 1) {
+      const socket = connect(path).pause();
+      await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+      await new Promise<void>((resolve) => socket.write(`${JSON.stringify(call)}\n`, () => resolve()));
+      // In every other round an answer comes that it does not read any more.
+      if (round % 2 === 0) await callAdminSocket(path, call);
+      socket.destroy();
+      expect(await callAdminSocket(path, call)).toBeTypeOf('object');
+    }
+    await opened?.close();
+  });
+
+  it('says so when the relay goes away without reading it', async () => {
+    const path = join(freshFolder(), 'relay.sock');
+    const server = createServer({ pauseOnConnect: true }, (socket) => socket.destroy());
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    chmodSync(path, 0o600);
+    const call = { command: 'list', arguments: {}, actor: 'test' } as const;
+    for (let round = 0; round < 20; round += 1) {
+      await expect(callAdminSocket(path, call)).rejects.toThrow('The relay went away before it answered');
+    }
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
 /** Something that listens in the relay's place, and keeps what it is told. */
 async function listener(path: string) {
   const heard: Buffer[] = [];

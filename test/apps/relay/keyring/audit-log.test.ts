@@ -22,13 +22,15 @@ it('adds lines to a private file and never takes any away, also after a line tha
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const first = readFileSync(path, 'utf8');
   expect(JSON.parse(first)).toEqual({ ...entry, at: '2026-03-01T00:00:00.000Z' });
+  await log.append(entry);
+  expect(readFileSync(path, 'utf8')).toBe(`${first}${first}`);
   writeFileSync(path, `${first}{"at":"2026-`, { flag: 'w' });
   await log.append(entry);
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
   expect(lines).toEqual([first.trimEnd(), '{"at":"2026-', first.trimEnd()]);
 });
 
-it('has each line on the disk before it says so', async () => {
+it('has each line on the disk before it says so, and keeps no file open', async () => {
   const path = join(freshFolder(), 'audit.jsonl');
   const log = auditFile(path);
   await log.append(entry);
@@ -37,10 +39,14 @@ it('has each line on the disk before it says so', async () => {
   await anyFile.close();
   const { sync } = FileHandlePrototype;
   const synced: number[] = [];
+  const files: FileHandle[] = [];
   vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
     await sync.call(this);
+    files.push(this);
     synced.push(fstatSync(this.fd).size);
   });
   await log.append(entry);
   expect(synced).toEqual([statSync(path).size]);
+  // As a file is that was closed.
+  expect(files.map(({ fd }) => fd)).toEqual([-1]);
 });

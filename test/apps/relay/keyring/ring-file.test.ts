@@ -92,7 +92,9 @@ describe('a change of the ring', () => {
     const old = statSync(path).ino;
     const folder = statSync(dirname(path)).ino;
     const synced: { what: string; content: string; replaced: boolean }[] = [];
+    const handles: FileHandle[] = [];
     vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
+      handles.push(this);
       await sync.call(this);
       const { ino, size } = fstatSync(this.fd);
       const what = ino === folder ? 'folder' : 'file';
@@ -104,6 +106,8 @@ describe('a change of the ring', () => {
       { what: 'file', content: '12 bytes', replaced: false },
       { what: 'folder', content: '', replaced: true },
     ]);
+    // As those are that were closed.
+    expect(handles.map(({ fd }) => fd)).toEqual([-1, -1]);
     expect(readFileSync(path, 'utf8')).toBe('the new ring');
   });
 

@@ -67,6 +67,8 @@ async function openUnlessOpen(
   const server = createServer((socket) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
+    // A command that is interrupted leaves its answer unread, which ends the connection with an error.
+    socket.on('error', () => socket.destroy());
     void serve(socket, { desk, log });
   });
   await listenPrivately(server, path);
