@@ -4,6 +4,7 @@ import { collectParameters } from './request-parameters.js';
 
 /** Parts of a form, empty ones among them. */
 const maximumMultipartFields = 200;
+const maximumNameBytes = 100;
 
 /**
  * The fields of a multipart form that has arrived whole, each as it was written, whatever its type.
@@ -34,8 +35,9 @@ function readFields(body: Buffer, headers: BusboyHeaders): Promise<Map<string, s
       limits: { fieldSize: body.length, parts: maximumMultipartFields },
       isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     });
-    parser.on('field', (name, value, isNameCut) => {
-      if (isNameCut) reject(new ProtocolError('PAYLOAD_TOO_LARGE'));
+    parser.on('field', (name, value) => {
+      // The parser's own limit for names holds in the other kind of form alone.
+      if (Buffer.byteLength(name) > maximumNameBytes) reject(new ProtocolError('PAYLOAD_TOO_LARGE'));
       else collectParameters(entries, [[name, value]]);
     });
     parser.on('file', (_name, file) => {
