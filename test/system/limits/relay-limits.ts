@@ -112,7 +112,8 @@ const requests: readonly RelayLimit[] = [
   },
 ];
 
-const sizes: readonly RelayLimit[] = [
+/** What a request may hold; the database has no part in it. */
+export const relaySizeLimits: readonly RelayLimit[] = [
   {
     id: 'relay-register-bytes',
     metric: registered(413),
@@ -186,6 +187,18 @@ const sizes: readonly RelayLimit[] = [
       return ask(relay.notification(1, 1, { collapse_id: 'x'.repeat(65) }));
     },
   },
+  {
+    id: 'relay-vendor-payload-bytes',
+    metric: 'waxwing_deliveries_total{vendor="fcm",outcome="rejected",reason="PAYLOAD_TOO_LARGE"}',
+    answer: [200],
+    async provoke(relay) {
+      const device = await relay.device('narrow');
+      const payload = { push_account_id: 7, encrypted_data: Buffer.alloc(3072, 7).toString('base64') };
+      const answer = await ask(relay.notification(device, 1, { payload }));
+      expect(answer.body?.results).toMatchObject([{ reason: 'PAYLOAD_TOO_LARGE', fault: 'server' }]);
+      return answer;
+    },
+  },
 ];
 
 const registrations: readonly RelayLimit[] = [
@@ -247,4 +260,4 @@ const registrations: readonly RelayLimit[] = [
 ];
 
 /** What a server may ask a relay for, each with what comes beyond it. */
-export const relayLimits: readonly RelayLimit[] = [...requests, ...sizes, ...registrations];
+export const relayLimits: readonly RelayLimit[] = [...requests, ...registrations];

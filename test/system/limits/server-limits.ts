@@ -1,4 +1,4 @@
-import { registerPushDevicePath, testNotificationPath } from '@waxwing/protocol';
+import { bouncerKeysPath, registerPushDevicePath, testNotificationPath } from '@waxwing/protocol';
 import { expect } from 'vitest';
 import { testPhone } from '../../apps/server/server-under-test.js';
 import { request } from '../../packages/service/listening-app.js';
@@ -169,7 +169,8 @@ const numbers: readonly ServerLimit[] = [
   },
 ];
 
-const sizes: readonly ServerLimit[] = [
+/** What a request or an answer may hold; the database has no part in it. */
+export const serverSizeLimits: readonly ServerLimit[] = [
   {
     id: 'server-register-bytes',
     metric: registrations(413),
@@ -207,7 +208,26 @@ const sizes: readonly ServerLimit[] = [
       return open(101);
     },
   },
+  {
+    id: 'server-relay-answer-bytes',
+    metric: answered(`GET ${bouncerKeysPath}`, 403),
+    answer: [403, 'ADMIN_ACTION_REQUIRED'],
+    async provoke(server) {
+      const bytes = (count: number) => Buffer.alloc(count, 'a').toString('base64');
+      const list = { key_list: bytes(90), signature: bytes(64), signing_public_key: bytes(32) };
+      const padded = (length: number) => ({
+        status: 200,
+        body: { result: 'success', msg: '', ...list, padding: 'x'.repeat(length) },
+      });
+      server.test.relay.otherwise(padded(256 * 1024));
+      const refused = await server.ask('GET', 'mobile_push/bouncer_keys');
+      server.test.now += 5000;
+      server.test.relay.otherwise(padded(255 * 1024));
+      await within(server.ask('GET', 'mobile_push/bouncer_keys'));
+      return refused;
+    },
+  },
 ];
 
 /** What a user may ask a server for, each with what comes beyond it. */
-export const serverLimits: readonly ServerLimit[] = [...requests, ...numbers, ...sizes];
+export const serverLimits: readonly ServerLimit[] = [...requests, ...numbers];
