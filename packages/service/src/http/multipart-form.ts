@@ -5,11 +5,12 @@ import { collectParameters } from './request-parameters.js';
 /** Parts of a form, empty ones among them. */
 const maximumMultipartFields = 200;
 const maximumNameBytes = 100;
+const withoutName = 'Each part of a multipart form must have a name in its Content-Disposition';
 
 /**
  * The fields of a multipart form that has arrived whole, each as it was written, whatever its type.
- * @throws ProtocolError BAD_REQUEST for files, for too many parts, and for what is no such form; PAYLOAD_TOO_LARGE for a
- * name of more than a hundred bytes.
+ * @throws ProtocolError BAD_REQUEST for files, parts without a name, too many parts, and for what is no such form;
+ * PAYLOAD_TOO_LARGE for a name of more than a hundred bytes.
  */
 export async function parseMultipartForm(
   body: Buffer,
@@ -35,9 +36,11 @@ function readFields(body: Buffer, headers: BusboyHeaders): Promise<Map<string, s
       limits: { fieldSize: body.length, parts: maximumMultipartFields },
       isPartAFile: (_name, _type, fileName) => fileName !== undefined,
     });
-    parser.on('field', (name, value) => {
+    // Nothing may be thrown here: the parser calls this from events of its own.
+    parser.on('field', (name: string | undefined, value) => {
+      if (name === undefined) reject(new ProtocolError('BAD_REQUEST', { message: withoutName }));
       // The parser's own limit for names holds in the other kind of form alone.
-      if (Buffer.byteLength(name) > maximumNameBytes) reject(new ProtocolError('PAYLOAD_TOO_LARGE'));
+      else if (Buffer.byteLength(name) > maximumNameBytes) reject(new ProtocolError('PAYLOAD_TOO_LARGE'));
       else collectParameters(entries, [[name, value]]);
     });
     parser.on('file', (_name, file) => {
