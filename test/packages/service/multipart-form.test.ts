@@ -12,7 +12,12 @@ beforeAll(async () => {
     log: createMemoryLog().log,
     metrics: new Metrics(),
     operations: [
-      { method: 'POST', path: '/thing', handle: async (request) => ({ ...request.parameters(schema) }) },
+      {
+        method: 'POST',
+        path: '/thing',
+        bodyLimitBytes: 1024 * 1024,
+        handle: async (request) => ({ ...request.parameters(schema) }),
+      },
     ],
     readiness: {},
   });
@@ -36,6 +41,15 @@ describe('a multipart form', () => {
     expect((await part(`; name="${'\u00e9'.repeat(50)}n"`)).body.code).toBe('PAYLOAD_TOO_LARGE');
     // Which parameters are missing is looked at only then.
     expect((await part(`; name="${'\u00e9'.repeat(50)}"`)).body.code).toBe('REQUEST_VARIABLE_MISSING');
+  });
+
+  it('is not read to its end when it has too many parts', async () => {
+    const begun = process.cpuUsage();
+    const { body } = await post('\r\n--x\r\n'.repeat(140_000));
+    const { user, system } = process.cpuUsage(begun);
+    expect(body.msg).toBe('A multipart form has at most 200 parts');
+    // To its end it takes seconds, in which nobody else is served.
+    expect((user + system) / 1000).toBeLessThan(500);
   });
 
   it('is answered, whatever is in it', async () => {
