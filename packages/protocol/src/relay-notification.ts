@@ -57,18 +57,26 @@ export type ApnsPushRequest = z.infer<typeof apnsPushRequest>;
 export type FcmPushRequest = z.infer<typeof fcmPushRequest>;
 export type PushRequest = ApnsPushRequest | FcmPushRequest;
 
-const pushRequest = z.unknown().transform((value, context): PushRequest => {
-  const isApns = typeof value === 'object' && value !== null && 'http_headers' in value;
-  const parsed = (isApns ? apnsPushRequest : fcmPushRequest).safeParse(value);
-  if (parsed.success) return parsed.data;
-  for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path, message });
-  return z.NEVER;
+const pushRequests = z.array(z.unknown()).transform((values, context): PushRequest[] => {
+  const requests: PushRequest[] = [];
+  for (const [index, value] of values.entries()) {
+    const isApns = typeof value === 'object' && value !== null && 'http_headers' in value;
+    const parsed = (isApns ? apnsPushRequest : fcmPushRequest).safeParse(value);
+    if (!parsed.success) {
+      // The first alone: a body has room for half a million, and to describe them all takes half a minute.
+      const { path = [], message = 'is wrong' } = parsed.error.issues[0] ?? {};
+      context.addIssue({ code: 'custom', path: [index, ...path], message });
+      return z.NEVER;
+    }
+    requests.push(parsed.data);
+  }
+  return requests;
 });
 
 /** JSON body of `POST /remotes/push/e2ee/notify`, parsed without rounding integers. */
 export const relayNotifyRequest = z.object({
   realm_uuid: uuid,
-  push_requests: z.array(pushRequest),
+  push_requests: pushRequests,
 });
 
 /** The kind that a push request's shape asks for. */
@@ -125,7 +133,8 @@ export const maximumReceiptIds = 200;
 /** Query parameters of `GET /remotes/push/e2ee/receipts`: notification ids (UUIDs), separated by commas. */
 export const relayReceiptsParameters = z.object({
   ids: z.string().transform((text, context) => {
-    const ids = text.split(',').map((id) => uuid.safeParse(id.trim()));
+    const texts = text.split(',', maximumReceiptIds + 1);
+    const ids = texts.map((id) => uuid.safeParse(id.trim()));
     const known = ids.flatMap(({ data }) => (data === undefined ? [] : [data]));
     if (known.length === ids.length && known.length <= maximumReceiptIds) return known;
     const message = `must be 1 to ${maximumReceiptIds} UUIDs, separated by commas`;

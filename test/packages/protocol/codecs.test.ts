@@ -177,6 +177,12 @@ describe('a notify request', () => {
     });
     expect(parsed.error?.issues[0]?.path).toEqual(['push_requests', 0, 'payload', 'encrypted_data']);
   });
+
+  it.each([0, {}, { http_headers: {} }])('stops at the first item that is wrong (%j)', (item) => {
+    const parsed = relayNotifyRequest.safeParse({ realm_uuid, push_requests: Array(500_000).fill(item) });
+    expect(parsed.error?.issues).toHaveLength(1);
+    expect(parsed.error?.issues[0]?.path.slice(0, 2)).toEqual(['push_requests', 0]);
+  });
 });
 
 describe('a notification', () => {

@@ -21,14 +21,14 @@ import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { freshFolder, ringOnDisk, sodium, startedAt } from './ring-material.js';
 
-async function open(path: string) {
+async function open(path: string, options: { readonly idleMilliseconds?: number } = {}) {
   const { keeper } = await ringOnDisk();
   const desk = {
     ...{ keeper, sodium, clock: () => startedAt },
     readKeyUses: async () => new Map(),
     takeOver: async () => undefined,
   };
-  return openAdminSocket(path, { desk, log: createMemoryLog().log });
+  return openAdminSocket(path, { desk, log: createMemoryLog().log, ...options });
 }
 
 /** As a relay leaves it that was killed: there, and nobody listens. */
@@ -161,6 +161,17 @@ describe('a command that is interrupted', () => {
     }
     await new Promise((resolve) => server.close(resolve));
   });
+});
+
+it('a connection to the admin socket that stays silent is closed in time, and others are served', async () => {
+  const path = join(freshFolder(), 'relay.sock');
+  const opened = await open(path, { idleMilliseconds: 100 });
+  const silent = connect(path);
+  const closed = new Promise((resolve) => silent.once('close', resolve));
+  silent.resume();
+  expect(await callAdminSocket(path, { command: 'list', arguments: {}, actor: 'test' })).toBeTypeOf('object');
+  await closed;
+  await opened?.close();
 });
 
 /** Something that listens in the relay's place, and keeps what it is told. */

@@ -24,7 +24,7 @@ const reply = z.union([
 ]);
 
 const maximumLineBytes = 1024 * 1024;
-const idleMilliseconds = 30_000;
+const defaultIdleMilliseconds = 30_000;
 // What every operating system takes; Linux would cut off what is too long, and listen elsewhere.
 const maximumPathBytes = 103;
 const ownUid = process.geteuid?.() ?? 0;
@@ -33,6 +33,13 @@ export interface DeskCall {
   readonly command: DeskCommandName;
   readonly arguments: JsonObject;
   readonly actor: string;
+}
+
+export interface AdminService {
+  readonly desk: KeyDesk;
+  readonly log: Log;
+  /** How long a connection may be silent before it is closed; 30 seconds where nothing is said. */
+  readonly idleMilliseconds?: number;
 }
 
 /** Does what a call asks. @throws CommandError or ConfigurationError when it must not be done. */
@@ -48,16 +55,16 @@ export async function callDesk(desk: KeyDesk, call: DeskCall): Promise<JsonObjec
  */
 export async function openAdminSocket(
   path: string,
-  { desk, log }: { readonly desk: KeyDesk; readonly log: Log },
+  service: AdminService,
 ): Promise<{ close(): Promise<void> } | undefined> {
   requireSocketPath(path);
   // One after the other: of two relays that start at once, one must not remove what the other has just made.
-  return withFileLock(`${path}.lock`, () => openUnlessOpen(path, { desk, log }));
+  return withFileLock(`${path}.lock`, () => openUnlessOpen(path, service));
 }
 
 async function openUnlessOpen(
   path: string,
-  { desk, log }: { readonly desk: KeyDesk; readonly log: Log },
+  service: AdminService,
 ): Promise<{ close(): Promise<void> } | undefined> {
   const other = await tryConnect(path);
   other?.destroy();
@@ -69,7 +76,7 @@ async function openUnlessOpen(
     socket.once('close', () => open.delete(socket));
     // A command that is interrupted leaves its answer unread, which ends the connection with an error.
     socket.on('error', () => socket.destroy());
-    void serve(socket, { desk, log });
+    void serve(socket, service);
   });
   await listenPrivately(server, path);
   return {
@@ -90,7 +97,7 @@ export async function callAdminSocket(path: string, call: DeskCall): Promise<Jso
   const socket = await connectTrusted(path);
   if (socket === undefined) return undefined;
   socket.write(`${JSON.stringify(call)}\n`);
-  const parsed = reply.safeParse(parseJson((await readLine(socket)) || 'null'));
+  const parsed = reply.safeParse(parseJson((await readLine(socket, defaultIdleMilliseconds)) || 'null'));
   socket.destroy();
   if (!parsed.success)
     throw new CommandError('The relay went away before it answered: see its log, then try again.');
@@ -100,10 +107,10 @@ export async function callAdminSocket(path: string, call: DeskCall): Promise<Jso
 
 async function serve(
   socket: Socket,
-  { desk, log }: { readonly desk: KeyDesk; readonly log: Log },
+  { desk, log, idleMilliseconds = defaultIdleMilliseconds }: AdminService,
 ): Promise<void> {
   try {
-    const call = request.parse(parseJson(await readLine(socket)));
+    const call = request.parse(parseJson(await readLine(socket, idleMilliseconds)));
     const answer = await callDesk(desk, call as DeskCall);
     socket.end(`${JSON.stringify({ answer })}\n`);
   } catch (error) {
@@ -181,7 +188,7 @@ function tryConnect(path: string): Promise<Socket | undefined> {
 }
 
 /** The first line, without its end; empty when the other side goes away or stays silent before. */
-function readLine(socket: Socket): Promise<string> {
+function readLine(socket: Socket, idleMilliseconds: number): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
     socket.setEncoding('utf8');

@@ -1,0 +1,55 @@
+import { request } from 'node:http';
+
+/** A request that is sent whole, on a connection of its own. */
+export interface Question {
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The address on this machine that it comes from. */
+  readonly localAddress?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter?: string | undefined;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** A form that somebody with credentials posts. */
+export function form(url: string, authorization: string, fields: Readonly<Record<string, string>>): Question {
+  const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
+  return { url, method: 'POST', headers, body: new URLSearchParams(fields).toString() };
+}
+
+/** What somebody with credentials asks for. */
+export function question(url: string, authorization: string): Question {
+  return { url, headers: { authorization } };
+}
+
+export function ask({
+  url,
+  method = 'GET',
+  headers = {},
+  body = '',
+  localAddress,
+}: Question): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const length = method === 'POST' ? { 'content-length': Buffer.byteLength(body) } : {};
+    const local = localAddress === undefined ? {} : { localAddress };
+    const options = { method, agent: false, headers: { ...headers, ...length }, ...local } as const;
+    const asked = request(url, options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('error', reject).on('end', () => {
+        const retryAfter = response.headers['retry-after'];
+        resolve({ status: response.statusCode ?? 0, retryAfter, body: JSON.parse(text) });
+        // What is left of a body that was refused is not sent.
+        asked.destroy();
+      });
+    });
+    asked.on('error', reject).end(body);
+  });
+}

@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
+import { httpLimits } from './http-limits.js';
+import { Door, expectLimit } from './limit.js';
+import { RelayUnderLimits } from './relay-under-limits.js';
+
+describe('beyond a limit of any listener, it answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
+  let relay: RelayUnderLimits;
+  beforeAll(async () => {
+    relay = await RelayUnderLimits.start();
+  });
+  afterAll(() => relay.close());
+  beforeEach(() => relay.pass());
+
+  it.each(httpLimits)('$id', async (limit) => {
+    if (limit.http !== undefined) await relay.run(limit.http);
+    await expectLimit(limit, relay, new Door(relay));
+  });
+});

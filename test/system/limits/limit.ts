@@ -1,0 +1,130 @@
+import { performance } from 'node:perf_hooks';
+import { expect } from 'vitest';
+import { RawConnection } from '../../packages/service/listening-app.js';
+import { type Answer, ask, type Question } from './ask.js';
+
+/** Where a limit is reached and passed: a process that listens, and what it says of itself. */
+export interface Place {
+  readonly url: string;
+  metricsText(): Promise<string>;
+  /** What somebody asks for who reaches no limit. */
+  honest(): readonly Question[];
+}
+
+/** One line of docs/limits.md, and how it is provoked. */
+export interface Limit<World> {
+  readonly id: string;
+  /** How the line of the metric begins that counts it; left out where there is none. */
+  readonly metric?: string;
+  /** Status, code and Retry-After of the first answer beyond the limit. */
+  readonly answer: readonly [status: number, code?: string, retryAfter?: string];
+  /** Whom it leaves alone: everybody, whoever sends no body, or only who asks for health. */
+  readonly spares?: 'everybody' | 'who-sends-no-body' | 'health';
+  /** Goes up to the limit, and answers what came of one step more. What it has opened is closed by {@link Door.close}. */
+  provoke(world: World, door: Door): Promise<Answer>;
+  /** Takes back what is not a connection, and waits until it is gone. */
+  end?(world: World, door: Door): Promise<void>;
+}
+
+const requestsMeanwhile = 12;
+const betweenMilliseconds = 10;
+const p99Milliseconds = 200;
+
+/** Refusals by the HTTP side, as the metrics count them. */
+export const refusals = (reason: string): string => `waxwing_http_refusals_total{reason="${reason}"}`;
+
+/** Requests that were answered so. */
+export const answered = (operation: string, status: number): string =>
+  `waxwing_http_request_seconds_count{operation="${operation}",status="${status}"}`;
+
+/** Connections to a place, and what it counts. */
+export class Door {
+  readonly place: Place;
+  readonly #connections: RawConnection[] = [];
+
+  constructor(place: Place) {
+    this.place = place;
+  }
+
+  async connect(localAddress?: string): Promise<RawConnection> {
+    const connection = await RawConnection.open(Number(new URL(this.place.url).port), localAddress);
+    this.#connections.push(connection);
+    return connection;
+  }
+
+  /** Sends so many requests, each on a connection of its own, and waits until all of them are worked on. */
+  async hold(count: number, text: string, localAddress?: string): Promise<void> {
+    const before = (await this.counts()).requests;
+    for (let sent = 0; sent < count; sent++) (await this.connect(localAddress)).send(text);
+    await expect.poll(async () => (await this.counts()).requests).toBe(before + count);
+  }
+
+  /** The value of the metric whose line begins so. */
+  async metric(start: string): Promise<number> {
+    const lines = (await this.place.metricsText()).split('\n').filter((line) => line.startsWith(start));
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  }
+
+  async counts(): Promise<Record<'connections' | 'requests' | 'bytes', number>> {
+    return {
+      connections: await this.metric('waxwing_http_connections '),
+      requests: await this.metric('waxwing_http_requests_in_flight '),
+      bytes: await this.metric('waxwing_http_body_bytes_in_flight '),
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const { socket } of this.#connections.splice(0)) socket.destroy();
+  }
+}
+
+/**
+ * Provokes a limit: one step beyond it is answered as promised and counted, others are served meanwhile, and when it is
+ * over nothing is held any more and everybody is served.
+ */
+export async function expectLimit<World>(limit: Limit<World>, world: World, door: Door): Promise<void> {
+  const { metric, answer, spares = 'everybody' } = limit;
+  const before = metric === undefined ? 0 : await door.metric(metric);
+  try {
+    const { status, body, retryAfter } = await limit.provoke(world, door);
+    expect([status, body?.code, retryAfter]).toEqual([answer[0], answer[1], answer[2]]);
+    if (metric !== undefined) await expect.poll(() => door.metric(metric)).toBeGreaterThan(before);
+    const honest = door.place.honest();
+    await expectServed(
+      honest.filter((one) => isSpared(one, spares)),
+      requestsMeanwhile,
+    );
+  } finally {
+    await door.close();
+    await limit.end?.(world, door);
+  }
+  await expect.poll(() => door.counts()).toEqual({ connections: 0, requests: 0, bytes: 0 });
+  const honest = door.place.honest();
+  await expectServed(honest, honest.length);
+}
+
+function isSpared({ url, body }: Question, spares: NonNullable<Limit<unknown>['spares']>): boolean {
+  if (spares === 'health') return url.includes('/health/');
+  return spares === 'everybody' || body === undefined;
+}
+
+/** Somebody who asks for little is answered, and soon: measured up to three times, as others use the machine too. */
+async function expectServed(questions: readonly Question[], count: number): Promise<void> {
+  let slowest = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 3 && slowest >= p99Milliseconds; tries++) slowest = await p99(questions, count);
+  expect(slowest).toBeLessThan(p99Milliseconds);
+}
+
+async function p99(questions: readonly Question[], count: number): Promise<number> {
+  const milliseconds: number[] = [];
+  for (let asked = 0; asked < count; asked++) {
+    const question = questions[asked % questions.length] as Question;
+    const startedAt = performance.now();
+    const { status, body } = await ask(question);
+    milliseconds.push(performance.now() - startedAt);
+    expect([question.url, status, body?.code]).toEqual([question.url, 200, undefined]);
+    await new Promise((resolve) => setTimeout(resolve, betweenMilliseconds));
+  }
+  // Of so few the slowest stands for it.
+  return Math.max(...milliseconds);
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { httpLimits } from './http-limits.js';
+import { relayLimits, relaySizeLimits } from './relay-limits.js';
+import { serverLimits, serverSizeLimits } from './server-limits.js';
+
+const root = join(import.meta.dirname, '../../..');
+const page = readFileSync(join(root, 'docs/limits.md'), 'utf8');
+const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+
+interface Row {
+  readonly id: string;
+  readonly value: string;
+  readonly beyond: string;
+  readonly shownBy: string;
+}
+
+const rows: readonly Row[] = page
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => {
+    const cells = line.split('|').map((cell) => cell.trim());
+    const [, id = '', , value = '', beyond = '', shownBy = '', ...rest] = cells;
+    expect(rest, `${id} has five cells`).toEqual(['']);
+    return { id: id.replaceAll('`', ''), value, beyond, shownBy };
+  });
+
+const limits = [httpLimits, relayLimits, relaySizeLimits, serverLimits, serverSizeLimits].flat();
+
+describe('the page about limits', () => {
+  it('names each limit once', () => {
+    expect(rows.map(({ id }) => id)).toEqual([...new Set(rows.map(({ id }) => id))]);
+  });
+
+  it('calls provoked exactly those that are provoked', () => {
+    const provoked = rows.filter(({ shownBy }) => shownBy === 'provoked').map(({ id }) => id);
+    expect(provoked.toSorted()).toEqual(limits.map(({ id }) => id).toSorted());
+  });
+
+  it.each(limits)('says of $id what whoever provokes it is answered, and what counts it', (limit) => {
+    const [status, code, retryAfter] = limit.answer;
+    const beyond = beyondOf(limit.id);
+    const isSaid = status >= 400 && limit.id !== 'unread-body-seconds';
+    if (isSaid) expect(beyond).toContain(String(status));
+    if (code !== undefined) expect(beyond).toContain(`\`${code}\``);
+    if (retryAfter !== undefined) expect(beyond).toContain('`Retry-After');
+    expect(beyond).toContain(inShort(limit.metric));
+  });
+
+  it.each(rows.filter(({ value }) => value.includes('_')))(
+    'gives $id the setting and the default of the page about operations',
+    ({ value }) => {
+      const [, number = '', unit = '', setting = ''] =
+        /^([\d,]+) ?(MiB|s|a minute|at once.*)?, `(\w+)`$/.exec(value) ?? [];
+      const standard = Number(number.replaceAll(',', '')) * (unit === 'MiB' ? 1024 * 1024 : 1);
+      for (const name of setting.startsWith('P_') ? ['RELAY', 'SERVER'] : ['']) {
+        expect(operations).toContain(`| \`${setting.replace(/^P/, name)}\` | \`${standard}\` |`);
+      }
+    },
+  );
+
+  it.each(rows.filter(({ shownBy }) => shownBy !== 'provoked'))(
+    'names a test that shows $id',
+    ({ shownBy }) => {
+      const [, file = '', title = ''] = /^(test\/\S+\.test\.ts): (.+)$/.exec(shownBy) ?? [];
+      expect(readFileSync(join(root, file), 'utf8')).toMatch(
+        new RegExp(`['"\`]${title.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}['"\`]`),
+      );
+    },
+  );
+});
+
+/** What the page says of a limit; of one that is "the same" as the row before, what that row says. */
+function beyondOf(id: string): string {
+  const index = rows.findIndex((row) => row.id === id);
+  const row = rows.slice(0, index + 1).findLast(({ beyond }) => beyond !== 'the same');
+  return row?.beyond ?? '';
+}
+
+/** A metric in the page's short words. */
+function inShort(metric = ''): string {
+  const [, reason] = /^waxwing_http_refusals_total\{reason="(.+)"\}$/.exec(metric) ?? [];
+  if (reason !== undefined) return `refusals \`${reason}\``;
+  const [, status] = /^waxwing_http_request_seconds_count\{.*,status="(\d+)"\}$/.exec(metric) ?? [];
+  if (status !== undefined) return `answers ${status}`;
+  const [, unsent] = /^waxwing_deliveries_total\{.*,reason="(.+)"\}$/.exec(metric) ?? [];
+  return unsent === undefined ? 'not counted' : `deliveries \`${unsent}\``;
+}

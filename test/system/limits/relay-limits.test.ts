@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
+import { eachBackend } from '../../support/test-databases.js';
+import { Door, expectLimit } from './limit.js';
+import { relayLimits, relaySizeLimits } from './relay-limits.js';
+import { RelayUnderLimits } from './relay-under-limits.js';
+
+eachBackend((backend) => {
+  describe('beyond a limit, a relay answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
+    let relay: RelayUnderLimits;
+    beforeAll(async () => {
+      relay = await RelayUnderLimits.start(await backend.freshUrl());
+    });
+    afterAll(() => relay.close());
+    beforeEach(() => relay.pass());
+
+    // What a message may hold is judged before the database is asked.
+    const others = backend.name === 'sqlite' ? relaySizeLimits : [];
+    it.each([...relayLimits, ...others])('$id', (limit) => expectLimit(limit, relay, new Door(relay)));
+  });
+});

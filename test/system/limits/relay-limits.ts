@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import {
+  livenessTimeoutSeconds,
+  relayNotifyPath,
+  relayReceiptsPath,
+  relayRegisterPath,
+  relayRemovePath,
+} from '@waxwing/protocol';
+import { expect } from 'vitest';
+import { request } from '../../packages/service/listening-app.js';
+import { type Answer, ask, form, question } from './ask.js';
+import { answered, type Limit, refusals } from './limit.js';
+import type { RelayUnderLimits } from './relay-under-limits.js';
+
+type RelayLimit = Limit<RelayUnderLimits>;
+
+const quotaPerMinute = 300;
+const badRequest = [400, 'BAD_REQUEST'] as const;
+const registered = (status: number) => answered(`POST ${relayRegisterPath}`, status);
+const notified = (status: number) => answered(`POST ${relayNotifyPath}`, status);
+
+function register(
+  relay: RelayUnderLimits,
+  sealed: object,
+  changes: Record<string, string> = {},
+): Promise<Answer> {
+  const fields = { ...relay.registration({ token: 'greedy', ...sealed }), ...changes };
+  return ask(form(relay.url + relayRegisterPath, relay.greedy.authorization, fields));
+}
+
+function remove(relay: RelayUnderLimits, count: number): Promise<Answer> {
+  const device_ids = JSON.stringify(Array.from({ length: count }, (_, index) => 1_000_000 + index));
+  const fields = { realm_uuid: relay.greedy.realmUuid, device_ids };
+  return ask(form(relay.url + relayRemovePath, relay.greedy.authorization, fields));
+}
+
+function receipts(relay: RelayUnderLimits, count: number): Promise<Answer> {
+  const ids = Array.from({ length: count }, () => randomUUID()).join(',');
+  return ask(question(`${relay.url}${relayReceiptsPath}?ids=${ids}`, relay.greedy.authorization));
+}
+
+/** Something is taken as long as it is within the limit, and refused beyond it. */
+async function within(good: Promise<Answer>): Promise<void> {
+  expect(await good).toMatchObject({ status: 200 });
+}
+
+function quota(id: string, path: string, askOnce: (relay: RelayUnderLimits) => Promise<Answer>): RelayLimit {
+  return {
+    id,
+    metric: answered(path, 503),
+    answer: [503, 'RATE_LIMIT_HIT', '1'],
+    async provoke(relay) {
+      await within(remove(relay, 200));
+      await within(remove(relay, quotaPerMinute - 200));
+      return askOnce(relay);
+    },
+  };
+}
+
+const requests: readonly RelayLimit[] = [
+  {
+    id: 'relay-requests-per-server',
+    metric: refusals('actor-requests'),
+    answer: [503, 'RATE_LIMIT_HIT', '1'],
+    async provoke(relay, door) {
+      const headers = `authorization: ${relay.greedy.authorization}\r\ncontent-length: 9\r\n`;
+      await door.hold(5, request(`POST ${relayNotifyPath}`, headers, 'half'));
+      return receipts(relay, 1);
+    },
+  },
+  quota('relay-quota-register', `POST ${relayRegisterPath}`, (relay) => register(relay, {})),
+  quota('relay-quota-notify', `POST ${relayNotifyPath}`, (relay) => ask(relay.notification(1))),
+  quota('relay-quota-remove', `POST ${relayRemovePath}`, (relay) => remove(relay, 0)),
+  quota('relay-quota-receipts', `GET ${relayReceiptsPath}`, (relay) => receipts(relay, 1)),
+  {
+    id: 'relay-notifications-in-flight',
+    metric: notified(503),
+    answer: [503, 'SERVICE_UNAVAILABLE', '2'],
+    async provoke(relay, door) {
+      const device = await relay.device('slow');
+      await relay.vendorFaults([{ vendor: 'fcm', latency_ms: 2000 }]);
+      const eight = ask(relay.notification(device, 8));
+      await expect.poll(() => door.metric('waxwing_deliveries_in_flight ')).toBe(8);
+      const answer = await ask(relay.notification(device));
+      // The vendor is slow while the others are asked; what it was asked for arrives in the end.
+      void eight.catch(() => undefined);
+      return answer;
+    },
+    async end(relay, door) {
+      await relay.vendorFaults([]);
+      await expect.poll(() => door.metric('waxwing_deliveries_in_flight ')).toBe(0);
+    },
+  },
+  {
+    id: 'relay-notifications-queued',
+    metric: notified(503),
+    answer: [503, 'SERVICE_UNAVAILABLE', '60'],
+    async provoke(relay) {
+      const device = await relay.device('waiting');
+      await relay.vendorFaults([{ vendor: 'fcm', status: 503 }]);
+      await within(ask(relay.notification(device, 3, { ttl_seconds: 3600 })));
+      return ask(relay.notification(device));
+    },
+    async end(relay, door) {
+      await relay.vendorFaults([]);
+      const later = () => {
+        relay.pass();
+        return door.metric('waxwing_deliveries_queued ');
+      };
+      await expect.poll(later).toBe(0);
+    },
+  },
+];
+
+/** What a request may hold; the database has no part in it. */
+export const relaySizeLimits: readonly RelayLimit[] = [
+  {
+    id: 'relay-register-bytes',
+    metric: registered(413),
+    answer: [413, 'PAYLOAD_TOO_LARGE'],
+    provoke: (relay) => register(relay, {}, { padding: 'x'.repeat(128 * 1024) }),
+  },
+  {
+    id: 'relay-notify-bytes',
+    metric: notified(413),
+    answer: [413, 'PAYLOAD_TOO_LARGE'],
+    provoke: (relay) => ask({ ...relay.notification(1), body: `"${'x'.repeat(1024 * 1024)}"` }),
+  },
+  {
+    id: 'relay-registration-characters',
+    metric: registered(400),
+    answer: badRequest,
+    provoke: (relay) => register(relay, {}, { encrypted_push_registration: 'A'.repeat(72_004) }),
+  },
+  {
+    id: 'relay-token-code-points',
+    metric: registered(400),
+    answer: badRequest,
+    async provoke(relay) {
+      await within(register(relay, { token: '\u{1f426}'.repeat(4096) }));
+      return register(relay, { token: '\u{1f426}'.repeat(4097) });
+    },
+  },
+  {
+    id: 'relay-ios-app-id-characters',
+    metric: registered(400),
+    answer: badRequest,
+    async provoke(relay) {
+      const apns = { token_kind: 'apns', token: 'ab'.repeat(32) };
+      await within(register(relay, { ...apns, ios_app_id: 'a'.repeat(255) }));
+      return register(relay, { ...apns, ios_app_id: 'a'.repeat(256) });
+    },
+  },
+  {
+    id: 'relay-removed-devices',
+    metric: answered(`POST ${relayRemovePath}`, 400),
+    answer: badRequest,
+    async provoke(relay) {
+      await within(remove(relay, 200));
+      return remove(relay, 201);
+    },
+  },
+  {
+    id: 'relay-receipt-ids',
+    metric: answered(`GET ${relayReceiptsPath}`, 400),
+    answer: badRequest,
+    async provoke(relay) {
+      await within(receipts(relay, 200));
+      return receipts(relay, 201);
+    },
+  },
+  {
+    id: 'relay-time-to-live',
+    metric: notified(400),
+    answer: badRequest,
+    async provoke(relay) {
+      await within(ask(relay.notification(1, 1, { ttl_seconds: 2_419_200 })));
+      return ask(relay.notification(1, 1, { ttl_seconds: 2_419_201 }));
+    },
+  },
+  {
+    id: 'relay-collapse-id',
+    metric: notified(400),
+    answer: badRequest,
+    async provoke(relay) {
+      await within(ask(relay.notification(1, 1, { collapse_id: 'x'.repeat(64) })));
+      return ask(relay.notification(1, 1, { collapse_id: 'x'.repeat(65) }));
+    },
+  },
+  {
+    id: 'relay-vendor-payload-bytes',
+    metric: 'waxwing_deliveries_total{vendor="fcm",outcome="rejected",reason="PAYLOAD_TOO_LARGE"}',
+    answer: [200],
+    async provoke(relay) {
+      const device = await relay.device('narrow');
+      const payload = { push_account_id: 7, encrypted_data: Buffer.alloc(3072, 7).toString('base64') };
+      const answer = await ask(relay.notification(device, 1, { payload }));
+      expect(answer.body?.results).toMatchObject([{ reason: 'PAYLOAD_TOO_LARGE', fault: 'server' }]);
+      return answer;
+    },
+  },
+];
+
+const registrations: readonly RelayLimit[] = [
+  {
+    id: 'relay-registration-age',
+    metric: registered(400),
+    answer: [400, 'REQUEST_EXPIRED'],
+    async provoke(relay) {
+      const oldest = Math.floor(relay.now / 1000) - livenessTimeoutSeconds;
+      await within(register(relay, { timestamp: oldest }));
+      return register(relay, { timestamp: oldest - 1 });
+    },
+  },
+  {
+    id: 'relay-registration-future',
+    metric: registered(400),
+    answer: badRequest,
+    async provoke(relay) {
+      const newest = Math.floor(relay.now / 1000) + livenessTimeoutSeconds;
+      await within(register(relay, { timestamp: newest }));
+      return register(relay, { timestamp: newest + 1 });
+    },
+  },
+  {
+    id: 'relay-registration-accounts',
+    metric: registered(400),
+    answer: badRequest,
+    async provoke(relay) {
+      const fields = relay.registration({ token: 'shared' });
+      const present = (push_account_id: string) =>
+        ask(form(relay.url + relayRegisterPath, relay.greedy.authorization, { ...fields, push_account_id }));
+      for (let account = 1; account <= 10; account++) await within(present(String(account)));
+      return present('11');
+    },
+  },
+  {
+    id: 'relay-registration-realms',
+    metric: registered(400),
+    answer: badRequest,
+    async provoke(relay) {
+      const fields = relay.registration({ token: 'carried' });
+      const present = (realm_uuid: string) =>
+        ask(form(relay.url + relayRegisterPath, relay.greedy.authorization, { ...fields, realm_uuid }));
+      await within(present(relay.greedy.realmUuid));
+      return present(relay.otherRealmUuid);
+    },
+  },
+  {
+    id: 'relay-registration-sequence',
+    metric: registered(400),
+    answer: [400, 'REQUEST_EXPIRED'],
+    async provoke(relay) {
+      const numbered = (sequence: number) =>
+        register(relay, { token: 'numbered', sequence }, { push_account_id: '8' });
+      await within(numbered(2));
+      return numbered(1);
+    },
+  },
+];
+
+/** What a server may ask a relay for, each with what comes beyond it. */
+export const relayLimits: readonly RelayLimit[] = [...requests, ...registrations];

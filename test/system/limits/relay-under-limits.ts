@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  encodeBase64,
+  keyListPath,
+  relayNotifyPath,
+  relayReceiptsPath,
+  relayRegisterPath,
+} from '@waxwing/protocol';
+import { type RunningRelay, readRelayEnvironment, startRelay } from '@waxwing/relay';
+import type { HttpLimits } from '@waxwing/service';
+import { startVendors, type Vendors } from '@waxwing/vendors';
+import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
+import { appsFor } from '../../apps/relay/deliveries/deliveries-under-test.js';
+import {
+  type KeyTerminal,
+  keysOf,
+  keyTerminal,
+  withDatabase,
+} from '../../apps/relay/keyring/key-terminal.js';
+import { sodium } from '../../apps/relay/keyring/ring-material.js';
+import { basic } from '../../apps/relay/relay-under-test.js';
+import { createMemoryLog } from '../../support/memory-log.js';
+import { ask, form, type Question, question } from './ask.js';
+import type { Place } from './limit.js';
+
+/** An organisation's server, as the relay sees one. */
+export interface Member {
+  readonly realmUuid: string;
+  readonly authorization: string;
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+/** Small enough to be reached in a moment, and large enough for whoever asks for little. */
+const environment = {
+  RELAY_PORT: '0',
+  RELAY_METRICS_PORT: '0',
+  RELAY_LOG_LEVEL: 'error',
+  RELAY_MAXIMUM_REQUESTS_PER_SERVER: '5',
+  RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '300',
+  RELAY_MAXIMUM_NOTIFICATIONS_IN_FLIGHT: '8',
+  RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '3',
+};
+
+/** A relay as production runs it, with small limits, a clock that stands still, and two servers: one reaches for too much. */
+export class RelayUnderLimits implements Place {
+  readonly greedy: Member;
+  /** Another realm of the same server. */
+  readonly otherRealmUuid: string;
+  readonly #modest: Member;
+  readonly #terminal: KeyTerminal;
+  readonly #vendors: Vendors;
+  readonly #bouncerPublicKey: string;
+  readonly #modestForm: Fields;
+  #relay: RunningRelay | undefined;
+
+  private constructor(parts: {
+    members: readonly [Member, Member];
+    otherRealmUuid: string;
+    terminal: KeyTerminal;
+    vendors: Vendors;
+    bouncerPublicKey: string;
+  }) {
+    [this.greedy, this.#modest] = parts.members;
+    this.otherRealmUuid = parts.otherRealmUuid;
+    this.#terminal = parts.terminal;
+    this.#vendors = parts.vendors;
+    this.#bouncerPublicKey = parts.bouncerPublicKey;
+    this.#modestForm = this.registration({ token: 'modest' }, this.#modest);
+  }
+
+  static async start(databaseUrl?: string): Promise<RelayUnderLimits> {
+    const terminal = keyTerminal(
+      databaseUrl === undefined ? environment : { ...environment, RELAY_DATABASE: databaseUrl },
+    );
+    const vendors = await startVendors({
+      dataDir: join(terminal.folder, 'vendors'),
+      clock: () => terminal.now,
+    });
+    const appsFile = join(terminal.folder, 'apps.json');
+    writeFileSync(appsFile, JSON.stringify(appsFor(vendors)), { mode: 0o600 });
+    Object.assign(terminal.environment, {
+      RELAY_APPS_FILE: appsFile,
+      RELAY_FCM_BASE_URL: vendors.urls.fcm,
+      RELAY_APNS_PRODUCTION_URL: vendors.urls.apnsProduction,
+      RELAY_APNS_SANDBOX_URL: vendors.urls.apnsSandbox,
+      RELAY_APNS_CA_FILE: vendors.credentials.caFile,
+    });
+    await terminal.json('init');
+    const otherRealmUuid = randomUUID();
+    const members = await withDatabase(terminal, async (database) => {
+      const add = async (name: string, more: readonly string[]): Promise<Member> => {
+        const realmUuid = randomUUID();
+        const added = await addServer(database, { name, realmUuids: [realmUuid, ...more] }, terminal.now);
+        return { realmUuid, authorization: basic(added.serverId, added.serverKey.reveal()) };
+      };
+      return [await add('greedy', [otherRealmUuid]), await add('modest', [])] as const;
+    });
+    const [primary] = await keysOf(terminal);
+    const bouncerPublicKey = primary?.public_key ?? '';
+    const relay = new RelayUnderLimits({ members, otherRealmUuid, terminal, vendors, bouncerPublicKey });
+    await relay.run();
+    return relay;
+  }
+
+  /** Runs it (anew) with other limits of its HTTP side. */
+  async run(http: Partial<HttpLimits> = {}): Promise<void> {
+    await this.#relay?.close();
+    const configuration = readRelayEnvironment(this.#terminal.environment);
+    const clock = () => this.#terminal.now;
+    this.#relay = await startRelay(
+      { ...configuration, http: { ...configuration.http, checkEveryMilliseconds: 20, ...http } },
+      { log: createMemoryLog().log, clock, monotonic: clock },
+    );
+  }
+
+  get url(): string {
+    return this.#relay?.url ?? '';
+  }
+
+  get now(): number {
+    return this.#terminal.now;
+  }
+
+  /** All quotas are full again after a minute. */
+  pass(milliseconds = 60_000): void {
+    this.#terminal.now += milliseconds;
+  }
+
+  async metricsText(): Promise<string> {
+    return (await fetch(this.#relay?.metricsUrl ?? '', { headers: { connection: 'close' } })).text();
+  }
+
+  honest(): readonly Question[] {
+    const { authorization } = this.#modest;
+    const all = [
+      form(this.url + relayRegisterPath, authorization, this.#modestForm),
+      question(`${this.url}${relayReceiptsPath}?ids=${randomUUID()}`, authorization),
+      { url: this.url + keyListPath },
+      { url: `${this.url}/health/live` },
+    ];
+    return all.map((one) => ({ ...one, localAddress: '127.0.0.2' }));
+  }
+
+  /** The form that registers a phone whose sealed registration says this. */
+  registration(sealed: object, { realmUuid } = this.greedy): Fields {
+    const plaintext = { token_kind: 'fcm', timestamp: Math.floor(this.now / 1000), ...sealed };
+    const key = Buffer.from(this.#bouncerPublicKey, 'base64');
+    const box = sodium.seal(new TextEncoder().encode(JSON.stringify(plaintext)), key);
+    return {
+      realm_uuid: realmUuid,
+      push_account_id: '7',
+      encrypted_push_registration: encodeBase64(box),
+      bouncer_public_key: this.#bouncerPublicKey,
+    };
+  }
+
+  /** A device of the greedy server. */
+  async device(token: string): Promise<number> {
+    const { authorization } = this.greedy;
+    const fields = this.registration({ token });
+    const { body } = await ask(form(this.url + relayRegisterPath, authorization, fields));
+    return Number(body?.device_id);
+  }
+
+  /** A notify request of the greedy server with so many notifications for a device. */
+  notification(deviceId: number, count = 1, wishes: object = {}): Question {
+    const payload = { push_account_id: 7, encrypted_data: Buffer.alloc(700, 7).toString('base64') };
+    const one = { device_id: deviceId, fcm_priority: 'high', payload, ...wishes };
+    const body = { realm_uuid: this.greedy.realmUuid, push_requests: Array(count).fill(one) };
+    const headers = { authorization: this.greedy.authorization, 'content-type': 'application/json' };
+    return { url: this.url + relayNotifyPath, method: 'POST', headers, body: JSON.stringify(body) };
+  }
+
+  async vendorFaults(rules: readonly object[]): Promise<void> {
+    const body = JSON.stringify({ rules });
+    const { status } = await fetch(`${this.#vendors.urls.http}/faults`, { method: 'PUT', body });
+    if (status !== 200) throw new Error(`the vendors took no faults: ${status}`);
+  }
+
+  async close(): Promise<void> {
+    await this.#relay?.close();
+    await this.#vendors.close();
+    rmSync(this.#terminal.folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,72 @@
+import type { AddressInfo } from 'node:net';
+import { type Account, ServerUnderTest } from '../../apps/server/server-under-test.js';
+import { registered } from '../../support/relay-stand-in.js';
+import { type Answer, ask, form, type Question, question } from './ask.js';
+import type { Place } from './limit.js';
+
+type Fields = Readonly<Record<string, string>>;
+
+/** A server that listens, with small limits and a clock that stands still, and two users: one reaches for too much. */
+export class ServerUnderLimits implements Place {
+  readonly test: ServerUnderTest;
+  readonly url: string;
+  #greedy: Account;
+  readonly #modest: Account;
+  #accounts = 0;
+
+  private constructor(test: ServerUnderTest, accounts: readonly [Account, Account]) {
+    this.test = test;
+    [this.#greedy, this.#modest] = accounts;
+    this.url = `http://127.0.0.1:${(test.server.app.server.address() as AddressInfo).port}`;
+  }
+
+  static async start(databaseUrl: string): Promise<ServerUnderLimits> {
+    const http = { maximumRequestsPerActor: 5, checkEveryMilliseconds: 20 };
+    const options = { databaseUrl, http, longPollTimeoutSeconds: 60, registrationsPerHour: 5 };
+    const test = await ServerUnderTest.start(options);
+    test.relay.otherwise(registered(1));
+    await test.server.app.listen({ host: '127.0.0.1', port: 0 });
+    const accounts = [
+      await test.addAccount('greedy-0@example.com'),
+      await test.addAccount('modest@example.com'),
+    ] as const;
+    return new ServerUnderLimits(test, accounts);
+  }
+
+  /** The user who reaches for too much. */
+  get greedy(): Account {
+    return this.#greedy;
+  }
+
+  /** Another such user, who has not asked for anything yet. */
+  async begin(): Promise<void> {
+    this.#accounts += 1;
+    this.#greedy = await this.test.addAccount(`greedy-${this.#accounts}@example.com`);
+  }
+
+  metricsText(): Promise<string> {
+    return this.test.server.metrics.text();
+  }
+
+  honest(): readonly Question[] {
+    const { authorization } = this.#modest;
+    const all = [
+      form(`${this.url}/api/v1/register`, authorization, { event_types: '["message"]' }),
+      { url: `${this.url}/health/live` },
+      { url: `${this.url}/health/ready` },
+    ];
+    return all.map((one) => ({ ...one, localAddress: '127.0.0.2' }));
+  }
+
+  /** Asks as the greedy user. */
+  ask(method: 'GET' | 'POST', path: string, fields: Fields = {}): Promise<Answer> {
+    const { authorization } = this.#greedy;
+    const url = `${this.url}/api/v1/${path}`;
+    if (method === 'POST') return ask(form(url, authorization, fields));
+    return ask(question(`${url}?${new URLSearchParams(fields)}`, authorization));
+  }
+
+  close(): Promise<void> {
+    return this.test.close();
+  }
+}
