@@ -175,6 +175,13 @@ describe.runIf(hasLibsodium())('The steps in C, on libsodium itself', () => {
       expect(printed).not.toMatch(/^ignored/);
     else expect(printed).toBe(`ignored: ${expected.ignored}\n`);
   });
+
+  it('reads no more than 8192 characters of a box', () => {
+    const push_account_id = shared[0]?.pushAccountId ?? '';
+    const boxOf = (characters: number) => ({ push_account_id, encrypted_data: 'A'.repeat(characters) });
+    expect(open(boxOf(8192))).toBe('ignored: cannot-open\n');
+    expect(open(boxOf(8196))).toBe('ignored: not-encrypted-push\n');
+  });
 });
 
 describe('The page about React Native', () => {
