@@ -28,4 +28,9 @@ export const equivalents: readonly Equivalent[] = [
     change: "after.at(-1)?.includes('.') || before.at(-1)?.includes('.') -> after.at(-1)?.includes('.')",
     reason: 'an address without "::" has its four first groups before any that are filled in',
   },
+  {
+    file: 'packages/service/src/http/client-address.ts',
+    change: "tail === undefined || tail === '' -> tail === undefined",
+    reason: 'one group less is filled in then, behind the four that count',
+  },
 ];

@@ -34,7 +34,7 @@ const service: Table = [
   ['http/basic-credentials', 'http'],
   ['http/client-address', 'client-address'],
   ['http/places', 'http-places'],
-  ['http/exchange', 'http-places', 'http'],
+  ['http/exchange', 'exchange', 'http-places'],
   ['http/request-parameters', 'http'],
   ['http/foreign-request', 'foreign-request'],
 ];

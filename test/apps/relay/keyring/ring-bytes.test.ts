@@ -122,6 +122,12 @@ describe('the document of a ring', () => {
     );
   });
 
+  it('is refused when it ends within a text', () => {
+    for (const cut of ['{"private_key":"AAAA', '{"private_key', '{"a":"\\']) {
+      expect(() => decodeKeyRing(bytesOf(cut))).toThrow();
+    }
+  });
+
   it('is refused where a private key hides behind another spelling of its name', () => {
     const text = Buffer.from(encodeKeyRing(newKeyRing(sodium, startedAt))).toString();
     const hidden = (value: string) => text.replace(/"private_key":"[^"]*"/, `"private\\u005fkey":"${value}"`);
