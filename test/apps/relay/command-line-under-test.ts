@@ -15,6 +15,9 @@ export interface CommandRunOptions {
   readonly answer?: boolean;
 }
 
+/** What every command takes for the time. */
+export const commandClock = (): number => 1_773_200_000_000;
+
 /** Runs a command of `waxwing-relay` in this process, at a terminal that remembers what was printed. */
 export async function runRelayCommand(
   argv: readonly string[],
@@ -25,7 +28,7 @@ export async function runRelayCommand(
   const questions: string[] = [];
   const terminal: Terminal = {
     environment,
-    clock: () => 1_773_200_000_000,
+    clock: commandClock,
     print: (text) => void printed.push(text),
     say: (text) => void said.push(text),
     async ask(question) {

@@ -9,7 +9,7 @@ import { type RunningRelay, startRelay } from '../../../apps/relay/src/serve.js'
 import { createMemoryLog } from '../../support/memory-log.js';
 import { seal } from '../../support/noble-oracle.js';
 import { runJsonCommand } from '../../support/spawned-process.js';
-import { runRelayCommand } from './command-line-under-test.js';
+import { commandClock, runRelayCommand } from './command-line-under-test.js';
 import { basic, realmUuid } from './relay-under-test.js';
 
 const token = 'fcm-token-that-nobody-may-see';
@@ -31,7 +31,8 @@ beforeEach(async () => {
   };
   relays = [];
   memoryLog = createMemoryLog();
-  now = Date.now();
+  // By the clock of the commands, one of which makes the ring.
+  now = commandClock();
   expect(await runRelayCommand(['keys', 'init'], { environment })).toMatchObject({ status: 0 });
 });
 
