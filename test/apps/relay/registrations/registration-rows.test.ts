@@ -20,6 +20,7 @@ import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js'
 import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
+import { sealUnbound } from '../../../support/unbound-token.js';
 import { sodium } from '../keyring/ring-material.js';
 import { otherRealmUuid, realmUuid } from '../relay-under-test.js';
 import { deviceIds } from './device-ids.js';
@@ -113,6 +114,22 @@ eachBackend((backend) => {
     expect((await openAll()).every((token) => typeof token === 'string')).toBe(true);
   });
 
+  it('keeps every row, its id and its look-up, when tokens are only bound to where they stand', async () => {
+    await save({}, { account: 8 });
+    const before = await stored();
+    const [key] = ring.tokenKeys;
+    if (key === undefined) throw new Error('a new ring has a token key');
+    ring = { ...ring, tokenKeys: [{ ...key, isBound: false }] };
+    await database.db
+      .updateTable('relay_devices')
+      .set({ token: sealUnbound('a token', key) })
+      .execute();
+    await sweep();
+    const after = await stored();
+    expect(after.map(({ token: _, ...row }) => row)).toEqual(before.map(({ token: _, ...row }) => row));
+    expect(after.every(({ token }) => token.startsWith(`${key.id}:2:`))).toBe(true);
+  });
+
   it('removes a device that cannot be read only while its row is as it was found', async () => {
     await save({}, { account: 8 });
     const right = ring;
@@ -145,9 +162,9 @@ describe('two relays that save the same devices in opposite orders', () => {
       const databases = [await openDatabase(postgres, url), await openDatabase(postgres, url)];
       await addRealms(databases[0] as RelayDatabase);
       const tokenVault = createNodeTokenVault();
-      const accounts = Array.from({ length: 200 }, (_, index) => index);
+      const accounts = Array.from({ length: 2000 }, (_, index) => index);
       let runs = 0;
-      const rounds = 8;
+      const rounds = 3;
       for (let round = 0; round < rounds; round += 1) {
         await Promise.all(
           databases.map((database, index) => {
