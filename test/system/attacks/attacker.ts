@@ -33,6 +33,11 @@ export class Attacker {
     return this.#until(({ isOver }) => isOver);
   }
 
+  /** Resolves when so many connections or requests were made. @throws when its process ends first. */
+  made(count: number): Promise<void> {
+    return this.#until(({ done }) => done >= count);
+  }
+
   /** Ends the process, and with it its connections. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;

@@ -18,11 +18,11 @@ export interface Experience {
   readonly p99Milliseconds: number;
 }
 
-const intervalMilliseconds = 25;
-const patienceMilliseconds = 5000;
+const intervalMilliseconds = 15;
+const patienceMilliseconds = 20_000;
 
 /**
- * Makes so many requests, each kind in turn, forty in a second however long the answers take, each on a connection of
+ * Makes so many requests, each kind in turn, some sixty in a second however long the answers take, each on a connection of
  * its own: whoever is new must get in as well.
  */
 export async function experience(kinds: readonly HonestRequest[], count: number): Promise<Experience> {

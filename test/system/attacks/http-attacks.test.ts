@@ -1,10 +1,10 @@
-import { keyListPath, registerPushDevicePath, relayRegisterPath } from '@waxwing/protocol';
+import { keyListPath, registerPushDevicePath, relayNotifyPath, relayRegisterPath } from '@waxwing/protocol';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type AttackWorld, createAttackWorld } from './attack-world.js';
 import { expectUnharmed } from './expect-unharmed.js';
-import { attacks, settings } from './http-attacks.js';
+import { attacks, attacksOn, settings } from './http-attacks.js';
 
-const testMilliseconds = 120_000;
+const testMilliseconds = 300_000;
 let world: AttackWorld;
 
 beforeAll(async () => {
@@ -13,13 +13,13 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 describe.each([
-  { name: 'relay', paths: { form: relayRegisterPath, open: keyListPath } },
+  { name: 'relay', paths: { form: relayRegisterPath, json: relayNotifyPath, open: keyListPath } },
   {
     name: 'server',
-    paths: { form: registerPushDevicePath, open: '/api/v1/events' },
+    paths: { form: registerPushDevicePath, json: registerPushDevicePath, open: '/api/v1/events' },
   },
 ] as const)('whoever uses the $name is answered as soon as ever', ({ name, paths }) => {
-  it.each(Object.keys(attacks))(
+  it.each(attacksOn(name))(
     'while %s',
     async (what) => {
       const target = world[name];

@@ -1,5 +1,5 @@
 import type { Attack, HeldConnections, RepeatedRequests } from './attack.js';
-import { base64, requestText } from './attack-requests.js';
+import { base64, possibleConnections, requestText } from './attack-requests.js';
 import type { Target } from './attack-world.js';
 
 /** Small ones, so that attacks that reach them are small as well. */
@@ -17,9 +17,24 @@ const connections = 600;
 const floodRequests = 100_000;
 
 /** Where a target takes bodies, and long answers come from. */
-interface Paths {
+export interface Paths {
   readonly form: string;
+  readonly json: string;
   readonly open: string;
+}
+
+/** What is the same code in both programs is attacked in one of them only. */
+const onlyOfRelay: ReadonlySet<string> = new Set([
+  'strangers send headers a byte a second',
+  'strangers connect and say nothing',
+  'strangers ask and never read an answer',
+  'connections end right after many requests',
+  'connections are reset at each byte of a request',
+  'connections are closed at each byte of a request',
+]);
+
+export function attacksOn(program: 'relay' | 'server'): string[] {
+  return Object.keys(attacks).filter((what) => program === 'relay' || !onlyOfRelay.has(what));
 }
 
 export type MakeAttack = (target: Target, paths: Paths) => Attack;
@@ -38,6 +53,8 @@ export const attacks: Readonly<Record<string, MakeAttack>> = {
     }),
   'strangers send headers a byte a second': ({ port }, paths) =>
     hold(port, { first: `POST ${paths.form} HTTP/1.1\r\nx-slow: ` }),
+  'strangers connect and say nothing': ({ port }) =>
+    hold(port, { first: '', drip: '', connections: possibleConnections(20_000) }),
   'strangers ask and never read an answer': ({ port }, paths) =>
     hold(port, { first: requestText(`GET ${paths.open}`).repeat(90), drip: '', readsAnswers: false }),
   'another member asks for much and never reads an answer': (
@@ -51,6 +68,10 @@ export const attacks: Readonly<Record<string, MakeAttack>> = {
       readsAnswers: false,
       connections: 50,
     }),
+  'connections end right after many requests': ({ port, attackerAuthorization: authorization }, paths) => ({
+    ...{ kind: 'cut', port, how: 'close', isWhole: true, rounds: 200 },
+    request: base64(whole(paths, authorization).repeat(90)),
+  }),
   'connections are reset at each byte of a request': (
     { port, attackerAuthorization: authorization },
     paths,
@@ -58,6 +79,37 @@ export const attacks: Readonly<Record<string, MakeAttack>> = {
     ...{ kind: 'cut', port, how: 'reset', isWhole: false, rounds: 2 },
     request: base64(whole(paths, authorization)),
   }),
+  'connections are closed at each byte of a request': (
+    { port, attackerAuthorization: authorization },
+    paths,
+  ) => ({
+    ...{ kind: 'cut', port, how: 'close', isWhole: false, rounds: 2 },
+    request: base64(whole(paths, authorization)),
+  }),
+  'an unknown path is asked for at full speed': ({ port }) => flood(port, requestText('GET /nowhere')),
+  'a wrong method is used at full speed': ({ port }, paths) =>
+    flood(port, requestText(`PATCH ${paths.form}`)),
+  'wrong credentials are tried at full speed': ({ port }, paths) =>
+    flood(
+      port,
+      requestText(
+        `POST ${paths.form}`,
+        { authorization: `Basic ${base64('a:b')}`, 'content-type': form },
+        'x=1',
+      ),
+    ),
+  'another member sends what is wrong at full speed': (
+    { port, attackerAuthorization: authorization },
+    paths,
+  ) => flood(port, requestText(`POST ${paths.form}`, { authorization, 'content-type': form }, 'x=1')),
+  'another member sends what is no JSON at full speed': (
+    { port, attackerAuthorization: authorization },
+    paths,
+  ) =>
+    flood(
+      port,
+      requestText(`POST ${paths.json}`, { authorization, 'content-type': 'application/json' }, '{'),
+    ),
   'another member sends what is too large at full speed': (
     { port, attackerAuthorization: authorization },
     paths,
