@@ -56,7 +56,12 @@ export const attacks: Readonly<Record<string, MakeAttack>> = {
   'strangers connect and say nothing': ({ port }) =>
     hold(port, { first: '', drip: '', connections: possibleConnections(20_000) }),
   'strangers ask and never read an answer': ({ port }, paths) =>
-    hold(port, { first: requestText(`GET ${paths.open}`).repeat(90), drip: '', readsAnswers: false }),
+    hold(port, {
+      first: requestText(`GET ${paths.open}`).repeat(90),
+      drip: '',
+      readsAnswers: false,
+      connections: 200,
+    }),
   'another member asks for much and never reads an answer': (
     { port, attackerAuthorization: authorization },
     paths,
