@@ -68,7 +68,7 @@ export function requireOtherPlace({ from, copy, to }: MoveKeyRingOptions): void 
   const isTarget = (store: KeyRingStore) => store.identities().some((identity) => target.has(identity));
   if (isTarget(from.store)) {
     throw new CommandError(
-      `${to.store.place} is ${from.store.place}, which RELAY_KEY_RING names already: there is nothing to move.`,
+      `The key ring is in ${to.store.place} already, which is ${from.store.place}: there is nothing to move.`,
     );
   }
   if (isTarget(copy)) {
