@@ -1,4 +1,4 @@
-import { lstatSync, type Stats } from 'node:fs';
+import { type BigIntStats, lstatSync, type Stats, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConfigurationError, readPrivateFile, writePrivateFile } from '@waxwing/service';
@@ -15,6 +15,7 @@ export function keyRingFile(path: string): KeyRingStore {
   };
   return {
     place: `the file ${path}`,
+    identities: () => fileIdentities(path),
     read,
     replace: (expected, next) =>
       withFileLock(`${path}.lock`, async () => {
@@ -30,6 +31,18 @@ export function keyRingFile(path: string): KeyRingStore {
         return true;
       }),
   };
+}
+
+// A folder may be reached by links and mounts, and a file by names that its disk takes for the same.
+function fileIdentities(path: string): string[] {
+  const options = { bigint: true, throwIfNoEntry: false } as const;
+  const numbers = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
+  const folder = statSync(dirname(path), options);
+  const file = lstatSync(path, options);
+  return [
+    ...(folder === undefined ? [] : [`${numbers(folder)}/${basename(path)}`]),
+    ...(file === undefined ? [] : [numbers(file)]),
+  ];
 }
 
 const leftoverEnd = /^\.[0-9a-f]{12}\.new$/;

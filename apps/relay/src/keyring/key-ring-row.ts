@@ -11,6 +11,7 @@ export function keyRingRow(
 ): KeyRingStore {
   return {
     place: name === defaultName ? "the relay's database" : `the relay's database (key ring "${name}")`,
+    identities: () => [`row ${name}`],
     async read() {
       const row = await database.db
         .selectFrom('key_rings')

@@ -2,6 +2,8 @@
 export interface KeyRingStore {
   /** Names the place, for sentences: a path, or the database. */
   readonly place: string;
+  /** What tells this place from all others, by whatever path it is named: two that share one of these are the same. */
+  identities(): readonly string[];
   /** The encrypted ring; `undefined` when there is none. @throws ConfigurationError when it must not be used. */
   read(): Promise<string | undefined>;
   /**

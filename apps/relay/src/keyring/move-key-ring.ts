@@ -29,6 +29,7 @@ export interface MoveKeyRingOptions {
  * @throws CommandError or ConfigurationError when it must not be done; the ring is where it was then.
  */
 export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
+  requireOtherPlace(options);
   for (;;) {
     const state = await findRing(options);
     if (state.kind === 'moved') return false;
@@ -43,14 +44,38 @@ export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean>
 
 /**
  * Destroys what a move has kept. Whether there was anything.
- * @throws CommandError or ConfigurationError when the new place does not hold that ring.
+ * @throws CommandError or ConfigurationError when the new place does not hold that ring; the copy is there then.
  */
 export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
-  const { copy, to } = options;
+  requireOtherPlace(options);
+  const { copy } = options;
   const kept = await copy.read();
   if (kept === undefined) return false;
-  await requireSuccessor(options, kept, (await to.store.read()) ?? '');
-  return copy.remove(kept);
+  await requireArrived(options, kept);
+  if (!(await copy.remove(kept))) return false;
+  try {
+    await requireArrived(options, kept);
+  } catch (error) {
+    await copy.replace(undefined, kept);
+    throw error;
+  }
+  return true;
+}
+
+/** @throws CommandError when the new place is the old one, or the one of the copy, by whatever path it is named. */
+export function requireOtherPlace({ from, copy, to }: MoveKeyRingOptions): void {
+  const target = new Set(to.store.identities());
+  const isTarget = (store: KeyRingStore) => store.identities().some((identity) => target.has(identity));
+  if (isTarget(from.store)) {
+    throw new CommandError(
+      `The key ring is in ${to.store.place} already, which is ${from.store.place}: there is nothing to move.`,
+    );
+  }
+  if (isTarget(copy)) {
+    throw new CommandError(
+      `The key ring cannot be moved to ${to.store.place}, where the copy is kept that --remove-old destroys: name another file.`,
+    );
+  }
 }
 
 type RingState =
@@ -80,6 +105,17 @@ async function findRing(options: MoveKeyRingOptions): Promise<RingState> {
     );
   }
   return { kind: 'here', stored: kept, isTaken: true };
+}
+
+async function requireArrived(options: MoveKeyRingOptions, kept: string): Promise<void> {
+  const { copy, to } = options;
+  const there = await to.store.read();
+  if (there === undefined) {
+    throw new CommandError(
+      `There is no key ring in ${to.store.place}: the copy of it in ${copy.place} was not destroyed.`,
+    );
+  }
+  await requireSuccessor(options, kept, there);
 }
 
 /** What became of a ring since it was moved still knows all of its bouncer keys, also those that were retired. */

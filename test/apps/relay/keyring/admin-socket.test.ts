@@ -286,6 +286,33 @@ describe('a relay', () => {
     await (await open(join(folder, 'relay.sock')))?.close();
   });
 
+  // Only root can give a socket away.
+  it.runIf(process.geteuid?.() === 0)(
+    'does not start when another user listens on the path of its socket, in a sticky folder too',
+    async () => {
+      const folder = freshFolder();
+      chmodSync(folder, 0o1777);
+      const path = join(folder, 'relay.sock');
+      const { heard, close } = await listener(path);
+      chownSync(path, 65_534, 65_534);
+      await expect(open(path)).rejects.toThrow(ConfigurationError);
+      await expect(open(path)).rejects.toThrow(/belongs to user 65534, not to you or root: .*find out who/);
+      expect([lstatSync(path).uid, heard]).toEqual([65_534, []]);
+      await close();
+    },
+  );
+
+  it('does not start when what listens on the path of its socket may be used by others', async () => {
+    const path = join(freshFolder(), 'relay.sock');
+    const { close } = await listener(path);
+    chmodSync(path, 0o666);
+    await expect(open(path)).rejects.toThrow(ConfigurationError);
+    await expect(open(path)).rejects.toThrow(
+      `has mode 0666, which lets others use it: run chmod 600 ${path}`,
+    );
+    await close();
+  });
+
   it('makes the folder of its socket, closed to others, where there is none', async () => {
     const path = join(freshFolder(), 'new', 'relay.sock');
     const opened = await open(path);

@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { keyRingFile } from '../../../../apps/relay/src/keyring/key-ring-file.js';
@@ -124,6 +133,53 @@ describe('keys move', () => {
     expect(await rowsOf(terminal)).toEqual([]);
   });
 
+  describe.each([
+    ['directly', (terminal: KeyTerminal) => terminal.folder],
+    ['through a linked folder', linkTo],
+    ['through a folder of a linked folder', (terminal: KeyTerminal) => `${linkTo(terminal)}/x/..`],
+  ])('to where it keeps its own copy, named %s', (_name, folderOf) => {
+    it.each(['', '--dry-run', '--remove-old --yes'])('is refused, and moves nothing (%s)', async (flags) => {
+      const terminal = await terminalWithRing();
+      const [keys, text] = [await keysOf(terminal), readFileSync(fileOf(terminal), 'utf8')];
+      const place = `file:${folderOf(terminal)}/ring.age-moved`;
+      for (let step = 0; step < 2; step += 1) {
+        const { error } = await terminal.run('move', '--to', place, ...flags.split(' ').filter(Boolean));
+        expect(error ?? 'not refused').toContain(
+          'where the copy is kept that --remove-old destroys: name another file',
+        );
+        expect(existsSync(`${fileOf(terminal)}-moved`)).toBe(false);
+        expect(readFileSync(fileOf(terminal), 'utf8')).toBe(text);
+      }
+      expect(await keysOf(terminal)).toEqual(keys);
+    });
+
+    it('is refused as well when the ring was moved there already, and destroys nothing', async () => {
+      const terminal = await terminalWithRing();
+      const [keys, there] = [await keysOf(terminal), join(folderOf(terminal), 'ring.age-moved')];
+      renameSync(fileOf(terminal), there);
+      writeFileSync(fileOf(terminal), `moved to ${there}\n`, { mode: 0o600 });
+      const { error } = await terminal.run('move', '--to', `file:${there}`, '--remove-old', '--yes');
+      expect(error ?? 'not refused').toContain('name another file');
+      terminal.environment.RELAY_KEY_RING = there;
+      expect(await keysOf(terminal)).toEqual(keys);
+    });
+
+    it('is refused where the ring itself is, too', async () => {
+      const terminal = await terminalWithRing();
+      const text = readFileSync(fileOf(terminal), 'utf8');
+      const { error } = await terminal.run(
+        'move',
+        '--to',
+        `file:${folderOf(terminal)}/ring.age`,
+        '--remove-old',
+        '--yes',
+      );
+      expect(error ?? 'not refused').toContain('there is nothing to move');
+      expect(readFileSync(fileOf(terminal), 'utf8')).toBe(text);
+      expect(existsSync(`${fileOf(terminal)}-moved`)).toBe(false);
+    });
+  });
+
   it('leaves the ring where it is when the new place cannot be written', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(fileOf(terminal), 'utf8');
@@ -194,6 +250,59 @@ describe('keys move', () => {
     expect(existsSync(`${disk.path}-moved`)).toBe(true);
   });
 });
+
+describe('the copy that a move has kept', () => {
+  it('is not destroyed when it is the ring itself, by whatever name', async () => {
+    const disk = await ringOnDisk();
+    const moved = optionsFor(disk);
+    await moveKeyRing(moved);
+    const copyPath = `${disk.path}-moved`;
+    const ring = readFileSync(copyPath, 'utf8');
+    const itself = { ...moved, to: { ...moved.to, store: moved.copy } };
+    await expect(removeMovedKeyRing(itself)).rejects.toThrow('name another file');
+    // As on a disk that takes names of upper and lower case for the same.
+    const otherName = join(disk.folder, 'RING.AGE-MOVED');
+    linkSync(copyPath, otherName);
+    const [copy, store] = [manyNamed(copyPath), manyNamed(otherName)];
+    const renamed = { ...moved, copy, to: { ...moved.to, store } };
+    await expect(removeMovedKeyRing(renamed)).rejects.toThrow('name another file');
+    expect(readFileSync(copyPath, 'utf8')).toBe(ring);
+  });
+
+  it('is kept when the new place holds nothing', async () => {
+    const disk = await ringOnDisk();
+    const options = optionsFor(disk);
+    await moveKeyRing(options);
+    rmSync(join(disk.folder, 'new.age'));
+    await expect(removeMovedKeyRing(options)).rejects.toThrow('There is no key ring in the file');
+    await disk.keeper.open(readFileSync(`${disk.path}-moved`, 'utf8'));
+  });
+
+  it('is put back when the ring went with it', async () => {
+    const disk = await ringOnDisk();
+    const options = optionsFor(disk);
+    await moveKeyRing(options);
+    const remove: KeyRingStore['remove'] = async (expected) => {
+      rmSync(join(disk.folder, 'new.age'));
+      return options.copy.remove(expected);
+    };
+    const treacherous = { ...options, copy: { ...options.copy, remove } };
+    await expect(removeMovedKeyRing(treacherous)).rejects.toThrow('There is no key ring in the file');
+    const kept = readFileSync(`${disk.path}-moved`, 'utf8');
+    expect((await disk.keeper.open(kept)).bouncerKeys).toHaveLength(1);
+  });
+});
+
+/** Another name of the terminal's folder. */
+function linkTo({ folder }: KeyTerminal): string {
+  symlinkSync(folder, `${folder}-link`);
+  return `${folder}-link`;
+}
+
+/** A file as it is where one file has two names that are no hard links. */
+function manyNamed(path: string): KeyRingStore {
+  return { ...keyRingFile(path), read: async () => readFileSync(path, 'utf8') };
+}
 
 type Stores = Partial<Record<'from' | 'copy' | 'to', KeyRingStore>>;
 

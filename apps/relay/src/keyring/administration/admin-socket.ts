@@ -51,7 +51,8 @@ export async function callDesk(desk: KeyDesk, call: DeskCall): Promise<JsonObjec
 /**
  * Lets commands on this machine reach the running relay. `undefined` when another relay of the same ring listens there:
  * it serves them as well.
- * @throws ConfigurationError when the path is too long for a socket, or something else is there.
+ * @throws ConfigurationError when the path is too long for a socket, something else is there, or what listens there is
+ * not trusted.
  */
 export async function openAdminSocket(
   path: string,
@@ -66,9 +67,7 @@ async function openUnlessOpen(
   path: string,
   service: AdminService,
 ): Promise<{ close(): Promise<void> } | undefined> {
-  const other = await tryConnect(path);
-  other?.destroy();
-  if (other !== undefined) return undefined;
+  if (await isServed(path)) return undefined;
   rmSync(path, { force: true });
   const open = new Set<Socket>();
   const server = createServer((socket) => {
@@ -133,6 +132,19 @@ async function connectTrusted(path: string): Promise<Socket | undefined> {
     throw new CommandError(`The relay's socket ${path} was replaced a moment ago: try again.`);
   }
   return socket;
+}
+
+/** Whether another relay listens at `path`. @throws ConfigurationError when somebody else may. */
+async function isServed(path: string): Promise<boolean> {
+  const other = await tryConnect(path);
+  if (other === undefined) return false;
+  other.destroy();
+  const there = readSocketFacts(path);
+  // What answered a moment ago has gone.
+  if (there?.socket === undefined) return false;
+  const distrust = describeDistrust(path, there, ownUid);
+  if (distrust !== undefined) throw new ConfigurationError([distrust]);
+  return true;
 }
 
 function requireSocketPath(path: string): void {

@@ -1,8 +1,14 @@
+import { resolve } from 'node:path';
 import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
 import type { Command } from 'commander';
 import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { keyRingStore, movedKeyRingStore, settingOf } from '../key-ring-place.js';
-import { type MoveKeyRingOptions, moveKeyRing, removeMovedKeyRing } from '../move-key-ring.js';
+import {
+  type MoveKeyRingOptions,
+  moveKeyRing,
+  removeMovedKeyRing,
+  requireOtherPlace,
+} from '../move-key-ring.js';
 import { actorName, keyRingDatabase, withDesk } from './desk-session.js';
 import { type ConsentFlags, printResult, withConsent } from './output.js';
 
@@ -38,6 +44,7 @@ async function move(terminal: Terminal, flags: MoveFlags): Promise<void> {
       to: { store: keyRingStore(place, rings), setting },
       actor: actorName(),
     };
+    requireOtherPlace(options);
     const { copy, from, to } = options;
     if (flags.dryRun) {
       const people = `This would move the key ring from ${from.store.place} to ${to.store.place}.`;
@@ -65,7 +72,7 @@ async function move(terminal: Terminal, flags: MoveFlags): Promise<void> {
 function parsePlace(to: string): KeyRingPlace {
   if (to === 'database') return { kind: 'database' };
   if (to.startsWith(filePrefix) && to.length > filePrefix.length) {
-    return { kind: 'file', path: to.slice(filePrefix.length) };
+    return { kind: 'file', path: resolve(to.slice(filePrefix.length)) };
   }
   throw new CommandError(`"${to}" is no place for a key ring: say database, or ${filePrefix}PATH.`);
 }
