@@ -23,7 +23,7 @@ export async function relayWithKeys(environment: Record<string, string> = {}) {
 export async function startRelayOf(terminal: KeyTerminal) {
   const log = createMemoryLog();
   const clock = () => terminal.now;
-  const configuration = readRelayEnvironment(terminal.environment);
+  const configuration = readRelayEnvironment({ ...terminal.environment, RELAY_METRICS_PORT: '0' });
   const relay = await startRelay(configuration, { log: log.log, clock, monotonic: clock });
   return { relay, log };
 }

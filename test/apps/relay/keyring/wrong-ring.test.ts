@@ -35,7 +35,8 @@ eachBackend((backend) => {
   }
 
   async function readiness() {
-    const response = await fetch(`${here.relay.url}/health/ready`);
+    // On the operator's own door: strangers are told no more than that something is not well.
+    const response = await fetch(new URL('/health/ready', here.relay.metricsUrl));
     const { checks } = (await response.json()) as { checks: { keys: string } };
     return [response.status, checks.keys] as const;
   }
