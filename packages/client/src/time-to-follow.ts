@@ -19,6 +19,8 @@ export interface FollowedTime {
   readonly now: number;
   /** Whether the two clocks are within a day of each other. */
   readonly clocksAgree: boolean;
+  /** Whether `now` is the server's time. So it is wherever the clocks agree. */
+  readonly isServerTime: boolean;
 }
 
 /**
@@ -38,5 +40,6 @@ export function timeToFollow({ device, server, keyListIssuedAt }: Clocks): Follo
     device < keyListIssuedAt - followedMilliseconds &&
     keyListIssuedAt <= server;
   const furthest = isProvenBehind ? longestClockLagMilliseconds : followedMilliseconds;
-  return { now: ahead <= furthest ? server : device, clocksAgree };
+  const isServerTime = ahead <= furthest;
+  return { now: isServerTime ? server : device, clocksAgree, isServerTime };
 }

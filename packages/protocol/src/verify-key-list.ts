@@ -24,7 +24,10 @@ export interface KeyListTrust {
   readonly lastSequence: number;
   /** By the client's own clock, never by what a server says that it is. */
   readonly nowSeconds: number;
-  /** How far that clock may be behind before a list counts as one from the future; {@link keyListSkewSeconds} by default. */
+  /**
+   * How far that clock may be behind before a list, or its sequence, counts as one from the future;
+   * {@link keyListSkewSeconds} by default.
+   */
   readonly clockLagSeconds?: number;
 }
 
@@ -42,7 +45,8 @@ export type KeyListVerdict =
   | { readonly kind: 'refused'; readonly reason: KeyListRefusal };
 
 /**
- * How far a sequence may lie ahead of `issued_at`, and `issued_at` ahead of the client's clock. A thief of the signing
+ * How far a sequence may lie ahead of `issued_at` where it is ahead of the client's clock by more than `clockLagSeconds`,
+ * and by default `issued_at` ahead of that clock. A thief of the signing
  * key could otherwise publish one list after which no true one would ever be new enough.
  */
 export const keyListSkewSeconds = 86_400;
@@ -71,7 +75,9 @@ function refusalByTime(list: KeyListDocument, trust: KeyListTrust): KeyListRefus
   const { clockLagSeconds = keyListSkewSeconds } = trust;
   if (list.issued_at > trust.nowSeconds + clockLagSeconds) return 'issued-in-the-future';
   if (list.sequence < trust.lastSequence) return 'sequence-went-back';
-  if (list.sequence > (list.issued_at + keyListSkewSeconds) * 1000) return 'sequence-too-far-ahead';
+  // A relay whose clock was ahead, by no more than clients tolerate, goes on from the sequence that they have followed.
+  const latestSeconds = Math.max(list.issued_at + keyListSkewSeconds, trust.nowSeconds + clockLagSeconds);
+  if (list.sequence > latestSeconds * 1000) return 'sequence-too-far-ahead';
   return undefined;
 }
 

@@ -14,6 +14,7 @@ describe('The time that a phone goes by', () => {
     expect(timeToFollow({ device, server, keyListIssuedAt: undefined })).toEqual({
       now: server,
       clocksAgree,
+      isServerTime: true,
     });
   });
 
@@ -22,6 +23,7 @@ describe('The time that a phone goes by', () => {
     expect(timeToFollow({ device, server, keyListIssuedAt: undefined })).toEqual({
       now: device,
       clocksAgree: false,
+      isServerTime: false,
     });
   });
 

@@ -197,6 +197,8 @@ describe('The instants of a key list', () => {
     const lag = { clockLagSeconds: 7 * day };
     expect(verdict({ issuedAt: now + 7 * day }, lag)).toBe(good);
     expect(verdict({ issuedAt: now + 7 * day + 1 }, lag)).toBe('issued-in-the-future');
+    expect(verdict({ sequence: (now + 7 * day) * 1000 }, lag)).toBe(good);
+    expect(verdict({ sequence: (now + 7 * day) * 1000 + 1 }, lag)).toBe('sequence-too-far-ahead');
   });
 
   it('let the last sequence come again, and none before it', () => {

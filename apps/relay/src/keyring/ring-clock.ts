@@ -13,6 +13,18 @@ import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
  */
 const allowedLagMilliseconds = dayMilliseconds - 60_000;
 
+/**
+ * How far ahead of its clock the sequence of a list may lie for a phone to follow it, whatever the list's date. The same
+ * as the phones' own tolerance (`longestClockLagMilliseconds` of the client).
+ */
+export const followedAheadMilliseconds = 7 * dayMilliseconds;
+
+/**
+ * How much further ahead a sequence may lie than a date: it stays so for days after dates were mended, and a minute leaves
+ * room for the lists that are signed at once, of which each counts one further.
+ */
+const mendedLeadMilliseconds = followedAheadMilliseconds + 60_000 - allowedLagMilliseconds;
+
 /** How long nothing may have happened to the ring. A relay that runs signs the list every two weeks. */
 const longestRestMilliseconds = 90 * dayMilliseconds;
 
@@ -62,8 +74,9 @@ export function requireClockOfRing(ring: KeyRing, reading: ClockReading): void {
 }
 
 /**
- * The ring as if what a clock that was ahead has dated had been done now. The list is signed again with a sequence by the
- * clock. Phones follow it that refused the lists from the future; the few whose own clock was ahead as well follow it
+ * The ring as if what a clock that was ahead has dated had been done now. The list is signed again: with the sequence
+ * after the last one where that is at most a week ahead, so that phones which have followed that list follow this one;
+ * otherwise by the clock, for the phones that have refused it; the few whose own clock was ahead as well follow then
  * only when that time has come. The very same ring when nothing in it is dated more than a day ahead.
  */
 export function mendDates(
@@ -103,15 +116,16 @@ function mendKey(
 }
 
 function mendPublished(published: PublishedKeyList, now: number): PublishedKeyList {
-  // Issued never, so that it is signed again.
-  return { ...published, sequence: Math.min(published.sequence, now - 1), issuedAt: 0 };
+  const mayBeFollowed = published.sequence <= now + followedAheadMilliseconds;
+  // Issued never, so that it is signed again, with the next sequence.
+  return { ...published, sequence: mayBeFollowed ? published.sequence : now - 1, issuedAt: 0 };
 }
 
 /** When something last happened to the ring, by the clocks of those who did it; in Unix milliseconds. */
 function latestInstant({ bouncerKeys, signingKeys, published }: KeyRing): number {
   return Math.max(
     published?.issuedAt ?? 0,
-    published?.sequence ?? 0,
+    (published?.sequence ?? 0) - mendedLeadMilliseconds,
     ...signingKeys.map(({ createdAt }) => createdAt),
     ...bouncerKeys.map(changedAt),
   );

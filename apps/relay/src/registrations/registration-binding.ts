@@ -11,19 +11,23 @@ export interface Presentation {
   readonly now: number;
 }
 
+type BoundFields = Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp' | 'sequence'>;
+
 /**
  * Whether a registration may count for this realm and account, as far as it says itself: an audience, if it has one, is
- * the realm, a push account id the account, and its timestamp lies no further in the future than the liveness timeout. A
+ * the realm, a push account id the account, and its timestamp and its sequence, which is the millisecond of the sealing,
+ * lie no further in the future than the liveness timeout: after a sequence beyond, no true one would count any more. A
  * registration without them, as stock clients make them, may count for any.
  */
 export function isBoundTo(
-  { audience, pushAccountId, timestamp }: Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp'>,
+  { audience, pushAccountId, timestamp, sequence = 0 }: BoundFields,
   presentation: Presentation,
 ): boolean {
   const { realmUuid, now } = presentation;
   if (pushAccountId !== undefined && pushAccountId !== presentation.pushAccountId) return false;
   if (audience !== undefined && audience !== realmUuid) return false;
-  return timestamp - unixSeconds(now) <= livenessTimeoutSeconds;
+  const latest = unixSeconds(now) + livenessTimeoutSeconds;
+  return timestamp <= latest && unixSeconds(sequence) <= latest;
 }
 
 /** What a sealed registration is remembered by, for as long as it could be presented again. */

@@ -1,4 +1,4 @@
-import { formatPushAccountId } from '@waxwing/protocol';
+import { formatPushAccountId, livenessTimeoutSeconds } from '@waxwing/protocol';
 import { BulkStatement } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { RelayTables } from '../relay-tables.js';
@@ -12,6 +12,12 @@ interface AccountSequence {
   readonly push_account_id: string;
   readonly sequence: number;
 }
+
+/**
+ * How far ahead of the clock a remembered sequence may lie to count. None is taken more than the liveness timeout ahead;
+ * one beyond twice that was taken by a clock that was wrong, or before there was a bound, and would lock its phone out.
+ */
+const furthestAheadMilliseconds = 2 * livenessTimeoutSeconds * 1000;
 
 /**
  * Remembers the highest sequence that each account has registered with, so that no server can present a registration
@@ -46,7 +52,7 @@ export class RegistrationSequences {
     const rows = numbered
       .sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))
       .map(({ realm_id, push_account_id, sequence }) => [realm_id, push_account_id, sequence, now]);
-    const known = [...(await this.#raise.run(db, rows)), ...(await findSequences(db, unnumbered))];
+    const known = [...(await this.#raise.run(db, rows)), ...(await findSequences(db, unnumbered, now))];
     const inForce = new Map(known.map((account) => [nameOf(account), account.sequence]));
     return new Set(
       registrations.filter((registration) => {
@@ -57,7 +63,7 @@ export class RegistrationSequences {
   }
 }
 
-/** Forgets the accounts of which nothing was presented since `before` (Unix milliseconds), up to `limit`; how many they were. */
+/** Forgets the accounts for which nothing came into force since `before` (Unix milliseconds), up to `limit`; how many they were. */
 export async function forgetRegistrationSequences(
   db: Transaction<RelayTables>,
   before: number,
@@ -82,6 +88,7 @@ export async function forgetRegistrationSequences(
 async function findSequences(
   db: Transaction<RelayTables>,
   accounts: readonly AccountSequence[],
+  now: number,
 ): Promise<readonly AccountSequence[]> {
   if (accounts.length === 0) return [];
   const ids = accounts.map(({ push_account_id }) => push_account_id);
@@ -91,6 +98,7 @@ async function findSequences(
     .select(['realm_id', 'push_account_id', 'sequence'])
     .where('realm_id', 'in', realms)
     .where('push_account_id', 'in', ids)
+    .where('sequence', '<=', now + furthestAheadMilliseconds)
     .execute();
 }
 
@@ -117,15 +125,22 @@ function buildStatement(db: Kysely<RelayTables>, rows: number): string {
       })),
     )
     .onConflict((conflict) =>
-      conflict.columns(['realm_id', 'push_account_id']).doUpdateSet(({ ref, eb }) => ({
-        sequence: eb
-          .case()
-          .when(ref('excluded.sequence'), '>', ref('registration_sequences.sequence'))
-          .then(ref('excluded.sequence'))
-          .else(ref('registration_sequences.sequence'))
-          .end(),
-        presented_at: ref('excluded.presented_at'),
-      })),
+      conflict.columns(['realm_id', 'push_account_id']).doUpdateSet(({ ref, eb }) => {
+        const furthest = eb(ref('excluded.presented_at'), '+', eb.lit(furthestAheadMilliseconds));
+        const isInForce = eb.or([
+          eb(ref('excluded.sequence'), '>=', ref('registration_sequences.sequence')),
+          eb(ref('registration_sequences.sequence'), '>', furthest),
+        ]);
+        // One that is refused changes nothing, or whoever repeats it would keep the account from being forgotten.
+        const nowOrBefore = (column: 'sequence' | 'presented_at') =>
+          eb
+            .case()
+            .when(isInForce)
+            .then(ref(`excluded.${column}`))
+            .else(ref(`registration_sequences.${column}`))
+            .end();
+        return { sequence: nowOrBefore('sequence'), presented_at: nowOrBefore('presented_at') };
+      }),
     )
     .returning(['realm_id', 'push_account_id', 'sequence'])
     .compile().sql;

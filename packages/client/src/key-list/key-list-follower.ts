@@ -30,7 +30,7 @@ const refusals: Readonly<Record<KeyListRefusal, string>> = {
   expired: 'it has expired',
   'issued-in-the-future': 'it was issued in the future, or the clock of the phone is far behind',
   'sequence-went-back': 'it is older than one that was seen before',
-  'sequence-too-far-ahead': 'its sequence is too far ahead of its date',
+  'sequence-too-far-ahead': 'its sequence is too far ahead of its date and of the phone’s clock',
 };
 
 /**

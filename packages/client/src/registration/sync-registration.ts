@@ -1,4 +1,4 @@
-import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
+import { encodeBase64, formatPushAccountId, livenessTimeoutSeconds } from '@waxwing/protocol/phone';
 import { createPushAccount } from '../accounts/create-push-account.js';
 import { isSameAccount, type PushAccount } from '../accounts/push-account.js';
 import { buildRegistration, type PushToken } from '../build-registration.js';
@@ -14,7 +14,7 @@ import type { RegistrarContext } from './registrar-context.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
 import { statusCodeOf, statusOfError } from './status-of-error.js';
 
-// One for the state that was found, one for a key that was refused, one for a clock that was wrong.
+// One for the state that was found, one for a key that was refused or a clock that was wrong, one for a new account.
 const mostRegistrationsOfOneSync = 3;
 
 /**
@@ -47,9 +47,8 @@ interface SyncRun {
 
 async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
   let account = await findOrCreateAccount(context);
-  const { pushAccountId } = account;
-  const watch = createDeviceWatch({ ...context, ...run, pushAccountId });
-  let known = run.queue.pushDevices.get(formatPushAccountId(pushAccountId));
+  let watch = createDeviceWatch({ ...context, ...run, pushAccountId: account.pushAccountId });
+  let known = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
 
   let key = await context.bouncerKeys.choose(keyListOrigin(context.api));
 
@@ -58,7 +57,12 @@ async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<R
     const reason = nextReason({ context, run, account, known, key, time, registrations });
     if (reason !== undefined) {
       if (key.source === 'none') {
+        const { pushAccountId } = account;
         return registrationStatus('no-usable-key', { warning: key.warning, pushAccountId });
+      }
+      if (isLockedOut({ account, known, time, registrations })) {
+        account = await replaceAccount(context, account);
+        watch = createDeviceWatch({ ...context, ...run, pushAccountId: account.pushAccountId });
       }
       account = await register(context, { account, run, key, reason, timestamp: unixSeconds(time) });
       registrations += 1;
@@ -76,6 +80,22 @@ async function findOrCreateAccount(context: RegistrarContext): Promise<PushAccou
   const { accounts, identity } = context;
   const existing = (await accounts.list()).find((account) => isSameAccount(account, identity));
   return existing ?? createPushAccount(accounts, identity, context);
+}
+
+/**
+ * Whether the relay takes nothing more for this account: somebody has presented a later number for it, or the phone has
+ * numbered its own by a clock that was ahead.
+ */
+function isLockedOut({ account, known, time, registrations }: LastTry): boolean {
+  if (registrations === mostRegistrationsOfOneSync - 1 && isExpired(known)) return true;
+  const nextSequence = (account.sequence ?? 0) + 1;
+  return time.isServerTime && Math.floor(nextSequence / 1000) > unixSeconds(time) + livenessTimeoutSeconds;
+}
+
+/** A new account for the same user: whatever was presented for the old one says nothing about it. */
+async function replaceAccount(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
+  await context.accounts.remove(account.pushAccountId);
+  return createPushAccount(context.accounts, context.identity, context);
 }
 
 function keyListOrigin(api: ChatApi) {
@@ -100,7 +120,7 @@ function nextReason({ run, account, known, key, time, registrations }: Step): Re
   if (registrations >= mostRegistrationsOfOneSync) return undefined;
   // Of what this very sync has sent, only these two fail for a reason that is gone at the next try.
   const failedJustNow = registrations > 0 && known?.status === 'failed';
-  if (failedJustNow && !isKeyRefused(known) && !(isExpired(known) && time.clocksAgree)) return undefined;
+  if (failedJustNow && !isKeyRefused(known) && !(isExpired(known) && time.isServerTime)) return undefined;
   return reasonToRegister({
     sent: account.registration,
     known,
@@ -109,6 +129,8 @@ function nextReason({ run, account, known, key, time, registrations }: Step): Re
     now: unixSeconds(time),
   });
 }
+
+type LastTry = Pick<Step, 'account' | 'known' | 'time' | 'registrations'>;
 
 interface RegisterTask {
   readonly account: PushAccount;

@@ -4,6 +4,7 @@ import { writePrivateFile } from '@waxwing/service';
 import { generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
+import { longestClockLagMilliseconds } from '../../../../packages/client/src/time-to-follow.js';
 import { type KeyTerminal, keysOf, ringOf, terminalWithRing } from './key-terminal.js';
 import { keeperOf, liveRing, makeRing, sharedWorld } from './live-ring-under-test.js';
 import { day, freshFolder, sodium, startedAt } from './ring-material.js';
@@ -31,17 +32,18 @@ async function phoneFollows(terminal: KeyTerminal, lastSequence: number) {
       revokedKeys: new Set(),
       lastSequence,
       nowSeconds: Math.floor(terminal.now / 1000),
+      clockLagSeconds: longestClockLagMilliseconds / 1000,
     },
   );
   return verdict.kind === 'verified' ? verdict.list.sequence : verdict.reason;
 }
 
-/** A ring whose operator took a clock that was ten years ahead for right, rotated, and then put the clock right. */
-async function spoiltRing() {
+/** A ring whose operator took a clock that was ahead for right, rotated, and then put the clock right. */
+async function spoiltRing(ahead = 10 * year) {
   const terminal = await terminalWithRing();
   const right = terminal.now + 5 * day;
   const seen = Number(await phoneFollows(terminal, 0));
-  terminal.now = right + 10 * year;
+  terminal.now = right + ahead;
   expect((await confirmed(terminal, 'rotate')).error).toBeUndefined();
   terminal.now = right;
   return { terminal, right, seen };
@@ -122,6 +124,24 @@ describe('keys mend-dates', () => {
     expect(published).toMatchObject({ sequence: right, issuedAt: right });
     expect((await terminal.run('rotate')).error).toBeUndefined();
     expect(await phoneFollows(terminal, right)).toBe(right + 1);
+  });
+
+  it.each([2, 5, 7])('has phones follow that have followed a list from %d days ahead', async (days) => {
+    const { terminal, right, seen } = await spoiltRing(days * day);
+    const followed = right + days * day;
+    expect(await phoneFollows(terminal, seen)).toBe(followed);
+    expect((await terminal.run('rotate')).error).toContain('keys mend-dates --today YYYY-MM-DD');
+    expect((await terminal.run('mend-dates', '--today', dayOf(right))).printed).toContain('dated again');
+    terminal.now += 1000;
+    expect((await terminal.run('verify')).error).toBeUndefined();
+    expect(await phoneFollows(terminal, followed)).toBe(followed + 1);
+    expect((await ringOf(terminal)).published).toMatchObject({ issuedAt: right });
+    const [, primary] = await keysOf(terminal);
+    expect((await terminal.run('revoke', primary?.id ?? '', '--compromised', '--yes')).error).toBeUndefined();
+    expect(await phoneFollows(terminal, followed + 1)).toBe(followed + 2);
+    terminal.now = followed + day;
+    expect((await terminal.run('rotate')).error).toBeUndefined();
+    expect(await phoneFollows(terminal, followed + 2)).toBe(followed + day);
   });
 
   it('mends signing keys, token keys, and what was retired or revoked as well, and leaves what was dated rightly', async () => {

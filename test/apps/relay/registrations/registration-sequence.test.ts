@@ -122,7 +122,27 @@ eachBackend((backend) => {
       expect(await register({ sequence: 1 })).toMatchObject({ status: 200 });
     });
 
-    it('is forgotten 400 days after anything was presented for the account, and not before', async () => {
+    it('is refused when it lies more than a day ahead of the clock, as a timestamp is', async () => {
+      const latest = (now + day) * 1000 + 999;
+      for (const sequence of [latest + 1, Number.MAX_SAFE_INTEGER]) {
+        expect(await register({ sequence })).toMatchObject(invalid);
+      }
+      expect(await register({ sequence: now * 1000 })).toMatchObject({ status: 200 });
+      expect(await register({ sequence: latest })).toMatchObject({ status: 200 });
+      expect(await register({ sequence: now * 1000 })).toMatchObject(superseded);
+    });
+
+    it('that was kept from before there was a bound locks nobody out', async () => {
+      const row = { presented_at: relay.time.now, sequence: Number.MAX_SAFE_INTEGER };
+      await register({ sequence: 9 });
+      await register({ sequence: 9 }, '2409');
+      await relay.database.db.updateTable('registration_sequences').set(row).execute();
+      expect(await register({}, '2409')).toMatchObject({ status: 200 });
+      expect(await register({ sequence: now * 1000 })).toMatchObject({ status: 200 });
+      expect(await register({ sequence: now * 1000 - 1 })).toMatchObject(superseded);
+    });
+
+    it('is forgotten 400 days after the last one in force, and refused ones delay nothing', async () => {
       const { database, context } = relay;
       scheduleRemovalOfOldRows({
         ...{ database, clock: context.clock, metrics: context.metrics },
@@ -135,7 +155,7 @@ eachBackend((backend) => {
       relay.time.now = start + 10 * 86_400_000;
       const replayed = { sequence: 8, timestamp: now + 10 * day };
       expect(await register(replayed)).toMatchObject(superseded);
-      relay.time.now = start + sequenceRetentionMilliseconds + 9 * 86_400_000;
+      relay.time.now = start + sequenceRetentionMilliseconds - 86_400_000;
       await database.jobs.idle();
       expect(await remembered()).toEqual([{ sequence: 9 }]);
       relay.time.now += 2 * 86_400_000;

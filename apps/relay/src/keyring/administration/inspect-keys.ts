@@ -2,6 +2,7 @@ import { type JsonObject, verifyKeyList } from '@waxwing/protocol';
 import { CommandError, unixSeconds } from '@waxwing/service';
 import { z } from 'zod';
 import { currentSigningKey, openingKeys, type PublishedKeyList, primaryKey } from '../key-ring.js';
+import { followedAheadMilliseconds } from '../ring-clock.js';
 import { deskCommand } from './key-desk.js';
 
 /** What an app is built with, and the key list as it is published. */
@@ -35,6 +36,7 @@ export const verifyRing = deskCommand({
         revokedKeys: new Set(),
         lastSequence: 0,
         nowSeconds: unixSeconds(clock()),
+        clockLagSeconds: unixSeconds(followedAheadMilliseconds),
       },
     );
     if (verdict.kind === 'refused') {
