@@ -186,13 +186,15 @@ export class DeliveryAttempts {
   }
 
   #concludeSent(
-    { notification, device: { target } }: Delivery,
+    delivery: Delivery,
     { appId, vendor }: AppRoute,
     environment: ApnsEnvironment,
   ): Attempt | Promise<Attempt> {
+    const { notification, device } = delivery;
+    const { target } = device;
     const { credentials, deletions, metrics } = this.#options;
     this.#replaced.note(notification);
-    deletions.noteSent(appId, notification);
+    deletions.noteSent(appId, delivery);
     metrics.countSent(vendor);
     const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
     const attempt: Attempt = isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;

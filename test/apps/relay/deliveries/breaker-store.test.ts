@@ -51,6 +51,18 @@ eachBackend((backend) => {
     ]);
   });
 
+  it('a process that sees more dead tokens holds what is frozen, and undoes no confirmation', async () => {
+    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrationSets }));
+    const at = { app: 'a', scope: 'realm x' };
+    expect(await store.heldAt(at)).toBeUndefined();
+    await store.open({ ...at, kind: 'deletion', reason: 'too many', at: 1 });
+    await store.hold(at, 2);
+    expect(await store.heldAt(at)).toBe(2);
+    await store.confirm('a', 3);
+    await store.hold(at, 4);
+    expect(await store.list()).toMatchObject([{ openedAt: 2, confirmedAt: 3 }]);
+  });
+
   it('breakers of before deletions were frozen by realm are kept, for the whole app', async () => {
     const url = await backend.freshUrl();
     const { '0003-breaker-scopes': _newer, ...migrations } = deliveryMigrations.migrations;

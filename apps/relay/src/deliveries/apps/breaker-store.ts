@@ -12,6 +12,7 @@ export interface BreakerScope {
 export interface StoredBreaker extends BreakerScope {
   readonly kind: BreakerKind;
   readonly reason: string;
+  /** When it was opened, or a process last held it. */
   readonly openedAt: number;
   /** When an operator confirmed the deletions; `undefined` while they are frozen. */
   readonly confirmedAt: number | undefined;
@@ -54,6 +55,32 @@ export class BreakerStore {
         .where('scope', '=', scope)
         .execute(),
     );
+  }
+
+  /** Tells the other processes that one still sees many dead tokens; changes nothing that an operator confirmed. */
+  async hold({ app, scope }: BreakerScope, at: number): Promise<void> {
+    await this.#database.write(({ db }) =>
+      db
+        .updateTable('app_breakers')
+        .set({ opened_at: at })
+        .where('app', '=', app)
+        .where('kind', '=', 'deletion')
+        .where('scope', '=', scope)
+        .where('confirmed_at', 'is', null)
+        .execute(),
+    );
+  }
+
+  /** When a scope's deletions were frozen or last held; `undefined` while they go on. */
+  async heldAt({ app, scope }: BreakerScope): Promise<number | undefined> {
+    const row = await this.#database.db
+      .selectFrom('app_breakers')
+      .select('opened_at')
+      .where('app', '=', app)
+      .where('kind', '=', 'deletion')
+      .where('scope', '=', scope)
+      .executeTakeFirst();
+    return row?.opened_at;
   }
 
   /** A process that starts asks the vendors anew whether they take its credentials. */

@@ -13,6 +13,8 @@ const leastShare = 0.2;
 /** So many are never usual, whatever came before. */
 const mostShare = 0.9;
 const timesUsual = 5;
+/** What was deleted before the freezing is missing afterwards: half of what froze is no proof that it is over. */
+const thawingPart = 0.5;
 const initialUsualShare = 0.02;
 const usualOutcomes = 3000;
 const maximumCauses = 1000;
@@ -31,6 +33,8 @@ interface Contribution {
 export class DeathShare {
   /** What is learnt of a mistake is not what is usual. */
   isFrozen = false;
+  /** Another object after each restart: what was counted before it counts again. */
+  era: object = {};
   #sent = 0;
   #dead = 0;
   /** Dead ones since the last one that was sent. */
@@ -71,6 +75,11 @@ export class DeathShare {
     return Math.min(mostShare, Math.max(leastShare, timesUsual * this.#usualShare));
   }
 
+  /** Up to which share it is usual again after a freezing. */
+  get thawingShare(): number {
+    return thawingPart * this.highestShare;
+  }
+
   /** What was found dead of how many outcomes, and what is usual, for people. */
   describe(): string {
     const percent = (share: number) => `${Math.round(share * 1000) / 10} %`;
@@ -81,6 +90,7 @@ export class DeathShare {
   /** Begins again, but for what is usual. */
   restart(): void {
     this.isFrozen = false;
+    this.era = {};
     this.#sent = this.#dead = this.#run = 0;
     this.#causes.clear();
   }

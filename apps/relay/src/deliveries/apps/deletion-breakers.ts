@@ -4,6 +4,7 @@ import { RecentLookups } from '../../servers/recent-lookups.js';
 import type { Delivery, Notification } from '../delivery.js';
 import { AppShares, type Scope } from './app-shares.js';
 import { type BreakerStore, type StoredBreaker, scopeKey } from './breaker-store.js';
+import { FrozenWatch, type Owner } from './frozen-watch.js';
 
 export interface DeletionBreakersOptions {
   readonly clock: Clock;
@@ -13,33 +14,32 @@ export interface DeletionBreakersOptions {
   onChange(appId: string, frozen: number): void;
 }
 
-/** What came after the freezing, or within the hour that is watched now. */
-interface Watched extends Pick<StoredBreaker, 'app' | 'scope'> {
-  since: number;
-  sent: number;
-  dead: number;
-}
-
 const hourMilliseconds = 60 * 60_000;
 /** After an operator confirmed, deletions go on for so long whatever the share. */
 const confirmedMilliseconds = 24 * hourMilliseconds;
+/** A freezing so soon after a thaw lasts twice as long as the one before, up to as long as this. */
+const relapseMilliseconds = 24 * hourMilliseconds;
 const reloadMilliseconds = 2000;
 const maximumApps = 10_000;
-const maximumOwners = 20_000;
+const maximumThawed = 10_000;
+/** Two for each scope: the account and the phone. */
+const maximumNames = 60_000;
 
 /**
  * Freezes deletions when a vendor suddenly calls far more tokens dead than usual: a mistake at the vendor or in the
  * configuration looks exactly like that, and deletions cannot be undone. Deliveries go on. Frozen is the realm where it
  * happens; a server when it happens in several of its realms, and the whole app when it happens with several servers, so
- * that no member and no server can freeze what belongs to others. It thaws by itself after an hour in which the share
- * was usual, or when an operator confirms.
+ * that no member and no server can freeze what belongs to others. It thaws by itself after an hour in which enough phones
+ * answered, few of them dead, and no other process saw many dead; or when an operator confirms.
  */
 export class DeletionBreakers {
   readonly #options: DeletionBreakersOptions;
   readonly #apps = new Map<string, AppShares>();
-  /** Push accounts and tokens that were counted as dead within the hour: each owner and each phone weighs one. */
-  readonly #counted: RecentLookups<true>;
-  readonly #frozen = new Map<string, Watched>();
+  /** Push accounts and tokens that a scope counted within the hour, and in which era of its share. */
+  readonly #counted: Readonly<Record<'sent' | 'dead', RecentLookups<object>>>;
+  readonly #frozen = new Map<string, FrozenWatch>();
+  /** How long lasted what thawed of late. */
+  readonly #thawed: RecentLookups<number>;
   readonly #confirmed = new Map<string, number>();
   /** What is being stored as frozen. */
   readonly #freezing = new Map<string, Promise<void>>();
@@ -50,28 +50,33 @@ export class DeletionBreakers {
 
   constructor(options: DeletionBreakersOptions) {
     this.#options = options;
-    this.#counted = new RecentLookups({
-      clock: options.clock,
-      lifetimeMilliseconds: hourMilliseconds,
-      maximumEntries: maximumOwners,
+    const { clock } = options;
+    const hourly = {
+      ...{ clock, lifetimeMilliseconds: hourMilliseconds, maximumEntries: maximumNames },
+    };
+    this.#counted = { sent: new RecentLookups(hourly), dead: new RecentLookups(hourly) };
+    this.#thawed = new RecentLookups({
+      ...{ clock, lifetimeMilliseconds: relapseMilliseconds, maximumEntries: maximumThawed },
     });
   }
 
-  noteSent(appId: string, notification: Notification): void {
+  noteSent(appId: string, delivery: Delivery): void {
     const now = this.#options.clock();
-    for (const { key, share } of this.#scopesOf(appId, notification)) {
-      share.noteSent(now);
-      const watched = this.#frozen.size === 0 ? undefined : this.#frozen.get(key);
-      if (watched !== undefined) watched.sent += 1;
+    const owner = ownerOf(delivery);
+    for (const scope of this.#scopesOf(appId, delivery.notification)) {
+      if (!this.#isFirst('sent', scope, owner)) continue;
+      scope.share.noteSent(now);
+      this.#frozen.get(scope.key)?.count('sent');
     }
   }
 
   /** Counts a dead token. Whether it may be deleted. */
-  async mayDelete(appId: string, { notification, device }: Delivery): Promise<boolean> {
+  async mayDelete(appId: string, delivery: Delivery): Promise<boolean> {
     await this.takeUpConfirmations();
-    const scopes = this.#scopesOf(appId, notification);
-    if (this.#isFirstOf(appId, notification, device.target.token)) this.#noteDead(scopes);
+    // Before it is counted: a thaw would forget it.
     await this.review();
+    const scopes = this.#scopesOf(appId, delivery.notification);
+    this.#noteDead(scopes, ownerOf(delivery));
     if (scopes.some(({ key }) => this.#frozen.has(key))) return false;
     for (const scope of scopes) {
       if (!scope.share.isUnusual || this.#isConfirmed(scope.key)) continue;
@@ -87,15 +92,18 @@ export class DeletionBreakers {
   /** Lets go on what was usual for an hour. Call it now and then; while nothing is frozen it does nothing. */
   async review(): Promise<void> {
     const now = this.#options.clock();
-    for (const [key, watched] of this.#frozen) {
-      const { app, scope, since, sent, dead } = watched;
-      if (now - since < hourMilliseconds) continue;
-      Object.assign(watched, { since: now, sent: 0, dead: 0 });
+    const { store } = this.#options;
+    for (const [key, watch] of this.#frozen) {
+      const { app, scope } = watch;
       const share = this.#apps.get(app)?.find(scope);
-      // Without one that was sent nobody knows whether any token lives.
-      if (share === undefined || sent === 0 || dead / (sent + dead) > share.highestShare) continue;
-      await this.#options.store.close(app, 'deletion', scope);
-      this.#resume(key, 'the share of dead tokens was usual for an hour: deletions go on');
+      if (share === undefined) continue;
+      if (watch.mustHold(share.thawingShare, now)) await store.hold(watch, now);
+      if (!watch.isOver(now)) continue;
+      const wasUsual = watch.wasUsual(share.thawingShare);
+      const since = watch.begin(now);
+      if (!wasUsual || watch.isHeldByOther((await store.heldAt(watch)) ?? now, since)) continue;
+      await store.close(app, 'deletion', scope);
+      this.#thaw(key, 'the share of dead tokens was usual for long enough: deletions go on');
     }
   }
 
@@ -114,8 +122,7 @@ export class DeletionBreakers {
       }
     }
     for (const key of [...this.#frozen.keys()]) {
-      if (!stillFrozen.has(key))
-        this.#resume(key, 'another relay found the share of dead tokens usual again');
+      if (!stillFrozen.has(key)) this.#thaw(key, 'another relay found the share of dead tokens usual again');
     }
     this.#loadedAt = this.#options.clock();
   }
@@ -126,19 +133,21 @@ export class DeletionBreakers {
     if (this.#frozen.size > 0 && !isFresh) await this.#reload();
   }
 
-  #noteDead(scopes: readonly Scope[]): void {
+  #noteDead(scopes: readonly Scope[], owner: Owner): void {
     const now = this.#options.clock();
-    for (const { key, share, cause } of scopes) {
-      const watched = this.#frozen.get(key);
-      if (share.noteDead(cause, now) && watched !== undefined) watched.dead += 1;
+    for (const scope of scopes) {
+      if (!this.#isFirst('dead', scope, owner)) continue;
+      if (scope.share.noteDead(scope.cause, now)) this.#frozen.get(scope.key)?.count('dead');
     }
   }
 
-  #isFirstOf(appId: string, { realmId, pushAccountId }: Notification, token: string): boolean {
-    const phone = createHash('sha256').update(token).digest('base64');
-    const names = [`${appId} ${realmId} ${pushAccountId}`, `${appId} ${phone}`];
-    const isFirst = names.every((name) => this.#counted.get(name) === undefined);
-    if (isFirst) for (const name of names) this.#counted.remember(name, true);
+  #isFirst(kind: 'sent' | 'dead', { key, share }: Scope, owner: Owner): boolean {
+    const watch = this.#frozen.get(key);
+    if (watch !== undefined) return watch.isFirst(kind, owner);
+    const counted = this.#counted[kind];
+    const names = [`${key} account ${owner.account}`, `${key} phone ${owner.phone}`];
+    const isFirst = names.every((name) => counted.get(name) !== share.era);
+    if (isFirst) for (const name of names) counted.remember(name, share.era);
     return isFirst;
   }
 
@@ -191,10 +200,20 @@ export class DeletionBreakers {
   #markFrozen({ app, scope }: Pick<StoredBreaker, 'app' | 'scope'>): void {
     const key = scopeKey({ app, scope });
     if (this.#frozen.has(key)) return;
-    this.#frozen.set(key, { app, scope, since: this.#options.clock(), sent: 0, dead: 0 });
+    const lasted = this.#thawed.get(key);
+    const lastsMilliseconds =
+      lasted === undefined ? hourMilliseconds : Math.min(2 * lasted, relapseMilliseconds);
+    const since = this.#options.clock();
+    this.#frozen.set(key, new FrozenWatch({ app, scope, since, lastsMilliseconds }));
     const share = this.#apps.get(app)?.find(scope);
     if (share !== undefined) share.isFrozen = true;
     this.#tellChange(app);
+  }
+
+  #thaw(key: string, why: string): void {
+    const watch = this.#frozen.get(key);
+    if (watch !== undefined) this.#thawed.remember(key, watch.lastsMilliseconds);
+    this.#resume(key, why);
   }
 
   #resume(key: string, why: string): void {
@@ -222,4 +241,9 @@ export class DeletionBreakers {
     }
     return shares.scopesOf(notification);
   }
+}
+
+function ownerOf({ notification: { realmId, pushAccountId }, device }: Delivery): Owner {
+  const phone = createHash('sha256').update(device.target.token).digest('base64');
+  return { account: `${realmId} ${pushAccountId}`, phone };
 }
