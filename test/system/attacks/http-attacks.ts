@@ -17,7 +17,7 @@ const connections = 600;
 const floodRequests = 100_000;
 
 /** Where a target takes bodies, and long answers come from. */
-export interface Paths {
+interface Paths {
   readonly form: string;
   readonly json: string;
   readonly open: string;

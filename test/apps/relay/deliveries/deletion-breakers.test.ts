@@ -1,88 +1,21 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
-import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/apps/deletion-breakers.js';
-import type { Delivery, Notification } from '../../../../apps/relay/src/deliveries/delivery.js';
-import {
-  type RelayDatabase,
-  type RelayTables,
-  relayMigrationSets,
-} from '../../../../apps/relay/src/relay-tables.js';
+import { describe, expect, it, vi } from 'vitest';
+import type { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
 import fc from '../../../support/fast-check.js';
-import { createMemoryLog } from '../../../support/memory-log.js';
-import { sqliteBackend } from '../../../support/test-databases.js';
-
-const app = 'fcm:some-project';
-const hour = 60 * 60_000;
-const time = { now: Date.UTC(2026, 0, 5, 12) };
-const backend = sqliteBackend();
-let database: RelayDatabase | undefined;
-let store: BreakerStore | undefined;
-let logged = (): string => '';
-afterEach(() => {
-  database = undefined;
-  store = undefined;
-});
-
-/** The breakers of one more process on the same database. */
-async function startProcess(
-  onChange: (app: string, frozen: number) => void = () => undefined,
-): Promise<DeletionBreakers> {
-  database ??= await backend.open<RelayTables>({ migrations: relayMigrationSets });
-  store ??= new BreakerStore(database);
-  const { log, text } = createMemoryLog();
-  logged = text;
-  const breakers = new DeletionBreakers({ clock: () => time.now, log, store, onChange });
-  await breakers.load();
-  return breakers;
-}
-
-interface From {
-  readonly app?: string;
-  readonly server?: string;
-  readonly realm?: string;
-}
-
-let phones = 0;
-/** A notification for a phone and an account that no other one was for. */
-function delivery({ server = 'one', realm = 'one' }: From, phone = ++phones, account = phone): Delivery {
-  const notification = {
-    ...{ serverId: server, realmId: 1, realmUuid: realm, pushAccountId: String(account) },
-  } as Notification;
-  const target = { tokenKind: 'fcm', token: `token ${phone}` } as const;
-  return { notification, device: { id: phone, realmId: 1, target, registeredAt: 0, expiredAt: undefined } };
-}
-
-async function dies(breakers: DeletionBreakers, from: From = {}): Promise<boolean> {
-  return breakers.mayDelete(from.app ?? app, delivery(from));
-}
-
-function isSent(breakers: DeletionBreakers, from: From = {}): void {
-  breakers.noteSent(from.app ?? app, delivery(from));
-}
-
-/** What one app's vendor says, mixed evenly; how many of the dead tokens may be deleted. */
-async function hear(
-  breakers: DeletionBreakers,
-  total: number,
-  deadShare: number,
-  from: From = {},
-): Promise<number> {
-  let deleted = 0;
-  for (let index = 0; index < total; index += 1) {
-    const isDead = Math.floor((index + 1) * deadShare) > Math.floor(index * deadShare);
-    if (!isDead) isSent(breakers, from);
-    else if (await dies(breakers, from)) deleted += 1;
-  }
-  return deleted;
-}
-
-/** What is frozen: the scopes of the app. */
-async function frozen(of = app): Promise<string[]> {
-  const stored = (await store?.list()) ?? [];
-  return stored
-    .filter(({ app, confirmedAt }) => app === of && confirmedAt === undefined)
-    .map(({ scope }) => scope || 'all');
-}
+import {
+  app,
+  database,
+  delivery,
+  dies,
+  type From,
+  frozen,
+  hear,
+  hour,
+  isSent,
+  logged,
+  startProcess,
+  store,
+  time,
+} from './deletion-breakers-under-test.js';
 
 function gate(): { passed: Promise<void>; open(): void } {
   let open = (): void => undefined;
@@ -248,7 +181,7 @@ describe('whose deletions are frozen', () => {
 
   it('is nobody where one owner has many dead tokens, or many accounts have one', async () => {
     const breakers = await startProcess();
-    const manyTokens = Array.from({ length: 100 }, () => delivery({}, ++phones, 7));
+    const manyTokens = Array.from({ length: 100 }, (_, phone) => delivery({}, phone + 1_000_000, 7));
     const manyAccounts = Array.from({ length: 100 }, (_, account) => delivery({}, 1, account + 100));
     for (const dead of [...manyTokens, ...manyAccounts])
       expect(await breakers.mayDelete(app, dead)).toBe(true);
@@ -316,147 +249,6 @@ describe('frozen deletions', () => {
     time.now += hour;
     await breakers.review();
     expect(await frozen()).toEqual([]);
-  });
-});
-
-/** A day of notifications to phones at random, some of which the vendor calls dead; the tokens deleted after each hour. */
-async function day(
-  breakers: DeletionBreakers,
-  { phones, dead, perHour }: { phones: number; dead: number; perHour: number },
-): Promise<number[]> {
-  const deleted = new Set<number>();
-  const afterHours: number[] = [];
-  let seed = 1;
-  const begin = time.now;
-  for (let count = 0; count < phones * perHour * 24; count += 1) {
-    time.now = begin + Math.floor((count * hour) / (phones * perHour));
-    seed = (seed * 48_271) % 2_147_483_647;
-    const phone = seed % phones;
-    const each = delivery({}, -1 - phone);
-    if (phone >= dead) breakers.noteSent(app, each);
-    else if (!deleted.has(phone) && (await breakers.mayDelete(app, each))) deleted.add(phone);
-    if ((count + 1) % (phones * perHour) === 0) afterHours.push(deleted.size);
-  }
-  return afterHours;
-}
-
-describe('a mistake that makes a part of the tokens look dead', () => {
-  it.each([
-    { phones: 200, dead: 100, perHour: 6, most: 30 },
-    { phones: 1000, dead: 500, perHour: 3, most: 30 },
-    { phones: 1000, dead: 950, perHour: 1, most: 30 },
-    { phones: 100, dead: 50, perHour: 20, most: 30 },
-    { phones: 1000, dead: 300, perHour: 3, most: 60 },
-    { phones: 1000, dead: 200, perHour: 6, most: 60 },
-    { phones: 200, dead: 100, perHour: 1, most: 30 },
-  ])(
-    'deletes few of $dead of $phones in a day of $perHour to each an hour, and stays frozen',
-    async (of) => {
-      const breakers = await startProcess();
-      const [first = 0, ...later] = await day(breakers, of);
-      expect(first).toBeLessThanOrEqual(of.most);
-      expect([...new Set(later)]).toEqual([first]);
-      expect(await frozen()).toEqual(['realm one']);
-    },
-    60_000,
-  );
-
-  it('deletes none that it does not count, also of those that it counted before a thaw', async () => {
-    const breakers = await startProcess();
-    const dead = Array.from({ length: 300 }, () => delivery({}));
-    const deleted = new Set<Delivery>();
-    const tryAll = async () => {
-      for (const each of dead) if (await breakers.mayDelete(app, each)) deleted.add(each);
-    };
-    await tryAll();
-    time.now += hour;
-    await breakers.review();
-    await hear(breakers, 100, 0);
-    time.now += hour - 1;
-    await tryAll();
-    // What ended was an hour with them among it; the next one is without.
-    time.now += hour;
-    await breakers.review();
-    await hear(breakers, 100, 0);
-    time.now += hour;
-    await breakers.review();
-    expect(await frozen()).toEqual([]);
-    await tryAll();
-    expect(deleted.size).toBeLessThanOrEqual(60);
-    expect(await frozen()).toEqual(['realm one']);
-  });
-
-  it('spends no realm on the phones that another realm has counted', async () => {
-    const breakers = await startProcess();
-    let deleted = 0;
-    for (const realm of ['one', 'two']) {
-      for (let phone = 1; phone <= 100; phone += 1) {
-        if (await breakers.mayDelete(app, delivery({ realm }, phone))) deleted += 1;
-      }
-    }
-    expect(deleted).toBeLessThanOrEqual(40);
-  });
-});
-
-describe('a thaw', () => {
-  it('rests on more than twenty phones that answered, however often one of them did', async () => {
-    const breakers = await startProcess();
-    await hear(breakers, 30, 1);
-    time.now += hour;
-    await breakers.review();
-    const alive = Array.from({ length: 20 }, () => delivery({}));
-    const answer = () => {
-      for (const each of [...alive, ...alive]) breakers.noteSent(app, each);
-    };
-    answer();
-    time.now += hour;
-    await breakers.review();
-    expect(await frozen()).toEqual(['realm one']);
-    alive.push(delivery({}));
-    answer();
-    time.now += hour;
-    await breakers.review();
-    expect(await frozen()).toEqual([]);
-  });
-
-  it('waits while another process still sees the dead', async () => {
-    const [first, second] = [await startProcess(), await startProcess()];
-    let deleted = await hear(first, 100, 1);
-    await second.load();
-    for (let minute = 0; minute < 6 * 60; minute += 1) {
-      time.now += 60_000;
-      deleted += await hear(first, 2, 1);
-      await hear(second, 5, 0);
-      for (const each of [first, second]) {
-        await each.takeUpConfirmations();
-        await each.review();
-      }
-    }
-    expect(deleted).toBe(20);
-    expect(await frozen()).toEqual(['realm one']);
-    for (let minute = 0; minute < 3 * 60; minute += 1) {
-      time.now += 60_000;
-      await hear(second, 5, 0);
-      for (const each of [first, second]) await each.review();
-    }
-    expect(await frozen()).toEqual([]);
-  });
-
-  it('that was followed by a freezing within a day takes twice as long the next time', async () => {
-    const breakers = await startProcess();
-    const hoursToThaw: number[] = [];
-    for (let round = 0; round < 6; round += 1) {
-      await hear(breakers, 30, 1);
-      let hours = 0;
-      while ((await frozen()).length > 0) {
-        await hear(breakers, 200, 0);
-        time.now += hour;
-        hours += 1;
-        await breakers.review();
-      }
-      hoursToThaw.push(hours);
-    }
-    expect(hoursToThaw).toEqual([1, 2, 4, 8, 16, 24]);
   });
 });
 

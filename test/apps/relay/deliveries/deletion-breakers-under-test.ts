@@ -1,0 +1,88 @@
+import { afterEach } from 'vitest';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/apps/deletion-breakers.js';
+import type { Delivery, Notification } from '../../../../apps/relay/src/deliveries/delivery.js';
+import {
+  type RelayDatabase,
+  type RelayTables,
+  relayMigrationSets,
+} from '../../../../apps/relay/src/relay-tables.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import { sqliteBackend } from '../../../support/test-databases.js';
+
+export const app = 'fcm:some-project';
+export const hour = 60 * 60_000;
+export const time = { now: Date.UTC(2026, 0, 5, 12) };
+const backend = sqliteBackend();
+export let database: RelayDatabase | undefined;
+export let store: BreakerStore | undefined;
+export let logged = (): string => '';
+afterEach(() => {
+  database = undefined;
+  store = undefined;
+});
+
+/** The breakers of one more process on the same database. */
+export async function startProcess(
+  onChange: (app: string, frozen: number) => void = () => undefined,
+): Promise<DeletionBreakers> {
+  database ??= await backend.open<RelayTables>({ migrations: relayMigrationSets });
+  store ??= new BreakerStore(database);
+  const { log, text } = createMemoryLog();
+  logged = text;
+  const breakers = new DeletionBreakers({ clock: () => time.now, log, store, onChange });
+  await breakers.load();
+  return breakers;
+}
+
+export interface From {
+  readonly app?: string;
+  readonly server?: string;
+  readonly realm?: string;
+}
+
+let phones = 0;
+/** A notification for a phone and an account that no other one was for. */
+export function delivery(
+  { server = 'one', realm = 'one' }: From,
+  phone = ++phones,
+  account = phone,
+): Delivery {
+  const notification = {
+    ...{ serverId: server, realmId: 1, realmUuid: realm, pushAccountId: String(account) },
+  } as Notification;
+  const target = { tokenKind: 'fcm', token: `token ${phone}` } as const;
+  return { notification, device: { id: phone, realmId: 1, target, registeredAt: 0, expiredAt: undefined } };
+}
+
+export async function dies(breakers: DeletionBreakers, from: From = {}): Promise<boolean> {
+  return breakers.mayDelete(from.app ?? app, delivery(from));
+}
+
+export function isSent(breakers: DeletionBreakers, from: From = {}): void {
+  breakers.noteSent(from.app ?? app, delivery(from));
+}
+
+/** What one app's vendor says, mixed evenly; how many of the dead tokens may be deleted. */
+export async function hear(
+  breakers: DeletionBreakers,
+  total: number,
+  deadShare: number,
+  from: From = {},
+): Promise<number> {
+  let deleted = 0;
+  for (let index = 0; index < total; index += 1) {
+    const isDead = Math.floor((index + 1) * deadShare) > Math.floor(index * deadShare);
+    if (!isDead) isSent(breakers, from);
+    else if (await dies(breakers, from)) deleted += 1;
+  }
+  return deleted;
+}
+
+/** What is frozen: the scopes of the app. */
+export async function frozen(of = app): Promise<string[]> {
+  const stored = (await store?.list()) ?? [];
+  return stored
+    .filter(({ app, confirmedAt }) => app === of && confirmedAt === undefined)
+    .map(({ scope }) => scope || 'all');
+}

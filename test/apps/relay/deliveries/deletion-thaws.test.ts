@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import type { DeletionBreakers } from '../../../../apps/relay/src/deliveries/apps/deletion-breakers.js';
+import type { Delivery } from '../../../../apps/relay/src/deliveries/delivery.js';
+import { app, delivery, frozen, hear, hour, startProcess, time } from './deletion-breakers-under-test.js';
+
+/** A day of notifications to phones at random, some of which the vendor calls dead; the tokens deleted after each hour. */
+async function day(
+  breakers: DeletionBreakers,
+  { phones, dead, perHour }: { phones: number; dead: number; perHour: number },
+): Promise<number[]> {
+  const deleted = new Set<number>();
+  const afterHours: number[] = [];
+  let seed = 1;
+  const begin = time.now;
+  for (let count = 0; count < phones * perHour * 24; count += 1) {
+    time.now = begin + Math.floor((count * hour) / (phones * perHour));
+    seed = (seed * 48_271) % 2_147_483_647;
+    const phone = seed % phones;
+    const each = delivery({}, -1 - phone);
+    if (phone >= dead) breakers.noteSent(app, each);
+    else if (!deleted.has(phone) && (await breakers.mayDelete(app, each))) deleted.add(phone);
+    if ((count + 1) % (phones * perHour) === 0) afterHours.push(deleted.size);
+  }
+  return afterHours;
+}
+
+describe('a mistake that makes a part of the tokens look dead', () => {
+  it.each([
+    { phones: 200, dead: 100, perHour: 6, most: 30 },
+    { phones: 1000, dead: 500, perHour: 3, most: 30 },
+    { phones: 1000, dead: 950, perHour: 1, most: 30 },
+    { phones: 100, dead: 50, perHour: 20, most: 30 },
+    { phones: 1000, dead: 300, perHour: 3, most: 60 },
+    { phones: 1000, dead: 200, perHour: 6, most: 60 },
+    { phones: 200, dead: 100, perHour: 1, most: 30 },
+  ])(
+    'deletes few of $dead of $phones in a day of $perHour to each an hour, and stays frozen',
+    async (of) => {
+      const breakers = await startProcess();
+      const [first = 0, ...later] = await day(breakers, of);
+      expect(first).toBeLessThanOrEqual(of.most);
+      expect([...new Set(later)]).toEqual([first]);
+      expect(await frozen()).toEqual(['realm one']);
+    },
+    60_000,
+  );
+
+  it('deletes none that it does not count, also of those that it counted before a thaw', async () => {
+    const breakers = await startProcess();
+    const dead = Array.from({ length: 300 }, () => delivery({}));
+    const deleted = new Set<Delivery>();
+    const tryAll = async () => {
+      for (const each of dead) if (await breakers.mayDelete(app, each)) deleted.add(each);
+    };
+    await tryAll();
+    time.now += hour;
+    await breakers.review();
+    await hear(breakers, 100, 0);
+    time.now += hour - 1;
+    await tryAll();
+    // What ended was an hour with them among it; the next one is without.
+    time.now += hour;
+    await breakers.review();
+    await hear(breakers, 100, 0);
+    time.now += hour;
+    await breakers.review();
+    expect(await frozen()).toEqual([]);
+    await tryAll();
+    expect(deleted.size).toBeLessThanOrEqual(60);
+    expect(await frozen()).toEqual(['realm one']);
+  });
+
+  it('spends no realm on the phones that another realm has counted', async () => {
+    const breakers = await startProcess();
+    let deleted = 0;
+    for (const realm of ['one', 'two']) {
+      for (let phone = 1; phone <= 100; phone += 1) {
+        if (await breakers.mayDelete(app, delivery({ realm }, phone))) deleted += 1;
+      }
+    }
+    expect(deleted).toBeLessThanOrEqual(40);
+  });
+});
+
+describe('a thaw', () => {
+  it('rests on more than twenty phones that answered, however often one of them did', async () => {
+    const breakers = await startProcess();
+    await hear(breakers, 30, 1);
+    time.now += hour;
+    await breakers.review();
+    const alive = Array.from({ length: 20 }, () => delivery({}));
+    const answer = () => {
+      for (const each of [...alive, ...alive]) breakers.noteSent(app, each);
+    };
+    answer();
+    time.now += hour;
+    await breakers.review();
+    expect(await frozen()).toEqual(['realm one']);
+    alive.push(delivery({}));
+    answer();
+    time.now += hour;
+    await breakers.review();
+    expect(await frozen()).toEqual([]);
+  });
+
+  it('waits while another process still sees the dead', async () => {
+    const [first, second] = [await startProcess(), await startProcess()];
+    let deleted = await hear(first, 100, 1);
+    await second.load();
+    for (let minute = 0; minute < 6 * 60; minute += 1) {
+      time.now += 60_000;
+      deleted += await hear(first, 2, 1);
+      await hear(second, 5, 0);
+      for (const each of [first, second]) {
+        await each.takeUpConfirmations();
+        await each.review();
+      }
+    }
+    expect(deleted).toBe(20);
+    expect(await frozen()).toEqual(['realm one']);
+    for (let minute = 0; minute < 3 * 60; minute += 1) {
+      time.now += 60_000;
+      await hear(second, 5, 0);
+      for (const each of [first, second]) await each.review();
+    }
+    expect(await frozen()).toEqual([]);
+  });
+
+  it('that was followed by a freezing within a day takes twice as long the next time', async () => {
+    const breakers = await startProcess();
+    const hoursToThaw: number[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      await hear(breakers, 30, 1);
+      let hours = 0;
+      while ((await frozen()).length > 0) {
+        await hear(breakers, 200, 0);
+        time.now += hour;
+        hours += 1;
+        await breakers.review();
+      }
+      hoursToThaw.push(hours);
+    }
+    expect(hoursToThaw).toEqual([1, 2, 4, 8, 16, 24]);
+  });
+});
