@@ -15,7 +15,7 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import { EventBell } from './event-queues/event-bell.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { removeIdleQueues } from './event-queues/remove-idle-queues.js';
-import { serverOperations } from './operations.js';
+import { bindServerOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
 import type { RelaySettings, ServerConfiguration } from './server-configuration.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
@@ -83,7 +83,7 @@ async function assemble(
   const app = await createHttpApp({
     log,
     metrics,
-    operations: serverOperations(context),
+    operations: bindServerOperations(context),
     readiness,
     limits: configuration.http,
   });
