@@ -6,6 +6,9 @@ import { featureLevel, realmLimits } from '../realm/realm-limits.js';
 import { user } from '../users/authenticate.js';
 import { insertQueue } from './event-queue-store.js';
 
+/** After so long without an answer a client may give a poll up; well beyond when each is answered. */
+const longPollPatienceSeconds = 90;
+
 const eventTypes = z.array(z.string('must be a list of texts').max(100), 'must be a list').max(100);
 
 /**
@@ -40,7 +43,7 @@ export const registerEventQueue = operation({
   }),
   codes: [],
   async handle(context: ServerContext, { actor, parameters: { event_types } }) {
-    const { bell, clock, database, longPollTimeoutSeconds, realm, serverPush } = context;
+    const { bell, clock, database, realm, serverPush } = context;
     const queueId = randomUUID();
     const now = clock();
     await database.write(async (transaction) => {
@@ -57,7 +60,7 @@ export const registerEventQueue = operation({
       realm_name: realm.name,
       realm_url: realm.url,
       ...realmLimits,
-      event_queue_longpoll_timeout_seconds: longPollTimeoutSeconds,
+      event_queue_longpoll_timeout_seconds: longPollPatienceSeconds,
       // Read after the queue was made: whatever changes from here on is in the queue.
       push_devices: await serverPush.pushDevicesOf(actor.id),
     };
