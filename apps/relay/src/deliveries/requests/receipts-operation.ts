@@ -1,6 +1,6 @@
 import { relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
 import { type Operation, unixSeconds } from '@waxwing/service';
-import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
+import { type AuthenticatedServer, authenticateServer } from '../../servers/authenticate-server.js';
 import type { NotifyOptions } from './notify-operation.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock, Log } from '@waxwing/service';
-import type { AppRoute } from './app-registry.js';
+import type { AppRoute } from '../apps/app-registry.js';
 import type { BreakerStore } from './breaker-store.js';
 import { CredentialSuspicions, type SuspectDevice } from './credential-suspicions.js';
 
