@@ -10,9 +10,9 @@ import { OneAtATime } from '../one-at-a-time.js';
 import { rateLimitHit } from '../rate-limit-hit.js';
 import { requirePerson } from '../require-person.js';
 import type { PushActor, ServerPushOptions } from '../server-push-options.js';
+import { type Acceptance, acceptRegistration, isRegistered } from './accept-registration.js';
 import { type CheckedRegistration, checkRegistration } from './check-registration.js';
 import { enqueueForwarding } from './forward-registration.js';
-import { type Acceptance, acceptRegistration, isRegistered } from './push-device-store.js';
 import {
   defaultRegistrationsPerHour,
   type TakenRegistration,
