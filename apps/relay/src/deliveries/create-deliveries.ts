@@ -18,10 +18,10 @@ import { type DeliveryTimings, productionTimings } from './delivery-timings.js';
 import { DeliveryQueue } from './queue/delivery-queue.js';
 import { LoadLimit } from './queue/load-limit.js';
 import { ReceiptStore } from './queue/receipt-store.js';
-import { RecordAttempts } from './queue/record-outcomes.js';
+import { RecordOutcomes } from './queue/record-outcomes.js';
 import { DeliverNotifications, type DeliveryResult } from './requests/deliver-notifications.js';
 import type { NotifyRequester } from './requests/read-push-request.js';
-import { ProviderTokenStore } from './vendors/apns/token-store.js';
+import { ProviderTokenStore } from './vendors/apns/token.js';
 
 export interface DeliveriesOptions {
   readonly configuration: DeliveriesConfiguration;
@@ -105,7 +105,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   }, timings.queueCountMilliseconds).unref();
   const onSettled = () => load.addQueued(-1);
   const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
-  const records = new RecordAttempts({ database, queue, load, clock });
+  const records = new RecordOutcomes({ database, queue, load, clock });
   const delivering = new DeliverNotifications({
     database,
     tokenVault,
