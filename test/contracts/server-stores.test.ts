@@ -18,8 +18,8 @@ import {
   deleteOldTestNotifications,
   takeTestNotification,
 } from '../../packages/server-push/src/notifications/test-notification-limits.js';
+import { acceptRegistration } from '../../packages/server-push/src/push-devices/accept-registration.js';
 import {
-  acceptRegistration,
   activateRegistration,
   activePushDevices,
 } from '../../packages/server-push/src/push-devices/push-device-store.js';

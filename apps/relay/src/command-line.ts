@@ -9,7 +9,7 @@ import {
 } from '@waxwing/service';
 import { Command, CommanderError } from 'commander';
 import { readDatabaseEnvironment, readRelayEnvironment } from './configuration.js';
-import { addAppCommands } from './deliveries/apps/app-commands.js';
+import { addAppCommands } from './deliveries/breakers/app-commands.js';
 import { addKeyCommands } from './keyring/key-ring-commands.js';
 import { relayMigrationSets } from './relay-tables.js';
 import { startRelay } from './serve.js';

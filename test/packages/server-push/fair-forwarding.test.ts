@@ -2,8 +2,8 @@ import { createServerPush, type ServerPushTables, serverPushMigrations } from '@
 import { Metrics, Secret } from '@waxwing/service';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { expect, it } from 'vitest';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import { enqueueForwarding } from '../../../packages/server-push/src/push-devices/forward-registration.js';
-import { acceptRegistration } from '../../../packages/server-push/src/push-devices/push-device-store.js';
 import { ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn, registered } from '../../support/relay-stand-in.js';

@@ -12,8 +12,8 @@ import {
 import { Metrics, Secret } from '@waxwing/service';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import {
-  acceptRegistration,
   activateRegistration,
   activePushDevices,
   dropDeadRegistration,

@@ -26,8 +26,8 @@ import {
   type DeliveryTimings,
   productionTimings,
 } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { notify } from '../../../../apps/relay/src/deliveries/notify-operation.js';
-import { findReceipts } from '../../../../apps/relay/src/deliveries/receipts-operation.js';
+import { notify } from '../../../../apps/relay/src/deliveries/requests/notify-operation.js';
+import { findReceipts } from '../../../../apps/relay/src/deliveries/requests/receipts-operation.js';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import { placeOfToken, type TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unreadable-tokens.js';
