@@ -12,11 +12,8 @@ interface ConsentFlags extends OutputFlags {
   readonly yes?: true;
 }
 
-/** Adds `apps …`: which apps' credentials are refused, and which apps' deletions are frozen. */
-export function addAppCommands(program: Command, terminal: Terminal): void {
-  const apps = program
-    .command('apps')
-    .description('apps whose credential is refused or whose deletions are frozen');
+/** Adds the commands of `apps`: which apps' credentials are refused, and which apps' deletions are frozen. */
+export function addAppCommands(apps: Command, terminal: Terminal): void {
   withJson(apps.command('status'))
     .description('show what is held back, and why')
     .action(async ({ json }: OutputFlags) => {
