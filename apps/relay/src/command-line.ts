@@ -38,7 +38,8 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     {
       name: 'apps',
       description: 'apps whose credential is refused or whose deletions are frozen',
-      add: async (apps) => (await import('./deliveries/apps/app-commands.js')).addAppCommands(apps, terminal),
+      add: async (apps) =>
+        (await import('./deliveries/breakers/app-commands.js')).addAppCommands(apps, terminal),
     },
     {
       name: 'keys',

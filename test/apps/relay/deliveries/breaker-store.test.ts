@@ -1,7 +1,7 @@
 import type { MigrationSet } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
 import { deliveryMigrations } from '../../../../apps/relay/src/deliveries/delivery-tables.js';
 import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
 import { eachBackend } from '../../../support/test-databases.js';

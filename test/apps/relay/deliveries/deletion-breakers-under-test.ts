@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
-import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/apps/deletion-breakers.js';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
+import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/breakers/deletion-breakers.js';
 import type { Delivery, Notification } from '../../../../apps/relay/src/deliveries/delivery.js';
 import {
   type RelayDatabase,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ReceiptStore, saveReceipts } from '../../../../apps/relay/src/deliveries/receipt-store.js';
+import { ReceiptStore, saveReceipts } from '../../../../apps/relay/src/deliveries/queue/receipt-store.js';
 import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 

@@ -1,13 +1,13 @@
 import { maximumEncryptedRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { rememberOpenedTokens } from '../../../../apps/relay/src/deliveries/opened-tokens.js';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { newKeyRing, newTokenKey } from '../../../../apps/relay/src/keyring/new-key-ring.js';
 import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/token-vault.js';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
 import { decodeSealedRegistration } from '../../../../apps/relay/src/registrations/open-registration.js';
+import { rememberOpenedTokens } from '../../../../apps/relay/src/registrations/opened-tokens.js';
 import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
 import { setApnsEnvironment } from '../../../../apps/relay/src/registrations/relay-device-store.js';
 import { placeOfToken } from '../../../../apps/relay/src/registrations/token-vault.js';

@@ -1,6 +1,6 @@
 import type { ClientHttp2Stream } from 'node:http2';
 import type { UnansweredReason } from '../vendor-answer.js';
-import type { ApnsNotification } from './apns-notification.js';
+import type { ApnsNotification } from './message.js';
 
 /** How one request on a connection ended. */
 export type ApnsEnding =

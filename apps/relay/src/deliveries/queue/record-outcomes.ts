@@ -1,10 +1,10 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { WriteTransaction } from '@waxwing/storage';
-import { setApnsEnvironment } from '../registrations/relay-device-store.js';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
-import type { Attempt } from './attempt-delivery.js';
-import type { SettledItem } from './deliver-notifications.js';
-import type { Notification } from './delivery.js';
+import { setApnsEnvironment } from '../../registrations/relay-device-store.js';
+import type { RelayDatabase, RelayTables } from '../../relay-tables.js';
+import type { Attempt } from '../attempts/attempt-delivery.js';
+import type { Notification } from '../delivery.js';
+import type { SettledItem } from '../requests/deliver-notifications.js';
 import { countTry, type DeliveryQueue, receiptOf } from './delivery-queue.js';
 import { expireDevice } from './expire-device.js';
 import type { LoadLimit } from './load-limit.js';

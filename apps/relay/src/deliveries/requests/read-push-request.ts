@@ -5,8 +5,8 @@ import {
   maximumTimeToLiveSeconds,
   type PushRequest,
 } from '@waxwing/protocol';
+import type { Notification, VendorUrgency } from '../delivery.js';
 import { rebuildAps } from './aps.js';
-import type { Notification, VendorUrgency } from './delivery.js';
 
 /** Who asks, and for which realm. */
 export interface NotifyRequester {

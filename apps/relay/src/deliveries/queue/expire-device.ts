@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
-import { markExpired } from '../registrations/relay-device-store.js';
-import type { RelayTables } from '../relay-tables.js';
-import type { Attempt } from './attempt-delivery.js';
+import { markExpired } from '../../registrations/relay-device-store.js';
+import type { RelayTables } from '../../relay-tables.js';
+import type { Attempt } from '../attempts/attempt-delivery.js';
 
 const registeredSince: Attempt = { kind: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' };
 

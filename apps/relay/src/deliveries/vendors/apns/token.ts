@@ -1,7 +1,7 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import { SignJWT } from 'jose';
-import type { ApnsApp } from '../apps/app-set.js';
-import { clockDifferenceMilliseconds, type ProviderTokenStore } from './provider-token-store.js';
+import type { ApnsApp } from '../../apps/app-set.js';
+import { clockDifferenceMilliseconds, type ProviderTokenStore } from './token-store.js';
 
 export interface ProviderTokenOptions {
   readonly app: ApnsApp;

@@ -1,16 +1,16 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { Agent, type Dispatcher, Pool } from 'undici';
-import type { FcmApp } from '../apps/app-set.js';
-import type { Delivery } from '../delivery.js';
+import type { FcmApp } from '../../apps/app-set.js';
+import type { Delivery } from '../../delivery.js';
 import { ReachLog } from '../reach-log.js';
 import type { VendorAnswer } from '../vendor-answer.js';
 import type { SendOptions, VendorSender } from '../vendor-sender.js';
-import { AccessToken } from './access-token.js';
-import { buildFcmMessage } from './fcm-message.js';
+import { buildFcmMessage } from './message.js';
 import { readBody } from './read-body.js';
-import { readFcmReason } from './read-fcm-error.js';
+import { readFcmReason } from './read-refusal.js';
 import { SendGate } from './send-gate.js';
+import { AccessToken } from './token.js';
 
 export interface FcmSenderOptions {
   readonly app: FcmApp;

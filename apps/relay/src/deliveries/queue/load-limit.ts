@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { DeliveryMetrics } from './delivery-metrics.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
 
 export interface LoadLimitOptions {
   readonly maximumInFlight: number;

@@ -1,8 +1,8 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { ReachLog } from '../reach-log.js';
 import type { UnansweredReason } from '../vendor-answer.js';
-import { ApnsConnection, type ApnsTimings } from './apns-connection.js';
-import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './apns-exchange.js';
+import { ApnsConnection, type ApnsTimings } from './connection.js';
+import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './exchange.js';
 
 export interface ApnsPoolOptions {
   readonly url: string;

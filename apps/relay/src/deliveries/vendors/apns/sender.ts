@@ -1,16 +1,16 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import type { Delivery } from '../delivery.js';
+import type { Delivery } from '../../delivery.js';
 import { ReachLog } from '../reach-log.js';
 import type { VendorAnswer } from '../vendor-answer.js';
 import type { SendOptions, VendorSender } from '../vendor-sender.js';
-import type { ApnsTimings } from './apns-connection.js';
-import type { ApnsResult } from './apns-exchange.js';
-import { buildApnsNotification } from './apns-notification.js';
-import { ApnsPool } from './apns-pool.js';
-import type { ProviderToken } from './provider-token.js';
-import { readApnsRefusal } from './read-apns-refusal.js';
+import type { ApnsTimings } from './connection.js';
+import type { ApnsResult } from './exchange.js';
+import { buildApnsNotification } from './message.js';
+import { ApnsPool } from './pool.js';
+import { readApnsRefusal } from './read-refusal.js';
+import type { ProviderToken } from './token.js';
 
 export interface ApnsSenderOptions {
   readonly providerToken: ProviderToken;

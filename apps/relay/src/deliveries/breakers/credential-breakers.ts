@@ -1,6 +1,6 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import type { AppRoute } from './app-registry.js';
+import type { AppRoute } from '../apps/app-registry.js';
 import type { BreakerStore } from './breaker-store.js';
 import { CredentialSuspicions, type SuspectDevice } from './credential-suspicions.js';
 

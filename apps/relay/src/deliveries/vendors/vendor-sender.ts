@@ -1,5 +1,5 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import type { Delivery } from './delivery.js';
+import type { Delivery } from '../delivery.js';
 import type { VendorAnswer } from './vendor-answer.js';
 
 export interface SendOptions {

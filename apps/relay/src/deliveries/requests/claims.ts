@@ -1,5 +1,5 @@
-import type { Attempt } from './attempt-delivery.js';
-import type { Notification } from './delivery.js';
+import type { Attempt } from '../attempts/attempt-delivery.js';
+import type { Notification } from '../delivery.js';
 
 export type NotificationKey = Pick<Notification, 'serverId' | 'notificationId' | 'relayDeviceId'>;
 

@@ -1,4 +1,4 @@
-import type { TokenVault } from '../registrations/token-vault.js';
+import type { TokenVault } from './token-vault.js';
 
 const maximumTokens = 10_000;
 

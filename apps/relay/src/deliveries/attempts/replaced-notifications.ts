@@ -1,4 +1,4 @@
-import type { Notification } from './delivery.js';
+import type { Notification } from '../delivery.js';
 
 const maximumRemembered = 10_000;
 

@@ -1,20 +1,20 @@
 import { type ApnsEnvironment, type DeliveryFault, vendorPayloadLimitBytes } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import type { UnreadableRelayDevice } from '../registrations/relay-device.js';
-import type { UnreadableTokens } from '../registrations/unreadable-tokens.js';
-import { apnsBodyBytes } from './apns/apns-notification.js';
-import type { AppRegistry, AppRoute } from './apps/app-registry.js';
-import type { CredentialBreakers } from './apps/credential-breakers.js';
-import type { DeletionBreakers } from './apps/deletion-breakers.js';
-import { type Delivery, keptUntil, type Notification, type Vendor } from './delivery.js';
-import type { DeliveryMetrics } from './delivery-metrics.js';
+import type { UnreadableRelayDevice } from '../../registrations/relay-device.js';
+import type { UnreadableTokens } from '../../registrations/unreadable-tokens.js';
+import type { AppRegistry, AppRoute } from '../apps/app-registry.js';
+import type { CredentialBreakers } from '../breakers/credential-breakers.js';
+import type { DeletionBreakers } from '../breakers/deletion-breakers.js';
+import { type Delivery, keptUntil, type Notification, type Vendor } from '../delivery.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
+import { findPolicy } from '../policy/find-policy.js';
+import { judgeAnswer, type PlainOutcome } from '../policy/judge-answer.js';
+import { apnsBodyBytes } from '../vendors/apns/message.js';
+import { fcmDataBytes } from '../vendors/fcm/message.js';
+import type { VendorAnswer } from '../vendors/vendor-answer.js';
 import { DeviceRests } from './device-rests.js';
-import { fcmDataBytes } from './fcm/fcm-message.js';
-import { findPolicy } from './policy/find-policy.js';
-import { judgeAnswer, type PlainOutcome } from './policy/judge-answer.js';
 import { ReplacedNotifications } from './replaced-notifications.js';
-import type { VendorAnswer } from './vendor-answer.js';
 
 /** What came of one attempt, and what must be remembered with it. */
 export type Attempt =

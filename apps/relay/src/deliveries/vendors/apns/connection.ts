@@ -9,7 +9,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { maximumAnswerCharacters } from '../vendor-answer.js';
-import type { ApnsEnding, ApnsExchange } from './apns-exchange.js';
+import type { ApnsEnding, ApnsExchange } from './exchange.js';
 
 export interface ApnsTimings {
   /** Time for one request, from its first byte to the whole answer. */

@@ -1,19 +1,19 @@
 import type { PushRequest } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import { isReadable, type StoredRelayDevice } from '../registrations/relay-device.js';
-import { findRelayDevices } from '../registrations/relay-device-store.js';
-import type { TokenVault } from '../registrations/token-vault.js';
-import type { RelayDatabase } from '../relay-tables.js';
-import type { Attempt, AttemptOptions, DeliveryAttempts } from './attempt-delivery.js';
+import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
+import { findRelayDevices } from '../../registrations/relay-device-store.js';
+import type { TokenVault } from '../../registrations/token-vault.js';
+import type { RelayDatabase } from '../../relay-tables.js';
+import type { Attempt, AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
+import { expiresAt, type Notification } from '../delivery.js';
+import type { DeliveryTimings } from '../delivery-timings.js';
+import { isOfKind } from '../match-kind.js';
+import type { LoadLimit } from '../queue/load-limit.js';
+import type { Receipt, ReceiptStore } from '../queue/receipt-store.js';
+import type { RecordAttempts } from '../queue/record-outcomes.js';
 import { Claims, keyOf } from './claims.js';
-import { expiresAt, type Notification } from './delivery.js';
-import type { DeliveryTimings } from './delivery-timings.js';
-import type { LoadLimit } from './load-limit.js';
-import { isOfKind } from './match-kind.js';
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
-import type { Receipt, ReceiptStore } from './receipt-store.js';
-import type { RecordAttempts } from './record-attempts.js';
 
 /** What became of one push request. */
 export interface DeliveryResult {

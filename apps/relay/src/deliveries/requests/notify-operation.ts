@@ -8,10 +8,10 @@ import {
   relayNotifyRequest,
 } from '@waxwing/protocol';
 import type { Operation } from '@waxwing/service/http';
-import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
-import { findRealm } from '../servers/find-realm.js';
-import type { ServerDirectory } from '../servers/server-directory.js';
-import type { Deliveries } from './create-deliveries.js';
+import { type AuthenticatedServer, authenticateServer } from '../../servers/authenticate-server.js';
+import { findRealm } from '../../servers/find-realm.js';
+import type { ServerDirectory } from '../../servers/server-directory.js';
+import type { Deliveries } from '../create-deliveries.js';
 import type { DeliveryResult } from './deliver-notifications.js';
 
 export interface NotifyOptions {

@@ -1,14 +1,14 @@
 import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
-import { isReadable, type StoredRelayDevice } from '../registrations/relay-device.js';
-import { findRelayDevices, setApnsEnvironment } from '../registrations/relay-device-store.js';
-import type { TokenVault } from '../registrations/token-vault.js';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
-import type { Attempt, AttemptOptions, DeliveryAttempts } from './attempt-delivery.js';
-import { keptUntil, type Notification } from './delivery.js';
+import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
+import { findRelayDevices, setApnsEnvironment } from '../../registrations/relay-device-store.js';
+import type { TokenVault } from '../../registrations/token-vault.js';
+import type { RelayDatabase, RelayTables } from '../../relay-tables.js';
+import type { Attempt, AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
+import { keptUntil, type Notification } from '../delivery.js';
+import { isOfKind } from '../match-kind.js';
 import { expireDevice } from './expire-device.js';
-import { isOfKind } from './match-kind.js';
 import { type Receipt, type ReceiptStore, saveReceipts } from './receipt-store.js';
 import { decodeNotification, encodeNotification } from './stored-notification.js';
 

@@ -1,5 +1,5 @@
 import { parseJson, stringifyJson } from '@waxwing/protocol';
-import type { Notification } from './delivery.js';
+import type { Notification } from '../delivery.js';
 
 /** A notification as text for the job queue; the token is not in it, the device's row has it. */
 export function encodeNotification({ collapseId, urgency, ...rest }: Notification): string {
