@@ -13,7 +13,7 @@ import type { KeyRingTables } from '../../apps/relay/src/keyring/key-ring-tables
 import { countKeyUses } from '../../apps/relay/src/keyring/key-uses.js';
 import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
 import { KeyRingTokenVault } from '../../apps/relay/src/keyring/token-vault.js';
-import { openRelayDatabase } from '../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../apps/relay/src/open-database.js';
 import type { BouncerKeys } from '../../apps/relay/src/registrations/bouncer-keys.js';
 import { DurableRegistrations, toRow } from '../../apps/relay/src/registrations/durable-registrations.js';
 import { registerDevice } from '../../apps/relay/src/registrations/register-device.js';

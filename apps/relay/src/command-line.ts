@@ -65,7 +65,7 @@ async function serve(terminal: Terminal): Promise<void> {
   const { readRelayEnvironment } = await import('./configuration.js');
   const { runProcess } = await import('@waxwing/service/lifecycle');
   const { createLogger } = await import('@waxwing/service/logging');
-  const { startRelay } = await import('./serve.js');
+  const { startRelay } = await import('./start-relay.js');
   const configuration = readRelayEnvironment(terminal.environment);
   const log = createLogger(name, configuration.logLevel);
   await runProcess({ name, log, start: () => startRelay(configuration, { log }) });
@@ -73,10 +73,10 @@ async function serve(terminal: Terminal): Promise<void> {
 
 async function administration(terminal: Terminal): Promise<AdministrationOptions> {
   const { readDatabaseEnvironment } = await import('./configuration.js');
-  const { relayMigrationSets } = await import('./relay-tables.js');
+  const { relayMigrations } = await import('./tables.js');
   return {
     databaseUrl: () => readDatabaseEnvironment(terminal.environment).reveal(),
-    migrations: relayMigrationSets,
+    migrations: relayMigrations,
     clock: terminal.clock,
     print: (text) => terminal.print(text),
     say: (text) => terminal.say(text),

@@ -57,24 +57,20 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
 }
 
 async function serve({ environment }: Terminal): Promise<void> {
-  const { readServerEnvironment } = await import('./server-configuration.js');
-  const { runProcess, systemClock } = await import('@waxwing/service/lifecycle');
+  const { readServerEnvironment } = await import('./configuration.js');
+  const { runProcess } = await import('@waxwing/service/lifecycle');
   const { createLogger } = await import('@waxwing/service/logging');
   const { startServer } = await import('./start-server.js');
   const configuration = readServerEnvironment(environment);
   const log = createLogger(name, configuration.logLevel);
-  await runProcess({
-    name,
-    log,
-    start: () => startServer({ configuration, log, clock: systemClock, random: Math.random }),
-  });
+  await runProcess({ name, log, start: () => startServer(configuration, { log }) });
 }
 
 async function administration(terminal: Terminal): Promise<AdministrationOptions> {
-  const { readServerEnvironment } = await import('./server-configuration.js');
-  const { serverMigrations } = await import('./server-tables.js');
+  const { readServerEnvironment } = await import('./configuration.js');
+  const { serverMigrations } = await import('./tables.js');
   return {
-    databaseUrl: () => readServerEnvironment(terminal.environment).databaseUrl,
+    databaseUrl: () => readServerEnvironment(terminal.environment).databaseUrl.reveal(),
     migrations: serverMigrations,
     clock: terminal.clock,
     print: (text) => terminal.print(text),

@@ -1,19 +1,18 @@
-import { openDatabaseWithJobs } from '@waxwing/jobs';
 import type { Terminal } from '@waxwing/service/command-line';
-import { readServerEnvironment, type ServerConfiguration } from './server-configuration.js';
-import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
+import { readServerEnvironment, type ServerConfiguration } from './configuration.js';
+import { openServerDatabase } from './open-database.js';
+import type { ServerDatabase } from './tables.js';
 
 /** Does a command's work on the server's database, beside a server that may be running, and closes it. */
-export async function withDatabase<Result>(
+export async function withServerDatabase<Result>(
   terminal: Terminal,
   work: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<Result>,
 ): Promise<Result> {
   const configuration = readServerEnvironment(terminal.environment);
-  const database = await openDatabaseWithJobs<ServerTables>({
+  const database = await openServerDatabase({
     url: configuration.databaseUrl,
-    migrations: serverMigrations,
+    clock: terminal.clock,
     role: 'visiting',
-    now: terminal.clock,
     // A visiting process works no jobs; what goes wrong in the background, after the commit, fails no command.
     onJobError: (error) => terminal.say(String(error)),
   });

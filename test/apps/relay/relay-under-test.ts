@@ -10,7 +10,7 @@ import type { PublishedKeyList } from '../../../apps/relay/src/keyring/key-ring.
 import { newKeyRing } from '../../../apps/relay/src/keyring/new-key-ring.js';
 import { publishKeyList } from '../../../apps/relay/src/keyring/publish-key-list.js';
 import { defaultRotationPolicy } from '../../../apps/relay/src/keyring/rotation-policy.js';
-import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../apps/relay/src/open-database.js';
 import { relayOperations } from '../../../apps/relay/src/operations.js';
 import { UnreadableTokens } from '../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';

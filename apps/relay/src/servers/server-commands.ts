@@ -1,7 +1,7 @@
 import { requireConsent, type Terminal } from '@waxwing/service/command-line';
 import CliTable from 'cli-table3';
 import { type Command, InvalidArgumentError } from 'commander';
-import { withRelayDatabase } from '../with-relay-database.js';
+import { withRelayDatabase } from '../with-database.js';
 import {
   addRealms,
   addServer,

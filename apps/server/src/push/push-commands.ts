@@ -1,8 +1,8 @@
 import { type RelayLinkStatus, readRelayLinkStatus } from '@waxwing/server-push';
 import type { Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import type { ServerConfiguration } from '../server-configuration.js';
-import { withDatabase } from '../with-database.js';
+import type { ServerConfiguration } from '../configuration.js';
+import { withServerDatabase } from '../with-database.js';
 
 /** `waxwing-server push status`. */
 export function addPushCommands(push: Command, terminal: Terminal): void {
@@ -11,7 +11,7 @@ export function addPushCommands(push: Command, terminal: Terminal): void {
     .description('print whether the relay is configured and how it was found when it was last asked')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      await withDatabase(terminal, async ({ db }, { relay }) => {
+      await withServerDatabase(terminal, async ({ db }, { relay }) => {
         const status = await readRelayLinkStatus(db);
         terminal.print(json ? JSON.stringify(statusJson(relay, status)) : statusText(relay, status));
       });

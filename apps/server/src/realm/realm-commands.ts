@@ -1,6 +1,6 @@
 import type { Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import { withDatabase } from '../with-database.js';
+import { withServerDatabase } from '../with-database.js';
 import { readRealm } from './realm-store.js';
 
 /** `waxwing-server realm show`. */
@@ -10,7 +10,7 @@ export function addRealmCommands(realm: Command, terminal: Terminal): void {
     .description('print the UUID, by which the relay knows the organisation, its name and its address')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const { uuid, name, url } = await withDatabase(terminal, (database, { realm }) =>
+      const { uuid, name, url } = await withServerDatabase(terminal, (database, { realm }) =>
         readRealm(database, realm, terminal.clock()),
       );
       const text = `${name} at ${url}\nrealm UUID: ${uuid}`;

@@ -1,7 +1,7 @@
 import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import Table from 'cli-table3';
 import { Argument, type Command, Option } from 'commander';
-import { withDatabase } from '../with-database.js';
+import { withServerDatabase } from '../with-database.js';
 import {
   addUser,
   allUsers,
@@ -47,7 +47,7 @@ function addAddCommand(users: Command, terminal: Terminal): void {
     .option('--owner <address>', 'the user whom the bot belongs to')
     .option('--json', 'print JSON')
     .action(async (flags: AddFlags) => {
-      const added = await withDatabase(terminal, (database) =>
+      const added = await withServerDatabase(terminal, (database) =>
         addUser(database, terminal.clock, {
           email: flags.email,
           fullName: flags.name ?? flags.email.split('@', 1)[0] ?? '',
@@ -66,7 +66,7 @@ function addListCommand(users: Command, terminal: Terminal): void {
     .description('list users and bots')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const all = await withDatabase(terminal, allUsers);
+      const all = await withServerDatabase(terminal, allUsers);
       if (json) return terminal.print(jsonLine({ users: all.map(userJson) }));
       const table = new Table({
         head: ['id', 'e-mail', 'name', 'role', 'bot'],
@@ -84,7 +84,7 @@ function addRotateCommand(users: Command, terminal: Terminal): void {
     .description('replace the API key of a user and remove its push devices')
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
-      const rotated = await withDatabase(terminal, async (database) => {
+      const rotated = await withServerDatabase(terminal, async (database) => {
         await requireUser(database, email);
         const question = `Replace the API key of ${email}? All its devices must log in again.`;
         await requireConsent(terminal, question, flags.yes);
@@ -99,7 +99,7 @@ function addRemoveCommand(users: Command, terminal: Terminal): void {
     .description('remove a user with its push devices, and the bots that belong to it')
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
-      const ids = await withDatabase(terminal, async (database) => {
+      const ids = await withServerDatabase(terminal, async (database) => {
         await requireUser(database, email);
         await requireConsent(terminal, `Remove ${email}, its devices and its bots?`, flags.yes);
         return removeUser(database, terminal.clock, email);

@@ -7,8 +7,8 @@ import { runCommandLine } from '../../../../apps/relay/src/command-line.js';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { createKeyRingKeeper } from '../../../../apps/relay/src/keyring/open-key-ring.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
-import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
+import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
 import { sodium } from './ring-material.js';
 
 interface Ran {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   scheduleRemovalOfOldRows,
   sequenceRetentionMilliseconds,
-} from '../../../../apps/relay/src/remove-old-rows.js';
+} from '../../../../apps/relay/src/scheduled-jobs.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors } from '../../../support/shared-vectors.js';

@@ -2,7 +2,7 @@ import { CommandError, requireConsent, type Terminal } from '@waxwing/service/co
 import CliTable from 'cli-table3';
 import type { Command } from 'commander';
 import { printResult, withJson } from '../../servers/server-commands.js';
-import { withRelayDatabase } from '../../with-relay-database.js';
+import { withRelayDatabase } from '../../with-database.js';
 import { BreakerStore, type StoredBreaker } from './breaker-store.js';
 
 interface OutputFlags {

@@ -4,7 +4,7 @@ import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
 import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
 import { findRelayDevices, setApnsEnvironment } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
-import type { RelayDatabase, RelayTables } from '../../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Attempt, AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
 import { keptUntil, type Notification } from '../delivery.js';
 import { isOfKind } from '../match-kind.js';

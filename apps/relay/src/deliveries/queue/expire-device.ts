@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { markExpired } from '../../registrations/relay-device-store.js';
-import type { RelayTables } from '../../relay-tables.js';
+import type { RelayTables } from '../../tables.js';
 import type { Attempt } from '../attempts/attempt-delivery.js';
 
 const registeredSince: Attempt = { kind: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' };

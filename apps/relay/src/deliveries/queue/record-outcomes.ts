@@ -1,7 +1,7 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { WriteTransaction } from '@waxwing/storage';
 import { setApnsEnvironment } from '../../registrations/relay-device-store.js';
-import type { RelayDatabase, RelayTables } from '../../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Attempt } from '../attempts/attempt-delivery.js';
 import type { Notification } from '../delivery.js';
 import type { SettledItem } from '../requests/deliver-notifications.js';

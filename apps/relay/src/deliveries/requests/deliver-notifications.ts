@@ -4,7 +4,7 @@ import type { Log } from '@waxwing/service/logging';
 import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
 import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
-import type { RelayDatabase } from '../../relay-tables.js';
+import type { RelayDatabase } from '../../tables.js';
 import type { Attempt, AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
 import { expiresAt, type Notification } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';

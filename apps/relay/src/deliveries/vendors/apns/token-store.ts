@@ -1,5 +1,5 @@
 import type { TokenVault } from '../../../registrations/token-vault.js';
-import type { RelayDatabase } from '../../../relay-tables.js';
+import type { RelayDatabase } from '../../../tables.js';
 
 /** How far apart the clocks of two processes may be: a token that much newer than now is not from the future. */
 export const clockDifferenceMilliseconds = 60_000;

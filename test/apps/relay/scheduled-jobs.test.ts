@@ -4,7 +4,7 @@ import { markExpired } from '../../../apps/relay/src/registrations/relay-device-
 import {
   expiredRetentionMilliseconds,
   scheduleRemovalOfOldRows,
-} from '../../../apps/relay/src/remove-old-rows.js';
+} from '../../../apps/relay/src/scheduled-jobs.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { goodForm, type RelayUnderTest, startRelayUnderTest } from './relay-under-test.js';
 
