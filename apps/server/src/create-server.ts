@@ -26,7 +26,7 @@ export interface ServerOverrides {
   readonly timings?: ServerTimings;
 }
 
-export interface ServerTimings {
+interface ServerTimings {
   /** How long `GET /events` waits before it answers with a heartbeat; 90 where nothing is said. */
   readonly longPollTimeoutSeconds?: number;
   /** Longest time that the relay may take to answer; 15 seconds where nothing is said. */

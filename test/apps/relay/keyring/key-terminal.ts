@@ -107,9 +107,10 @@ export async function keysOf(terminal: KeyTerminal): Promise<readonly ListedKey[
 /** The ring itself, read past the commands. */
 export async function ringOf(terminal: KeyTerminal): Promise<KeyRing> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  const database = { db: {}, write: () => Promise.reject(new Error('no database is needed here')) };
-  const keeper = createKeyRingKeeper(configuration, { sodium, clock: () => terminal.now, database });
-  return (await keeper.read()).ring;
+  return withDatabase(terminal, async (database) => {
+    const keeper = createKeyRingKeeper(configuration, { sodium, clock: () => terminal.now, database });
+    return (await keeper.read()).ring;
+  });
 }
 
 /** A terminal on a machine where `keys init` was typed. */
