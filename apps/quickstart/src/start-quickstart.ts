@@ -2,7 +2,9 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import { readServerEnvironment, startServer } from '@waxwing/server';
-import { createLogger, type Environment, type Log, type RunningService, systemClock } from '@waxwing/service';
+import type { Environment } from '@waxwing/service/config';
+import type { RunningService } from '@waxwing/service/lifecycle';
+import { createLogger, type Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { holdDataDirectory } from './hold-data-directory.js';
 import { type JourneyPlaces, makeJourney, makeJourneyWithoutRelay } from './journey.js';
@@ -100,11 +102,8 @@ async function startConstellation(
   const relayOfServer = options.withRelay ? { url: relay.url, serverId: credentials.serverId } : undefined;
   const ofServer = serverEnvironment(options, paths, relayOfServer);
   const users = await provisionUsers(ofServer, paths);
-  const server = await startServer({
-    configuration: readServerEnvironment(ofServer),
+  const server = await startServer(readServerEnvironment(ofServer), {
     log: logTo(paths.serverLog, 'waxwing-server', closers),
-    clock: systemClock,
-    random: Math.random,
   });
   closers.push(() => server.close());
   const bouncerPublicKey = await primaryBouncerKey(environment);

@@ -1,5 +1,5 @@
 import type { PushDeviceStateOnWire } from '@waxwing/protocol';
-import { type BoundOperation, bindOperations } from '@waxwing/service';
+import { type BoundOperation, bindOperations } from '@waxwing/service/http';
 import type { AnyTransaction } from '@waxwing/storage';
 import { Agent } from 'undici';
 import { KeyListCache } from './key-list/key-list-cache.js';

@@ -1,7 +1,8 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { type ActorKind, matchesCredential, type RequestHead } from '@waxwing/service';
+import { matchesCredential } from '@waxwing/service/config';
+import type { ActorKind, RequestHead } from '@waxwing/service/http';
 import type { AnyTransaction } from '@waxwing/storage';
-import type { ServerDatabase } from '../server-tables.js';
+import type { ServerDatabase } from '../tables.js';
 import { findCredential, type KnownUser, lockUser } from './user-store.js';
 
 /** Requesters that are users or bots, as the server's operations declare them. */

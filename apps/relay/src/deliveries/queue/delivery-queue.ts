@@ -1,11 +1,11 @@
 import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
 import { parseJson, stringifyJson } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
 import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
 import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
-import type { RelayDatabase, RelayTables } from '../../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
 import { isOfKind, keptUntil, type Notification } from '../delivery.js';
 import type { Outcome, RetryOutcome } from '../policy/judge-answer.js';

@@ -1,5 +1,6 @@
 import { relayReceiptsAnswer, relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
-import { operation, unixSeconds } from '@waxwing/service';
+import { operation } from '@waxwing/service/http';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import { server } from '../../servers/authenticate-server.js';
 import type { Receipt } from '../queue/receipt-store.js';
 import type { NotifyContext } from './notify-operation.js';
