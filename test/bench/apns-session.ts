@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { createLogger } from '@waxwing/service';
+import { createLogger } from '@waxwing/service/logging';
 import { importPKCS8, SignJWT } from 'jose';
 import { buildApnsNotification } from '../../apps/relay/src/deliveries/apns/apns-notification.js';
 import { ApnsPool } from '../../apps/relay/src/deliveries/apns/apns-pool.js';

@@ -1,12 +1,7 @@
 import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/administration';
-import {
-  CommandError,
-  createLogger,
-  describeBootError,
-  requireConsent,
-  runProcess,
-  type Terminal,
-} from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
+import { describeBootError, runProcess } from '@waxwing/service/lifecycle';
+import { createLogger } from '@waxwing/service/logging';
 import { Command, CommanderError } from 'commander';
 import { readDatabaseEnvironment, readRelayEnvironment } from './configuration.js';
 import { addAppCommands } from './deliveries/apps/app-commands.js';

@@ -1,12 +1,6 @@
-import {
-  type Environment,
-  EnvironmentReader,
-  type HttpLimits,
-  type LogLevel,
-  logLevels,
-  readHttpLimits,
-  Secret,
-} from '@waxwing/service';
+import { type Environment, EnvironmentReader, Secret } from '@waxwing/service/config';
+import { type HttpLimits, readHttpLimits } from '@waxwing/service/http';
+import { type LogLevel, logLevels } from '@waxwing/service/logging';
 import {
   type DeliveriesConfiguration,
   readDeliveriesEnvironment,

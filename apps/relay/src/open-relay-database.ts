@@ -1,5 +1,6 @@
 import { type DatabaseWithJobsOptions, openDatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock, Secret } from '@waxwing/service';
+import type { Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { type RelayDatabase, type RelayTables, relayMigrationSets } from './relay-tables.js';
 
 export interface OpenRelayDatabaseOptions

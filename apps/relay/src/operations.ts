@@ -1,4 +1,4 @@
-import type { Operation } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
 import type { RelayContext } from './context.js';
 import { notifyOperation } from './deliveries/notify-operation.js';
 import { receiptsOperation } from './deliveries/receipts-operation.js';

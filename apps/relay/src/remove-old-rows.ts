@@ -1,4 +1,5 @@
-import type { Clock, Metrics } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Metrics } from '@waxwing/service/metrics';
 import { type AnyTransaction, removeInBatches } from '@waxwing/storage';
 import { forgetPresentedRegistrations } from './registrations/presented-registrations.js';
 import { forgetRegistrationSequences } from './registrations/registration-sequences.js';

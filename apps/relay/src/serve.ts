@@ -1,16 +1,8 @@
 import type { AddressInfo } from 'node:net';
-import {
-  type Clock,
-  createHttpApp,
-  createJobLog,
-  type Log,
-  Metrics,
-  type MetricsListener,
-  Readiness,
-  type RunningService,
-  startMetricsListener,
-  systemClock,
-} from '@waxwing/service';
+import { createHttpApp, Readiness } from '@waxwing/service/http';
+import { type Clock, type RunningService, systemClock } from '@waxwing/service/lifecycle';
+import { createJobLog, type Log } from '@waxwing/service/logging';
+import { Metrics, type MetricsListener, startMetricsListener } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayConfiguration } from './configuration.js';

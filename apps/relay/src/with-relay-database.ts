@@ -1,4 +1,4 @@
-import type { Terminal } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
 import { readDatabaseEnvironment } from './configuration.js';
 import { openRelayDatabase } from './open-relay-database.js';
 import type { RelayDatabase } from './relay-tables.js';

@@ -1,15 +1,9 @@
 import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/administration';
 import { openDatabaseWithJobs } from '@waxwing/jobs';
-import {
-  CommandError,
-  createLogger,
-  describeBootError,
-  type Environment,
-  requireConsent,
-  runProcess,
-  systemClock,
-  type Terminal,
-} from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
+import type { Environment } from '@waxwing/service/config';
+import { describeBootError, runProcess, systemClock } from '@waxwing/service/lifecycle';
+import { createLogger } from '@waxwing/service/logging';
 import { Command, CommanderError } from 'commander';
 import { addPushCommands } from './push/push-commands.js';
 import { addRealmCommands } from './realm/realm-commands.js';

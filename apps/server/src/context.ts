@@ -1,5 +1,6 @@
 import type { PushRealm, ServerPush } from '@waxwing/server-push';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { EventBell } from './event-queues/event-bell.js';
 import type { ServerDatabase } from './server-tables.js';
 

@@ -1,16 +1,10 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 import { createServerPush, type RelayConfiguration, type ServerPush } from '@waxwing/server-push';
-import {
-  type Clock,
-  ConfigurationError,
-  createHttpApp,
-  createJobLog,
-  type Log,
-  Metrics,
-  Readiness,
-  readPrivateFile,
-  Secret,
-} from '@waxwing/service';
+import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
+import { createHttpApp, Readiness } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { createJobLog, type Log } from '@waxwing/service/logging';
+import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { EventBell } from './event-queues/event-bell.js';
 import { createPublisher } from './event-queues/publish-events.js';

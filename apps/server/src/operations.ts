@@ -1,4 +1,4 @@
-import type { Operation } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
 import type { ServerContext } from './context.js';
 import { deleteEventQueue } from './event-queues/delete-event-queue.js';
 import { getEvents } from './event-queues/get-events.js';

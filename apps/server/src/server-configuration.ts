@@ -1,12 +1,7 @@
 import { maximumRealmUrlBytes } from '@waxwing/server-push';
-import {
-  type Environment,
-  EnvironmentReader,
-  type HttpLimits,
-  type LogLevel,
-  logLevels,
-  readHttpLimits,
-} from '@waxwing/service';
+import { type Environment, EnvironmentReader } from '@waxwing/service/config';
+import { type HttpLimits, readHttpLimits } from '@waxwing/service/http';
+import { type LogLevel, logLevels } from '@waxwing/service/logging';
 
 /** Where the relay is, before the key file was read; or that there is none. */
 export type RelaySettings =

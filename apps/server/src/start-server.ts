@@ -1,4 +1,5 @@
-import { type MetricsListener, type RunningService, startMetricsListener } from '@waxwing/service';
+import type { RunningService } from '@waxwing/service/lifecycle';
+import { type MetricsListener, startMetricsListener } from '@waxwing/service/metrics';
 import { createServer, type ServerOptions } from './create-server.js';
 
 export interface RunningServer extends RunningService {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
 import type { AnyTransaction } from '@waxwing/storage';
 import { Agent } from 'undici';
 import { KeyListCache } from './key-list/key-list-cache.js';

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { RequestHead } from '@waxwing/service';
+import type { RequestHead } from '@waxwing/service/http';
 import type { PushActor, ServerPushOptions } from './server-push-options.js';
 
 /** The user who asks. @throws ProtocolError as `authenticate` does, and BAD_REQUEST for a bot. */

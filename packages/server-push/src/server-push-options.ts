@@ -1,6 +1,10 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { JsonObject } from '@waxwing/protocol';
-import type { Clock, Log, Metrics, RequestHead, Secret } from '@waxwing/service';
+import type { Secret } from '@waxwing/service/config';
+import type { RequestHead } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { Dispatcher } from 'undici';

@@ -1,4 +1,6 @@
-import { createHttpApp, EnvironmentReader, Metrics, Secret } from '@waxwing/service';
+import { EnvironmentReader, Secret } from '@waxwing/service/config';
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayContext } from '../../../apps/relay/src/context.js';

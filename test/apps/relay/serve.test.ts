@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writePrivateFile } from '@waxwing/service';
+import { writePrivateFile } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRelayEnvironment } from '../../../apps/relay/src/configuration.js';
 import { type RunningRelay, startRelay } from '../../../apps/relay/src/serve.js';

@@ -3,7 +3,9 @@ import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readServerEnvironment, startServer } from '@waxwing/server';
-import { AddressRanges, ConfigurationError, defaultHttpLimits, systemClock } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
+import { AddressRanges, defaultHttpLimits } from '@waxwing/service/http';
+import { systemClock } from '@waxwing/service/lifecycle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase64 } from '@waxwing/protocol';
 import { addUser, createServer, type Role, roles, type Server, type ServerOptions } from '@waxwing/server';
-import { defaultHttpLimits, type HttpLimits } from '@waxwing/service';
+import { defaultHttpLimits, type HttpLimits } from '@waxwing/service/http';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn } from '../../support/relay-stand-in.js';

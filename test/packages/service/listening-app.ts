@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { ProtocolError } from '@waxwing/protocol';
-import { createHttpApp, type HttpLimits, Metrics, type Operation, type RequestHead } from '@waxwing/service';
+import { createHttpApp, type HttpLimits, type Operation, type RequestHead } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { createMemoryLog } from '../../support/memory-log.js';
 
 /** Credentials as a request line's headers; the key decides whether they are good. */

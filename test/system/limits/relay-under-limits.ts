@@ -9,7 +9,7 @@ import {
   relayRegisterPath,
 } from '@waxwing/protocol';
 import { type RunningRelay, readRelayEnvironment, startRelay } from '@waxwing/relay';
-import type { HttpLimits } from '@waxwing/service';
+import type { HttpLimits } from '@waxwing/service/http';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import { appsFor } from '../../apps/relay/deliveries/deliveries-under-test.js';

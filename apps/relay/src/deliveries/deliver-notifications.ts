@@ -1,5 +1,6 @@
 import type { PushRequest } from '@waxwing/protocol';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import { isReadable, type StoredRelayDevice } from '../registrations/relay-device.js';
 import { findRelayDevices } from '../registrations/relay-device-store.js';
 import type { TokenVault } from '../registrations/token-vault.js';

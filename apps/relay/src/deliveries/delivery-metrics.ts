@@ -1,4 +1,4 @@
-import type { Metrics } from '@waxwing/service';
+import type { Metrics } from '@waxwing/service/metrics';
 import type { Vendor } from './delivery.js';
 import { reasonLabel } from './policy/find-policy.js';
 import type { VendorAnswer } from './vendor-answer.js';

@@ -1,5 +1,5 @@
 import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
 import { isReadable, type StoredRelayDevice } from '../registrations/relay-device.js';
 import { findRelayDevices, setApnsEnvironment } from '../registrations/relay-device-store.js';

@@ -7,7 +7,7 @@ import {
   relayNotifyPath,
   relayNotifyRequest,
 } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
 import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';

@@ -1,5 +1,6 @@
 import { relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
-import { type Operation, unixSeconds } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
 import type { NotifyOptions } from './notify-operation.js';
 

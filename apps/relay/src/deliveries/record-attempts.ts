@@ -1,4 +1,4 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { WriteTransaction } from '@waxwing/storage';
 import { setApnsEnvironment } from '../registrations/relay-device-store.js';
 import type { RelayDatabase, RelayTables } from '../relay-tables.js';

@@ -1,5 +1,5 @@
 import { keyListPath } from '@waxwing/protocol';
-import { cacheableAnswer, type Operation } from '@waxwing/service';
+import { cacheableAnswer, type Operation } from '@waxwing/service/http';
 import type { PublishedKeyList } from './key-ring.js';
 
 const maximumAgeSeconds = 60;

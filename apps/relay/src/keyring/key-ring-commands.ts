@@ -1,4 +1,4 @@
-import type { Terminal } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { addBringingKeys } from './commands/bring-keys.js';
 import { addChangingKeys } from './commands/change-keys.js';

@@ -1,4 +1,6 @@
-import { type Clock, ConfigurationError, type Log } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
 import type { AnyTransaction } from '@waxwing/storage';
 import { openAdminSocket } from './administration/admin-socket.js';

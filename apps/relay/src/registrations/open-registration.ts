@@ -7,7 +7,7 @@ import {
   type PushRegistration,
   parsePushRegistration,
 } from '@waxwing/protocol';
-import { unixSeconds } from '@waxwing/service';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { livenessTimeoutSeconds, type PushAccountId, type PushRegistration } from '@waxwing/protocol';
-import { unixSeconds } from '@waxwing/service';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 
 /** What a registration was presented for. */
 export interface Presentation {

@@ -1,5 +1,5 @@
 import { relayRemoveParameters, relayRemovePath } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
 import type { RelayDatabase } from '../relay-tables.js';
 import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';

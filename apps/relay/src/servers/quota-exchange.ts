@@ -1,4 +1,5 @@
-import { answerWithin, type Clock, type Log } from '@waxwing/service';
+import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { ServerQuotas } from './server-quotas.js';
 import type { UsedQuotaStore } from './used-quota-store.js';
 

@@ -1,4 +1,4 @@
-import { requireConsent, type Terminal } from '@waxwing/service';
+import { requireConsent, type Terminal } from '@waxwing/service/command-line';
 import CliTable from 'cli-table3';
 import { type Command, InvalidArgumentError } from 'commander';
 import { withRelayDatabase } from '../with-relay-database.js';

@@ -1,4 +1,4 @@
-import type { Operation } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { authenticateUser } from '../users/authenticate.js';

@@ -1,5 +1,5 @@
 import { type JsonObject, ProtocolError } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { authenticateUser } from '../users/authenticate.js';

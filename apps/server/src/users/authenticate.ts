@@ -1,5 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { matchesCredential, type RequestHead } from '@waxwing/service';
+import { matchesCredential } from '@waxwing/service/config';
+import type { RequestHead } from '@waxwing/service/http';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { ServerDatabase } from '../server-tables.js';
 import { findCredential, type KnownUser, lockUser } from './user-store.js';

@@ -1,4 +1,4 @@
-import { CommandError, requireConsent } from '@waxwing/service';
+import { CommandError, requireConsent } from '@waxwing/service/command-line';
 import Table from 'cli-table3';
 import { Argument, type Command, Option } from 'commander';
 import type { CommandContext } from '../command-line.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { bouncerKeysPath, ProtocolError } from '@waxwing/protocol';
-import { cacheableAnswer, type Operation } from '@waxwing/service';
+import { cacheableAnswer, type Operation } from '@waxwing/service/http';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
 import { type KeyListCache, keyListMaximumAgeSeconds } from './key-list-cache.js';
 

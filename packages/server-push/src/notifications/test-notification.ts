@@ -4,7 +4,8 @@ import {
   testNotificationParameters,
   testNotificationPath,
 } from '@waxwing/protocol';
-import { type Operation, unixSeconds } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import { OneAtATime } from '../one-at-a-time.js';
 import { activePushDevices } from '../push-devices/push-device-store.js';
 import { rateLimitHit } from '../rate-limit-hit.js';

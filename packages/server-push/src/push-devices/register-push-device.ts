@@ -5,7 +5,7 @@ import {
   registerPushDeviceParameters,
   registerPushDevicePath,
 } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
+import type { Operation } from '@waxwing/service/http';
 import { OneAtATime } from '../one-at-a-time.js';
 import { rateLimitHit } from '../rate-limit-hit.js';
 import { requirePerson } from '../require-person.js';

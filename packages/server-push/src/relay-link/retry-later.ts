@@ -1,5 +1,5 @@
 import type { Job, JobOutcome } from '@waxwing/jobs';
-import { type Clock, retryDelayMilliseconds } from '@waxwing/service';
+import { type Clock, retryDelayMilliseconds } from '@waxwing/service/lifecycle';
 
 export interface RetryLaterOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';

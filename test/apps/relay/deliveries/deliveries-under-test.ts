@@ -9,15 +9,10 @@ import {
   relayReceiptsPath,
   stringifyJson,
 } from '@waxwing/protocol';
-import {
-  type Clock,
-  createHttpApp,
-  EnvironmentReader,
-  Metrics,
-  Readiness,
-  readinessAnswer,
-  Secret,
-} from '@waxwing/service';
+import { EnvironmentReader, Secret } from '@waxwing/service/config';
+import { createHttpApp, Readiness, readinessAnswer } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { Metrics } from '@waxwing/service/metrics';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { createDeliveries } from '../../../../apps/relay/src/deliveries/create-deliveries.js';
 import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';

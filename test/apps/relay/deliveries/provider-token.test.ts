@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { decodeJwt, decodeProtectedHeader, importPKCS8 } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { ProviderToken } from '../../../../apps/relay/src/deliveries/apns/provider-token.js';

@@ -1,5 +1,5 @@
 import { maximumEncryptedRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { rememberOpenedTokens } from '../../../../apps/relay/src/deliveries/opened-tokens.js';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';

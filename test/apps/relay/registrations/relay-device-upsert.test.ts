@@ -1,4 +1,4 @@
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import {

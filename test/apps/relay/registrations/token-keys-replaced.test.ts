@@ -1,5 +1,5 @@
 import type { PushAccountId } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';

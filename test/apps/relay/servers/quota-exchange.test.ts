@@ -1,4 +1,4 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import {

@@ -1,4 +1,4 @@
-import { hashCredential, Secret } from '@waxwing/service';
+import { hashCredential, Secret } from '@waxwing/service/config';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import { eachBackend } from '../../../support/test-databases.js';

@@ -1,4 +1,4 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { SignJWT } from 'jose';
 import type { ApnsApp } from '../apps/app-set.js';
 import { clockDifferenceMilliseconds, type ProviderTokenStore } from './provider-token-store.js';

@@ -1,4 +1,4 @@
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import CliTable from 'cli-table3';
 import type { Command } from 'commander';
 import { printResult, withJson } from '../../servers/server-commands.js';

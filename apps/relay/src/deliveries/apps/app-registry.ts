@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import { type Clock, ConfigurationError, type Log } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import { ApnsSender } from '../apns/apns-sender.js';
 import { ProviderToken } from '../apns/provider-token.js';
 import type { ProviderTokenStore } from '../apns/provider-token-store.js';

@@ -1,4 +1,5 @@
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import { Agent, type Dispatcher, Pool } from 'undici';
 import type { FcmApp } from '../apps/app-set.js';
 import type { Delivery } from '../delivery.js';

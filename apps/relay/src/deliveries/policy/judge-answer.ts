@@ -1,5 +1,5 @@
 import type { DeliveryFault } from '@waxwing/protocol';
-import { parseRetryAfter } from '@waxwing/service';
+import { parseRetryAfter } from '@waxwing/service/http';
 import { type Delivery, expiresAt, type Vendor } from '../delivery.js';
 import type { VendorAnswer } from '../vendor-answer.js';
 import { findPolicy } from './find-policy.js';

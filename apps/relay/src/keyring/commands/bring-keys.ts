@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CommandError, type Terminal } from '@waxwing/service';
+import { CommandError, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { RelayDatabase } from '../../relay-tables.js';
 import { type KeyDesk, transitionContext } from '../administration/key-desk.js';

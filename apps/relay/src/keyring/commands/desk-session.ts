@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { JsonObject } from '@waxwing/protocol';
-import type { Terminal } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayDatabase } from '../../relay-tables.js';
 import { withRelayDatabase } from '../../with-relay-database.js';

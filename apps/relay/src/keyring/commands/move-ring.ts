@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { keyRingStore, movedKeyRingStore, settingOf } from '../key-ring-place.js';

@@ -1,0 +1,2 @@
+export * from './command-error.js';
+export * from './terminal.js';

@@ -1,0 +1,4 @@
+export * from './answer-within.js';
+export * from './clock.js';
+export * from './retry-delay.js';
+export * from './run-process.js';
