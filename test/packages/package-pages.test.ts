@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProtocolError } from '@waxwing/protocol';
-import { Metrics } from '@waxwing/service';
+import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
 import { mountServerPush } from '../../docs/examples/mount-server-push.js';
 import { createMemoryLog } from '../support/memory-log.js';
