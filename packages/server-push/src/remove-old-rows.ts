@@ -14,7 +14,7 @@ export interface RemoveOldRowsOptions {
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** A phone that has not registered anew for so long after a refusal does not wait for an answer. */
+/** A phone that has not registered again for so long after a refusal does not wait for an answer. */
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
 /** Has the database's jobs remove what nobody needs any more. Call it before they are started. */

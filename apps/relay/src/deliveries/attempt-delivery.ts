@@ -69,7 +69,7 @@ const sent: Attempt = { kind: 'sent' };
 const heldApartMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
-/** One try at reaching one device: the right app, its breaker, the vendor, first aid, the verdict. */
+/** One try at reaching one device: the right app, its breaker, the vendor, a second try at once where it may help, the verdict. */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
   readonly #rests: DeviceRests;
@@ -268,7 +268,7 @@ interface Question {
   readonly notAfter: number;
 }
 
-/** Whether the vendor judged the notification on its merits, and thus took the credential; a busy one did not. */
+/** Whether the vendor judged the notification on its merits, which means that it took the credential; a busy one did not. */
 function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   return answer.kind === 'accepted' || /^(?:gone|rejected)$/.test(findPolicy(vendor, answer).outcome);
 }

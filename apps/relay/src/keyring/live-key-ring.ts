@@ -151,7 +151,7 @@ export class LiveKeyRing {
 
   /**
    * Takes over the ring that is stored, if another process changed it, and does what is due: retire, rotate, sign the
-   * list anew. Never rejects; what goes wrong is logged, at once and then every minute. Calls at the same time share one.
+   * list again. Never rejects; what goes wrong is logged, at once and then every minute. Calls at the same time share one.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -233,7 +233,7 @@ export class LiveKeyRing {
     this.#adopt(next);
     if ((next.ring.published?.sequence ?? 0) >= lastSequence) return;
     // Phones have seen a newer list, and would refuse this one.
-    log.warn('an older key ring was restored: its key list is signed anew');
+    log.warn('an older key ring was restored: its key list is signed again');
     const change = { actor: 'schedule', action: 'sign after a restore' };
     this.#adopt(await keeper.change(withListToRenew, change));
   }

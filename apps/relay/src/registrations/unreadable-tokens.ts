@@ -16,7 +16,7 @@ const sampledAtEachEnd = 100;
 const missingKeysNamed = 3;
 
 /**
- * Knows of stored tokens that the key ring cannot open: those that deliveries and the clean-up came upon, and what a look
+ * Knows of stored tokens that the key ring cannot open: those that deliveries and the clean-up found, and what a look
  * at the oldest and the newest devices finds, which tells a ring that is not this database's.
  */
 export class UnreadableTokens {

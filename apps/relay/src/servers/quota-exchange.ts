@@ -74,7 +74,7 @@ export class QuotaExchange {
     }
   }
 
-  /** When counts were last collected: quotas fill up from then on, lest one be full later than its server was told. */
+  /** When counts were last collected: quotas fill up from then on, so that none is full later than its server was told. */
   #lastCollection(): number {
     const now = this.#options.clock();
     const last = Math.min(this.#collectedAt ?? now, now);

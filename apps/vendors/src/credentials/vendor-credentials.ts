@@ -75,7 +75,7 @@ export class CredentialStore {
 
   /**
    * Opens the credentials of a data directory, making the directory (mode 0700) and the credentials when there are none.
-   * The certificate alone is made anew when it is not good for `host`.
+   * The certificate alone is made again when it is not good for `host`.
    * @throws Error when the stored credentials cannot be read.
    */
   static async open(dataDir: string, host: string): Promise<CredentialStore> {

@@ -47,7 +47,7 @@ export interface FaultRule {
   readonly environment?: Environment;
   /** The share of matching requests that it strikes, 0 to 1. */
   readonly rate: number;
-  /** How often it strikes; Infinity for ever. */
+  /** How often it strikes; Infinity without end. */
   readonly times: number;
   readonly latencyMilliseconds: number;
   readonly outcome?: Outcome;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 const maximumRemembered = 10_000;
 
-/** The access tokens that are in force. They live in memory: after a restart a sender is answered 401 and asks anew. */
+/** The access tokens that are in force. They live in memory: after a restart a sender is answered 401 and asks again. */
 export class AccessTokens {
   readonly #clock: () => number;
   readonly #expiries = new Map<string, number>();

@@ -87,7 +87,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('writes what nobody registers again anew, keeping ids, and has the old key destroyed only then', async () => {
+  it('encrypts with the new key what nobody registers again, keeping ids, and has the old key destroyed only then', async () => {
     const tokens = Array.from({ length: 450 }, (_, index) => `token ${index}`);
     const ids = await register(before, tokens);
     expect(await reencrypt(false)).toEqual([]);
@@ -113,7 +113,7 @@ eachBackend((backend) => {
     expect([first, last].map((id) => rows.get(id)?.token.slice(0, 4))).toEqual(['new:', 'new:']);
   });
 
-  it('looks at a small number of devices at a time, also where none has to be written anew', async () => {
+  it('looks at a small number of devices at a time, also where none has to be encrypted again', async () => {
     await register(
       after,
       Array.from({ length: 2100 }, (_, index) => `token ${index}`),

@@ -50,7 +50,7 @@ export interface AnsweredDelivery {
   readonly doubtsBefore: number;
 }
 
-/** The outcome that the policy table gives an answer, once first aid is past. */
+/** The outcome that the policy table gives an answer, once what may be tried at once was tried. */
 export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): Outcome {
   const { vendor, answer, delivery } = answered;
   if (answer.kind === 'accepted') return { kind: 'sent' };

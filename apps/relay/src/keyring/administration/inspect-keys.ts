@@ -42,7 +42,7 @@ export const verifyRing = deskCommand({
     );
     if (verdict.kind === 'refused') {
       throw new CommandError(
-        `The ring is sound, but phones would refuse its key list (${verdict.reason}): start the relay, which signs it anew, and check this machine's clock.`,
+        `The ring is sound, but phones would refuse its key list (${verdict.reason}): start the relay, which signs it again, and check this machine's clock.`,
       );
     }
     const opening = openingKeys(ring, clock()).length;

@@ -42,7 +42,7 @@ export const replaceSigningKey = deskCommand({
   },
 });
 
-/** Adds a key for tokens at rest; rows are written anew with it, and the older keys are destroyed after the last one. */
+/** Adds a key for tokens at rest; rows are encrypted again with it, and the older keys are destroyed after the last one. */
 export const rotateTokenKey = deskCommand({
   arguments: z.strictObject({ dryRun }),
   run: (request, { dryRun }) => {
