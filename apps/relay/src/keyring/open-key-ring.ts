@@ -73,7 +73,7 @@ export async function openKeyRing(
   });
   await keyRing.refresh();
   const admin = createKeyAdmin(keeper, { ...options, clock, takeOver: () => keyRing.takeOver() });
-  const admin = await openAdminSocket(configuration.adminSocket, { admin, log });
+  const adminSocket = await openAdminSocket(configuration.adminSocket, { admin, log });
   const period = configuration.place.kind === 'file' ? filePollMilliseconds : rowPollMilliseconds;
   const timer = setInterval(() => void keyRing.refresh(), period);
   timer.unref();
@@ -81,7 +81,7 @@ export async function openKeyRing(
     keyRing,
     async close() {
       clearInterval(timer);
-      await admin?.close();
+      await adminSocket?.close();
       await keyRing.idle();
     },
   };
