@@ -4,7 +4,7 @@ import type { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { KeyListContext } from './keyring/key-list-operation.js';
-import type { BouncerKeys } from './registrations/bouncer-keys.js';
+import type { RegistrationKeys } from './registrations/registration-keys.js';
 import type { TokenVault } from './registrations/token-vault.js';
 import type { RelayDatabase } from './relay-tables.js';
 import type { ServerDirectory } from './servers/server-directory.js';
@@ -19,7 +19,7 @@ export interface RelayContext {
   readonly sodium: Sodium;
   readonly database: RelayDatabase;
   readonly servers: ServerDirectory;
-  readonly keyRing: BouncerKeys & KeyListContext['keyRing'];
+  readonly keyRing: RegistrationKeys & KeyListContext['keyRing'];
   readonly tokenVault: TokenVault;
   readonly deliveries: Deliveries;
 }

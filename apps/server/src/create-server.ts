@@ -1,5 +1,5 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
-import { createServerPush, type RelayConfiguration, type ServerPush } from '@waxwing/server-push';
+import { createServerPush, type RelayAccount, type ServerPush } from '@waxwing/server-push';
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { createHttpApp, Readiness } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -104,7 +104,7 @@ async function assemble(
 
 interface Mounting {
   readonly database: ServerDatabase;
-  readonly relay: RelayConfiguration;
+  readonly relay: RelayAccount;
   readonly metrics: Metrics;
   readonly bell: EventBell;
   readonly realm: Awaited<ReturnType<typeof readRealm>>;
@@ -134,7 +134,7 @@ async function mountServerPush(options: ServerOptions, mounting: Mounting): Prom
   });
 }
 
-async function readRelayKey(settings: RelaySettings): Promise<RelayConfiguration> {
+async function readRelayKey(settings: RelaySettings): Promise<RelayAccount> {
   if (settings.kind === 'not-configured') return settings;
   const { kind, url, serverId, serverKeyFile } = settings;
   const key = (await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE')).trim();

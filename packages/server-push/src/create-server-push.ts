@@ -12,6 +12,7 @@ import {
 } from './notifications/deliver-notification.js';
 import { NotificationSender } from './notifications/notification-sender.js';
 import { testNotification } from './notifications/test-notification.js';
+import { schedulePushCleanUp } from './push-clean-up.js';
 import { scheduleFailureOfLongPending } from './push-devices/fail-long-pending.js';
 import {
   forwardFurtherRegistrationJob,
@@ -23,7 +24,6 @@ import { registerPushDevice } from './push-devices/register-push-device.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
-import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
 import type { ServerPushOptions } from './server-push-options.js';
 
 /** The server's half of encrypted push, to be mounted in a chat server. */
@@ -55,7 +55,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   );
   database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
   scheduleFailureOfLongPending(options);
-  scheduleRemovalOfOldRows(options);
+  schedulePushCleanUp(options);
   return {
     operations: [
       registerPushDevice(options),

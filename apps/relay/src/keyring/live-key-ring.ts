@@ -13,6 +13,7 @@ import {
 } from './key-ring.js';
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
+import { KeyRingTokenVault } from './key-ring-token-vault.js';
 import { applySchedule, concludeTokenMove } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
 import { type Opener, openersOf } from './openers.js';
@@ -20,7 +21,6 @@ import { renewalDue, withListToRenew } from './publish-key-list.js';
 import { ClockDoubtError } from './ring-clock.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
-import { KeyRingTokenVault } from './token-vault.js';
 import { wipeKeyRing } from './wipe-key-ring.js';
 
 export interface LiveKeyRingOptions {

@@ -11,8 +11,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createPrivateFile, replacePrivateFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
-import { createPrivateFile, replacePrivateFile } from './private-file.js';
 
 /** The vendors' side of every credential: what they gave out, and what they check it with. */
 export interface VendorCredentials {

@@ -1,8 +1,8 @@
 import { appleReasons } from '../apns/apple-reasons.js';
 import { googleErrors } from '../fcm/google-errors.js';
 import { oauthErrors } from '../fcm/oauth-errors.js';
-import { isJsonObject } from '../json-web-token.js';
-import type { AnswerFault, FaultRule, FaultVendor, GoawayFault, Outcome } from './fault-rule.js';
+import { isObject } from '../json-web-token.js';
+import type { AnswerFault, FaultEffect, FaultRule, FaultVendor, GoawayFault } from './fault-rule.js';
 import { findFieldProblems, type WireRule } from './rule-fields.js';
 
 export interface FaultScript {
@@ -41,7 +41,7 @@ const statusesByReason: Record<FaultVendor, ReadonlyMap<string, number>> = {
  * @throws FaultScriptError that names everything that is wrong, by its place.
  */
 export function parseFaultScript(body: unknown): FaultScript {
-  if (!isJsonObject(body) || !Array.isArray(body.rules)) {
+  if (!isObject(body) || !Array.isArray(body.rules)) {
     throw new FaultScriptError(['the body must be a JSON object with an array "rules"']);
   }
   const { rules, seed, ...unknown } = body;
@@ -52,7 +52,7 @@ export function parseFaultScript(body: unknown): FaultScript {
   const parsed: FaultRule[] = [];
   for (const [index, rule] of (rules as unknown[]).entries()) {
     const path = `rules[${index}]`;
-    const found = isJsonObject(rule) ? findProblems(path, rule) : [`${path} must be an object`];
+    const found = isObject(rule) ? findProblems(path, rule) : [`${path} must be an object`];
     if (found.length > 0) problems.push(...found);
     else parsed.push(buildRule(rule as WireRule));
   }
@@ -67,8 +67,8 @@ function findProblems(path: string, source: Readonly<Record<string, unknown>>): 
   const problems: string[] = [];
   const isGoawayReason = rule.goaway_every !== undefined && rule.status === undefined;
   const isAnswer = rule.status !== undefined || (rule.reason !== undefined && !isGoawayReason);
-  const outcomes = [isAnswer, rule.reset !== undefined, rule.half_open !== undefined].filter(Boolean).length;
-  if (outcomes > 1) {
+  const effects = [isAnswer, rule.reset !== undefined, rule.half_open !== undefined].filter(Boolean).length;
+  if (effects > 1) {
     problems.push(`${path} must have only one of status or reason, reset, and half_open`);
   }
   if (!isAnswer) {
@@ -80,7 +80,7 @@ function findProblems(path: string, source: Readonly<Record<string, unknown>>): 
   } else {
     problems.push(...findAnswerProblems(path, rule));
   }
-  const isForRequests = outcomes > 0 || rule.latency_ms !== undefined;
+  const isForRequests = effects > 0 || rule.latency_ms !== undefined;
   const isForConnections = connectionFields.some((name) => rule[name] !== undefined);
   if (!isForRequests && !isForConnections) {
     problems.push(
@@ -141,7 +141,7 @@ function completeAnswer(rule: WireRule): { status: number | undefined; reason: s
 }
 
 function buildRule(rule: WireRule): FaultRule {
-  const outcome = buildOutcome(rule);
+  const effect = buildEffect(rule);
   const goaway = buildGoaway(rule);
   return {
     vendor: rule.vendor,
@@ -151,7 +151,7 @@ function buildRule(rule: WireRule): FaultRule {
     rate: rule.rate ?? 1,
     times: rule.times ?? Number.POSITIVE_INFINITY,
     latencyMilliseconds: rule.latency_ms ?? 0,
-    ...(outcome && { outcome }),
+    ...(effect && { effect }),
     ...(goaway && { goaway }),
     ...(rule.max_concurrent_streams !== undefined && { maxConcurrentStreams: rule.max_concurrent_streams }),
     ...(rule.initial_concurrent_streams !== undefined && {
@@ -163,7 +163,7 @@ function buildRule(rule: WireRule): FaultRule {
   };
 }
 
-function buildOutcome(rule: WireRule): Outcome | undefined {
+function buildEffect(rule: WireRule): FaultEffect | undefined {
   if (rule.reset !== undefined) return { kind: 'reset', when: rule.reset === 'after' ? 'after' : 'before' };
   if (rule.half_open) return { kind: 'silence' };
   if (rule.status === undefined && (rule.reason === undefined || rule.goaway_every !== undefined))

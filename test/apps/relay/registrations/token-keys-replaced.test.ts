@@ -11,7 +11,7 @@ import {
 } from '../../../../apps/relay/src/registrations/token-vault.js';
 import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
-import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
+import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { realmUuid } from '../relay-under-test.js';
@@ -48,7 +48,7 @@ eachBackend((backend) => {
   afterEach(() => database.close());
 
   async function register(tokenVault: TokenVault, tokens: readonly string[]) {
-    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapBouncerKeys() });
+    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapRegistrationKeys() });
     const registrations = tokens.map((token) => {
       const target = { tokenKind: 'fcm', token } as const;
       const device = { realmId, pushAccountId: 7n as PushAccountId, target, registeredAt: 1 };

@@ -2,7 +2,7 @@ import { requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { findUnreadableDevices, removeUnreadableDevices } from '../../registrations/unreadable-devices.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
-import { KeyRingTokenVault } from '../token-vault.js';
+import { KeyRingTokenVault } from '../key-ring-token-vault.js';
 import { withKeyAdmin } from './admin-session.js';
 import { type ConsentFlags, printResult, withConsent } from './output.js';
 
