@@ -3,7 +3,7 @@ import { googleErrors } from '../fcm/google-errors.js';
 import { oauthErrors } from '../fcm/oauth-errors.js';
 import { isObject } from '../json-web-token.js';
 import type { AnswerFault, FaultEffect, FaultRule, FaultVendor, GoawayFault } from './fault-rule.js';
-import { findFieldProblems, type WireRule } from './rule-fields.js';
+import { readWireRule, type WireRule } from './rule-fields.js';
 
 export interface FaultScript {
   readonly rules: readonly FaultRule[];
@@ -50,20 +50,20 @@ export function parseFaultScript(body: unknown): FaultScript {
   );
   if (seed !== undefined && !Number.isSafeInteger(seed)) problems.push('seed must be an integer');
   const parsed: FaultRule[] = [];
-  for (const [index, rule] of (rules as unknown[]).entries()) {
+  for (const [index, source] of (rules as unknown[]).entries()) {
     const path = `rules[${index}]`;
-    const found = isObject(rule) ? findProblems(path, rule) : [`${path} must be an object`];
-    if (found.length > 0) problems.push(...found);
-    else parsed.push(buildRule(rule as WireRule));
+    const read = readWireRule(path, source);
+    const found = 'rule' in read ? findProblems(path, read.rule) : read.problems;
+    if ('rule' in read && found.length === 0) {
+      parsed.push(buildRule(read.rule, source as FaultRule['source']));
+    }
+    problems.push(...found);
   }
   if (problems.length > 0) throw new FaultScriptError(problems);
   return { rules: parsed, ...(seed !== undefined && { seed: seed as number }) };
 }
 
-function findProblems(path: string, source: Readonly<Record<string, unknown>>): string[] {
-  const fieldProblems = findFieldProblems(path, source);
-  if (fieldProblems.length > 0) return fieldProblems;
-  const rule = source as WireRule;
+function findProblems(path: string, rule: WireRule): string[] {
   const problems: string[] = [];
   const isGoawayReason = rule.goaway_every !== undefined && rule.status === undefined;
   const isAnswer = rule.status !== undefined || (rule.reason !== undefined && !isGoawayReason);
@@ -140,7 +140,7 @@ function completeAnswer(rule: WireRule): { status: number | undefined; reason: s
   return { status: rule.status, reason: usual?.[0] };
 }
 
-function buildRule(rule: WireRule): FaultRule {
+function buildRule(rule: WireRule, source: FaultRule['source']): FaultRule {
   const effect = buildEffect(rule);
   const goaway = buildGoaway(rule);
   return {
@@ -159,7 +159,7 @@ function buildRule(rule: WireRule): FaultRule {
     }),
     ...(rule.mint_interval_seconds !== undefined && { mintIntervalSeconds: rule.mint_interval_seconds }),
     ...(rule.expires_in !== undefined && { accessTokenSeconds: rule.expires_in }),
-    source: rule,
+    source,
   };
 }
 
