@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson } from '@waxwing/protocol/phone';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol/phone';
 import type { PhoneClock, ServerClock } from '../server-clock.js';
 import { ApiError, UnreachableError } from './api-error.js';
 import { readText } from './read-text.js';
@@ -79,13 +79,8 @@ async function exchangeText(connection: Connection, exchange: ApiExchange) {
 }
 
 function parseAnswer(text: string): JsonObject | undefined {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    // A proxy's page, for one: the caller reports it with its HTTP status.
-    return undefined;
-  }
+  const value = parseJsonOrUndefined(text);
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** `Retry-After` in seconds, from either of its forms (RFC 9110 section 10.2.3). */
