@@ -3,6 +3,7 @@ import type { FaultVendor } from './fault-rule.js';
 
 const everyVendor = ['fcm', 'apns', 'oauth'] as const satisfies readonly FaultVendor[];
 const maximumSeconds = 2 ** 31;
+const retryAfterForms = 'seconds as an integer from 0 on, or a text of 1 to 64 printable ASCII characters';
 
 /** Which vendors know each field of a rule. */
 const vendorsOfField = z.registry<{ readonly vendors: readonly FaultVendor[] }>();
@@ -29,10 +30,10 @@ const wireRule = z.strictObject({
   retry_after: field(
     everyVendor,
     z
-      .union(
-        [integer(0, maximumSeconds), matching(/^[\x20-\x7e]{1,64}$/, 'a text')],
-        'must be seconds as an integer from 0 on, or a text of 1 to 64 printable ASCII characters',
-      )
+      .union([
+        number(retryAfterForms, (value) => isInteger(value, 0, maximumSeconds)),
+        matching(/^[\x20-\x7e]{1,64}$/, retryAfterForms),
+      ])
       .optional(),
   ),
   timestamp: field(['apns'], integer(0, Number.MAX_SAFE_INTEGER).optional()),
@@ -104,10 +105,12 @@ function matching(pattern: RegExp, expected: string) {
 }
 
 function integer(minimum: number, maximum: number) {
-  return number(
-    `an integer from ${minimum} to ${maximum}`,
-    (value) => Number.isSafeInteger(value) && value >= minimum && value <= maximum,
-  );
+  const expected = `an integer from ${minimum} to ${maximum}`;
+  return number(expected, (value) => isInteger(value, minimum, maximum));
+}
+
+function isInteger(value: number, minimum: number, maximum: number): boolean {
+  return Number.isSafeInteger(value) && value >= minimum && value <= maximum;
 }
 
 function number(expected: string, accepts: (value: number) => boolean) {
