@@ -1,5 +1,5 @@
 import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
-import type { Log } from '@waxwing/service/logging';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
 import type { ServerQuotas } from './server-quotas.js';
 import type { UsedQuotaStore } from './used-quota-store.js';
 
@@ -22,7 +22,7 @@ export class QuotaExchange {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #collectedAt: number | undefined;
-  #isAway = false;
+  readonly #troubleLog = new TroubleLog();
 
   constructor(options: QuotaExchangeOptions) {
     this.#options = options;
@@ -61,16 +61,14 @@ export class QuotaExchange {
       const readAt = clock();
       // The answer may be as late as the database is busy, and quotas fill up meanwhile.
       quotas.adopt(await store.read(readAt), readAt);
-      if (this.#isAway) log.info("servers' quotas are shared with the other relays again");
-      this.#isAway = false;
+      this.#troubleLog.end(() => log.info("servers' quotas are shared with the other relays again"));
     } catch (err) {
-      if (!this.#isAway) {
+      this.#troubleLog.begin('away', () => {
         log.warn(
           { err },
           "servers' quotas cannot be shared: each relay counts alone until the database answers",
         );
-      }
-      this.#isAway = true;
+      });
     }
   }
 

@@ -52,7 +52,7 @@ export class ServerQuotas {
   collect(): UsedQuota[] {
     const collected: UsedQuota[] = [];
     const perMillisecond = this.#perMinute / minuteMilliseconds;
-    for (const [serverId, bucket] of this.#buckets.rentries()) {
+    for (const [serverId, bucket] of [...this.#buckets].reverse()) {
       const usedMilliseconds = Math.floor(bucket.uncollected / perMillisecond);
       if (usedMilliseconds === 0) continue;
       bucket.uncollected -= usedMilliseconds * perMillisecond;
