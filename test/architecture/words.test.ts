@@ -27,11 +27,11 @@ const unusedWords: Readonly<Record<string, string>> = {
   forthwith: 'at once',
   notwithstanding: 'in spite of',
   bell: 'listener',
-  desk: 'admin',
+  admin: 'admin',
   'first aid': 'what is tried at once',
 };
 
-/** The text in lower case, names such as `eventBell` and `key-desk` taken apart into their words. */
+/** The text in lower case, names such as `eventBell` and `key-admin` taken apart into their words. */
 function wordsOf(text: string): string {
   return text
     .replace(/([a-z])([A-Z])/g, '$1 $2')

@@ -13,7 +13,7 @@ import type { KeyRingTables } from '../../apps/relay/src/keyring/key-ring-tables
 import { KeyRingTokenVault } from '../../apps/relay/src/keyring/key-ring-token-vault.js';
 import { countKeyUses } from '../../apps/relay/src/keyring/key-uses.js';
 import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
-import { openRelayDatabase } from '../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../apps/relay/src/open-database.js';
 import { DurableRegistrations, toRow } from '../../apps/relay/src/registrations/durable-registrations.js';
 import { registerDevice } from '../../apps/relay/src/registrations/register-device.js';
 import { RegistrationBatches } from '../../apps/relay/src/registrations/registration-batches.js';

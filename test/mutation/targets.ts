@@ -104,15 +104,15 @@ const servers: Table = [
 ];
 
 const deliveries: Table = [
-  ['read-push-request', 'journeys', 'relay-page'],
-  ['load-limit', 'limits'],
+  ['requests/read-push-request', 'journeys', 'relay-page'],
+  ['queue/load-limit', 'limits'],
   ['vendor-collapse-id', 'replaced-notifications', 'journeys'],
-  ['device-rests', 'device-rests'],
-  ['receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
-  ['apps/death-share', 'deletion-breakers'],
-  ['apps/deletion-breakers', 'deletion-breakers', 'breaker-store'],
-  ['apps/credential-breakers', 'credential-breakers'],
-  ['apps/credential-suspicions', 'credential-breakers'],
+  ['attempts/device-rests', 'device-rests'],
+  ['queue/receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
+  ['breakers/death-share', 'deletion-breakers'],
+  ['breakers/deletion-breakers', 'deletion-breakers', 'breaker-store'],
+  ['breakers/credential-breakers', 'credential-breakers'],
+  ['breakers/credential-suspicions', 'credential-breakers'],
 ];
 
 export const targets: readonly Target[] = [

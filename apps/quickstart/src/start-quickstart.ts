@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import { readServerEnvironment, startServer } from '@waxwing/server';
 import type { Environment } from '@waxwing/service/config';
-import { type RunningService, systemClock } from '@waxwing/service/lifecycle';
+import type { RunningService } from '@waxwing/service/lifecycle';
 import { createLogger, type Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { holdDataDirectory } from './hold-data-directory.js';
@@ -102,11 +102,8 @@ async function startConstellation(
   const relayOfServer = options.withRelay ? { url: relay.url, serverId: credentials.serverId } : undefined;
   const ofServer = serverEnvironment(options, paths, relayOfServer);
   const users = await provisionUsers(ofServer, paths);
-  const server = await startServer({
-    configuration: readServerEnvironment(ofServer),
+  const server = await startServer(readServerEnvironment(ofServer), {
     log: logTo(paths.serverLog, 'waxwing-server', closers),
-    clock: systemClock,
-    random: Math.random,
   });
   closers.push(() => server.close());
   const bouncerPublicKey = await primaryBouncerKey(environment);

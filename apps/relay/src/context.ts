@@ -6,8 +6,8 @@ import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { KeyListContext } from './keyring/key-list-operation.js';
 import type { RegistrationKeys } from './registrations/registration-keys.js';
 import type { TokenVault } from './registrations/token-vault.js';
-import type { RelayDatabase } from './relay-tables.js';
 import type { ServerDirectory } from './servers/server-directory.js';
+import type { RelayDatabase } from './tables.js';
 
 /** What the relay's operations work with; made once, when the relay starts. */
 export interface RelayContext {

@@ -1,7 +1,7 @@
 import type { Operation } from '@waxwing/service/http';
 import type { RelayContext } from './context.js';
-import { notifyOperation } from './deliveries/notify-operation.js';
-import { receiptsOperation } from './deliveries/receipts-operation.js';
+import { notifyOperation } from './deliveries/requests/notify-operation.js';
+import { receiptsOperation } from './deliveries/requests/receipts-operation.js';
 import { keyListOperation } from './keyring/key-list-operation.js';
 import { DurableRegistrations } from './registrations/durable-registrations.js';
 import { registerDevice } from './registrations/register-device.js';

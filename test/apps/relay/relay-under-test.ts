@@ -7,12 +7,14 @@ import type { RelayContext } from '../../../apps/relay/src/context.js';
 import { createDeliveries } from '../../../apps/relay/src/deliveries/create-deliveries.js';
 import { readDeliveriesEnvironment } from '../../../apps/relay/src/deliveries/deliveries-configuration.js';
 import type { PublishedKeyList } from '../../../apps/relay/src/keyring/key-ring.js';
+import { deleteOldKeyUses } from '../../../apps/relay/src/keyring/key-uses.js';
 import { newKeyRing } from '../../../apps/relay/src/keyring/new-key-ring.js';
 import { publishKeyList } from '../../../apps/relay/src/keyring/publish-key-list.js';
 import { defaultRotationPolicy } from '../../../apps/relay/src/keyring/rotation-policy.js';
-import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../apps/relay/src/open-database.js';
 import { relayOperations } from '../../../apps/relay/src/operations.js';
 import { UnreadableTokens } from '../../../apps/relay/src/registrations/unreadable-tokens.js';
+import { scheduleRelayJobs } from '../../../apps/relay/src/scheduled-jobs.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import { ServerDirectory } from '../../../apps/relay/src/servers/server-directory.js';
 import { createMapRegistrationKeys, type MapRegistrationKeys } from '../../support/map-registration-keys.js';
@@ -91,6 +93,19 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
         payload: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
       });
       return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+    },
+
+    /** Does what the relay does by the clock. */
+    async startJobs(): Promise<void> {
+      scheduleRelayJobs({
+        ...{ ...foundation, unreadableTokens, receipts: context.deliveries.receipts },
+        keyRing: {
+          forgetOldUses: ({ db }) => deleteOldKeyUses(db, time.now - 90 * 86_400_000),
+          tokenVault: { ...tokenVault, keyToMoveTo: () => undefined },
+          concludeTokenMove: async () => undefined,
+        },
+      });
+      await database.jobs.start();
     },
 
     devices: () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute(),

@@ -2,28 +2,28 @@ import type { PushRequest } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
+import { rememberOpenedTokens } from '../registrations/opened-tokens.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { UnreadableTokens } from '../registrations/unreadable-tokens.js';
-import type { RelayDatabase } from '../relay-tables.js';
 import { QuotaExchange } from '../servers/quota-exchange.js';
 import { ServerQuotas } from '../servers/server-quotas.js';
 import { UsedQuotaStore } from '../servers/used-quota-store.js';
-import { ProviderTokenStore } from './apns/provider-token-store.js';
+import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
-import { BreakerStore } from './apps/breaker-store.js';
-import { CredentialBreakers } from './apps/credential-breakers.js';
-import { DeletionBreakers } from './apps/deletion-breakers.js';
-import { DeliveryAttempts } from './attempt-delivery.js';
-import { DeliverNotifications, type DeliveryResult } from './deliver-notifications.js';
+import { DeliveryAttempts } from './attempts/attempt-delivery.js';
+import { BreakerStore } from './breakers/breaker-store.js';
+import { CredentialBreakers } from './breakers/credential-breakers.js';
+import { DeletionBreakers } from './breakers/deletion-breakers.js';
 import type { DeliveriesConfiguration } from './deliveries-configuration.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
-import { DeliveryQueue } from './delivery-queue.js';
 import { type DeliveryTimings, productionTimings } from './delivery-timings.js';
-import { LoadLimit } from './load-limit.js';
-import { rememberOpenedTokens } from './opened-tokens.js';
-import type { NotifyRequester } from './read-push-request.js';
-import { ReceiptStore } from './receipt-store.js';
-import { RecordAttempts } from './record-attempts.js';
+import { DeliveryQueue } from './queue/delivery-queue.js';
+import { LoadLimit } from './queue/load-limit.js';
+import { ReceiptStore } from './queue/receipt-store.js';
+import { RecordAttempts } from './queue/record-outcomes.js';
+import { DeliverNotifications, type DeliveryResult } from './requests/deliver-notifications.js';
+import type { NotifyRequester } from './requests/read-push-request.js';
+import { ProviderTokenStore } from './vendors/apns/token-store.js';
 
 export interface DeliveriesOptions {
   readonly configuration: DeliveriesConfiguration;
@@ -54,7 +54,6 @@ export interface Deliveries {
   close(deadlineMilliseconds: number): Promise<void>;
 }
 
-const sweepMilliseconds = 10 * 60_000;
 const probeMilliseconds = 60_000;
 
 /**
@@ -118,9 +117,6 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     records,
     load,
     timings,
-  });
-  database.jobs.schedule('delivery-receipts', sweepMilliseconds, async (signal) => {
-    options.metrics.rowsRemoved.inc({ kind: 'receipt' }, await receipts.forgetOld(clock(), signal));
   });
   const quotas = new ServerQuotas(notificationsPerMinute, clock);
   const exchange = new QuotaExchange({

@@ -1,10 +1,10 @@
 import { relayRemoveParameters, relayRemovePath } from '@waxwing/protocol';
 import type { Operation } from '@waxwing/service/http';
-import type { RelayDatabase } from '../relay-tables.js';
 import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
+import type { RelayDatabase } from '../tables.js';
 import { deleteRelayDevices } from './relay-device-store.js';
 
 export interface RemoveDevicesOptions {

@@ -2,7 +2,7 @@ import { stringifyJson } from '@waxwing/protocol';
 import type { PublishEvent } from '@waxwing/server-push';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Transaction } from 'kysely';
-import type { ServerTables } from '../server-tables.js';
+import type { ServerTables } from '../tables.js';
 import type { EventBell } from './event-bell.js';
 import {
   deleteQueue,

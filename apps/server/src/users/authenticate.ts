@@ -2,7 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import { matchesCredential } from '@waxwing/service/config';
 import type { RequestHead } from '@waxwing/service/http';
 import type { AnyTransaction } from '@waxwing/storage';
-import type { ServerDatabase } from '../server-tables.js';
+import type { ServerDatabase } from '../tables.js';
 import { findCredential, type KnownUser, lockUser } from './user-store.js';
 
 /**

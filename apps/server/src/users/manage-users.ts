@@ -3,7 +3,7 @@ import { CommandError } from '@waxwing/service/command-line';
 import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
-import type { ServerDatabase } from '../server-tables.js';
+import type { ServerDatabase } from '../tables.js';
 import type { Role } from './roles.js';
 import { deactivateUser, findUser, insertUser, listUsers, storeApiKeyHash, type User } from './user-store.js';
 

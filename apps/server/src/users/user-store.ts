@@ -1,6 +1,6 @@
 import { type AnyTransaction, keepingRows } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import type { ServerTables } from '../server-tables.js';
+import type { ServerTables } from '../tables.js';
 import type { Role } from './roles.js';
 
 /** A user or a bot of the organisation. */

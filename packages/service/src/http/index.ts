@@ -4,6 +4,7 @@ export { AddressRanges } from './client-address.js';
 export * from './create-http-app.js';
 export * from './foreign-request.js';
 export * from './http-limits.js';
+export * from './listen.js';
 export * from './operation.js';
 export * from './readiness.js';
 export * from './retry-after.js';

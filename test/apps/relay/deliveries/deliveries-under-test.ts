@@ -20,9 +20,9 @@ import {
   type DeliveryTimings,
   productionTimings,
 } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { notifyOperation } from '../../../../apps/relay/src/deliveries/notify-operation.js';
-import { receiptsOperation } from '../../../../apps/relay/src/deliveries/receipts-operation.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { notifyOperation } from '../../../../apps/relay/src/deliveries/requests/notify-operation.js';
+import { receiptsOperation } from '../../../../apps/relay/src/deliveries/requests/receipts-operation.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { placeOfToken, type TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';

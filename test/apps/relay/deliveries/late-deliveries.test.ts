@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { PushRequest } from '@waxwing/protocol';
 import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Attempt, DeliveryAttempts } from '../../../../apps/relay/src/deliveries/attempt-delivery.js';
+import type {
+  Attempt,
+  DeliveryAttempts,
+} from '../../../../apps/relay/src/deliveries/attempts/attempt-delivery.js';
+import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';
+import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
+import { LoadLimit } from '../../../../apps/relay/src/deliveries/queue/load-limit.js';
+import type { RecordAttempts } from '../../../../apps/relay/src/deliveries/queue/record-outcomes.js';
 import {
   DeliverNotifications,
   type SettledItem,
-} from '../../../../apps/relay/src/deliveries/deliver-notifications.js';
-import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';
-import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { LoadLimit } from '../../../../apps/relay/src/deliveries/load-limit.js';
-import type { RecordAttempts } from '../../../../apps/relay/src/deliveries/record-attempts.js';
+} from '../../../../apps/relay/src/deliveries/requests/deliver-notifications.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import {
   type DeliveriesUnderTest,

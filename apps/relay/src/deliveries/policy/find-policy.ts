@@ -1,5 +1,5 @@
 import type { Vendor } from '../delivery.js';
-import type { VendorAnswer } from '../vendor-answer.js';
+import type { VendorAnswer } from '../vendors/vendor-answer.js';
 import { apnsPolicy, fcmPolicy, type PolicyRow, unansweredPolicy } from './vendor-policy.js';
 
 type Unaccepted = Exclude<VendorAnswer, { kind: 'accepted' }>;

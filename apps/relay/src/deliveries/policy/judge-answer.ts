@@ -1,7 +1,7 @@
 import type { DeliveryFault } from '@waxwing/protocol';
 import { parseRetryAfter } from '@waxwing/service/http';
 import { type Delivery, expiresAt, type Vendor } from '../delivery.js';
-import type { VendorAnswer } from '../vendor-answer.js';
+import type { VendorAnswer } from '../vendors/vendor-answer.js';
 import { findPolicy } from './find-policy.js';
 import { type RetryScheduleName, retryDelay, retrySchedules } from './retry-schedules.js';
 

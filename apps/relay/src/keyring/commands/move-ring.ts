@@ -9,7 +9,7 @@ import {
   removeMovedKeyRing,
   requireOtherPlace,
 } from '../move-key-ring.js';
-import { actorName, keyRingDatabase, withKeyAdmin } from './admin-session.js';
+import { actorName, withKeyAdmin } from './admin-session.js';
 import { type ConsentFlags, printResult, withConsent } from './output.js';
 
 interface MoveFlags extends ConsentFlags {
@@ -36,12 +36,11 @@ async function move(terminal: Terminal, flags: MoveFlags): Promise<void> {
     throw new CommandError(`RELAY_KEY_RING names ${flags.to} already: there is nothing to move.`);
   }
   await withKeyAdmin(terminal, configuration, async ({ keeper }, database) => {
-    const rings = keyRingDatabase(database);
     const options: MoveKeyRingOptions = {
       keeper,
       from: { store: keeper.options.store, setting: before },
-      copy: movedKeyRingStore(configuration.place, rings),
-      to: { store: keyRingStore(place, rings), setting },
+      copy: movedKeyRingStore(configuration.place, database),
+      to: { store: keyRingStore(place, database), setting },
       actor: actorName(),
     };
     requireOtherPlace(options);

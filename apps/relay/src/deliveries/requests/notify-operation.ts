@@ -1,0 +1,82 @@
+import type { JsonObject, JsonValue } from '@waxwing/protocol';
+import {
+  isApnsPushRequest,
+  notifyBodyLimitBytes,
+  ProtocolError,
+  type PushRequest,
+  relayNotifyPath,
+  relayNotifyRequest,
+} from '@waxwing/protocol';
+import type { Operation } from '@waxwing/service/http';
+import { type AuthenticatedServer, authenticateServer } from '../../servers/authenticate-server.js';
+import { findRealm } from '../../servers/find-realm.js';
+import type { ServerDirectory } from '../../servers/server-directory.js';
+import type { Deliveries } from '../create-deliveries.js';
+import type { DeliveryResult } from './deliver-notifications.js';
+
+export interface NotifyOptions {
+  readonly servers: ServerDirectory;
+  readonly deliveries: Deliveries;
+}
+
+/**
+ * Delivers notifications to devices of one realm (push registration protocol, "POST remotes/push/e2ee/notify"). Each
+ * push request is tried at once and gets a result in `results`, in order; what must be tried again is stored before the
+ * answer. A dead token, an unknown device and another realm's device are in `delete_device_ids`.
+ *
+ * Refuses, checked in this order: UNAUTHORIZED; BAD_REQUEST for the body; SERVICE_UNAVAILABLE when the relay
+ * is full; RATE_LIMIT_HIT with HTTP 503; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ */
+export function notifyOperation({ servers, deliveries }: NotifyOptions): Operation<AuthenticatedServer> {
+  return {
+    method: 'POST',
+    path: relayNotifyPath,
+    bodyLimitBytes: notifyBodyLimitBytes,
+    authenticate: (head) => authenticateServer(head, servers),
+    async handle(request, { serverId }) {
+      const { realm_uuid: realmUuid, push_requests: pushRequests } = parseBody(request.jsonBody());
+      // First, so that what is refused takes nothing from the quota.
+      deliveries.requireRoom(pushRequests.length);
+      deliveries.quotas.take(serverId, Math.max(1, pushRequests.length));
+      const { realmId } = await findRealm(servers, serverId, realmUuid);
+      const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
+      return formatAnswer(pushRequests, results);
+    },
+  };
+}
+
+function parseBody(body: JsonValue) {
+  const parsed = relayNotifyRequest.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') || 'the body';
+  throw new ProtocolError('BAD_REQUEST', { message: `Invalid ${where}: ${issue?.message ?? 'wrong type'}` });
+}
+
+function formatAnswer(requests: readonly PushRequest[], results: readonly DeliveryResult[]): JsonObject {
+  let androidCount = 0;
+  let appleCount = 0;
+  const gone = new Set<number | bigint>();
+  requests.forEach((request, index) => {
+    const kind = results[index]?.attempt.kind;
+    if (kind === 'gone') gone.add(request.device_id);
+    if (kind !== 'sent') return;
+    if (isApnsPushRequest(request)) appleCount += 1;
+    else androidCount += 1;
+  });
+  return {
+    android_successfully_sent_count: androidCount,
+    apple_successfully_sent_count: appleCount,
+    delete_device_ids: [...gone],
+    realm_push_status: { can_push: true, expected_end_timestamp: null },
+    results: results.map(formatResult),
+  };
+}
+
+function formatResult({ attempt, notification, isRemembered }: DeliveryResult): JsonObject {
+  const result: Record<string, string> = { status: attempt.kind === 'retry' ? 'queued' : attempt.kind };
+  if (attempt.kind !== 'sent') result.reason = attempt.reason;
+  if (attempt.kind === 'rejected') result.fault = attempt.fault;
+  if (isRemembered) result.notification_id = notification.notificationId;
+  return result;
+}
