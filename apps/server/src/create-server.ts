@@ -1,4 +1,4 @@
-import { createServerPush, type RelayConfiguration, type ServerPush } from '@waxwing/server-push';
+import { createServerPush, type RelayAccount, type ServerPush } from '@waxwing/server-push';
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
 import { type Clock, systemClock } from '@waxwing/service/lifecycle';
@@ -116,7 +116,7 @@ interface Foundation extends Pick<ServerContext, 'clock' | 'log' | 'database' | 
 
 interface Mounting {
   readonly configuration: ServerConfiguration;
-  readonly relay: RelayConfiguration;
+  readonly relay: RelayAccount;
   readonly timings: ServerTimings;
 }
 
@@ -141,7 +141,7 @@ async function mountServerPush(
   });
 }
 
-async function readRelayKey(settings: RelaySettings): Promise<RelayConfiguration> {
+async function readRelayKey(settings: RelaySettings): Promise<RelayAccount> {
   if (settings.kind === 'not-configured') return settings;
   const { kind, url, serverId, serverKeyFile } = settings;
   const key = (await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE')).trim();

@@ -12,6 +12,7 @@ import {
 import { NotificationSender } from './notifications/notification-sender.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { serverPushOperations } from './operations.js';
+import { schedulePushCleanUp } from './push-clean-up.js';
 import { scheduleFailureOfLongPending } from './push-devices/fail-long-pending.js';
 import {
   forwardFurtherRegistrationJob,
@@ -22,7 +23,6 @@ import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
-import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
 import type { ServerPushOptions } from './server-push-options.js';
 
 /** The server's half of encrypted push, to be mounted in a chat server. */
@@ -54,7 +54,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   );
   database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
   scheduleFailureOfLongPending(options);
-  scheduleRemovalOfOldRows(options);
+  schedulePushCleanUp(options);
   const context = {
     ...options,
     sender,

@@ -1,7 +1,7 @@
 import {
   decodeBase64,
   livenessTimeoutSeconds,
-  maximumEncryptedRegistrationCharacters,
+  maximumEncryptedPushRegistrationCharacters,
   normalizeCiphertextBase64,
   ProtocolError,
   type PushRegistration,
@@ -16,7 +16,8 @@ import type { KeyPair, Sodium } from '@waxwing/sodium';
  */
 export function decodeSealedRegistration(text: string): Uint8Array | undefined {
   const canonical = normalizeCiphertextBase64(text);
-  if (canonical === undefined || canonical.length > maximumEncryptedRegistrationCharacters) return undefined;
+  if (canonical === undefined || canonical.length > maximumEncryptedPushRegistrationCharacters)
+    return undefined;
   return decodeBase64(canonical);
 }
 

@@ -1,7 +1,6 @@
 import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
-import type { BouncerKeys } from './bouncer-keys.js';
 import {
   decodeSealedRegistration,
   invalidRegistration,
@@ -10,6 +9,7 @@ import {
   supersededRegistration,
 } from './open-registration.js';
 import { isBoundTo, markSealedRegistration } from './registration-binding.js';
+import type { RegistrationKeys } from './registration-keys.js';
 import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
 
 /** A registration that an authenticated server sent for one of its realms, and the key it says it is sealed to. */
@@ -26,7 +26,7 @@ export interface SealedRegistration {
 export interface RegistrationBatchesOptions {
   readonly clock: Clock;
   readonly sodium: Sodium;
-  readonly keyRing: Pick<BouncerKeys, 'find' | 'takeOver'>;
+  readonly keyRing: Pick<RegistrationKeys, 'find' | 'takeOver'>;
   readonly store: RegistrationStore;
 }
 

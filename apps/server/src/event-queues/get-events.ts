@@ -22,8 +22,8 @@ interface Poll {
 }
 
 /**
- * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which is thereby
- * acknowledged. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
+ * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which acknowledges
+ * those before it. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
  * Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or BAD_EVENT_QUEUE_ID.
  */
 export const getEvents = operation({

@@ -104,7 +104,7 @@ function forwardRegistrationHandler(options: ForwardRegistrationOptions): Omit<J
     const registration = {
       pushAccountId: row.push_account_id,
       bouncerPublicKey: row.pending_bouncer_public_key ?? '',
-      encryptedRegistration: row.pending_encrypted_registration ?? '',
+      encryptedPushRegistration: row.pending_encrypted_registration ?? '',
     };
     const outcome = await link.register(registration, signal);
     if (outcome.kind === 'accepted') {

@@ -78,7 +78,7 @@ export class AppRegistry {
     return app && this.#routeOf(app, `apns:${target.iosAppId}:${environment}`);
   }
 
-  /** Reads the apps file anew, so that a mended credential is used without a restart; what did not change keeps its connections. */
+  /** Reads the apps file again, so that a mended credential is used without a restart; what did not change keeps its connections. */
   async reload(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;

@@ -75,7 +75,7 @@ export interface AnsweredDelivery {
   readonly doubtsBefore: number;
 }
 
-/** What the policy table makes of an answer, once first aid is past. */
+/** What the policy table makes of an answer, once what may be tried at once was tried. */
 export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): Outcome | CredentialVerdict {
   const { vendor, answer, delivery } = answered;
   if (answer.kind === 'accepted') return { kind: 'sent' };

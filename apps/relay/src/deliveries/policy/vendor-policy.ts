@@ -24,7 +24,7 @@ export type PolicyRow = { readonly firstAid?: FirstAid } & (
   | { readonly outcome: 'credential-trouble' }
   /** The credential may be at fault or this token alone: it counts when several tokens say so. */
   | { readonly outcome: 'credential-suspected' }
-  /** New provider tokens came too often: the credential rests until it may be minted anew. */
+  /** New provider tokens came too often: the credential rests until a new one may be made. */
   | { readonly outcome: 'mint-throttled' }
 );
 

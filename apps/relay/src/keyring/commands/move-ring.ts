@@ -9,7 +9,7 @@ import {
   removeMovedKeyRing,
   requireOtherPlace,
 } from '../move-key-ring.js';
-import { actorName, withDesk } from './desk-session.js';
+import { actorName, withKeyAdmin } from './admin-session.js';
 import { type ConsentFlags, printResult, withConsent } from './output.js';
 
 interface MoveFlags extends ConsentFlags {
@@ -35,7 +35,7 @@ async function move(terminal: Terminal, flags: MoveFlags): Promise<void> {
   if (setting === before) {
     throw new CommandError(`RELAY_KEY_RING names ${flags.to} already: there is nothing to move.`);
   }
-  await withDesk(terminal, configuration, async ({ keeper }, database) => {
+  await withKeyAdmin(terminal, configuration, async ({ keeper }, database) => {
     const options: MoveKeyRingOptions = {
       keeper,
       from: { store: keeper.options.store, setting: before },

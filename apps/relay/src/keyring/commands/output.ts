@@ -1,8 +1,8 @@
 import type { JsonObject } from '@waxwing/protocol';
 import { requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import type { DeskCommandName } from '../administration/desk-commands.js';
-import { askDesk } from './desk-session.js';
+import type { AdminCommandName } from '../administration/admin-commands.js';
+import { runKeyCommand } from './admin-session.js';
 
 export interface OutputFlags {
   readonly json?: true;
@@ -35,7 +35,7 @@ export function printResult(
 }
 
 export interface AskedChange {
-  readonly command: DeskCommandName;
+  readonly command: AdminCommandName;
   readonly arguments: JsonObject;
   /** Asked before the change is made; `undefined` for one that destroys nothing. */
   readonly question?: string;
@@ -47,13 +47,15 @@ export async function makeChange(
   flags: ConsentFlags,
   { command, arguments: given, question }: AskedChange,
 ): Promise<void> {
-  const preview = () => askDesk(terminal, command, { ...given, dryRun: true });
+  const preview = () => runKeyCommand(terminal, command, { ...given, dryRun: true });
   if (!flags.dryRun && question !== undefined) {
     // A change that would be refused is refused before anybody is asked.
     const { changes } = await preview();
     await requireConsent(terminal, `${formatChanges(changes)}\n${question}`, flags.yes);
   }
-  const made = flags.dryRun ? await preview() : await askDesk(terminal, command, { ...given, dryRun: false });
+  const made = flags.dryRun
+    ? await preview()
+    : await runKeyCommand(terminal, command, { ...given, dryRun: false });
   const heading = flags.dryRun ? 'This would change:' : 'Changed:';
   const changes = formatChanges(made.changes);
   const people = changes === '' ? 'Nothing changes.' : `${heading}\n${changes}`;

@@ -2,8 +2,8 @@ import { requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { findUnreadableDevices, removeUnreadableDevices } from '../../registrations/unreadable-devices.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
-import { KeyRingTokenVault } from '../token-vault.js';
-import { withDesk } from './desk-session.js';
+import { KeyRingTokenVault } from '../key-ring-token-vault.js';
+import { withKeyAdmin } from './admin-session.js';
 import { type ConsentFlags, printResult, withConsent } from './output.js';
 
 /** Adds `remove-unreadable`. */
@@ -17,7 +17,7 @@ export function addRemovingUnreadable(keys: Command, terminal: Terminal): void {
 
 async function removeUnreadable(terminal: Terminal, flags: ConsentFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  await withDesk(terminal, configuration, async ({ keeper, clock }, database) => {
+  await withKeyAdmin(terminal, configuration, async ({ keeper, clock }, database) => {
     const { ring } = await keeper.read();
     const vault = new KeyRingTokenVault(() => ring, clock);
     const { devices, looked } = await findUnreadableDevices(database, vault);

@@ -2,7 +2,7 @@ import type { Terminal } from '@waxwing/service/command-line';
 import CliTable from 'cli-table3';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { askDesk } from './desk-session.js';
+import { runKeyCommand } from './admin-session.js';
 import { type OutputFlags, printResult, withJson } from './output.js';
 import { formatSparkline } from './sparkline.js';
 
@@ -27,7 +27,7 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
       'show every key: its state, its dates, how much it is used, and since when it is safe to retire',
     )
     .action(async (flags: OutputFlags) => {
-      const machines = await askDesk(terminal, 'list', {});
+      const machines = await runKeyCommand(terminal, 'list', {});
       printResult(terminal, flags, {
         machines,
         people: formatTable(listed.parse(machines), terminal.clock()),
@@ -36,7 +36,7 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
   withJson(keys.command('export-public'))
     .description('print what apps are built with: public keys only')
     .action(async (flags: OutputFlags) => {
-      const machines = await askDesk(terminal, 'export-public', {});
+      const machines = await runKeyCommand(terminal, 'export-public', {});
       const people = [
         `bouncer public key   ${machines.bouncer_public_key}`,
         `signing public key   ${machines.signing_public_key}`,
@@ -47,7 +47,7 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
   withJson(keys.command('verify'))
     .description('open the ring, check every key, and verify the published list as a phone does')
     .action(async (flags: OutputFlags) => {
-      const machines = await askDesk(terminal, 'verify', {});
+      const machines = await runKeyCommand(terminal, 'verify', {});
       const people = `The key ring in ${machines.place} is sound: ${machines.opening_keys} keys open registrations.`;
       printResult(terminal, flags, { machines, people });
     });
