@@ -16,7 +16,7 @@ import { addRealmCommands } from './realm/realm-commands.js';
 import { readServerEnvironment, type ServerConfiguration } from './server-configuration.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
 import { startServer } from './start-server.js';
-import { addUsersCommands } from './users/users-commands.js';
+import { addUsersCommands } from './user-administration/users-commands.js';
 
 const usageErrorStatus = 2;
 

@@ -2,6 +2,8 @@ import { CommandError, requireConsent } from '@waxwing/service';
 import Table from 'cli-table3';
 import { Argument, type Command, Option } from 'commander';
 import type { CommandContext } from '../command-line.js';
+import { type RoleName, roleName, roleNames, roles } from '../users/roles.js';
+import type { User } from '../users/user-store.js';
 import {
   addUser,
   allUsers,
@@ -10,8 +12,6 @@ import {
   requireUser,
   rotateApiKey,
 } from './manage-users.js';
-import { type RoleName, roleName, roleNames, roles } from './roles.js';
-import type { User } from './user-store.js';
 
 interface AddFlags {
   readonly email: string;

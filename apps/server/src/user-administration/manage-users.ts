@@ -2,8 +2,15 @@ import { removePushDevicesOf } from '@waxwing/server-push';
 import { type Clock, CommandError, generateCredential, hashCredential, type Secret } from '@waxwing/service';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
 import type { ServerDatabase } from '../server-tables.js';
-import type { Role } from './roles.js';
-import { deactivateUser, findUser, insertUser, listUsers, storeApiKeyHash, type User } from './user-store.js';
+import type { Role } from '../users/roles.js';
+import {
+  deactivateUser,
+  findUser,
+  insertUser,
+  listUsers,
+  storeApiKeyHash,
+  type User,
+} from '../users/user-store.js';
 
 export interface UserToAdd {
   readonly email: string;
