@@ -7,7 +7,7 @@ import {
   removeUser,
   requireUser,
   rotateApiKey,
-} from '../../apps/server/src/users/manage-users.js';
+} from '../../apps/server/src/user-administration/manage-users.js';
 import { roles } from '../../apps/server/src/users/roles.js';
 import { findUser } from '../../apps/server/src/users/user-store.js';
 import {

@@ -1,6 +1,8 @@
 import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import Table from 'cli-table3';
 import { Argument, type Command, Option } from 'commander';
+import { type RoleName, roleName, roleNames, roles } from '../users/roles.js';
+import type { User } from '../users/user-store.js';
 import { withServerDatabase } from '../with-database.js';
 import {
   addUser,
@@ -10,8 +12,6 @@ import {
   requireUser,
   rotateApiKey,
 } from './manage-users.js';
-import { type RoleName, roleName, roleNames, roles } from './roles.js';
-import type { User } from './user-store.js';
 
 interface AddFlags {
   readonly email: string;
