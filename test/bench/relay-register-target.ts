@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@waxwing/service/config';
-import { createHttpApp } from '@waxwing/service/http';
+import { bindOperations, createHttpApp } from '@waxwing/service/http';
 import { systemClock } from '@waxwing/service/lifecycle';
 import { createLogger } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
@@ -74,9 +74,8 @@ async function listen(store: RegistrationStore) {
   // The line of each request is made, as in production, and dropped.
   const log = createLogger('bench', 'info', { write: () => undefined });
   const registrations = new RegistrationBatches({ clock, sodium, keyRing, store });
-  const operations = [
-    registerDevice({ servers, registrations, quotas: new ServerQuotas(100_000_000, clock) }),
-  ];
+  const quotas = new ServerQuotas(100_000_000, clock);
+  const operations = bindOperations({ servers, registrations, quotas }, [registerDevice]);
   const app = await createHttpApp({ log, metrics: new Metrics(), operations, readiness: {} });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };

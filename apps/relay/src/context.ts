@@ -4,9 +4,11 @@ import type { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { KeyListContext } from './keyring/key-list-operation.js';
+import type { RegistrationBatches } from './registrations/registration-batches.js';
 import type { RegistrationKeys } from './registrations/registration-keys.js';
 import type { TokenVault } from './registrations/token-vault.js';
 import type { ServerDirectory } from './servers/server-directory.js';
+import type { ServerQuotas } from './servers/server-quotas.js';
 import type { RelayDatabase } from './tables.js';
 
 /** What the relay's operations work with; made once, when the relay starts. */
@@ -22,4 +24,6 @@ export interface RelayContext {
   readonly keyRing: RegistrationKeys & KeyListContext['keyRing'];
   readonly tokenVault: TokenVault;
   readonly deliveries: Deliveries;
+  readonly registrations: RegistrationBatches;
+  readonly quotas: Pick<ServerQuotas, 'take'>;
 }

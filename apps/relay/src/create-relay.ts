@@ -11,7 +11,9 @@ import { type DeliveryTimings, productionTimings } from './deliveries/delivery-t
 import { keysReadiness } from './keyring/keys-readiness.js';
 import { openKeyRing } from './keyring/open-key-ring.js';
 import { openRelayDatabase } from './open-database.js';
-import { relayOperations } from './operations.js';
+import { bindRelayOperations } from './operations.js';
+import { DurableRegistrations } from './registrations/durable-registrations.js';
+import { RegistrationBatches } from './registrations/registration-batches.js';
 import { UnreadableTokens } from './registrations/unreadable-tokens.js';
 import { scheduleRelayJobs } from './scheduled-jobs.js';
 import { ServerDirectory } from './servers/server-directory.js';
@@ -87,8 +89,13 @@ async function assemble(
     ...{ configuration: configuration.deliveries, unreadableTokens, timings },
   });
   closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
-  const servers = new ServerDirectory(database.db, clock);
-  const context: RelayContext = { ...foundation, servers, keyRing, deliveries };
+  const context: RelayContext = {
+    ...{ ...foundation, keyRing, deliveries, quotas: deliveries.quotas },
+    servers: new ServerDirectory(database.db, clock),
+    registrations: new RegistrationBatches({
+      ...{ clock, sodium, keyRing, store: new DurableRegistrations({ database, keyRing, tokenVault }) },
+    }),
+  };
   const checks = {
     database: () => database.check(),
     keys: keysReadiness(keyRing, [() => unreadableTokens.describe()]),
@@ -126,7 +133,7 @@ function createApp(
   return createHttpApp({
     log,
     metrics,
-    operations: relayOperations(context),
+    operations: bindRelayOperations(context),
     readiness,
     limits: configuration.http,
     // Servers take a 429 for final, and try again after a 503.

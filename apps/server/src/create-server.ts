@@ -10,7 +10,7 @@ import type { ServerContext } from './context.js';
 import { EventBell } from './event-queues/event-bell.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { openServerDatabase } from './open-database.js';
-import { serverOperations } from './operations.js';
+import { bindServerOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
 import type { ServerDatabase } from './tables.js';
@@ -27,7 +27,7 @@ export interface ServerOverrides {
 }
 
 interface ServerTimings {
-  /** How long `GET /events` waits before it answers with a heartbeat; 90 where nothing is said. */
+  /** How long `GET /events` waits before it answers with a heartbeat; 50 where nothing is said. */
   readonly longPollTimeoutSeconds?: number;
   /** Longest time that the relay may take to answer; 15 seconds where nothing is said. */
   readonly relayTimeoutMilliseconds?: number;
@@ -43,7 +43,7 @@ export interface Server extends HttpService {
 /** Closed in the opposite order, whether the server has run or could not start. */
 type Closers = (() => Promise<void>)[];
 
-const defaultLongPollTimeoutSeconds = 90;
+const defaultLongPollTimeoutSeconds = 50;
 const jobsDeadlineMilliseconds = 5000;
 
 /**
@@ -95,7 +95,7 @@ async function assemble(
   const app = await createHttpApp({
     log,
     metrics,
-    operations: serverOperations(context),
+    operations: bindServerOperations(context),
     readiness,
     limits: configuration.http,
   });

@@ -1,9 +1,17 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { matchesCredential } from '@waxwing/service/config';
-import type { RequestHead } from '@waxwing/service/http';
+import type { ActorKind, RequestHead } from '@waxwing/service/http';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { ServerDatabase } from '../tables.js';
 import { findCredential, type KnownUser, lockUser } from './user-store.js';
+
+/** Requesters that are users or bots, as the server's operations declare them. */
+export const user: ActorKind<{ readonly database: ServerDatabase }, KnownUser> = {
+  name: 'user',
+  description: "A user's or bot's e-mail address and API key.",
+  codes: ['BAD_REQUEST', 'INVALID_API_KEY', 'UNAUTHORIZED'],
+  authenticate: ({ database }, head) => authenticateUser(database, head),
+};
 
 /**
  * The user whose e-mail address and API key came with a request (HTTP Basic). An unknown address, a removed user and

@@ -10,7 +10,7 @@ import {
   stringifyJson,
 } from '@waxwing/protocol';
 import { EnvironmentReader, Secret } from '@waxwing/service/config';
-import { createHttpApp, Readiness, readinessAnswer } from '@waxwing/service/http';
+import { bindOperations, createHttpApp, Readiness, readinessAnswer } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { Metrics } from '@waxwing/service/metrics';
 import { startVendors, type Vendors } from '@waxwing/vendors';
@@ -20,8 +20,8 @@ import {
   type DeliveryTimings,
   productionTimings,
 } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { notifyOperation } from '../../../../apps/relay/src/deliveries/requests/notify-operation.js';
-import { receiptsOperation } from '../../../../apps/relay/src/deliveries/requests/receipts-operation.js';
+import { notify } from '../../../../apps/relay/src/deliveries/requests/notify-operation.js';
+import { findReceipts } from '../../../../apps/relay/src/deliveries/requests/receipts-operation.js';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { placeOfToken, type TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unreadable-tokens.js';
@@ -131,7 +131,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     random: Math.random,
   });
   const servers = new ServerDirectory(database.db, clock);
-  const operations = [notifyOperation({ servers, deliveries }), receiptsOperation({ servers, deliveries })];
+  const operations = bindOperations({ servers, deliveries }, [notify, findReceipts]);
   const checks = { vendors: () => deliveries.readiness(), keys: () => unreadableTokens.describe() };
   const readiness = new Readiness(checks, log);
   const app = await createHttpApp({ log, metrics, operations, readiness });

@@ -1,8 +1,9 @@
-import { relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service/http';
+import { relayReceiptsAnswer, relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
+import { operation } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
-import { type AuthenticatedServer, authenticateServer } from '../../servers/authenticate-server.js';
-import type { NotifyOptions } from './notify-operation.js';
+import { server } from '../../servers/authenticate-server.js';
+import type { Receipt } from '../queue/receipt-store.js';
+import type { NotifyContext } from './notify-operation.js';
 
 /**
  * Tells a server what became of its notifications: of those that were queued, and of those that it gave an id, for a day
@@ -11,28 +12,30 @@ import type { NotifyOptions } from './notify-operation.js';
  * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for `ids`; RATE_LIMIT_HIT with
  * HTTP 503.
  */
-export function receiptsOperation({ servers, deliveries }: NotifyOptions): Operation<AuthenticatedServer> {
+export const findReceipts = operation({
+  method: 'GET',
+  path: relayReceiptsPath,
+  summary: 'Tells what became of notifications.',
+  actor: server,
+  parameters: relayReceiptsParameters,
+  answer: relayReceiptsAnswer,
+  codes: ['RATE_LIMIT_HIT'],
+  async handle({ deliveries }: NotifyContext, { actor: { serverId }, parameters: { ids } }) {
+    deliveries.quotas.take(serverId, 1);
+    const receipts = await deliveries.receipts.find(serverId, ids);
+    return { receipts: receipts.map(formatReceipt) };
+  },
+});
+
+function formatReceipt(receipt: Receipt) {
+  const { notificationId, relayDeviceId, status, reason, fault, attempts, updatedAt } = receipt;
   return {
-    method: 'GET',
-    path: relayReceiptsPath,
-    authenticate: (head) => authenticateServer(head, servers),
-    async handle(request, { serverId }) {
-      const { ids } = request.parameters(relayReceiptsParameters);
-      deliveries.quotas.take(serverId, 1);
-      const receipts = await deliveries.receipts.find(serverId, ids);
-      return {
-        receipts: receipts.map(
-          ({ notificationId, relayDeviceId, status, reason, fault, attempts, updatedAt }) => ({
-            notification_id: notificationId,
-            device_id: relayDeviceId,
-            status,
-            ...(reason !== undefined && { reason }),
-            ...(fault !== undefined && { fault }),
-            attempts,
-            updated_at: unixSeconds(updatedAt),
-          }),
-        ),
-      };
-    },
+    notification_id: notificationId,
+    device_id: relayDeviceId,
+    status,
+    ...(reason !== undefined && { reason }),
+    ...(fault !== undefined && { fault }),
+    attempts,
+    updated_at: unixSeconds(updatedAt),
   };
 }
