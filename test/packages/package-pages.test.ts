@@ -72,7 +72,7 @@ it('the example of server-push is code that mounts it', async () => {
     log: createMemoryLog().log,
     metrics: new Metrics(),
   });
-  expect(push.operations.map(({ operation }) => operation.path)).toContain('/api/v1/mobile_push/register');
+  expect(push.operations.map(({ declared }) => declared.path)).toContain('/api/v1/mobile_push/register');
   expect(await push.pushDevicesOf(1)).toEqual({});
   await database.close();
   await push.close();
