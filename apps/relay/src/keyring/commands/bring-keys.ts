@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { CommandError, type Terminal } from '@waxwing/service/command-line';
+import { CommandError, printResult, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { RelayDatabase } from '../../tables.js';
 import { type KeyAdmin, transitionContext } from '../administration/key-admin.js';
@@ -9,7 +9,7 @@ import { newKeyRing, newKeyRingOf } from '../new-key-ring.js';
 import { parsePlainKeys } from '../plain-keys.js';
 import { actorName, runKeyCommand, withKeyAdmin } from './admin-session.js';
 import { makeIdentityFile, makeRecoveryKey } from './key-files.js';
-import { type ChangeFlags, makeChange, printResult, withDryRun } from './output.js';
+import { type ChangeFlags, makeChange, withDryRun } from './output.js';
 
 interface NewRingFlags extends ChangeFlags {
   readonly recoveryKey?: string;

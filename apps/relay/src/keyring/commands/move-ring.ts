@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
+import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { keyRingStore, movedKeyRingStore, settingOf } from '../key-ring-place.js';
@@ -10,9 +10,9 @@ import {
   requireOtherPlace,
 } from '../move-key-ring.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
-import { type ConsentFlags, printResult, withConsent } from './output.js';
+import { type AskedChangeFlags, withConsent } from './output.js';
 
-interface MoveFlags extends ConsentFlags {
+interface MoveFlags extends AskedChangeFlags {
   readonly to: string;
   readonly removeOld?: true;
 }

@@ -1,37 +1,29 @@
 import type { JsonObject } from '@waxwing/protocol';
-import { requireConsent, type Terminal } from '@waxwing/service/command-line';
+import {
+  type ConsentFlags,
+  type OutputFlags,
+  printResult,
+  requireConsent,
+  type Terminal,
+  withJson,
+  withYes,
+} from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { AdminCommandName } from '../administration/admin-commands.js';
 import { runKeyCommand } from './admin-session.js';
 
-export interface OutputFlags {
-  readonly json?: true;
-}
 export interface ChangeFlags extends OutputFlags {
   readonly dryRun?: true;
 }
-export interface ConsentFlags extends ChangeFlags {
-  readonly yes?: true;
-}
-
-export function withJson(command: Command): Command {
-  return command.option('--json', 'print JSON').allowExcessArguments(false);
-}
+export interface AskedChangeFlags extends ChangeFlags, ConsentFlags {}
 
 export function withDryRun(command: Command): Command {
   return withJson(command).option('--dry-run', 'only say what would change');
 }
 
+/** For a change that destroys something. */
 export function withConsent(command: Command): Command {
-  return withDryRun(command).option('--yes', 'do not ask');
-}
-
-export function printResult(
-  terminal: Terminal,
-  { json }: OutputFlags,
-  { machines, people }: { readonly machines: JsonObject; readonly people: string },
-): void {
-  terminal.print(json ? JSON.stringify(machines) : people);
+  return withYes(withDryRun(command));
 }
 
 export interface AskedChange {
@@ -44,7 +36,7 @@ export interface AskedChange {
 /** Makes a change to the ring, or with --dry-run only says what it would be, and prints which keys it concerns. */
 export async function makeChange(
   terminal: Terminal,
-  flags: ConsentFlags,
+  flags: AskedChangeFlags,
   { command, arguments: given, question }: AskedChange,
 ): Promise<void> {
   const preview = () => runKeyCommand(terminal, command, { ...given, dryRun: true });

@@ -1,22 +1,15 @@
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
+import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { UnlockFile } from '../key-ring-cipher.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
 import { makeIdentityFile, readRecoveryKey } from './key-files.js';
-import {
-  type ChangeFlags,
-  type ConsentFlags,
-  makeChange,
-  printResult,
-  withConsent,
-  withDryRun,
-} from './output.js';
+import { type AskedChangeFlags, type ChangeFlags, makeChange, withConsent, withDryRun } from './output.js';
 
-interface SigningFlags extends ConsentFlags {
+interface SigningFlags extends AskedChangeFlags {
   readonly recoveryKey?: string;
 }
-interface RewrapFlags extends ConsentFlags {
+interface RewrapFlags extends AskedChangeFlags {
   readonly toIdentityFile?: string;
   readonly toPassphraseFile?: string;
 }
