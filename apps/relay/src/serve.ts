@@ -27,6 +27,7 @@ import { RegistrationBatches } from './registrations/registration-batches.js';
 import { UnreadableTokens } from './registrations/unreadable-tokens.js';
 import type { RelayDatabase } from './relay-tables.js';
 import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
+import { openSharedQuotas } from './servers/quota-exchange.js';
 import { ServerDirectory } from './servers/server-directory.js';
 
 export interface StartRelayOptions {
@@ -50,6 +51,7 @@ const jobsDeadlineMilliseconds = 5000;
 const requestsDeadlineMilliseconds = 3000;
 const tokenSweepMilliseconds = 60_000;
 const deliveriesDeadlineMilliseconds = 2000;
+const quotasDeadlineMilliseconds = 1000;
 
 /**
  * Runs the relay: opens database and key ring, listens, and works the jobs that are due.
@@ -93,7 +95,13 @@ export async function startRelay(
       ...{ configuration: deliveriesConfiguration, tokenVault, unreadableTokens, timings },
     });
     closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
-    const context = createContext({ ...foundation, deliveries }, ring);
+    const { quotas, exchange } = await openSharedQuotas({
+      ...foundation,
+      notificationsPerMinute: deliveriesConfiguration.notificationsPerMinute,
+      intervalMilliseconds: timings.quotaExchangeMilliseconds,
+    });
+    closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
+    const context = createContext({ ...foundation, deliveries, quotas }, ring);
     const checks = {
       database: () => database.check(),
       keys: keysReadiness(ring.keyRing, [() => unreadableTokens.describe()]),
@@ -134,15 +142,14 @@ function openDatabase(
   return openRelayDatabase({ url, role: 'serving', clock, ...createJobLog(log), onDeadJobsRemoved });
 }
 
-type Foundation = Omit<RelayContext, 'servers' | 'keyRing' | 'tokenVault' | 'registrations' | 'quotas'>;
+type Foundation = Omit<RelayContext, 'servers' | 'keyRing' | 'tokenVault' | 'registrations'>;
 
 function createContext(foundation: Foundation, { keyRing }: OpenKeyRing): RelayContext {
   const servers = new ServerDirectory(foundation.database.db, foundation.clock);
   const { tokenVault } = keyRing;
-  const { quotas } = foundation.deliveries;
   const store = new DurableRegistrations({ ...foundation, keyRing, tokenVault });
   const registrations = new RegistrationBatches({ ...foundation, keyRing, store });
-  return { ...foundation, servers, keyRing, tokenVault, quotas, registrations };
+  return { ...foundation, servers, keyRing, tokenVault, registrations };
 }
 
 interface Doors {

@@ -4,6 +4,7 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayContext } from '../../../apps/relay/src/context.js';
 import { createDeliveries } from '../../../apps/relay/src/deliveries/create-deliveries.js';
 import { readDeliveriesEnvironment } from '../../../apps/relay/src/deliveries/deliveries-configuration.js';
+import { productionTimings } from '../../../apps/relay/src/deliveries/delivery-timings.js';
 import type { PublishedKeyList } from '../../../apps/relay/src/keyring/key-ring.js';
 import { newKeyRing } from '../../../apps/relay/src/keyring/new-key-ring.js';
 import { publishKeyList } from '../../../apps/relay/src/keyring/publish-key-list.js';
@@ -14,6 +15,7 @@ import { DurableRegistrations } from '../../../apps/relay/src/registrations/dura
 import { RegistrationBatches } from '../../../apps/relay/src/registrations/registration-batches.js';
 import { UnreadableTokens } from '../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
+import { openSharedQuotas } from '../../../apps/relay/src/servers/quota-exchange.js';
 import { ServerDirectory } from '../../../apps/relay/src/servers/server-directory.js';
 import { createMapBouncerKeys, type MapBouncerKeys } from '../../support/map-bouncer-keys.js';
 import { createMemoryLog } from '../../support/memory-log.js';
@@ -52,15 +54,22 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
   const unreadableTokens = new UnreadableTokens(foundation);
   const configuration = readDeliveriesEnvironment(new EnvironmentReader(environment, 'RELAY_'));
   const deliveries = await createDeliveries({ ...foundation, unreadableTokens, configuration });
-  const store = new DurableRegistrations({ ...foundation, keyRing });
+  const { quotas, exchange } = await openSharedQuotas({
+    ...foundation,
+    notificationsPerMinute: configuration.notificationsPerMinute,
+    intervalMilliseconds: productionTimings.quotaExchangeMilliseconds,
+  });
+  // One object, so that what a test puts in its place counts everywhere.
+  const ring = { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) };
+  const store = new DurableRegistrations({ ...foundation, keyRing: ring });
   const context: RelayContext = {
     ...foundation,
     sodium,
     servers: new ServerDirectory(database.db, clock),
-    keyRing: { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) },
+    keyRing: ring,
     deliveries,
-    quotas: deliveries.quotas,
-    registrations: new RegistrationBatches({ ...foundation, sodium, keyRing, store }),
+    quotas,
+    registrations: new RegistrationBatches({ ...foundation, sodium, keyRing: ring, store }),
   };
   const app = await createHttpApp({ log, metrics, operations: bindRelayOperations(context), readiness: {} });
   const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);
@@ -108,6 +117,7 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
     async close(): Promise<void> {
       await app.close();
       await context.deliveries.close(0);
+      await exchange.stop(0);
       await database.close();
     },
   };

@@ -1,12 +1,8 @@
-import type { PushRequest } from '@waxwing/protocol';
 import type { Clock, Log, Metrics } from '@waxwing/service';
 import { rememberOpenedTokens } from '../registrations/opened-tokens.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { UnreadableTokens } from '../registrations/unreadable-tokens.js';
 import type { RelayDatabase } from '../relay-tables.js';
-import { QuotaExchange } from '../servers/quota-exchange.js';
-import { ServerQuotas } from '../servers/server-quotas.js';
-import { UsedQuotaStore } from '../servers/used-quota-store.js';
 import { AppRegistry } from './apps/app-registry.js';
 import { DeliveryAttempts } from './attempts/attempt-delivery.js';
 import { BreakerStore } from './breakers/breaker-store.js';
@@ -19,8 +15,7 @@ import { DeliveryQueue } from './queue/delivery-queue.js';
 import { LoadLimit } from './queue/load-limit.js';
 import { ReceiptStore } from './queue/receipt-store.js';
 import { RecordOutcomes } from './queue/record-outcomes.js';
-import { DeliverNotifications, type DeliveryResult } from './requests/deliver-notifications.js';
-import type { NotifyRequester } from './requests/read-push-request.js';
+import { DeliverNotifications } from './requests/deliver-notifications.js';
 import { ProviderTokenStore } from './vendors/apns/token.js';
 
 export interface DeliveriesOptions {
@@ -37,17 +32,10 @@ export interface DeliveriesOptions {
 }
 
 /** Everything between a notify request and the vendors. */
-export interface Deliveries {
-  /** See {@link DeliverNotifications.deliver}. */
-  deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]>;
-  /** See {@link LoadLimit.requireRoom}. */
-  requireRoom(notifications: number): void;
+export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
-  readonly quotas: ServerQuotas;
   /** `undefined` when all is well; otherwise a sentence that names refused credentials. */
   readiness(): Promise<string | undefined>;
-  /** See {@link DeliverNotifications.waitNoLonger}. */
-  waitNoLonger(): void;
   /** Waits for what is under way, at most `deadlineMilliseconds`, and drops all connections. Stop the job queue first. */
   close(deadlineMilliseconds: number): Promise<void>;
 }
@@ -67,7 +55,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const ways = await openWays(foundation);
   const { apps, credentials, deletions } = ways;
   const attempts = new DeliveryAttempts({ ...foundation, ...ways, delayDivisor: timings.delayDivisor });
-  const { maximumInFlight, maximumQueued, notificationsPerMinute } = configuration;
+  const { maximumInFlight, maximumQueued } = configuration;
   const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
   const receipts = new ReceiptStore(database);
   load.setQueued(await receipts.countQueued());
@@ -82,23 +70,16 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   database.jobs.schedule('delivery-receipts', sweepMilliseconds, async (signal) => {
     options.metrics.rowsRemoved.inc({ kind: 'receipt' }, await receipts.forgetOld(clock(), signal));
   });
-  const quotas = new ServerQuotas(notificationsPerMinute, clock);
-  const exchange = new QuotaExchange({
-    ...{ quotas, clock, log, store: new UsedQuotaStore(database) },
-    intervalMilliseconds: timings.quotaExchangeMilliseconds,
-  });
-  await exchange.start();
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
   return {
     deliver: (requester, requests) => delivering.deliver(requester, requests),
-    requireRoom: (notifications) => load.requireRoom(notifications),
+    requireRoom: (notifications) => delivering.requireRoom(notifications),
     receipts,
-    quotas,
     readiness: async () => credentials.describe(),
     waitNoLonger: () => delivering.waitNoLonger(),
     async close(deadlineMilliseconds) {
       clearInterval(counting);
-      await Promise.all([exchange.stop(deadlineMilliseconds), apps.close(deadlineMilliseconds)]);
+      await apps.close(deadlineMilliseconds);
     },
   };
 }
