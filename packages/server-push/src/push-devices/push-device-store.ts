@@ -1,7 +1,6 @@
 import { maximumPushDevicesPerUser, type PushDeviceStateOnWire, type TokenKind } from '@waxwing/protocol';
-import type { AnyTransaction } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { ServerPushTables } from '../tables.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { CheckedRegistration } from './check-registration.js';
 import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
@@ -64,11 +63,11 @@ const nothingPending = {
 
 /** Whether the same registration is there already and has not failed. */
 export async function isRegistered(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
   { hash, pushAccountId }: CheckedRegistration,
 ): Promise<boolean> {
-  const row = await pushTables(transaction)
+  const row = await transaction.db
     .selectFrom('push_devices')
     .select('id')
     .where('user_id', '=', userId)
@@ -81,12 +80,12 @@ export async function isRegistered(
 
 /** Takes a registration as the newest of its device; one that is in force stays so. */
 export async function acceptRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
   registration: CheckedRegistration,
   now: number,
 ): Promise<Acceptance> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const { devices, isKnown, waiting } = await countDevices(db, userId, registration.pushAccountId);
   const isFull = !isKnown && devices >= maximumPushDevicesPerUser;
   const freed = isFull ? await removeOldestFailed(db, userId) : [];
@@ -182,13 +181,13 @@ export async function pendingRegistration(
 
 /** Puts the pending registration in force; `undefined` when it is not pending any more. */
 export async function activateRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   key: RegistrationKey,
   relayDeviceId: number,
   now: number,
 ): Promise<ActivatedPushDevice | undefined> {
   // Changes nothing: it holds the row where others could else change it before the next statement.
-  const former = await pushTables(transaction)
+  const former = await transaction.db
     .updateTable('push_devices')
     .set((is) => ({ generation: is.ref('generation') }))
     .where('id', '=', key.id)
@@ -208,7 +207,7 @@ export async function activateRegistration(
 
 /** Marks the pending registration as failed; `undefined` when it is not pending any more. */
 export async function failRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   key: RegistrationKey,
   errorCode: string,
   now: number,
@@ -218,10 +217,10 @@ export async function failRegistration(
 
 /** Marks up to `limit` registrations as failed that were accepted before `before` and wait still; whose they are. */
 export async function failLongPending(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   { before, limit, errorCode, now }: { before: number; limit: number; errorCode: string; now: number },
 ): Promise<ChangedPushDevice[]> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const waiting = db
     .selectFrom('push_devices')
     .select('id')
@@ -242,11 +241,11 @@ export async function failLongPending(
 }
 
 async function settle(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   key: RegistrationKey,
   change: object,
 ): Promise<ChangedPushDevice | undefined> {
-  return pushTables(transaction)
+  return transaction.db
     .updateTable('push_devices')
     .set({ ...change, ...nothingPending })
     .where('id', '=', key.id)
@@ -302,10 +301,10 @@ export async function activePushDevices(
  * pending. `undefined` when nothing was removed, because the device was registered anew meanwhile or is pending.
  */
 export async function dropDeadRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   device: Pick<ActivePushDevice, 'id' | 'activeGeneration'>,
 ): Promise<ChangedPushDevice | undefined> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const removed = await db
     .deleteFrom('push_devices')
     .where('id', '=', device.id)
@@ -325,10 +324,10 @@ export async function dropDeadRegistration(
 
 /** Deletes all devices of a user; what they had at the relay. */
 export async function deletePushDevicesOf(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
 ): Promise<FreedRelayDevice[]> {
-  const removed = await pushTables(transaction)
+  const removed = await transaction.db
     .deleteFrom('push_devices')
     .where('user_id', '=', userId)
     .returning(['relay_device_id', 'push_account_id'])
@@ -372,11 +371,11 @@ export async function relayDevicesInUse(
 
 /** Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds); how many they were. */
 export async function deleteLongFailed(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   before: number,
   limit: number,
 ): Promise<number> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const failed = db
     .selectFrom('push_devices')
     .select('id')
@@ -393,9 +392,4 @@ export async function deleteLongFailed(
     .returning('id')
     .execute();
   return deleted.length;
-}
-
-/** A transaction of whichever tables, seen as one of ours. */
-export function pushTables(transaction: AnyTransaction): Transaction<ServerPushTables> {
-  return transaction.db as Transaction<ServerPushTables>;
 }

@@ -1,10 +1,9 @@
 import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
 import type { Clock } from '@waxwing/service/lifecycle';
-import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
 import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
 import { findRelayDevices, setApnsEnvironment } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
-import type { RelayDatabase, RelayTables } from '../../tables.js';
+import type { RelayDatabase, RelayTables, RelayTransaction } from '../../tables.js';
 import type { Attempt, AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
 import { keptUntil, type Notification } from '../delivery.js';
 import { isOfKind } from '../match-kind.js';
@@ -30,12 +29,12 @@ const givenUp = 'EXPIRED_';
 /** Notifications that wait in the database for another try, until they are settled or no longer worth it. */
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
-  readonly #jobs: JobQueue;
+  readonly #jobs: JobQueue<RelayTables>;
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
     this.#jobs = options.database.jobs;
-    const handler: JobHandler = {
+    const handler: JobHandler<RelayTables> = {
       concurrency,
       run: (job) => this.#run(job),
       giveUp: (job, reason) => (transaction) => this.#giveUp(transaction, job, reason),
@@ -45,7 +44,7 @@ export class DeliveryQueue {
 
   /** Stores a notification for another try, within the caller's transaction. */
   async add(
-    transaction: AnyTransaction,
+    transaction: RelayTransaction,
     notification: Notification,
     { at: runAt, reason }: Extract<Attempt, { kind: 'retry' }>,
   ): Promise<void> {
@@ -54,7 +53,7 @@ export class DeliveryQueue {
     await this.#jobs.enqueue(transaction, { kind: jobKind, payload, runAt, giveUpAt, reason });
   }
 
-  async #run(job: Job): Promise<JobOutcome> {
+  async #run(job: Job): Promise<JobOutcome<RelayTables>> {
     const { receipts, clock } = this.#options;
     const notification = decodeNotification(job.payload);
     const receipt = await receipts.findOne(notification);
@@ -67,7 +66,7 @@ export class DeliveryQueue {
     const attempt = await this.#attempt(notification, { triesBefore, doubtsBefore });
     const { attempts: more, doubts } = countTry(attempt);
     const counts = { attempts: triesBefore + more, doubts: doubtsBefore + doubts };
-    const apply = (transaction: AnyTransaction) => this.#apply(transaction, notification, attempt, counts);
+    const apply = (transaction: RelayTransaction) => this.#apply(transaction, notification, attempt, counts);
     if (attempt.kind === 'retry') return { kind: 'retry', at: attempt.at, reason: attempt.reason, apply };
     return { kind: 'done', apply };
   }
@@ -85,10 +84,10 @@ export class DeliveryQueue {
   }
 
   /** Its first try ended after it had been stored, and its vendor wants a longer rest than it was stored for. */
-  #postpone(receipt: Receipt, at: number): JobOutcome {
+  #postpone(receipt: Receipt, at: number): JobOutcome<RelayTables> {
     const { reason = 'UNDER_WAY' } = receipt;
-    const apply = (transaction: AnyTransaction) =>
-      saveReceipts((transaction as WriteTransaction<RelayTables>).db, [{ ...receipt, notBefore: undefined }]);
+    const apply = (transaction: RelayTransaction) =>
+      saveReceipts(transaction.db, [{ ...receipt, notBefore: undefined }]);
     return { kind: 'retry', at, reason, apply };
   }
 
@@ -103,12 +102,12 @@ export class DeliveryQueue {
   }
 
   async #apply(
-    transaction: AnyTransaction,
+    transaction: RelayTransaction,
     notification: Notification,
     attempt: Attempt,
     counts: TryCounts,
   ): Promise<void> {
-    const { db } = transaction as WriteTransaction<RelayTables>;
+    const { db } = transaction;
     const now = this.#options.clock();
     const isSettled = attempt.kind !== 'retry';
     const ending =
@@ -120,7 +119,7 @@ export class DeliveryQueue {
     if (isSettled) transaction.afterCommit(() => this.#options.onSettled());
   }
 
-  async #giveUp(transaction: AnyTransaction, job: Job, reason: string): Promise<void> {
+  async #giveUp(transaction: RelayTransaction, job: Job, reason: string): Promise<void> {
     const notification = decodeNotification(job.payload);
     const receipt = await this.#options.receipts.findOne(notification);
     if (hasEnded(receipt)) return;
