@@ -6,7 +6,7 @@ import { importsOf, root, sourceFiles } from './source-files.js';
 
 interface Unit {
   readonly folder: string;
-  /** Package names this unit may import; `node:*` stands for Node's own modules. */
+  /** Packages, or doors of packages, that this unit may import; `node:*` stands for Node's own modules. */
   readonly mayImport: readonly string[];
   /** Loaded only on some platforms or only for some settings, by the files named. */
   readonly only: Readonly<Record<string, readonly string[]>>;
@@ -37,15 +37,19 @@ function packageOf(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 }
 
+/** A package's name allows all its doors, and the name of a door that one only. */
+function allows(entry: string, specifier: string): boolean {
+  return entry === specifier || entry === packageOf(specifier);
+}
+
 function culprits({ folder, mayImport, only }: Unit): string[] {
   const source = join(root, folder, 'src');
   return sourceFiles(source).flatMap((file) =>
     importsOf(file)
       .filter((specifier) => {
         if (specifier.startsWith('.')) return !join(file, '..', specifier).startsWith(source);
-        const name = packageOf(specifier);
-        const isHere = only[name]?.some((allowed) => file === join(source, allowed)) ?? true;
-        return !mayImport.includes(name) || !isHere;
+        const isHere = only[packageOf(specifier)]?.some((allowed) => file === join(source, allowed)) ?? true;
+        return !mayImport.some((entry) => allows(entry, specifier)) || !isHere;
       })
       .map((specifier) => `${relative(root, file)} imports ${specifier}`),
   );
@@ -59,12 +63,10 @@ describe('the import table', () => {
     });
 
     it(`allows ${unit.folder} nothing that it does not use`, () => {
-      const used = new Set(
-        sourceFiles(join(root, unit.folder, 'src'))
-          .flatMap(importsOf)
-          .map(packageOf),
-      );
-      expect(unit.mayImport.filter((name) => !used.has(name))).toEqual([]);
+      const used = new Set(sourceFiles(join(root, unit.folder, 'src')).flatMap(importsOf));
+      expect(
+        unit.mayImport.filter((entry) => ![...used].some((specifier) => allows(entry, specifier))),
+      ).toEqual([]);
     });
   }
 
@@ -102,6 +104,16 @@ describe('the import table', () => {
     }
     const packages = new Set([...reached].flatMap(importsOf).filter((name) => !name.startsWith('.')));
     expect([...packages]).toEqual(['lossless-json']);
+  });
+
+  it('names a door that a unit may not use, though it may use another of the same package', () => {
+    const unit = units.find(({ folder }) => folder === 'packages/server-push') as Unit;
+    const found = culprits({
+      ...unit,
+      mayImport: unit.mayImport.filter((name) => name !== '@waxwing/service/http'),
+    });
+    expect(found).not.toEqual([]);
+    expect(found.filter((line) => !line.endsWith(' imports @waxwing/service/http'))).toEqual([]);
   });
 
   it('names a forbidden import when there is one', () => {

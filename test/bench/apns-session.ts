@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { createLogger } from '@waxwing/service';
+import { createLogger } from '@waxwing/service/logging';
 import { importPKCS8, SignJWT } from 'jose';
 import { productionTimings } from '../../apps/relay/src/deliveries/delivery-timings.js';
 import { buildApnsNotification } from '../../apps/relay/src/deliveries/vendors/apns/message.js';

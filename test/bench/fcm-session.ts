@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLogger } from '@waxwing/service';
+import { createLogger } from '@waxwing/service/logging';
 import { Pool } from 'undici';
 import { readAppsFile } from '../../apps/relay/src/deliveries/apps/read-apps-file.js';
 import { FcmSender } from '../../apps/relay/src/deliveries/vendors/fcm/sender.js';

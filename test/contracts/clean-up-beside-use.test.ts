@@ -3,12 +3,12 @@ import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { deleteLongExpired } from '../../apps/relay/src/registrations/relay-device-store.js';
-import { type RelayTables, relayMigrationSets } from '../../apps/relay/src/relay-tables.js';
+import { type RelayTables, relayMigrations } from '../../apps/relay/src/tables.js';
 import {
   deleteIdleQueues,
   queueLifetimeMilliseconds,
 } from '../../apps/server/src/event-queues/event-queue-store.js';
-import { type ServerTables, serverMigrations } from '../../apps/server/src/server-tables.js';
+import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
 import { deleteLongFailed } from '../../packages/server-push/src/push-devices/push-device-store.js';
 import { eachPostgres } from '../support/test-databases.js';
 
@@ -45,7 +45,7 @@ describe('clean-up leaves alone', () => {
     const open = <Tables>(migrations: readonly MigrationSet[]) => postgres.open<Tables>({ migrations });
 
     it('a device that a registration revives at that moment', async () => {
-      const database = await open<RelayTables>(relayMigrationSets);
+      const database = await open<RelayTables>(relayMigrations);
       await sql`insert into servers (id, name, key_hash, created_at) values ('s', '', '', 0)`.execute(
         database.db,
       );

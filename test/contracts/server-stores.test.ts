@@ -1,10 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readRealm } from '../../apps/server/src/realm/realm-store.js';
-import {
-  type ServerDatabase,
-  type ServerTables,
-  serverMigrations,
-} from '../../apps/server/src/server-tables.js';
+import { type ServerDatabase, type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
 import {
   addUser,
   allUsers,

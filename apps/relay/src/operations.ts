@@ -1,4 +1,9 @@
-import { type AnyOperation, type BoundOperation, bindOperations, openApiOperation } from '@waxwing/service';
+import {
+  type AnyOperation,
+  type BoundOperation,
+  bindOperations,
+  openApiOperation,
+} from '@waxwing/service/http';
 import type { RelayContext } from './context.js';
 import { notify } from './deliveries/requests/notify-operation.js';
 import { findReceipts } from './deliveries/requests/receipts-operation.js';

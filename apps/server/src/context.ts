@@ -1,7 +1,8 @@
 import type { PushRealm, ServerPush } from '@waxwing/server-push';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { EventBell } from './event-queues/event-bell.js';
-import type { ServerDatabase } from './server-tables.js';
+import type { ServerDatabase } from './tables.js';
 
 /** What the server's operations work with; made once, when the server starts. */
 export interface ServerContext {

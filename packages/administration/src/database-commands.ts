@@ -14,9 +14,8 @@ interface FileFlags extends OutputFlags {
   readonly file?: string;
 }
 
-/** Adds `db migrate|status|export|import`. */
-export function addDatabaseCommands(program: CommandLine, options: AdministrationOptions): void {
-  const db = program.command('db').description('the database: its tables, and moving it to another one');
+/** Adds `migrate|status|export|import` to a program's commands about its database. */
+export function addDatabaseCommands(db: CommandLine, options: AdministrationOptions): void {
   withJson(db.command('migrate'))
     .description('bring the tables up to date; starting does the same')
     .action(async ({ json }: OutputFlags) => {

@@ -20,11 +20,8 @@ interface ConsentFlags extends OutputFlags {
 
 const maximumListed = 10_000;
 
-/** Adds `queue list|show|retry|drop`: the jobs that wait, and those that were given up. */
-export function addQueueCommands(program: CommandLine, options: AdministrationOptions): void {
-  const queue = program
-    .command('queue')
-    .description('jobs that wait, and those that were given up, which are kept for 14 days');
+/** Adds `list|show|retry|drop` to a program's commands about its jobs: those that wait, and those that were given up. */
+export function addQueueCommands(queue: CommandLine, options: AdministrationOptions): void {
   withJson(queue.command('list'))
     .description('list jobs, the oldest first')
     .option('--state <state>', `only those that are ${jobStates.join(', ')}`)
@@ -75,7 +72,10 @@ function addChanging(queue: CommandLine, options: AdministrationOptions): void {
     });
 }
 
-function withJobs<Result>(options: AdministrationOptions, work: (jobs: JobQueue) => Promise<Result>) {
+function withJobs<Result>(
+  options: AdministrationOptions,
+  work: (jobs: JobQueue<unknown>) => Promise<Result>,
+) {
   return withExistingDatabase(options, ({ jobs }) => work(jobs));
 }
 

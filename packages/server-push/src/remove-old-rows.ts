@@ -1,5 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock, Metrics } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Metrics } from '@waxwing/service/metrics';
 import { removeInBatches } from '@waxwing/storage';
 import { deleteOldTestNotifications } from './notifications/test-notification-limits.js';
 import { deleteLongFailed } from './push-devices/push-device-store.js';

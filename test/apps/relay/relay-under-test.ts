@@ -1,4 +1,6 @@
-import { createHttpApp, EnvironmentReader, Metrics, Secret } from '@waxwing/service';
+import { EnvironmentReader, Secret } from '@waxwing/service/config';
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayContext } from '../../../apps/relay/src/context.js';
@@ -6,14 +8,16 @@ import { createDeliveries } from '../../../apps/relay/src/deliveries/create-deli
 import { readDeliveriesEnvironment } from '../../../apps/relay/src/deliveries/deliveries-configuration.js';
 import { productionTimings } from '../../../apps/relay/src/deliveries/delivery-timings.js';
 import type { PublishedKeyList } from '../../../apps/relay/src/keyring/key-ring.js';
+import { deleteOldKeyUses } from '../../../apps/relay/src/keyring/key-uses.js';
 import { newKeyRing } from '../../../apps/relay/src/keyring/new-key-ring.js';
 import { publishKeyList } from '../../../apps/relay/src/keyring/publish-key-list.js';
 import { defaultRotationPolicy } from '../../../apps/relay/src/keyring/rotation-policy.js';
-import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../apps/relay/src/open-database.js';
 import { bindRelayOperations } from '../../../apps/relay/src/operations.js';
 import { DurableRegistrations } from '../../../apps/relay/src/registrations/durable-registrations.js';
 import { RegistrationBatches } from '../../../apps/relay/src/registrations/registration-batches.js';
 import { UnreadableTokens } from '../../../apps/relay/src/registrations/unreadable-tokens.js';
+import { scheduleRelayJobs } from '../../../apps/relay/src/scheduled-jobs.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import { openSharedQuotas } from '../../../apps/relay/src/servers/quota-exchange.js';
 import { ServerDirectory } from '../../../apps/relay/src/servers/server-directory.js';
@@ -104,6 +108,19 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
         payload: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
       });
       return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+    },
+
+    /** Does what the relay does by the clock. */
+    async startJobs(): Promise<void> {
+      scheduleRelayJobs({
+        ...{ ...foundation, unreadableTokens, receipts: context.deliveries.receipts },
+        keyRing: {
+          forgetOldUses: ({ db }) => deleteOldKeyUses(db, time.now - 90 * 86_400_000),
+          tokenVault: { ...tokenVault, keyToMoveTo: () => undefined },
+          concludeTokenMove: async () => undefined,
+        },
+      });
+      await database.jobs.start();
     },
 
     devices: () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute(),

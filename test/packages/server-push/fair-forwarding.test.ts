@@ -1,5 +1,6 @@
 import { createServerPush, type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
-import { Metrics, Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
+import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { expect, it } from 'vitest';
 import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';

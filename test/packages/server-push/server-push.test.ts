@@ -9,7 +9,8 @@ import {
   type ServerPushTables,
   serverPushMigrations,
 } from '@waxwing/server-push';
-import { Metrics, Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
+import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabaseWithJobs } from '@waxwing/jobs';
-import { type ServerTables, serverMigrations } from '../../../apps/server/src/server-tables.js';
+import { type ServerTables, serverMigrations } from '../../../apps/server/src/tables.js';
 import { addUser } from '../../../apps/server/src/user-administration/manage-users.js';
 import { roles } from '../../../apps/server/src/users/roles.js';
 import { Constellation, type ConstellationUser } from '../../support/constellation.js';

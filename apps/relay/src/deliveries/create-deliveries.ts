@@ -1,8 +1,10 @@
-import type { Clock, Log, Metrics } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
 import { rememberOpenedTokens } from '../registrations/opened-tokens.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { UnreadableTokens } from '../registrations/unreadable-tokens.js';
-import type { RelayDatabase } from '../relay-tables.js';
+import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
 import { DeliveryAttempts } from './attempts/attempt-delivery.js';
 import { BreakerStore } from './breakers/breaker-store.js';
@@ -40,7 +42,6 @@ export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requ
   close(deadlineMilliseconds: number): Promise<void>;
 }
 
-const sweepMilliseconds = 10 * 60_000;
 const probeMilliseconds = 60_000;
 
 /**
@@ -67,9 +68,6 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
   const records = new RecordOutcomes({ database, queue, load, clock });
   const delivering = new DeliverNotifications({ ...foundation, attempts, receipts, records, load });
-  database.jobs.schedule('delivery-receipts', sweepMilliseconds, async (signal) => {
-    options.metrics.rowsRemoved.inc({ kind: 'receipt' }, await receipts.forgetOld(clock(), signal));
-  });
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
   return {
     deliver: (requester, requests) => delivering.deliver(requester, requests),

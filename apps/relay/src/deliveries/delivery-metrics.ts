@@ -1,4 +1,4 @@
-import type { Metrics } from '@waxwing/service';
+import type { Metrics } from '@waxwing/service/metrics';
 import type { Vendor } from './delivery.js';
 import { reasonLabel } from './policy/judge-answer.js';
 import type { VendorAnswer } from './vendors/vendor-sender.js';

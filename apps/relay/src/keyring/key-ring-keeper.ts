@@ -1,4 +1,6 @@
-import { type Clock, CommandError, ConfigurationError } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import type { AuditLog } from './audit-log.js';
 import { checkKeyRing } from './check-key-ring.js';

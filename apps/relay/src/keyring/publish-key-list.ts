@@ -4,7 +4,8 @@ import {
   keyListSignedBytes,
   signingKeyEndorsedBytes,
 } from '@waxwing/protocol';
-import { CommandError, unixSeconds } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { currentSigningKey, type KeyRing, openingKeys, type SigningKey } from './key-ring.js';
 import type { RotationPolicy } from './rotation-policy.js';

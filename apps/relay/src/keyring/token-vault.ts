@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { UnreadableToken } from '../registrations/token-vault.js';
 import type { KeyRing, TokenKey } from './key-ring.js';
 import { createNonceSource } from './nonce-source.js';

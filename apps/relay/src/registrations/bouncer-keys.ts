@@ -1,6 +1,6 @@
 import type { KeyPair } from '@waxwing/sodium';
 import type { WriteTransaction } from '@waxwing/storage';
-import type { RelayTables } from '../relay-tables.js';
+import type { RelayTables } from '../tables.js';
 
 /** What registering needs of the key ring. */
 export interface BouncerKeys {

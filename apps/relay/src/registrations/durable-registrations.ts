@@ -1,7 +1,7 @@
 import { formatPushAccountId } from '@waxwing/protocol';
 import type { WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../tables.js';
 import type { BouncerKeys } from './bouncer-keys.js';
 import type { OpenedRegistration } from './open-registration.js';
 import { PresentedRegistrations } from './presented-registrations.js';

@@ -9,7 +9,7 @@ import {
   type PushRegistration,
   parsePushRegistration,
 } from '@waxwing/protocol';
-import { unixSeconds } from '@waxwing/service';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
 import type { NewRelayDevice } from './relay-device.js';
 

@@ -1,6 +1,6 @@
 import { BulkStatement } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../tables.js';
 import type { SealedRegistrationMark } from './open-registration.js';
 
 /** For whom a sealed registration was presented. */

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../tables.js';
 import { placeOfToken, type TokenRow, type TokenVault, type UnreadableToken } from './token-vault.js';
 
 /** The key that tokens are written with now. */

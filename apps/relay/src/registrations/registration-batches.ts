@@ -1,5 +1,5 @@
 import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import type { BouncerKeys } from './bouncer-keys.js';
 import {

@@ -1,6 +1,6 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
 import type { Kysely, Transaction } from 'kysely';
-import type { RelayTables } from '../relay-tables.js';
+import type { RelayTables } from '../tables.js';
 import { deviceColumns, type StoredRelayDevice, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 

@@ -1,10 +1,10 @@
 import { relayRemoveAnswer, relayRemoveParameters, relayRemovePath } from '@waxwing/protocol';
-import { operation } from '@waxwing/service';
-import type { RelayDatabase } from '../relay-tables.js';
+import { operation } from '@waxwing/service/http';
 import { server } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
+import type { RelayDatabase } from '../tables.js';
 import { deleteRelayDevices } from './relay-device-store.js';
 
 interface Context {

@@ -1,5 +1,6 @@
-import type { Log, Metrics } from '@waxwing/service';
-import type { RelayDatabase } from '../relay-tables.js';
+import type { Log } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
+import type { RelayDatabase } from '../tables.js';
 import { deviceColumns, isReadable, toRelayDevice } from './relay-device.js';
 import type { TokenVault, UnreadableToken } from './token-vault.js';
 

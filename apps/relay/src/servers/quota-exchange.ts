@@ -1,5 +1,6 @@
-import { answerWithin, type Clock, type Log } from '@waxwing/service';
-import type { RelayDatabase } from '../relay-tables.js';
+import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { RelayDatabase } from '../tables.js';
 import { ServerQuotas } from './server-quotas.js';
 import { UsedQuotaStore } from './used-quota-store.js';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 
 export interface RecentLookupsOptions {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
-import { requireConsent, type Terminal } from '@waxwing/service';
+import { requireConsent, type Terminal } from '@waxwing/service/command-line';
 import CliTable from 'cli-table3';
 import { type Command, InvalidArgumentError } from 'commander';
-import { withRelayDatabase } from '../with-relay-database.js';
+import { withRelayDatabase } from '../with-database.js';
 import {
   addRealms,
   addServer,
@@ -27,11 +27,8 @@ interface AddFlags extends RealmFlags {
   readonly serverId?: string;
 }
 
-/** Adds `servers …`: which servers may use the relay, and for which realms. */
-export function addServerCommands(program: Command, terminal: Terminal): void {
-  const servers = program
-    .command('servers')
-    .description('which servers may use this relay, and for which realms');
+/** Adds the commands of `servers`: which servers may use the relay, and for which realms. */
+export function addServerCommands(servers: Command, terminal: Terminal): void {
   addAdding(servers, terminal);
   addListing(servers, terminal);
   addRotating(servers, terminal);

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 
 interface Bucket {
   left: number;

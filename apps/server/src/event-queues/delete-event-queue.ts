@@ -1,4 +1,4 @@
-import { noAnswer, operation } from '@waxwing/service';
+import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { user } from '../users/authenticate.js';

@@ -1,4 +1,5 @@
-import type { AnyTransaction, Signals } from '@waxwing/storage';
+import type { Signals } from '@waxwing/storage';
+import type { ServerTransaction } from '../tables.js';
 
 /** Why waiting ended: something happened to the queue, nothing did for as long as allowed, or nobody listens any more. */
 export type Awakening = 'rung' | 'quiet' | 'gone';
@@ -35,7 +36,7 @@ export class EventBell {
   }
 
   /** Tells of something that happens to the queue, once the transaction is committed. */
-  async ring(transaction: AnyTransaction, queueId: string): Promise<void> {
+  async ring(transaction: ServerTransaction, queueId: string): Promise<void> {
     await this.#signals.notify(transaction, channel, queueId);
   }
 

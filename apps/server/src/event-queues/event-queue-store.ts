@@ -1,7 +1,7 @@
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 import { nobodyElseHolds } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { ServerTables } from '../server-tables.js';
+import type { ServerTables } from '../tables.js';
 
 type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;

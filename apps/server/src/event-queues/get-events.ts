@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { booleanParameter, integerParameter, operation } from '@waxwing/service';
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { user } from '../users/authenticate.js';

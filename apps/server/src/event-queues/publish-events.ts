@@ -1,8 +1,8 @@
 import { stringifyJson } from '@waxwing/protocol';
 import type { PublishEvent } from '@waxwing/server-push';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Transaction } from 'kysely';
-import type { ServerTables } from '../server-tables.js';
+import type { ServerTables } from '../tables.js';
 import type { EventBell } from './event-bell.js';
 import {
   deleteQueue,
@@ -13,10 +13,10 @@ import {
 } from './event-queue-store.js';
 
 /** Puts events into the queues of users, within the transaction of what they tell of, and wakes who waits for them. */
-export function createPublisher(bell: EventBell, clock: Clock): PublishEvent {
+export function createPublisher(bell: EventBell, clock: Clock): PublishEvent<ServerTables> {
   return async (transaction, event, userIds) => {
     if (userIds.length === 0) return;
-    const db = transaction.db as Transaction<ServerTables>;
+    const { db } = transaction;
     const queues = await db
       .selectFrom('event_queues')
       .selectAll()

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { operation, optionalJsonParameter } from '@waxwing/service';
+import { operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { featureLevel, realmLimits } from '../realm/realm-limits.js';

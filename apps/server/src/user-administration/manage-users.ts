@@ -1,7 +1,9 @@
 import { removePushDevicesOf } from '@waxwing/server-push';
-import { type Clock, CommandError, generateCredential, hashCredential, type Secret } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
-import type { ServerDatabase } from '../server-tables.js';
+import type { ServerDatabase } from '../tables.js';
 import type { Role } from '../users/roles.js';
 import {
   deactivateUser,

@@ -1,9 +1,9 @@
-import { CommandError, requireConsent } from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import Table from 'cli-table3';
 import { Argument, type Command, Option } from 'commander';
-import type { CommandContext } from '../command-line.js';
 import { type RoleName, roleName, roleNames, roles } from '../users/roles.js';
 import type { User } from '../users/user-store.js';
+import { withServerDatabase } from '../with-database.js';
 import {
   addUser,
   allUsers,
@@ -29,15 +29,14 @@ interface DestroyFlags {
 }
 
 /** `waxwing-server users add|list|rotate-key|remove`. */
-export function addUsersCommands(program: Command, context: CommandContext): void {
-  const users = program.command('users').description('provision users, bots and API keys');
-  addAddCommand(users, context);
-  addListCommand(users, context);
-  addRotateCommand(users, context);
-  addRemoveCommand(users, context);
+export function addUsersCommands(users: Command, terminal: Terminal): void {
+  addAddCommand(users, terminal);
+  addListCommand(users, terminal);
+  addRotateCommand(users, terminal);
+  addRemoveCommand(users, terminal);
 }
 
-function addAddCommand(users: Command, { terminal, withDatabase }: CommandContext): void {
+function addAddCommand(users: Command, terminal: Terminal): void {
   users
     .command('add')
     .description('add a user or a bot and print its API key, which is shown this once')
@@ -48,7 +47,7 @@ function addAddCommand(users: Command, { terminal, withDatabase }: CommandContex
     .option('--owner <address>', 'the user whom the bot belongs to')
     .option('--json', 'print JSON')
     .action(async (flags: AddFlags) => {
-      const added = await withDatabase((database) =>
+      const added = await withServerDatabase(terminal, (database) =>
         addUser(database, terminal.clock, {
           email: flags.email,
           fullName: flags.name ?? flags.email.split('@', 1)[0] ?? '',
@@ -61,13 +60,13 @@ function addAddCommand(users: Command, { terminal, withDatabase }: CommandContex
     });
 }
 
-function addListCommand(users: Command, { terminal, withDatabase }: CommandContext): void {
+function addListCommand(users: Command, terminal: Terminal): void {
   users
     .command('list')
     .description('list users and bots')
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
-      const all = await withDatabase(allUsers);
+      const all = await withServerDatabase(terminal, allUsers);
       if (json) return terminal.print(jsonLine({ users: all.map(userJson) }));
       const table = new Table({
         head: ['id', 'e-mail', 'name', 'role', 'bot'],
@@ -80,12 +79,12 @@ function addListCommand(users: Command, { terminal, withDatabase }: CommandConte
     });
 }
 
-function addRotateCommand(users: Command, { terminal, withDatabase }: CommandContext): void {
+function addRotateCommand(users: Command, terminal: Terminal): void {
   destructive(users.command('rotate-key'))
     .description('replace the API key of a user and remove its push devices')
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
-      const rotated = await withDatabase(async (database) => {
+      const rotated = await withServerDatabase(terminal, async (database) => {
         await requireUser(database, email);
         const question = `Replace the API key of ${email}? All its devices must log in again.`;
         await requireConsent(terminal, question, flags.yes);
@@ -95,12 +94,12 @@ function addRotateCommand(users: Command, { terminal, withDatabase }: CommandCon
     });
 }
 
-function addRemoveCommand(users: Command, { terminal, withDatabase }: CommandContext): void {
+function addRemoveCommand(users: Command, terminal: Terminal): void {
   destructive(users.command('remove'))
     .description('remove a user with its push devices, and the bots that belong to it')
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
-      const ids = await withDatabase(async (database) => {
+      const ids = await withServerDatabase(terminal, async (database) => {
         await requireUser(database, email);
         await requireConsent(terminal, `Remove ${email}, its devices and its bots?`, flags.yes);
         return removeUser(database, terminal.clock, email);

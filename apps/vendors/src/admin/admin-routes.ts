@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { describeForeignRequest } from '@waxwing/service';
+import { describeForeignRequest } from '@waxwing/service/http';
 import { type Delivery, type DeliveryLog, formatDelivery } from '../deliveries/delivery-log.js';
 import type { Faults } from '../faults/faults.js';
 import { FaultScriptError, parseFaultScript } from '../faults/parse-fault-rules.js';

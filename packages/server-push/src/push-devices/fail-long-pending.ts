@@ -1,5 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import { removeInBatches } from '@waxwing/storage';
 import type { PublishEvent } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';

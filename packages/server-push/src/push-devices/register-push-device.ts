@@ -5,7 +5,7 @@ import {
   registerPushDeviceParameters,
   registerPushDevicePath,
 } from '@waxwing/protocol';
-import { noAnswer, operation } from '@waxwing/service';
+import { noAnswer, operation } from '@waxwing/service/http';
 import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 import { rateLimitHit } from '../rate-limit-hit.js';

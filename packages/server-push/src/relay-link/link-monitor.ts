@@ -1,5 +1,7 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock, Log, Metrics } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
 import type { Kysely } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
 import type { RelayOutcome } from './relay-answer.js';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, parseJson } from '@waxwing/protocol';
-import { parseRetryAfter } from '@waxwing/service';
+import { parseRetryAfter } from '@waxwing/service/http';
 import type { z } from 'zod';
 
 /** Why the relay must be asked again: nobody answered, it has trouble, it is busy, or the admin must mend something. */

@@ -14,7 +14,7 @@ import {
   relayRemovePath,
   stringifyJson,
 } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
 import type { RelayConfiguration } from '../server-push-options.js';

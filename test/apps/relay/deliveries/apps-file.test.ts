@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError, EnvironmentReader } from '@waxwing/service';
+import { ConfigurationError, EnvironmentReader } from '@waxwing/service/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAppsFile } from '../../../../apps/relay/src/deliveries/apps/read-apps-file.js';
 import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';

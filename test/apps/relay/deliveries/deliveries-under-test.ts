@@ -9,16 +9,10 @@ import {
   relayReceiptsPath,
   stringifyJson,
 } from '@waxwing/protocol';
-import {
-  bindOperations,
-  type Clock,
-  createHttpApp,
-  EnvironmentReader,
-  Metrics,
-  Readiness,
-  readinessAnswer,
-  Secret,
-} from '@waxwing/service';
+import { EnvironmentReader, Secret } from '@waxwing/service/config';
+import { bindOperations, createHttpApp, Readiness, readinessAnswer } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { Metrics } from '@waxwing/service/metrics';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { createDeliveries } from '../../../../apps/relay/src/deliveries/create-deliveries.js';
 import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';
@@ -28,7 +22,7 @@ import {
 } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
 import { notify } from '../../../../apps/relay/src/deliveries/requests/notify-operation.js';
 import { findReceipts } from '../../../../apps/relay/src/deliveries/requests/receipts-operation.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { placeOfToken, type TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PushRequest } from '@waxwing/protocol';
-import { Metrics } from '@waxwing/service';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryAttempts } from '../../../../apps/relay/src/deliveries/attempts/attempt-delivery.js';
 import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';

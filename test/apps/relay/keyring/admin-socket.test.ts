@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { connect, createServer, Server } from 'node:net';
 import { join } from 'node:path';
-import { ConfigurationError } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   callAdminSocket,

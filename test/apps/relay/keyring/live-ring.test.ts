@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writePrivateFile } from '@waxwing/service';
+import { writePrivateFile } from '@waxwing/service/config';
 import { generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';

@@ -1,10 +1,10 @@
 import { maximumEncryptedRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { newKeyRing, newTokenKey } from '../../../../apps/relay/src/keyring/new-key-ring.js';
 import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/token-vault.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
 import { decodeSealedRegistration } from '../../../../apps/relay/src/registrations/open-registration.js';
 import { rememberOpenedTokens } from '../../../../apps/relay/src/registrations/opened-tokens.js';
@@ -15,8 +15,8 @@ import {
   findUnreadableDevices,
   removeUnreadableDevices,
 } from '../../../../apps/relay/src/registrations/unreadable-devices.js';
-import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
 import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';

@@ -1,6 +1,6 @@
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import {
   type RelayDeviceRow,
   RelayDeviceUpsert,

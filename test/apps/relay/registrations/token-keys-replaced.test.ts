@@ -1,7 +1,7 @@
 import type { PushAccountId } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
 import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
 import {
@@ -9,8 +9,8 @@ import {
   type TokenRow,
   type TokenVault,
 } from '../../../../apps/relay/src/registrations/token-vault.js';
-import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
 import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend } from '../../../support/test-databases.js';

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import { type Clock, ConfigurationError, type Log } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
 import type { Delivery, Vendor } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { parseJson, uuid } from '@waxwing/protocol';
-import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service';
+import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { type CryptoKey, importPKCS8 } from 'jose';
 import { z } from 'zod';
 import type { ApnsApp } from '../vendors/apns/app.js';

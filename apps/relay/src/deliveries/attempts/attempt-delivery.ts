@@ -1,5 +1,6 @@
 import { type ApnsEnvironment, type DeliveryFault, vendorPayloadLimitBytes } from '@waxwing/protocol';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { UnreadableRelayDevice } from '../../registrations/relay-device.js';
 import type { UnreadableTokens } from '../../registrations/unreadable-tokens.js';
 import type { AppRegistry, AppRoute } from '../apps/app-registry.js';

@@ -1,8 +1,8 @@
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import CliTable from 'cli-table3';
 import type { Command } from 'commander';
 import { printResult, withJson } from '../../servers/server-commands.js';
-import { withRelayDatabase } from '../../with-relay-database.js';
+import { withRelayDatabase } from '../../with-database.js';
 import { BreakerStore, type StoredBreaker } from './breaker-store.js';
 
 interface OutputFlags {
@@ -12,11 +12,8 @@ interface ConsentFlags extends OutputFlags {
   readonly yes?: true;
 }
 
-/** Adds `apps …`: which apps' credentials are refused, and which apps' deletions are frozen. */
-export function addAppCommands(program: Command, terminal: Terminal): void {
-  const apps = program
-    .command('apps')
-    .description('apps whose credential is refused or whose deletions are frozen');
+/** Adds the commands of `apps`: which apps' credentials are refused, and which apps' deletions are frozen. */
+export function addAppCommands(apps: Command, terminal: Terminal): void {
   withJson(apps.command('status'))
     .description('show what is held back, and why')
     .action(async ({ json }: OutputFlags) => {

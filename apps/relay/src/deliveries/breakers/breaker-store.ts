@@ -1,4 +1,4 @@
-import type { RelayDatabase } from '../../relay-tables.js';
+import type { RelayDatabase } from '../../tables.js';
 
 export type BreakerKind = 'credential' | 'deletion';
 

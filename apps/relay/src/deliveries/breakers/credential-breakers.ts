@@ -1,4 +1,5 @@
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { AppRoute } from '../apps/app-registry.js';
 import type { BreakerStore } from './breaker-store.js';
 import { CredentialSuspicions, type SuspectDevice } from './credential-suspicions.js';

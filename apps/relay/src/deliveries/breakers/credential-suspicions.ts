@@ -1,4 +1,4 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayDevice } from '../../registrations/relay-device.js';
 
 export type SuspectDevice = Pick<RelayDevice, 'id' | 'realmId'>;

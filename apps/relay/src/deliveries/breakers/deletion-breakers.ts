@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import { RecentLookups } from '../../servers/recent-lookups.js';
 import type { Delivery, Notification } from '../delivery.js';
 import { AppShares, type Scope } from './app-shares.js';

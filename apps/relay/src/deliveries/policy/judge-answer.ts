@@ -1,5 +1,5 @@
 import type { ApnsEnvironment, DeliveryFault } from '@waxwing/protocol';
-import { parseRetryAfter } from '@waxwing/service';
+import { parseRetryAfter } from '@waxwing/service/http';
 import { type Delivery, expiresAt, type Vendor } from '../delivery.js';
 import type { VendorAnswer } from '../vendors/vendor-sender.js';
 import { type RetryScheduleName, retryDelay, retrySchedules } from './retry-schedules.js';

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import { markExpired, setApnsEnvironment } from '../../registrations/relay-device-store.js';
-import type { RelayTables } from '../../relay-tables.js';
+import type { RelayTables } from '../../tables.js';
 import type { Outcome } from '../policy/judge-answer.js';
 
 const registeredSince: Outcome = { kind: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' };

@@ -1,7 +1,7 @@
 import { type DeliveryFault, type DeliveryStatus, deliveryFaults, deliveryStatuses } from '@waxwing/protocol';
 import { removeInBatches } from '@waxwing/storage';
 import type { Selectable, Transaction } from 'kysely';
-import type { RelayDatabase, RelayTables } from '../../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Outcome } from '../policy/judge-answer.js';
 
 /** Which notification for which device: an id may be used for all devices of one message. */

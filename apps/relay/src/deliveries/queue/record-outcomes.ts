@@ -1,6 +1,6 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { WriteTransaction } from '@waxwing/storage';
-import type { RelayDatabase, RelayTables } from '../../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Notification } from '../delivery.js';
 import type { Outcome } from '../policy/judge-answer.js';
 import { applyOutcome } from './apply-outcome.js';

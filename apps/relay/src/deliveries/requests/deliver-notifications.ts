@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import type { PushRequest } from '@waxwing/protocol';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
 import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
-import type { RelayDatabase } from '../../relay-tables.js';
+import type { RelayDatabase } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
 import { type Delivery, expiresAt, isOfKind, type Notification } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';

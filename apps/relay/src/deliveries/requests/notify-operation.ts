@@ -8,7 +8,7 @@ import {
   relayNotifyPath,
   relayNotifyRequest,
 } from '@waxwing/protocol';
-import { operation } from '@waxwing/service';
+import { operation } from '@waxwing/service/http';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';

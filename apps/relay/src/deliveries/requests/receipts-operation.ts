@@ -1,5 +1,6 @@
 import { relayReceiptsAnswer, relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
-import { operation, unixSeconds } from '@waxwing/service';
+import { operation } from '@waxwing/service/http';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import { server } from '../../servers/authenticate-server.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import type { ServerQuotas } from '../../servers/server-quotas.js';

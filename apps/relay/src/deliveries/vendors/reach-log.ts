@@ -1,4 +1,4 @@
-import type { Log } from '@waxwing/service';
+import type { Log } from '@waxwing/service/logging';
 
 /** Tells the log once that a vendor cannot be reached and why, and once that it can be reached again. */
 export class ReachLog {

@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
-import { CommandError, ConfigurationError, type Log } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Log } from '@waxwing/service/logging';
 import { withFileLock } from '@waxwing/storage';
 import { z } from 'zod';
 import { type DeskCommandName, deskCommands } from './desk-commands.js';

@@ -1,4 +1,4 @@
-import { CommandError } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
 import { z } from 'zod';
 import type { KeyRing } from '../key-ring.js';
 import { importKeys, namedKey, promote, retire, revoke, rotate } from '../key-ring-transitions.js';

@@ -1,5 +1,6 @@
 import { type JsonObject, verifyKeyList } from '@waxwing/protocol';
-import { CommandError, unixSeconds } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
 import { currentSigningKey, openingKeys, type PublishedKeyList, primaryKey } from '../key-ring.js';
 import { followedAheadMilliseconds } from '../ring-clock.js';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import type { z } from 'zod';
 import type { KeyRing } from '../key-ring.js';

@@ -1,4 +1,4 @@
-import { CommandError } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
 import { z } from 'zod';
 import { newSigningKey, newTokenKey } from '../new-key-ring.js';
 import { recoverSigningKey, rotateSigningKey } from '../publish-key-list.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { CommandError, type Terminal } from '@waxwing/service';
+import { CommandError, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import type { RelayDatabase } from '../../relay-tables.js';
+import type { RelayDatabase } from '../../tables.js';
 import { type KeyDesk, transitionContext } from '../administration/key-desk.js';
 import type { KeyRing } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';

@@ -1,4 +1,4 @@
-import { CommandError, type Terminal } from '@waxwing/service';
+import { CommandError, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { type ChangeFlags, type ConsentFlags, makeChange, withConsent, withDryRun } from './output.js';
 

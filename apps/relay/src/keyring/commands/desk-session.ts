@@ -1,15 +1,13 @@
 import { userInfo } from 'node:os';
-import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { JsonObject } from '@waxwing/protocol';
-import type { Terminal } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import type { RelayDatabase } from '../../relay-tables.js';
-import { withRelayDatabase } from '../../with-relay-database.js';
+import type { RelayDatabase } from '../../tables.js';
+import { withRelayDatabase } from '../../with-database.js';
 import { callAdminSocket, callDesk } from '../administration/admin-socket.js';
 import type { DeskCommandName } from '../administration/desk-commands.js';
 import type { KeyDesk } from '../administration/key-desk.js';
 import { type KeyRingConfiguration, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
-import type { KeyRingTables } from '../key-ring-tables.js';
 import { createKeyDesk, createKeyRingKeeper } from '../open-key-ring.js';
 
 /** Has a command done: by the relay that runs, through its admin socket, or right here where none does. */
@@ -37,12 +35,6 @@ export function withDesk<T>(
     const takeOver = async () => undefined;
     return await work(createKeyDesk(keeper, { sodium, clock, database, takeOver }), database);
   });
-}
-
-/** The part of the relay's database that the key ring has. */
-export function keyRingDatabase(database: RelayDatabase): DatabaseWithJobs<KeyRingTables> {
-  // Kysely's types do not let a database with more tables pass as one with fewer.
-  return database as unknown as DatabaseWithJobs<KeyRingTables>;
 }
 
 /** Who is at the terminal, for the audit log. */

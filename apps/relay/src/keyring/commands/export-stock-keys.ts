@@ -1,5 +1,6 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { CommandError, requireConsent, type Terminal, writePrivateFile } from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
+import { writePrivateFile } from '@waxwing/service/config';
 import type { Command } from 'commander';
 import { openingKeys } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';

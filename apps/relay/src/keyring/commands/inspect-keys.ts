@@ -1,4 +1,4 @@
-import type { Terminal } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
 import CliTable from 'cli-table3';
 import type { Command } from 'commander';
 import { z } from 'zod';

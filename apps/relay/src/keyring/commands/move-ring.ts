@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { keyRingStore, movedKeyRingStore, settingOf } from '../key-ring-place.js';
@@ -9,7 +9,7 @@ import {
   removeMovedKeyRing,
   requireOtherPlace,
 } from '../move-key-ring.js';
-import { actorName, keyRingDatabase, withDesk } from './desk-session.js';
+import { actorName, withDesk } from './desk-session.js';
 import { type ConsentFlags, printResult, withConsent } from './output.js';
 
 interface MoveFlags extends ConsentFlags {
@@ -36,12 +36,11 @@ async function move(terminal: Terminal, flags: MoveFlags): Promise<void> {
     throw new CommandError(`RELAY_KEY_RING names ${flags.to} already: there is nothing to move.`);
   }
   await withDesk(terminal, configuration, async ({ keeper }, database) => {
-    const rings = keyRingDatabase(database);
     const options: MoveKeyRingOptions = {
       keeper,
       from: { store: keeper.options.store, setting: before },
-      copy: movedKeyRingStore(configuration.place, rings),
-      to: { store: keyRingStore(place, rings), setting },
+      copy: movedKeyRingStore(configuration.place, database),
+      to: { store: keyRingStore(place, database), setting },
       actor: actorName(),
     };
     requireOtherPlace(options);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@waxwing/protocol';
-import { requireConsent, type Terminal } from '@waxwing/service';
+import { requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { DeskCommandName } from '../administration/desk-commands.js';
 import { askDesk } from './desk-session.js';

@@ -1,4 +1,4 @@
-import { requireConsent, type Terminal } from '@waxwing/service';
+import { requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { findUnreadableDevices, removeUnreadableDevices } from '../../registrations/unreadable-devices.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';

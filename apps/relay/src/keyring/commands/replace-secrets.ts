@@ -1,4 +1,4 @@
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
+import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { UnlockFile } from '../key-ring-cipher.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';

@@ -1,4 +1,4 @@
-import type { Secret } from '@waxwing/service';
+import type { Secret } from '@waxwing/service/config';
 import type { CryptoKey } from 'jose';
 
 /** An Apple developer team's key and the apps that may be served with it. */

@@ -7,7 +7,7 @@ import {
   type IncomingHttpStatusHeader,
 } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { maximumAnswerCharacters } from '../vendor-sender.js';
 import type { ApnsEnding, ApnsExchange } from './exchange.js';
 

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { ReachLog } from '../reach-log.js';
 import type { UnansweredReason } from '../vendor-sender.js';
 import { ApnsConnection, type ApnsTimings } from './connection.js';

@@ -1,5 +1,6 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { Delivery } from '../../delivery.js';
 import { ReachLog } from '../reach-log.js';
 import type { SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';

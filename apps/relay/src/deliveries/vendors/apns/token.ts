@@ -1,7 +1,7 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { SignJWT } from 'jose';
 import type { TokenVault } from '../../../registrations/token-vault.js';
-import type { RelayDatabase } from '../../../relay-tables.js';
+import type { RelayDatabase } from '../../../tables.js';
 import type { ApnsApp } from './app.js';
 
 export interface ProviderTokenOptions {

@@ -1,4 +1,4 @@
-import type { Secret } from '@waxwing/service';
+import type { Secret } from '@waxwing/service/config';
 import type { CryptoKey } from 'jose';
 
 /** A Firebase project and the service account that may send for it. */

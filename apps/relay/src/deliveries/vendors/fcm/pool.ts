@@ -1,4 +1,4 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { Pool } from 'undici';
 import type { ReachLog } from '../reach-log.js';
 import type { VendorAnswer } from '../vendor-sender.js';

@@ -1,4 +1,5 @@
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import { Agent } from 'undici';
 import type { Delivery } from '../../delivery.js';
 import { ReachLog } from '../reach-log.js';

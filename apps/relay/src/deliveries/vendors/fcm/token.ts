@@ -1,4 +1,4 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { SignJWT } from 'jose';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';

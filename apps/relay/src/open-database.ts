@@ -1,6 +1,7 @@
 import { type DatabaseWithJobsOptions, openDatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock, Secret } from '@waxwing/service';
-import { type RelayDatabase, type RelayTables, relayMigrationSets } from './relay-tables.js';
+import type { Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { type RelayDatabase, type RelayTables, relayMigrations } from './tables.js';
 
 export interface OpenRelayDatabaseOptions
   extends Pick<DatabaseWithJobsOptions, 'role' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'> {
@@ -14,7 +15,7 @@ export function openRelayDatabase(options: OpenRelayDatabaseOptions): Promise<Re
   return openDatabaseWithJobs<RelayTables>({
     ...rest,
     url: url.reveal(),
-    migrations: relayMigrationSets,
+    migrations: relayMigrations,
     now: clock,
   });
 }

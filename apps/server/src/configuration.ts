@@ -1,12 +1,13 @@
 import { maximumRealmUrlBytes } from '@waxwing/server-push';
+import { type Environment, EnvironmentReader, Secret } from '@waxwing/service/config';
 import {
-  type Environment,
-  EnvironmentReader,
+  formatHttpUrl,
   type HttpLimits,
-  type LogLevel,
-  logLevels,
+  type ListenConfiguration,
   readHttpLimits,
-} from '@waxwing/service';
+  readListenConfiguration,
+} from '@waxwing/service/http';
+import { type LogLevel, logLevels } from '@waxwing/service/logging';
 
 /** Where the relay is, before the key file was read; or that there is none. */
 export type RelaySettings =
@@ -19,15 +20,11 @@ export type RelaySettings =
     }
   | { readonly kind: 'not-configured' };
 
-export interface ServerConfiguration {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  readonly databaseUrl: string;
+export interface ServerConfiguration extends ListenConfiguration {
+  /** A PostgreSQL URL holds a password. */
+  readonly databaseUrl: Secret<string>;
   readonly logLevel: LogLevel;
   readonly http: HttpLimits;
-  /** Where `GET /metrics` is answered; `undefined` for nowhere. */
-  readonly metricsPort: number | undefined;
   readonly realm: { readonly url: string; readonly name: string };
   readonly relay: RelaySettings;
   /** Registrations that each user may have forwarded in an hour. */
@@ -36,22 +33,18 @@ export interface ServerConfiguration {
 
 // Twice as many as a user has event queues, each of which has one poll waiting.
 const maximumRequestsPerUser = 100;
-const ports = { minimum: 0, maximum: 65_535 };
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Reads the `SERVER_*` variables. @throws ConfigurationError naming everything that is wrong with them. */
 export function readServerEnvironment(environment: Environment): ServerConfiguration {
   const reader = new EnvironmentReader(environment, 'SERVER_');
-  const host = reader.optional('HOST') ?? '127.0.0.1';
-  const port = reader.integer('PORT', 8310, ports);
-  const databaseUrl = reader.optional('DATABASE') ?? 'sqlite:server.sqlite';
+  const listening = readListenConfiguration(reader, 8310);
+  const databaseUrl = new Secret(reader.optional('DATABASE') ?? 'sqlite:server.sqlite');
   const logLevel = reader.oneOf('LOG_LEVEL', logLevels, 'info');
   const http = readHttpLimits(reader, { actor: 'USER', maximumRequests: maximumRequestsPerUser });
-  const hasMetrics = reader.optional('METRICS_PORT') !== undefined;
-  const metricsPort = hasMetrics ? reader.integer('METRICS_PORT', 0, ports) : undefined;
   const realm = {
-    url: reader.url('REALM_URL', `http://${host.includes(':') ? `[${host}]` : host}:${port}`),
+    url: reader.url('REALM_URL', formatHttpUrl(listening.host, listening.port)),
     name: reader.optional('REALM_NAME') ?? 'Waxwing',
   };
   if (Buffer.byteLength(realm.url) > maximumRealmUrlBytes) {
@@ -60,7 +53,7 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   const relay = readRelay(reader);
   const registrationsPerHour = reader.integer('REGISTRATIONS_PER_HOUR', 60, registrationsPerHourRange);
   reader.finish();
-  return { host, port, databaseUrl, logLevel, http, metricsPort, realm, relay, registrationsPerHour };
+  return { ...listening, databaseUrl, logLevel, http, realm, relay, registrationsPerHour };
 }
 
 function readRelay(reader: EnvironmentReader): RelaySettings {

@@ -1,7 +1,7 @@
-import type { Terminal } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
 import { readDatabaseEnvironment } from './configuration.js';
-import { openRelayDatabase } from './open-relay-database.js';
-import type { RelayDatabase } from './relay-tables.js';
+import { openRelayDatabase } from './open-database.js';
+import type { RelayDatabase } from './tables.js';
 
 /** Does a command's work on the relay's database, beside a relay that may be running, and closes it. */
 export async function withRelayDatabase<Result>(

@@ -1,10 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deleteOldKeyUses } from '../../../apps/relay/src/keyring/key-uses.js';
 import { markExpired } from '../../../apps/relay/src/registrations/relay-device-store.js';
-import {
-  expiredRetentionMilliseconds,
-  scheduleRemovalOfOldRows,
-} from '../../../apps/relay/src/remove-old-rows.js';
+import { expiredRetentionMilliseconds } from '../../../apps/relay/src/scheduled-jobs.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { goodForm, type RelayUnderTest, startRelayUnderTest } from './relay-under-test.js';
 
@@ -15,21 +11,8 @@ eachBackend((backend) => {
     let relay: RelayUnderTest;
     beforeEach(async () => {
       relay = await startRelayUnderTest(await backend.freshUrl());
-      const { database, context } = relay;
-      scheduleRemovalOfOldRows({
-        database,
-        clock: context.clock,
-        metrics: context.metrics,
-        keyRing: {
-          forgetOldUses: ({ db }) =>
-            deleteOldKeyUses(
-              db as Parameters<typeof deleteOldKeyUses>[0],
-              relay.time.now - 90 * dayMilliseconds,
-            ),
-        },
-      });
-      await database.jobs.start();
-      await database.jobs.idle();
+      await relay.startJobs();
+      await relay.database.jobs.idle();
     });
     afterEach(() => relay.close());
 

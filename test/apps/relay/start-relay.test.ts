@@ -2,10 +2,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writePrivateFile } from '@waxwing/service';
+import { writePrivateFile } from '@waxwing/service/config';
+import type { ListeningService } from '@waxwing/service/http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRelayEnvironment } from '../../../apps/relay/src/configuration.js';
-import { type RunningRelay, startRelay } from '../../../apps/relay/src/serve.js';
+import { startRelay } from '../../../apps/relay/src/start-relay.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { seal } from '../../support/noble-oracle.js';
 import { runJsonCommand } from '../../support/spawned-process.js';
@@ -16,7 +17,7 @@ const token = 'fcm-token-that-nobody-may-see';
 
 let folder: string;
 let environment: Record<string, string>;
-let relays: RunningRelay[];
+let relays: ListeningService[];
 let memoryLog: ReturnType<typeof createMemoryLog>;
 let now: number;
 
@@ -41,7 +42,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function start(changes: Record<string, string> = {}): Promise<RunningRelay> {
+async function start(changes: Record<string, string> = {}): Promise<ListeningService> {
   const configuration = readRelayEnvironment({ ...environment, ...changes });
   const relay = await startRelay(configuration, { log: memoryLog.log, clock: () => now });
   relays.push(relay);
@@ -64,7 +65,10 @@ async function primaryKey(): Promise<string> {
   return keys.find(({ state }) => state === 'primary')?.public_key ?? '';
 }
 
-async function register({ url }: RunningRelay, { server_id, server_key }: Credentials): Promise<Response> {
+async function register(
+  { url }: ListeningService,
+  { server_id, server_key }: Credentials,
+): Promise<Response> {
   const bouncer_public_key = await primaryKey();
   const plaintext = JSON.stringify({ token_kind: 'fcm', token, timestamp: Math.floor(now / 1000) });
   const box = seal(

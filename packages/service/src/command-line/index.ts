@@ -1,0 +1,3 @@
+export * from './command-error.js';
+export * from './run-program.js';
+export * from './terminal.js';

@@ -1,0 +1,2 @@
+export * from './create-logger.js';
+export { createJobLog } from './job-log.js';
