@@ -8,6 +8,7 @@ export function encodeNotification({ collapseId, urgency, ...rest }: Notificatio
 
 /** What {@link encodeNotification} wrote. */
 export function decodeNotification(text: string): Notification {
+  // Only the relay itself writes its jobs.
   const { collapseId, ...rest } = parseJson(text) as unknown as StoredNotification;
   return { ...rest, collapseId: collapseId ?? undefined };
 }
