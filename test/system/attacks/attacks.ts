@@ -2,9 +2,10 @@ import type { Attack } from './attack.js';
 import type { AttackWorld, Target } from './attack-world.js';
 import { hold, httpAttacks, onlyOfRelay } from './http-attacks.js';
 import { httpRefusals } from './http-refusals.js';
+import { measureAttack } from './measure-attack.js';
 import { flood, type Refusals } from './refusals.js';
 import { relayRefusals } from './relay-refusals.js';
-import type { Scale } from './scale.js';
+import { type Scale, warmingScale } from './scale.js';
 import { newAuthorization, openQueue, polling, serverRefusals } from './server-refusals.js';
 
 /** Readies what an attack needs, and says what its attackers do. */
@@ -14,6 +15,7 @@ export type MakeAttack = (world: AttackWorld, scale: Scale) => Promise<Attack>;
 type Attacks = Readonly<Record<string, MakeAttack>>;
 
 const polls = 600;
+const fewestOfEach = 100;
 
 /** What is refused of members, all of it in turn. */
 export const everyRefusal = 'members are refused in every way at full speed';
@@ -39,7 +41,8 @@ export function memberAttacksOn(program: Target['name']): Attacks {
   ]);
   const all: MakeAttack = async (world, { floodRequests }) => {
     const refused = await Promise.all(Object.values(refusals).map((make) => make(world)));
-    return flood(world[program].port, refused, floodRequests * refused.length);
+    const total = Math.max(floodRequests, refused.length * fewestOfEach);
+    return flood(world[program].port, refused, total);
   };
   return { ...Object.fromEntries(each), [everyRefusal]: all };
 }
@@ -65,3 +68,11 @@ const pollAttacks: readonly (readonly [string, MakeAttack])[] = [
     },
   ],
 ];
+
+/** Has both programs do once what members ask of them: what they need for that anyway is no growth. */
+export async function warmUp(world: AttackWorld): Promise<void> {
+  for (const program of ['relay', 'server'] as const) {
+    const attack = await memberAttacksOn(program)[everyRefusal]?.(world, warmingScale);
+    if (attack !== undefined) await measureAttack(world[program], attack, warmingScale);
+  }
+}

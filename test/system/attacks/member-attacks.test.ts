@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { type AttackWorld, createAttackWorld } from './attack-world.js';
-import { everyRefusal, memberAttacksOn } from './attacks.js';
+import { everyRefusal, memberAttacksOn, warmUp } from './attacks.js';
 import { expectUnharmed } from './expect-unharmed.js';
 import { gateScale, reachableLimits } from './scale.js';
 
@@ -12,6 +12,7 @@ eachBackend(({ name }) => {
   beforeAll(async () => {
     const postgresUrl = name === 'postgres' ? testPostgresUrl : undefined;
     world = await createAttackWorld({ ...reachableLimits, postgresUrl });
+    await warmUp(world);
   }, testMilliseconds);
   afterAll(() => world?.close());
 

@@ -17,8 +17,9 @@ export type Refusals = Readonly<
 >;
 
 const form = 'application/x-www-form-urlencoded';
-const connections = 4;
-const depth = 50;
+// As many at once as a member may have, and no more together than may wait on all connections.
+const connections = 24;
+const depth = 4;
 
 export function formRequest(
   status: number,

@@ -6,9 +6,11 @@ import {
   relayRegisterPath,
   stringifyJson,
 } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service';
 import { loadFastestSodium } from '@waxwing/sodium/native';
+import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
+import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import type { Constellation } from '../../support/constellation.js';
-import { runJsonCommand } from '../../support/spawned-process.js';
 import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
 import { CrashPhone } from '../crash/crash-phone.js';
 import type { HonestRequest } from './honest-user.js';
@@ -25,15 +27,24 @@ export class RelayMember {
     this.authorization = authorization;
   }
 
-  /** Made with the command that the relay's operator types. */
+  /** Made as the command does it, without a process for each. */
   static async add(world: Constellation): Promise<RelayMember> {
     const realmUuid = randomUUID();
-    const added = await runJsonCommand<{ server_id: string; server_key: string }>(
-      'waxwing-relay',
-      ['servers', 'add', '--realm', realmUuid],
-      { env: world.relayEnv },
-    );
-    return new RelayMember(world, realmUuid, basicAuthorization(added.server_id, added.server_key));
+    const database = await openRelayDatabase({
+      url: new Secret(world.relayEnv.RELAY_DATABASE ?? ''),
+      role: 'visiting',
+      clock: Date.now,
+      onJobError: (error) => {
+        throw error;
+      },
+    });
+    try {
+      const added = await addServer(database, { name: realmUuid, realmUuids: [realmUuid] }, Date.now());
+      const authorization = basicAuthorization(added.serverId, added.serverKey.reveal());
+      return new RelayMember(world, realmUuid, authorization);
+    } finally {
+      await database.close();
+    }
   }
 
   /** The device that the relay makes of a phone. @throws when it makes none. */

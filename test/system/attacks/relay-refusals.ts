@@ -13,7 +13,9 @@ import type { AttackWorld } from './attack-world.js';
 import { formRequest, jsonRequest, type Refusals } from './refusals.js';
 import { newPhone, RelayMember } from './relay-member.js';
 
-const notificationsAtOnce = 100;
+/** In one request; the one is as many as a body has room for. */
+const mostNotifications = 5000;
+const fewNotifications = 100;
 
 /** What a relay refuses of a member for what it asks, said as the end of a sentence; all of it asks the store something. */
 export const relayRefusals: Refusals = {
@@ -52,9 +54,11 @@ export const relayRefusals: Refusals = {
   },
   'another member has used up its quota': async ({ constellation }) => {
     const member = await RelayMember.add(constellation);
-    const body = member.notificationBody(2 ** 40, await newPhone(constellation), notificationsAtOnce);
-    await useUpQuota(constellation, member, body);
-    return jsonRequest([200, 503], relayNotifyPath, member.authorization, body);
+    const phone = await newPhone(constellation);
+    const body = (count: number): string => member.notificationBody(2 ** 40, phone, count);
+    await useUpQuota(constellation, member, body(mostNotifications));
+    await useUpQuota(constellation, member, body(fewNotifications));
+    return jsonRequest([200, 503], relayNotifyPath, member.authorization, body(fewNotifications));
   },
   'another member removes more phones than it may': async ({ constellation }) => {
     const { realmUuid, authorization } = await RelayMember.add(constellation);

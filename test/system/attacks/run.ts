@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { databaseServer } from '../../support/database-server.js';
 import { type AttackWorld, createAttackWorld, type Target } from './attack-world.js';
-import { httpAttacksOn, type MakeAttack, memberAttacksOn } from './attacks.js';
+import { httpAttacksOn, type MakeAttack, memberAttacksOn, warmUp } from './attacks.js';
 import { type Harm, measureAttack } from './measure-attack.js';
 import { fullScale, gateScale, reachableLimits } from './scale.js';
 
@@ -42,6 +42,7 @@ const postgresUrl = databaseServer(values.backend, refuse);
 const rows: Row[] = [];
 const world = await createAttackWorld({ ...reachableLimits, postgresUrl });
 try {
+  await warmUp(world);
   for (const target of ['relay', 'server'] as const) {
     if (values.target.includes(target)) await attackAll(world, target);
   }

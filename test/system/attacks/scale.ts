@@ -18,6 +18,9 @@ export const gateScale: Scale = {
   measuredRequests: 100,
 };
 
+/** What a process needs to have seen all of it once. */
+export const warmingScale: Scale = { ...gateScale, floodRequests: 1, measuredRequests: 20 };
+
 /** What an attacker with one machine would do. */
 export const fullScale: Scale = {
   floodRequests: 100_000,

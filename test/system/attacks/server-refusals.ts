@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { bouncerKeysPath, registerPushDevicePath, testNotificationPath } from '@waxwing/protocol';
+import { addUsers } from '../../support/add-users.js';
 import type { ConstellationUser } from '../../support/constellation.js';
 import { ask, basicAuthorization } from '../crash/ask.js';
 import { requestText } from './attack-requests.js';
@@ -75,6 +76,7 @@ export async function newAuthorization(constellation: AttackWorld['constellation
   return basicAuthorization(email, api_key);
 }
 
-function newUser(constellation: AttackWorld['constellation']): Promise<ConstellationUser> {
-  return constellation.addUser(`attacker-${randomUUID()}`);
+async function newUser(constellation: AttackWorld['constellation']): Promise<ConstellationUser> {
+  const [user] = await addUsers(constellation, [`attacker-${randomUUID()}`]);
+  return user as ConstellationUser;
 }
