@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHttpApp, createLogger, Metrics, Secret, systemClock } from '@waxwing/service';
+import { bindOperations, createHttpApp, createLogger, Metrics, Secret, systemClock } from '@waxwing/service';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { Transaction } from 'kysely';
 import type { KeyRingTables } from '../../apps/relay/src/keyring/key-ring-tables.js';
@@ -70,9 +70,8 @@ async function listen(store: RegistrationStore) {
   // The line of each request is made, as in production, and dropped.
   const log = createLogger('bench', 'info', { write: () => undefined });
   const registrations = new RegistrationBatches({ clock, sodium, keyRing, store });
-  const operations = [
-    registerDevice({ servers, registrations, quotas: new ServerQuotas(100_000_000, clock) }),
-  ];
+  const quotas = new ServerQuotas(100_000_000, clock);
+  const operations = bindOperations({ servers, registrations, quotas }, [registerDevice]);
   const app = await createHttpApp({ log, metrics: new Metrics(), operations, readiness: {} });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };

@@ -20,8 +20,10 @@ import { type DeliveryTimings, productionTimings } from './deliveries/delivery-t
 import { keysReadiness } from './keyring/keys-readiness.js';
 import { type DatabaseWithKeyRing, type OpenKeyRing, openKeyRing } from './keyring/open-key-ring.js';
 import { openRelayDatabase } from './open-relay-database.js';
-import { relayOperations } from './operations.js';
+import { bindRelayOperations } from './operations.js';
+import { DurableRegistrations } from './registrations/durable-registrations.js';
 import { reencryptTokens } from './registrations/reencrypt-tokens.js';
+import { RegistrationBatches } from './registrations/registration-batches.js';
 import { UnreadableTokens } from './registrations/unreadable-tokens.js';
 import type { RelayDatabase } from './relay-tables.js';
 import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
@@ -132,11 +134,15 @@ function openDatabase(
   return openRelayDatabase({ url, role: 'serving', clock, ...createJobLog(log), onDeadJobsRemoved });
 }
 
-type Foundation = Omit<RelayContext, 'servers' | 'keyRing' | 'tokenVault'>;
+type Foundation = Omit<RelayContext, 'servers' | 'keyRing' | 'tokenVault' | 'registrations' | 'quotas'>;
 
 function createContext(foundation: Foundation, { keyRing }: OpenKeyRing): RelayContext {
   const servers = new ServerDirectory(foundation.database.db, foundation.clock);
-  return { ...foundation, servers, keyRing, tokenVault: keyRing.tokenVault };
+  const { tokenVault } = keyRing;
+  const { quotas } = foundation.deliveries;
+  const store = new DurableRegistrations({ ...foundation, keyRing, tokenVault });
+  const registrations = new RegistrationBatches({ ...foundation, keyRing, store });
+  return { ...foundation, servers, keyRing, tokenVault, quotas, registrations };
 }
 
 interface Doors {
@@ -151,7 +157,7 @@ async function listen(context: RelayContext, { configuration, readiness, closers
   const app = await createHttpApp({
     log,
     metrics,
-    operations: relayOperations(context),
+    operations: bindRelayOperations(context),
     readiness,
     limits,
     // Servers take a 429 for final, and try again after a 503.

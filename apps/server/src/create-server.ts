@@ -15,7 +15,7 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import { EventBell } from './event-queues/event-bell.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { removeIdleQueues } from './event-queues/remove-idle-queues.js';
-import { serverOperations } from './operations.js';
+import { bindServerOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
 import type { RelaySettings, ServerConfiguration } from './server-configuration.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
@@ -27,7 +27,7 @@ export interface ServerOptions {
   readonly clock: Clock;
   /** A number from 0 up to, not including, 1. */
   readonly random: () => number;
-  /** How long `GET /events` waits before it answers with a heartbeat; 90 where nothing is said. */
+  /** How long `GET /events` waits before it answers with a heartbeat; 50 where nothing is said. */
   readonly longPollTimeoutSeconds?: number;
   /** Longest time that the relay may take to answer; 15 seconds where nothing is said. */
   readonly relayTimeoutMilliseconds?: number;
@@ -44,7 +44,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-const defaultLongPollTimeoutSeconds = 90;
+const defaultLongPollTimeoutSeconds = 50;
 const jobDeadlineMilliseconds = 5000;
 const removeIdleQueuesEveryMilliseconds = 5 * 60_000;
 
@@ -83,7 +83,7 @@ async function assemble(
   const app = await createHttpApp({
     log,
     metrics,
-    operations: serverOperations(context),
+    operations: bindServerOperations(context),
     readiness,
     limits: configuration.http,
   });

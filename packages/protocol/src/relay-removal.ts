@@ -12,17 +12,20 @@ const deviceIds = z.array(z.number().int().nonnegative()).max(maximumRemovedDevi
 /** Form parameters of `POST /remotes/push/e2ee/remove`; `device_ids` is a JSON array, empty allowed. */
 export const relayRemoveParameters = z.object({
   realm_uuid: uuid,
-  device_ids: z.string().transform((text, context): readonly number[] => {
-    const ids = deviceIds.safeParse(parseOrUndefined(text));
-    if (ids.success) return ids.data;
-    const message = `must be a JSON array of at most ${maximumRemovedDevices} device ids`;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  }),
+  device_ids: z
+    .string()
+    .transform((text, context): readonly number[] => {
+      const ids = deviceIds.safeParse(parseOrUndefined(text));
+      if (ids.success) return ids.data;
+      const message = `must be a JSON array of at most ${maximumRemovedDevices} device ids`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .meta({ openApiJson: deviceIds }),
 });
 
 /** What the relay answers, also where it knew none of the devices. */
-export const relayRemoveAnswer = z.object({ result: z.literal('success') });
+export const relayRemoveAnswer = z.object({});
 
 /** The form as a server writes it. */
 export function encodeRelayRemoval(realmUuid: string, deviceIds: readonly number[]): Record<string, string> {

@@ -1,9 +1,8 @@
-import type { JsonObject } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
+import type { PushDeviceStateOnWire } from '@waxwing/protocol';
+import { type BoundOperation, bindOperations } from '@waxwing/service';
 import type { AnyTransaction } from '@waxwing/storage';
 import { Agent } from 'undici';
 import { KeyListCache } from './key-list/key-list-cache.js';
-import { passOnKeyList } from './key-list/pass-on-key-list.js';
 import {
   deliverNotificationHandler,
   deliverNotificationJob,
@@ -11,7 +10,8 @@ import {
   type QueuedNotification,
 } from './notifications/deliver-notification.js';
 import { NotificationSender } from './notifications/notification-sender.js';
-import { testNotification } from './notifications/test-notification.js';
+import { OneAtATime } from './one-at-a-time.js';
+import { serverPushOperations } from './operations.js';
 import { scheduleFailureOfLongPending } from './push-devices/fail-long-pending.js';
 import {
   forwardFurtherRegistrationJob,
@@ -19,7 +19,6 @@ import {
   handleForwarding,
 } from './push-devices/forward-registration.js';
 import { pushDevicesOf } from './push-devices/push-device-store.js';
-import { registerPushDevice } from './push-devices/register-push-device.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
@@ -28,9 +27,9 @@ import type { ServerPushOptions } from './server-push-options.js';
 
 /** The server's half of encrypted push, to be mounted in a chat server. */
 export interface ServerPush {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly BoundOperation[];
   /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
-  pushDevicesOf(userId: number): Promise<JsonObject>;
+  pushDevicesOf(userId: number): Promise<Record<string, PushDeviceStateOnWire>>;
   /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
   notify(transaction: AnyTransaction, notification: QueuedNotification): Promise<void>;
   /** Ends the connections to the relay, and what still waits for an answer; call it once no job runs any more. */
@@ -56,12 +55,15 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
   scheduleFailureOfLongPending(options);
   scheduleRemovalOfOldRows(options);
+  const context = {
+    ...options,
+    sender,
+    registering: new OneAtATime(),
+    testing: new OneAtATime(),
+    keyList: link && new KeyListCache(link, clock),
+  };
   return {
-    operations: [
-      registerPushDevice(options),
-      testNotification({ ...options, sender }),
-      passOnKeyList(link && new KeyListCache(link, clock)),
-    ],
+    operations: bindOperations(context, serverPushOperations),
     pushDevicesOf: (userId) => pushDevicesOf(database.db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
     close: async () => {

@@ -9,7 +9,9 @@ import { newKeyRing } from '../../../apps/relay/src/keyring/new-key-ring.js';
 import { publishKeyList } from '../../../apps/relay/src/keyring/publish-key-list.js';
 import { defaultRotationPolicy } from '../../../apps/relay/src/keyring/rotation-policy.js';
 import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
-import { relayOperations } from '../../../apps/relay/src/operations.js';
+import { bindRelayOperations } from '../../../apps/relay/src/operations.js';
+import { DurableRegistrations } from '../../../apps/relay/src/registrations/durable-registrations.js';
+import { RegistrationBatches } from '../../../apps/relay/src/registrations/registration-batches.js';
 import { UnreadableTokens } from '../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import { ServerDirectory } from '../../../apps/relay/src/servers/server-directory.js';
@@ -49,14 +51,18 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
   const foundation = { clock, random: Math.random, log, metrics, database, tokenVault };
   const unreadableTokens = new UnreadableTokens(foundation);
   const configuration = readDeliveriesEnvironment(new EnvironmentReader(environment, 'RELAY_'));
+  const deliveries = await createDeliveries({ ...foundation, unreadableTokens, configuration });
+  const store = new DurableRegistrations({ ...foundation, keyRing });
   const context: RelayContext = {
     ...foundation,
     sodium,
     servers: new ServerDirectory(database.db, clock),
     keyRing: { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) },
-    deliveries: await createDeliveries({ ...foundation, unreadableTokens, configuration }),
+    deliveries,
+    quotas: deliveries.quotas,
+    registrations: new RegistrationBatches({ ...foundation, sodium, keyRing, store }),
   };
-  const app = await createHttpApp({ log, metrics, operations: relayOperations(context), readiness: {} });
+  const app = await createHttpApp({ log, metrics, operations: bindRelayOperations(context), readiness: {} });
   const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);
   const otherServer = await addServer(database, { name: 'other', realmUuids: [otherRealmUuid] }, time.now);
   return {

@@ -57,7 +57,7 @@ eachBackend((backend) => {
         max_stream_name_length: 60,
         max_stream_description_length: 1024,
         realm_empty_topic_display_name: 'general chat',
-        event_queue_longpoll_timeout_seconds: 0.05,
+        event_queue_longpoll_timeout_seconds: 90,
         push_devices: { '5': { status: 'active', error_code: null } },
       });
     });

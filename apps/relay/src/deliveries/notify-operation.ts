@@ -1,20 +1,21 @@
-import type { JsonObject, JsonValue } from '@waxwing/protocol';
 import {
   isApnsPushRequest,
   notifyBodyLimitBytes,
-  ProtocolError,
   type PushRequest,
+  type RelayNotifyAnswer,
+  type RelayNotifyResult,
+  relayNotifyAnswer,
   relayNotifyPath,
   relayNotifyRequest,
 } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
-import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
+import { operation } from '@waxwing/service';
+import { server } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { Deliveries } from './create-deliveries.js';
 import type { DeliveryResult } from './deliver-notifications.js';
 
-export interface NotifyOptions {
+export interface NotifyContext {
   readonly servers: ServerDirectory;
   readonly deliveries: Deliveries;
 }
@@ -27,33 +28,31 @@ export interface NotifyOptions {
  * Refuses, checked in this order: UNAUTHORIZED; BAD_REQUEST for the body; SERVICE_UNAVAILABLE when the relay
  * is full; RATE_LIMIT_HIT with HTTP 503; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
-export function notifyOperation({ servers, deliveries }: NotifyOptions): Operation<AuthenticatedServer> {
-  return {
-    method: 'POST',
-    path: relayNotifyPath,
-    bodyLimitBytes: notifyBodyLimitBytes,
-    authenticate: (head) => authenticateServer(head, servers),
-    async handle(request, { serverId }) {
-      const { realm_uuid: realmUuid, push_requests: pushRequests } = parseBody(request.jsonBody());
-      // First, so that what is refused takes nothing from the quota.
-      deliveries.requireRoom(pushRequests.length);
-      deliveries.quotas.take(serverId, Math.max(1, pushRequests.length));
-      const { realmId } = await findRealm(servers, serverId, realmUuid);
-      const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
-      return formatAnswer(pushRequests, results);
-    },
-  };
-}
+export const notify = operation({
+  method: 'POST',
+  path: relayNotifyPath,
+  summary: 'Delivers encrypted notifications to devices of one realm.',
+  actor: server,
+  body: 'json',
+  parameters: relayNotifyRequest,
+  bodyLimitBytes: notifyBodyLimitBytes,
+  answer: relayNotifyAnswer,
+  codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
+  async handle({ deliveries, servers }: NotifyContext, { actor: { serverId }, parameters }) {
+    const { realm_uuid: realmUuid, push_requests: pushRequests } = parameters;
+    // First, so that what is refused takes nothing from the quota.
+    deliveries.requireRoom(pushRequests.length);
+    deliveries.quotas.take(serverId, Math.max(1, pushRequests.length));
+    const { realmId } = await findRealm(servers, serverId, realmUuid);
+    const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
+    return formatAnswer(pushRequests, results);
+  },
+});
 
-function parseBody(body: JsonValue) {
-  const parsed = relayNotifyRequest.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue?.path.join('.') || 'the body';
-  throw new ProtocolError('BAD_REQUEST', { message: `Invalid ${where}: ${issue?.message ?? 'wrong type'}` });
-}
-
-function formatAnswer(requests: readonly PushRequest[], results: readonly DeliveryResult[]): JsonObject {
+function formatAnswer(
+  requests: readonly PushRequest[],
+  results: readonly DeliveryResult[],
+): RelayNotifyAnswer {
   let androidCount = 0;
   let appleCount = 0;
   const gone = new Set<number | bigint>();
@@ -73,8 +72,8 @@ function formatAnswer(requests: readonly PushRequest[], results: readonly Delive
   };
 }
 
-function formatResult({ attempt, notification, isRemembered }: DeliveryResult): JsonObject {
-  const result: Record<string, string> = { status: attempt.kind === 'retry' ? 'queued' : attempt.kind };
+function formatResult({ attempt, notification, isRemembered }: DeliveryResult): RelayNotifyResult {
+  const result: RelayNotifyResult = { status: attempt.kind === 'retry' ? 'queued' : attempt.kind };
   if (attempt.kind !== 'sent') result.reason = attempt.reason;
   if (attempt.kind === 'rejected') result.fault = attempt.fault;
   if (isRemembered) result.notification_id = notification.notificationId;

@@ -1,8 +1,16 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { matchesCredential, type RequestHead } from '@waxwing/service';
+import { type ActorKind, matchesCredential, type RequestHead } from '@waxwing/service';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { ServerDatabase } from '../server-tables.js';
 import { findCredential, type KnownUser, lockUser } from './user-store.js';
+
+/** Requesters that are users or bots, as the server's operations declare them. */
+export const user: ActorKind<{ readonly database: ServerDatabase }, KnownUser> = {
+  name: 'user',
+  description: "A user's or bot's e-mail address and API key.",
+  codes: ['BAD_REQUEST', 'INVALID_API_KEY', 'UNAUTHORIZED'],
+  authenticate: ({ database }, head) => authenticateUser(database, head),
+};
 
 /**
  * The user whose e-mail address and API key came with a request (HTTP Basic). An unknown address, a removed user and

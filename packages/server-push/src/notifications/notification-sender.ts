@@ -64,7 +64,7 @@ export class NotificationSender {
   }
 
   async #dropDead(devices: readonly ActivePushDevice[], answer: RelayNotifyAnswer): Promise<number> {
-    const deadIds = new Set<number>(answer.delete_device_ids);
+    const deadIds = new Set<number | bigint>(answer.delete_device_ids);
     const dead = devices.filter(({ relayDeviceId }) => deadIds.has(relayDeviceId));
     if (dead.length === 0) return 0;
     const { clock, database, log, publish } = this.#options;

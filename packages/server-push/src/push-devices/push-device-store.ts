@@ -1,4 +1,4 @@
-import { type JsonObject, maximumPushDevicesPerUser, type TokenKind } from '@waxwing/protocol';
+import { maximumPushDevicesPerUser, type PushDeviceStateOnWire, type TokenKind } from '@waxwing/protocol';
 import type { AnyTransaction } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
@@ -257,7 +257,10 @@ async function settle(
 }
 
 /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
-export async function pushDevicesOf(db: Reader, userId: number): Promise<JsonObject> {
+export async function pushDevicesOf(
+  db: Reader,
+  userId: number,
+): Promise<Record<string, PushDeviceStateOnWire>> {
   const rows = await db
     .selectFrom('push_devices')
     .select(['push_account_id', 'error_code', 'pending_token_kind'])

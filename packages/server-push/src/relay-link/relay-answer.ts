@@ -1,4 +1,4 @@
-import { type JsonValue, parseJson } from '@waxwing/protocol';
+import { isJsonObject, type JsonValue, parseJson } from '@waxwing/protocol';
 import { parseRetryAfter } from '@waxwing/service';
 import type { z } from 'zod';
 
@@ -62,8 +62,8 @@ export function interpretAnswer<Schema extends z.ZodType>(
     retryAfterSeconds: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000),
   });
   if (status === 200) {
-    const parsed = schema.safeParse(body);
-    if (parsed.success) return { kind: 'accepted', answer: parsed.data };
+    const parsed = isSuccess(body) ? schema.safeParse(body) : undefined;
+    if (parsed?.success) return { kind: 'accepted', answer: parsed.data };
     return retry('admin-must-act', 'answered 200 with a body that is not of the push registration protocol');
   }
   if (status >= 500) return retry('relay-error', `answered ${status}`);
@@ -89,9 +89,13 @@ function parseBody(text: string | undefined): JsonValue | undefined {
   }
 }
 
+function isSuccess(body: JsonValue | undefined): boolean {
+  return isJsonObject(body) && body.result === 'success';
+}
+
 function readError(body: JsonValue | undefined): { code: string; message: string } | undefined {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
-  const { code, msg } = body as Readonly<Record<string, JsonValue>>;
+  if (!isJsonObject(body)) return undefined;
+  const { code, msg } = body;
   const isCode = typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,99}$/.test(code);
   const message = typeof msg === 'string' ? printable(msg) : '';
   return { code: isCode ? code : 'BAD_REQUEST', message };

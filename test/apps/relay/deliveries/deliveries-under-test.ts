@@ -10,6 +10,7 @@ import {
   stringifyJson,
 } from '@waxwing/protocol';
 import {
+  bindOperations,
   type Clock,
   createHttpApp,
   EnvironmentReader,
@@ -25,8 +26,8 @@ import {
   type DeliveryTimings,
   productionTimings,
 } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { notifyOperation } from '../../../../apps/relay/src/deliveries/notify-operation.js';
-import { receiptsOperation } from '../../../../apps/relay/src/deliveries/receipts-operation.js';
+import { notify } from '../../../../apps/relay/src/deliveries/notify-operation.js';
+import { findReceipts } from '../../../../apps/relay/src/deliveries/receipts-operation.js';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
 import { placeOfToken, type TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unreadable-tokens.js';
@@ -136,7 +137,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     random: Math.random,
   });
   const servers = new ServerDirectory(database.db, clock);
-  const operations = [notifyOperation({ servers, deliveries }), receiptsOperation({ servers, deliveries })];
+  const operations = bindOperations({ servers, deliveries }, [notify, findReceipts]);
   const checks = { vendors: () => deliveries.readiness(), keys: () => unreadableTokens.describe() };
   const readiness = new Readiness(checks, log);
   const app = await createHttpApp({ log, metrics, operations, readiness });
