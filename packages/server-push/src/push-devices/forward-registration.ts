@@ -3,7 +3,7 @@ import { parseJson } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
-import type { PublishEvent } from '../server-push-options.js';
+import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { AcceptedRegistration } from './accept-registration.js';
 import { pushDeviceEvent } from './push-device-state.js';
@@ -36,7 +36,7 @@ export interface ForwardRegistrationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` while the organisation has no relay. */
   readonly link: RelayLink | undefined;
-  readonly publish: PublishEvent;
+  readonly publish: PublishEvents;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -81,7 +81,8 @@ function forwardRegistrationHandler(
     errorCode?: string,
   ): Promise<void> {
     if (device === undefined) return;
-    await publish(transaction, pushDeviceEvent(device.pushAccountId, errorCode), [device.userId]);
+    const event = pushDeviceEvent(device.pushAccountId, errorCode);
+    await publish(transaction, [{ event, audience: [device.userId] }]);
   }
 
   async function activate(
