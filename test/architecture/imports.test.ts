@@ -151,11 +151,11 @@ describe('the house rules', () => {
       'apps/relay/src/deliveries/apps/app-registry.ts',
       'apps/relay/src/keyring/audit-log.ts',
       'apps/relay/src/keyring/commands/bring-keys.ts',
-      'apps/vendors/src/credentials/private-file.ts',
+      'apps/vendors/src/credentials/credential-file.ts',
       'apps/vendors/src/credentials/vendor-credentials.ts',
       'packages/administration/src/database-commands.ts', // exports, and what is imported
       'packages/service/src/config/private-file.ts',
-      'packages/storage/src/private-file.ts', // only where there is no file yet
+      'packages/storage/src/database-file.ts', // only where there is no file yet
     ]);
   });
 

@@ -110,7 +110,7 @@ eachBackend((backend) => {
         await database.write(async (transaction) => {
           const registration = {
             ...{ pushAccountId, tokenKind: 'fcm' as const, hash: 'hash' },
-            ...{ pushPublicKey: 'key', bouncerPublicKey: 'bouncer', encryptedRegistration: 'sealed' },
+            ...{ pushPublicKey: 'key', bouncerPublicKey: 'bouncer', encryptedPushRegistration: 'sealed' },
           };
           const accepted = await acceptRegistration(transaction, userId, registration, start);
           if (accepted.kind !== 'accepted') throw new Error('not accepted');

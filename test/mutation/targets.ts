@@ -39,7 +39,7 @@ const service: Table = [
   ['http/foreign-request', 'foreign-request'],
 ];
 
-const storage: Table = [['private-file', 'sqlite-file']];
+const storage: Table = [['database-file', 'sqlite-file']];
 
 const serverPush: Table = [
   ['push-devices/check-registration', 'apps/server/register-push-device', 'apps/server/registration-vectors'],
@@ -82,7 +82,7 @@ const registrations: Table = [
 ];
 
 const keyring: Table = [
-  ['token-vault', 'token-vault'],
+  ['key-ring-token-vault', 'token-vault'],
   ['ring-clock', 'ring-clock'],
   ['check-key-ring', 'guards', 'at-rest'],
   ['document-secrets', 'ring-bytes'],

@@ -21,7 +21,7 @@ import { scheduleRelayJobs } from '../../../apps/relay/src/scheduled-jobs.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import { openSharedQuotas } from '../../../apps/relay/src/servers/quota-exchange.js';
 import { ServerDirectory } from '../../../apps/relay/src/servers/server-directory.js';
-import { createMapBouncerKeys, type MapBouncerKeys } from '../../support/map-bouncer-keys.js';
+import { createMapRegistrationKeys, type MapRegistrationKeys } from '../../support/map-registration-keys.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { createNodeTokenVault } from '../../support/node-token-vault.js';
 import { registrationVectors, relayProtocolVectors } from '../../support/shared-vectors.js';
@@ -155,8 +155,8 @@ function signedKeyList(sodium: Sodium, now: number): PublishedKeyList {
 }
 
 /** A ring with the keys of both vector files. */
-function vectorKeys(): MapBouncerKeys {
-  const keys = createMapBouncerKeys();
+function vectorKeys(): MapRegistrationKeys {
+  const keys = createMapRegistrationKeys();
   const protocol = relayProtocolVectors();
   keys.add(protocol.bouncer_public_key, protocol.bouncer_private_key);
   for (const key of registrationVectors().keys) {

@@ -51,7 +51,7 @@ eachBackend((backend) => {
           for (const id of ids) {
             const registration = {
               ...{ pushAccountId: String(id), tokenKind: 'fcm' as const, pushPublicKey: 'a push key' },
-              ...{ bouncerPublicKey: 'a bouncer key', encryptedRegistration: 'sealed', hash: 'a hash' },
+              ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: 'sealed', hash: 'a hash' },
             };
             const accepted = await acceptRegistration(transaction, userId, registration, now);
             if (accepted.kind !== 'accepted') throw new Error('not accepted');

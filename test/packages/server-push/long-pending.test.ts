@@ -55,7 +55,7 @@ describe('a registration whose job is gone', () => {
             tokenKind: 'fcm' as const,
             pushPublicKey: 'a push key',
             bouncerPublicKey: 'a bouncer key',
-            encryptedRegistration: 'sealed',
+            encryptedPushRegistration: 'sealed',
             hash: 'a hash',
           };
           const accepted = await acceptRegistration(transaction, userId, registration, now);

@@ -71,7 +71,7 @@ eachBackend((backend) => {
           userId,
           {
             ...{ pushAccountId, tokenKind: 'fcm', pushPublicKey, hash },
-            ...{ bouncerPublicKey: 'a bouncer key', encryptedRegistration: `sealed ${hash}` },
+            ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: `sealed ${hash}` },
           },
           now,
         );

@@ -42,7 +42,7 @@ const registration = (hash: string, tokenKind: 'fcm' | 'apns' = 'fcm') => ({
   tokenKind,
   pushPublicKey,
   bouncerPublicKey: 'a bouncer key',
-  encryptedRegistration: `sealed ${hash}`,
+  encryptedPushRegistration: `sealed ${hash}`,
   hash,
 });
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   decodeBase64,
   livenessTimeoutSeconds,
-  maximumEncryptedRegistrationCharacters,
+  maximumEncryptedPushRegistrationCharacters,
   normalizeCiphertextBase64,
   ProtocolError,
   type PushAccountId,
@@ -19,7 +19,8 @@ import type { NewRelayDevice } from './relay-device.js';
  */
 export function decodeSealedRegistration(text: string): Uint8Array | undefined {
   const canonical = normalizeCiphertextBase64(text);
-  if (canonical === undefined || canonical.length > maximumEncryptedRegistrationCharacters) return undefined;
+  if (canonical === undefined || canonical.length > maximumEncryptedPushRegistrationCharacters)
+    return undefined;
   return decodeBase64(canonical);
 }
 

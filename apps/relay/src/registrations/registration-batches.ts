@@ -1,7 +1,6 @@
 import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
-import type { BouncerKeys } from './bouncer-keys.js';
 import {
   decodeSealedRegistration,
   invalidRegistration,
@@ -12,6 +11,7 @@ import {
   requireFreshRegistration,
   supersededRegistration,
 } from './open-registration.js';
+import type { RegistrationKeys } from './registration-keys.js';
 
 /** A registration that an authenticated server sent for one of its realms, and the key it says it is sealed to. */
 export interface SealedRegistration {
@@ -46,7 +46,7 @@ export interface RegistrationStore {
 export interface RegistrationBatchesOptions {
   readonly clock: Clock;
   readonly sodium: Sodium;
-  readonly keyRing: Pick<BouncerKeys, 'find' | 'takeOver'>;
+  readonly keyRing: Pick<RegistrationKeys, 'find' | 'takeOver'>;
   readonly store: RegistrationStore;
 }
 

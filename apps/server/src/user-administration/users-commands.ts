@@ -1,5 +1,15 @@
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
-import Table from 'cli-table3';
+import {
+  CommandError,
+  type CommandResult,
+  type ConsentFlags,
+  formatTable,
+  type OutputFlags,
+  printResult,
+  requireConsent,
+  type Terminal,
+  withJson,
+  withYes,
+} from '@waxwing/service/command-line';
 import { Argument, type Command, Option } from 'commander';
 import { type RoleName, roleName, roleNames, roles } from '../users/roles.js';
 import type { User } from '../users/user-store.js';
@@ -13,19 +23,16 @@ import {
   rotateApiKey,
 } from './manage-users.js';
 
-interface AddFlags {
+interface AddFlags extends OutputFlags {
   readonly email: string;
   readonly name?: string;
   readonly role: RoleName;
   readonly bot?: boolean;
   readonly owner?: string;
-  readonly json?: boolean;
 }
 
-interface DestroyFlags {
+interface DestroyFlags extends ConsentFlags {
   readonly email?: string;
-  readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 /** `waxwing-server users add|list|rotate-key|remove`. */
@@ -37,15 +44,13 @@ export function addUsersCommands(users: Command, terminal: Terminal): void {
 }
 
 function addAddCommand(users: Command, terminal: Terminal): void {
-  users
-    .command('add')
+  withJson(users.command('add'))
     .description('add a user or a bot and print its API key, which is shown this once')
     .requiredOption('--email <address>', 'its e-mail address')
     .option('--name <name>', 'its full name; the first part of the address where nothing is said')
     .addOption(new Option('--role <role>', 'what it may do').choices(roleNames).default('member'))
     .option('--bot', 'a bot: it cannot register push devices')
     .option('--owner <address>', 'the user whom the bot belongs to')
-    .option('--json', 'print JSON')
     .action(async (flags: AddFlags) => {
       const added = await withServerDatabase(terminal, (database) =>
         addUser(database, terminal.clock, {
@@ -56,26 +61,26 @@ function addAddCommand(users: Command, terminal: Terminal): void {
           ownerEmail: flags.owner,
         }),
       );
-      terminal.print(flags.json ? provisionedJson(added) : provisionedText('Added', added));
+      printResult(terminal, flags, provisioned('Added', added));
     });
 }
 
 function addListCommand(users: Command, terminal: Terminal): void {
-  users
-    .command('list')
+  withJson(users.command('list'))
     .description('list users and bots')
-    .option('--json', 'print JSON')
-    .action(async ({ json }: { json?: boolean }) => {
+    .action(async (flags: OutputFlags) => {
       const all = await withServerDatabase(terminal, allUsers);
-      if (json) return terminal.print(jsonLine({ users: all.map(userJson) }));
-      const table = new Table({
-        head: ['id', 'e-mail', 'name', 'role', 'bot'],
-        style: { head: [], border: [] },
+      const rows = all.map(({ id, email, fullName, role, isBot }) => [
+        id,
+        email,
+        fullName,
+        roleName(role),
+        isBot ? 'yes' : '',
+      ]);
+      printResult(terminal, flags, {
+        machines: { users: all.map(userJson) },
+        people: await formatTable(['id', 'e-mail', 'name', 'role', 'bot'], rows),
       });
-      for (const user of all) {
-        table.push([user.id, user.email, user.fullName, roleName(user.role), user.isBot ? 'yes' : '']);
-      }
-      terminal.print(table.toString());
     });
 }
 
@@ -90,7 +95,7 @@ function addRotateCommand(users: Command, terminal: Terminal): void {
         await requireConsent(terminal, question, flags.yes);
         return rotateApiKey(database, terminal.clock, email);
       });
-      terminal.print(flags.json ? provisionedJson(rotated) : provisionedText('Rotated the key of', rotated));
+      printResult(terminal, flags, provisioned('Rotated the key of', rotated));
     });
 }
 
@@ -105,16 +110,21 @@ function addRemoveCommand(users: Command, terminal: Terminal): void {
         return removeUser(database, terminal.clock, email);
       });
       const bots = ids.length > 1 ? ` and ${ids.length - 1} of its bots` : '';
-      terminal.print(flags.json ? jsonLine({ removed_user_ids: [...ids] }) : `Removed ${email}${bots}.`);
+      printResult(terminal, flags, {
+        machines: { removed_user_ids: [...ids] },
+        people: `Removed ${email}${bots}.`,
+      });
     });
 }
 
 function destructive(command: Command): Command {
-  return command
-    .addArgument(new Argument('[address]', 'the e-mail address of the user'))
-    .option('--email <address>', 'the same, as an option')
-    .option('--yes', 'do not ask')
-    .option('--json', 'print JSON');
+  return withJson(
+    withYes(
+      command
+        .addArgument(new Argument('[address]', 'the e-mail address of the user'))
+        .option('--email <address>', 'the same, as an option'),
+    ),
+  );
 }
 
 function addressOf(argument: string | undefined, { email }: DestroyFlags): string {
@@ -129,14 +139,10 @@ function userJson(user: User): object {
   return isBot ? { ...common, bot_owner_id: botOwnerId ?? null } : common;
 }
 
-function provisionedJson({ user, apiKey }: ProvisionedUser): string {
-  return jsonLine({ ...userJson(user), api_key: apiKey.reveal() });
-}
-
-function provisionedText(done: string, { user, apiKey }: ProvisionedUser): string {
-  return `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).\nAPI key, shown this once: ${apiKey.reveal()}`;
-}
-
-function jsonLine(value: object): string {
-  return JSON.stringify(value);
+function provisioned(done: string, { user, apiKey }: ProvisionedUser): CommandResult {
+  const key = apiKey.reveal();
+  return {
+    machines: { ...userJson(user), api_key: key },
+    people: `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).\nAPI key, shown this once: ${key}`,
+  };
 }

@@ -54,7 +54,7 @@ export async function acceptRegistration(
     pending_token_kind: registration.tokenKind,
     pending_push_public_key: registration.pushPublicKey,
     pending_bouncer_public_key: registration.bouncerPublicKey,
-    pending_encrypted_registration: registration.encryptedRegistration,
+    pending_encrypted_registration: registration.encryptedPushRegistration,
   };
   const key = await db
     .insertInto('push_devices')

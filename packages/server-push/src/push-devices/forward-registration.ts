@@ -87,7 +87,7 @@ async function forwardRegistration(
   const registration = {
     pushAccountId: row.push_account_id,
     bouncerPublicKey: row.pending_bouncer_public_key ?? '',
-    encryptedRegistration: row.pending_encrypted_registration ?? '',
+    encryptedPushRegistration: row.pending_encrypted_registration ?? '',
   };
   const outcome = await link.register(registration, signal);
   if (outcome.kind === 'accepted') {

@@ -188,7 +188,7 @@ export async function activePushDevices(
 
 /**
  * Forgets a registration in force that the relay no longer knows. The row goes with it unless a newer registration is
- * pending. `undefined` when nothing was removed, because the device was registered anew meanwhile or is pending.
+ * pending. `undefined` when nothing was removed, because the device was registered again meanwhile or is pending.
  */
 export async function dropDeadRegistration(
   transaction: PushTransaction,

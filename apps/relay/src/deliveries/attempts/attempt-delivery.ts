@@ -60,7 +60,7 @@ const sent: Outcome = { kind: 'sent' };
 const heldApartMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
-/** One try at reaching one device: the right app, its breaker, the vendor, first aid, the verdict. */
+/** One try at reaching one device: the right app, its breaker, the vendor, a second try at once where it may help, the verdict. */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
   readonly #rests: DeviceRests;
@@ -96,11 +96,7 @@ export class DeliveryAttempts {
     if (at !== undefined) return this.#rest(delivery, at);
     const answer = await route.sender.send(delivery, question);
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
-    return this.#conclude(
-      delivery,
-      await this.#giveFirstAid(question, { route, environment, answer }),
-      options,
-    );
+    return this.#conclude(delivery, await this.#tryAtOnce(question, { route, environment, answer }), options);
   }
 
   /** For a device whose token cannot be read; nothing of it is deleted, since it may be readable again. */
@@ -140,19 +136,19 @@ export class DeliveryAttempts {
       const first = await this.#send({ ...question, route });
       // Said of this app: what comes after may be the answer of Apple's other system.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
-      const answered = await this.#giveFirstAid({ ...question, route }, first);
+      const answered = await this.#tryAtOnce({ ...question, route }, first);
       return await this.#conclude(delivery, answered, before);
     } finally {
       credentials.endProbe(appId);
     }
   }
 
-  async #giveFirstAid(question: Question, first: Answered): Promise<Answered> {
+  async #tryAtOnce(question: Question, first: Answered): Promise<Answered> {
     if (first.answer.kind === 'accepted') return first;
-    const { firstAid } = findPolicy(question.route.vendor, first.answer);
-    if (firstAid === undefined) return first;
-    if (firstAid === 'other-environment') return this.#askOtherEnvironment(question, first);
-    if (firstAid === 'fresh-token') await question.route.sender.refreshCredential();
+    const { secondTry } = findPolicy(question.route.vendor, first.answer);
+    if (secondTry === undefined) return first;
+    if (secondTry === 'other-environment') return this.#askOtherEnvironment(question, first);
+    if (secondTry === 'fresh-token') await question.route.sender.refreshCredential();
     return this.#send(question);
   }
 

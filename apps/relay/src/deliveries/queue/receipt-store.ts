@@ -104,7 +104,7 @@ export class ReceiptStore {
                 .$asTuple('server_id', 'notification_id', 'relay_device_id'),
             ),
           )
-          // Said again because another process may queue the same notification anew between the two.
+          // Said again because another process may queue the same notification again between the two.
           .where('status', 'in', statuses)
           .where('updated_at', '<', before)
           .executeTakeFirstOrThrow(),

@@ -48,7 +48,7 @@ export class ApnsExchange {
     this.resolve = resolve;
   }
 
-  /** Begins anew on a stream. */
+  /** Begins again on a stream. */
   open(stream: ClientHttp2Stream, now: number): void {
     this.stream = stream;
     this.startedAt = now;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Reads a whole request body and then calls `done`: with the body, or with undefined when it is longer than `limitBytes`. */
-export function readBody(
+export function readRequestBody(
   request: IncomingMessage,
   limitBytes: number,
   done: (body: Buffer | undefined) => void,

@@ -1,14 +1,14 @@
 import type { KeyPair } from '@waxwing/sodium';
-import type { BouncerKeys } from '../../apps/relay/src/registrations/bouncer-keys.js';
+import type { RegistrationKeys } from '../../apps/relay/src/registrations/registration-keys.js';
 
-/** {@link BouncerKeys} in memory. `used` counts the registrations that were committed, by public key. */
-export interface MapBouncerKeys extends BouncerKeys {
+/** {@link RegistrationKeys} in memory. `used` counts the registrations that were committed, by public key. */
+export interface MapRegistrationKeys extends RegistrationKeys {
   readonly used: Map<string, number>;
   add(publicKey: string, privateKey: string): void;
   remove(publicKey: string): void;
 }
 
-export function createMapBouncerKeys(): MapBouncerKeys {
+export function createMapRegistrationKeys(): MapRegistrationKeys {
   const pairs = new Map<string, KeyPair>();
   const used = new Map<string, number>();
   return {

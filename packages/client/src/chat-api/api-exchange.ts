@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, parseJson } from '@waxwing/protocol/phone';
-import type { Clock, ServerClock } from '../server-clock.js';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol/phone';
+import type { PhoneClock, ServerClock } from '../server-clock.js';
 import { ApiError, UnreachableError } from './api-error.js';
 import { readText } from './read-text.js';
 
@@ -9,12 +9,12 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 /** The network and the two clocks of one connection to a server. */
 export interface Connection {
   readonly fetch: Fetch;
-  readonly deviceClock: Clock;
+  readonly deviceClock: PhoneClock;
   /** Learns from the answers' `Date` headers. */
   readonly serverClock: ServerClock;
 }
 
-export interface Exchange {
+export interface ApiExchange {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ const maximumAnswerBytes = 1024 * 1024;
  * One request to the chat API and its successful answer, parsed without rounding.
  * @throws ApiError when the server refuses; UnreachableError when there is no answer that can be understood.
  */
-export async function exchangeJson(connection: Connection, exchange: Exchange): Promise<JsonObject> {
+export async function exchangeJson(connection: Connection, exchange: ApiExchange): Promise<JsonObject> {
   const { response, text } = await exchangeText(connection, exchange);
   const answer = parseAnswer(text);
   const retryAfterSeconds = readRetryAfter(response.headers);
@@ -49,7 +49,7 @@ export async function exchangeJson(connection: Connection, exchange: Exchange): 
   return answer;
 }
 
-async function exchangeText(connection: Connection, exchange: Exchange) {
+async function exchangeText(connection: Connection, exchange: ApiExchange) {
   const { url, timeoutMilliseconds, method, headers, body } = exchange;
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), timeoutMilliseconds);
@@ -79,13 +79,8 @@ async function exchangeText(connection: Connection, exchange: Exchange) {
 }
 
 function parseAnswer(text: string): JsonObject | undefined {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    // A proxy's page, for one: the caller reports it with its HTTP status.
-    return undefined;
-  }
+  const value = parseJsonOrUndefined(text);
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** `Retry-After` in seconds, from either of its forms (RFC 9110 section 10.2.3). */

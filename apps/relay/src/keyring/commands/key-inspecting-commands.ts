@@ -1,9 +1,13 @@
-import type { Terminal } from '@waxwing/service/command-line';
-import CliTable from 'cli-table3';
+import {
+  formatTable,
+  type OutputFlags,
+  printResult,
+  type Terminal,
+  withJson,
+} from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { askDesk } from './desk-session.js';
-import { type OutputFlags, printResult, withJson } from './output.js';
+import { runKeyCommand } from './admin-session.js';
 import { formatSparkline } from './sparkline.js';
 
 const listed = z.object({
@@ -27,16 +31,16 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
       'show every key: its state, its dates, how much it is used, and since when it is safe to retire',
     )
     .action(async (flags: OutputFlags) => {
-      const machines = await askDesk(terminal, 'list', {});
+      const machines = await runKeyCommand(terminal, 'list', {});
       printResult(terminal, flags, {
         machines,
-        people: formatTable(listed.parse(machines), terminal.clock()),
+        people: await formatKeys(listed.parse(machines), terminal.clock()),
       });
     });
   withJson(keys.command('export-public'))
     .description('print what apps are built with: public keys only')
     .action(async (flags: OutputFlags) => {
-      const machines = await askDesk(terminal, 'export-public', {});
+      const machines = await runKeyCommand(terminal, 'export-public', {});
       const people = [
         `bouncer public key   ${machines.bouncer_public_key}`,
         `signing public key   ${machines.signing_public_key}`,
@@ -47,30 +51,24 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
   withJson(keys.command('verify'))
     .description('open the ring, check every key, and verify the published list as a phone does')
     .action(async (flags: OutputFlags) => {
-      const machines = await askDesk(terminal, 'verify', {});
+      const machines = await runKeyCommand(terminal, 'verify', {});
       const people = `The key ring in ${machines.place} is sound: ${machines.opening_keys} keys open registrations.`;
       printResult(terminal, flags, { machines, people });
     });
 }
 
-function formatTable({ keys }: z.infer<typeof listed>, now: number): string {
-  const table = new CliTable({
-    head: ['key', 'state', 'age', 'accepted until', 'last used', 'last 30 days', 'safe to retire since'],
-    style: { head: [], border: [] },
-  });
-  for (const key of keys) {
-    const days = Math.floor((now - Date.parse(key.created_at)) / 86_400_000);
-    table.push([
-      key.id,
-      key.state,
-      `${days} d`,
-      shownDate(key.accepted_until),
-      shownDate(key.last_used_at),
-      formatSparkline(key.registrations_per_day),
-      shownDate(key.safe_to_retire_since),
-    ]);
-  }
-  return table.toString();
+function formatKeys({ keys }: z.infer<typeof listed>, now: number): Promise<string> {
+  const head = ['key', 'state', 'age', 'accepted until', 'last used', 'last 30 days', 'safe to retire since'];
+  const rows = keys.map((key) => [
+    key.id,
+    key.state,
+    `${Math.floor((now - Date.parse(key.created_at)) / 86_400_000)} d`,
+    shownDate(key.accepted_until),
+    shownDate(key.last_used_at),
+    formatSparkline(key.registrations_per_day),
+    shownDate(key.safe_to_retire_since),
+  ]);
+  return formatTable(head, rows);
 }
 
 function shownDate(instant: string | null): string {

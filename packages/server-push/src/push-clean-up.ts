@@ -7,18 +7,18 @@ import { deleteLongFailed } from './push-devices/push-device-store.js';
 import { deleteFullRates } from './push-devices/registration-rate.js';
 import type { ServerPushTables } from './tables.js';
 
-export interface RemoveOldRowsOptions {
+export interface PushCleanUpOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** A phone that has not registered anew for so long after a refusal does not wait for an answer. */
+/** A phone that has not registered again for so long after a refusal does not wait for an answer. */
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
 /** Has the database's jobs remove what nobody needs any more. Call it before they are started. */
-export function scheduleRemovalOfOldRows({ database, clock, metrics }: RemoveOldRowsOptions): void {
+export function schedulePushCleanUp({ database, clock, metrics }: PushCleanUpOptions): void {
   database.jobs.schedule('push-devices/remove-failed', hourMilliseconds, async (signal) => {
     const before = clock() - failedRetentionMilliseconds;
     const removeSome = (limit: number) =>

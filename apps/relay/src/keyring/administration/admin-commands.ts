@@ -4,7 +4,7 @@ import { listKeys } from './list-keys.js';
 import { replaceSigningKey, rotateTokenKey } from './signing-and-token-keys.js';
 
 /** Everything that a running relay does to its key ring when a command asks, by name. */
-export const deskCommands = {
+export const adminCommands = {
   list: listKeys,
   rotate: rotateKeys,
   retire: retireKey,
@@ -17,4 +17,4 @@ export const deskCommands = {
   'rotate-token-key': rotateTokenKey,
 } as const;
 
-export type DeskCommandName = keyof typeof deskCommands;
+export type AdminCommandName = keyof typeof adminCommands;

@@ -10,7 +10,7 @@ import type { KeyUses } from '../key-uses.js';
 import { wipeKeyRing } from '../wipe-key-ring.js';
 
 /** What the commands about keys work with, in the relay that runs or, where none does, in the command itself. */
-export interface KeyDesk {
+export interface KeyAdmin {
   readonly keeper: KeyRingKeeper;
   readonly sodium: Sodium;
   readonly clock: Clock;
@@ -20,31 +20,31 @@ export interface KeyDesk {
   takeOver(): Promise<void>;
 }
 
-export interface DeskRequest {
-  readonly desk: KeyDesk;
+export interface AdminRequest {
+  readonly admin: KeyAdmin;
   /** Who asks; for the audit log. */
   readonly actor: string;
 }
 
 /** One thing that can be done to the ring. Arguments and answer are JSON, without any private key in the answer. */
-export interface DeskCommand<Arguments extends z.ZodType = z.ZodType> {
+export interface AdminCommand<Arguments extends z.ZodType = z.ZodType> {
   readonly arguments: Arguments;
   /** @throws CommandError when it must not be done; nothing is changed then. */
-  run(request: DeskRequest, given: z.infer<Arguments>): Promise<JsonObject>;
+  run(request: AdminRequest, given: z.infer<Arguments>): Promise<JsonObject>;
 }
 
-export function deskCommand<Arguments extends z.ZodType>(
-  command: DeskCommand<Arguments>,
-): DeskCommand<Arguments> {
+export function adminCommand<Arguments extends z.ZodType>(
+  command: AdminCommand<Arguments>,
+): AdminCommand<Arguments> {
   return command;
 }
 
-export function transitionContext({ keeper, sodium, clock }: KeyDesk): TransitionContext {
+export function transitionContext({ keeper, sodium, clock }: KeyAdmin): TransitionContext {
   const { policy } = keeper.options;
   return { now: clock(), policy, makeKeyPair: () => sodium.generateKeyPair() };
 }
 
-export interface DeskChange {
+export interface RingChange {
   readonly action: string;
   readonly dryRun: boolean;
   readonly mendsDates?: boolean;
@@ -53,8 +53,8 @@ export interface DeskChange {
 
 /** Carries out a change, or only says what it would be. The answer has the `changes`, and whether they were made. */
 export async function changeRing(
-  { desk, actor }: DeskRequest,
-  { action, dryRun, mendsDates = false, transition }: DeskChange,
+  { admin, actor }: AdminRequest,
+  { action, dryRun, mendsDates = false, transition }: RingChange,
 ): Promise<JsonObject> {
   let changes: readonly string[] = [];
   const noted = (ring: KeyRing) => {
@@ -62,11 +62,11 @@ export async function changeRing(
     changes = describeChanges(ring, next);
     return next;
   };
-  if (dryRun) await desk.keeper.preview(noted, { mendsDates });
+  if (dryRun) await admin.keeper.preview(noted, { mendsDates });
   else {
-    const { ring } = await desk.keeper.change(noted, { actor, action, mendsDates });
-    wipeKeyRing(ring, desk.sodium);
-    await desk.takeOver();
+    const { ring } = await admin.keeper.change(noted, { actor, action, mendsDates });
+    wipeKeyRing(ring, admin.sodium);
+    await admin.takeOver();
   }
   return { changed: !dryRun && changes.length > 0, dry_run: dryRun, changes };
 }

@@ -4,36 +4,36 @@ import type { Terminal } from '@waxwing/service/command-line';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayDatabase } from '../../tables.js';
 import { withRelayDatabase } from '../../with-database.js';
-import { callAdminSocket, callDesk } from '../administration/admin-socket.js';
-import type { DeskCommandName } from '../administration/desk-commands.js';
-import type { KeyDesk } from '../administration/key-desk.js';
+import type { AdminCommandName } from '../administration/admin-commands.js';
+import { callAdminSocket, runAdminCommand } from '../administration/admin-socket.js';
+import type { KeyAdmin } from '../administration/key-admin.js';
 import { type KeyRingConfiguration, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
-import { createKeyDesk, createKeyRingKeeper } from '../open-key-ring.js';
+import { createKeyAdmin, createKeyRingKeeper } from '../open-key-ring.js';
 
 /** Has a command done: by the relay that runs, through its admin socket, or right here where none does. */
-export async function askDesk(
+export async function runKeyCommand(
   terminal: Terminal,
-  command: DeskCommandName,
+  command: AdminCommandName,
   given: JsonObject,
 ): Promise<JsonObject> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   const call = { command, arguments: given, actor: actorName() };
   const answer = await callAdminSocket(configuration.adminSocket, call);
-  return answer ?? (await withDesk(terminal, configuration, (desk) => callDesk(desk, call)));
+  return answer ?? (await withKeyAdmin(terminal, configuration, (admin) => runAdminCommand(admin, call)));
 }
 
 /** Works on the ring right here. */
-export function withDesk<T>(
+export function withKeyAdmin<T>(
   terminal: Terminal,
   configuration: KeyRingConfiguration,
-  work: (desk: KeyDesk, database: RelayDatabase) => Promise<T>,
+  work: (admin: KeyAdmin, database: RelayDatabase) => Promise<T>,
 ): Promise<T> {
   return withRelayDatabase(terminal, async (database) => {
     const { sodium } = await loadFastestSodium();
     const { clock } = terminal;
     const keeper = createKeyRingKeeper(configuration, { sodium, clock, database });
     const takeOver = async () => undefined;
-    return await work(createKeyDesk(keeper, { sodium, clock, database, takeOver }), database);
+    return await work(createKeyAdmin(keeper, { sodium, clock, database, takeOver }), database);
   });
 }
 

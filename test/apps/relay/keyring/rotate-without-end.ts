@@ -19,7 +19,7 @@ for (let changes = 0; ; changes += 1) {
   const makeKeyPair = () => sodium.generateKeyPair();
   await keeper.change((ring) => revoke(ring, primaryKey(ring).id, { now: startedAt, policy, makeKeyPair }), {
     actor: 'test',
-    action: 'rotate forever',
+    action: 'rotate without end',
   });
   if (changes === 0) process.stdout.write('changing\n');
 }

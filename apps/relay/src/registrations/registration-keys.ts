@@ -3,7 +3,7 @@ import type { WriteTransaction } from '@waxwing/storage';
 import type { RelayTables } from '../tables.js';
 
 /** What registering needs of the key ring. */
-export interface BouncerKeys {
+export interface RegistrationKeys {
   /**
    * The pair that opens what was sealed to `bouncerPublicKey`, found by the exact text (no other encoding of the same
    * bytes) in constant time; `undefined` for keys unknown, retired or compromised.

@@ -1,11 +1,11 @@
 import { CommandError, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import { type ChangeFlags, type ConsentFlags, makeChange, withConsent, withDryRun } from './output.js';
+import { type AskedChangeFlags, type ChangeFlags, makeChange, withConsent, withDryRun } from './output.js';
 
-interface RetireFlags extends ConsentFlags {
+interface RetireFlags extends AskedChangeFlags {
   readonly force?: true;
 }
-interface RevokeFlags extends ConsentFlags {
+interface RevokeFlags extends AskedChangeFlags {
   readonly compromised?: true;
 }
 interface MendFlags extends ChangeFlags {

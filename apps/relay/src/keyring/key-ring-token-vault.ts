@@ -60,7 +60,7 @@ export class KeyRingTokenVault {
   }
 
   /**
-   * The current key, with which rows of older keys, and of its own that are not bound yet, should be written anew;
+   * The current key, with which rows of older keys, and of its own that are not bound yet, should be encrypted again;
    * `undefined` when there can be none.
    */
   keyToMoveTo(): { id: string; prefix: string; isSettled: boolean } | undefined {
