@@ -7,15 +7,15 @@ import {
   removeUser,
   requireUser,
   rotateApiKey,
-} from '../../apps/server/src/users/manage-users.js';
+} from '../../apps/server/src/user-administration/manage-users.js';
 import { roles } from '../../apps/server/src/users/roles.js';
 import { findUser } from '../../apps/server/src/users/user-store.js';
 import {
   deleteOldTestNotifications,
   takeTestNotification,
 } from '../../packages/server-push/src/notifications/test-notification-limits.js';
+import { acceptRegistration } from '../../packages/server-push/src/push-devices/accept-registration.js';
 import {
-  acceptRegistration,
   activateRegistration,
   activePushDevices,
 } from '../../packages/server-push/src/push-devices/push-device-store.js';

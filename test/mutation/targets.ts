@@ -44,6 +44,7 @@ const storage: Table = [['database-file', 'sqlite-file']];
 const serverPush: Table = [
   ['push-devices/check-registration', 'apps/server/register-push-device', 'apps/server/registration-vectors'],
   ['push-devices/registration-rate', 'apps/server/member-limits', 'contracts/clean-up-in-small-steps'],
+  ['push-devices/accept-registration', 'contracts/server-stores', 'packages/server-push/long-pending'],
   ['push-devices/push-device-store', 'contracts/server-stores', 'packages/server-push/long-pending'],
   ['push-devices/fail-long-pending', 'packages/server-push/long-pending'],
   ['push-devices/push-device-state', 'apps/server/register-push-device'],

@@ -1,5 +1,5 @@
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
-import { type Clock, systemClock } from '@waxwing/service/lifecycle';
+import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
@@ -37,9 +37,6 @@ export interface Relay extends HttpService {
   readonly database: RelayDatabase;
 }
 
-/** Closed in the opposite order, whether the relay has run or could not start. */
-type Closers = (() => Promise<void>)[];
-
 const jobsDeadlineMilliseconds = 5000;
 const requestsDeadlineMilliseconds = 3000;
 const deliveriesDeadlineMilliseconds = 2000;
@@ -48,20 +45,11 @@ const deliveriesDeadlineMilliseconds = 2000;
  * Assembles the relay: opens database and key ring, and works the jobs that are due.
  * @throws ConfigurationError or DatabaseUnusableError with sentences for the operator; nothing is left open then.
  */
-export async function createRelay(
+export function createRelay(
   configuration: RelayConfiguration,
   overrides: RelayOverrides = {},
 ): Promise<Relay> {
-  const closers: Closers = [];
-  const close = async (): Promise<void> => {
-    for (const closeOne of closers.splice(0).reverse()) await closeOne();
-  };
-  try {
-    return { ...(await assemble(configuration, overrides, closers)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  return openInOrder((closers) => assemble(configuration, overrides, closers));
 }
 
 async function assemble(
@@ -89,13 +77,7 @@ async function assemble(
     ...{ configuration: configuration.deliveries, unreadableTokens, timings },
   });
   closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
-  const context: RelayContext = {
-    ...{ ...foundation, keyRing, deliveries, quotas: deliveries.quotas },
-    servers: new ServerDirectory(database.db, clock),
-    registrations: new RegistrationBatches({
-      ...{ clock, sodium, keyRing, store: new DurableRegistrations({ database, keyRing, tokenVault }) },
-    }),
-  };
+  const context = createContext({ ...foundation, keyRing, deliveries });
   const checks = {
     database: () => database.check(),
     keys: keysReadiness(keyRing, [() => unreadableTokens.describe()]),
@@ -108,6 +90,15 @@ async function assemble(
   metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
   return { app, log, database, metrics, readiness };
+}
+
+type Foundation = Omit<RelayContext, 'servers' | 'registrations' | 'quotas'>;
+
+function createContext(foundation: Foundation): RelayContext {
+  const servers = new ServerDirectory(foundation.database.db, foundation.clock);
+  const store = new DurableRegistrations(foundation);
+  const registrations = new RegistrationBatches({ ...foundation, store });
+  return { ...foundation, servers, registrations, quotas: foundation.deliveries.quotas };
 }
 
 async function loadSodium(log: Log): Promise<Sodium> {

@@ -1,7 +1,7 @@
 import { createServerPush, type RelayAccount, type ServerPush } from '@waxwing/server-push';
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
-import { type Clock, systemClock } from '@waxwing/service/lifecycle';
+import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
@@ -40,9 +40,6 @@ export interface Server extends HttpService {
   readonly realmUuid: string;
 }
 
-/** Closed in the opposite order, whether the server has run or could not start. */
-type Closers = (() => Promise<void>)[];
-
 const defaultLongPollTimeoutSeconds = 50;
 const jobsDeadlineMilliseconds = 5000;
 
@@ -50,20 +47,11 @@ const jobsDeadlineMilliseconds = 5000;
  * Assembles the server: opens its database, and works the jobs that are due.
  * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin; nothing is left open then.
  */
-export async function createServer(
+export function createServer(
   configuration: ServerConfiguration,
   overrides: ServerOverrides = {},
 ): Promise<Server> {
-  const closers: Closers = [];
-  const close = async (): Promise<void> => {
-    for (const closeOne of closers.splice(0).reverse()) await closeOne();
-  };
-  try {
-    return { ...(await assemble(configuration, overrides, closers)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  return openInOrder((closers) => assemble(configuration, overrides, closers));
 }
 
 async function assemble(

@@ -6,7 +6,7 @@ import { DeliveryLog } from './deliveries/delivery-log.js';
 import type { AppleSystem } from './faults/fault-rule.js';
 import { Faults } from './faults/faults.js';
 import { AccessTokens } from './fcm/access-tokens.js';
-import { HttpListener } from './http/http-listener.js';
+import { HttpListener } from './http-listener.js';
 import { ConnectionCounts, RequestCounts } from './statistics.js';
 
 export interface VendorsOptions {

@@ -56,15 +56,16 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
   const unreadableTokens = new UnreadableTokens(foundation);
   const configuration = readDeliveriesEnvironment(new EnvironmentReader(environment, 'RELAY_'));
   const deliveries = await createDeliveries({ ...foundation, unreadableTokens, configuration });
-  const store = new DurableRegistrations({ ...foundation, keyRing });
+  const ring = { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) };
+  const store = new DurableRegistrations({ ...foundation, keyRing: ring });
   const context: RelayContext = {
     ...foundation,
     sodium,
     servers: new ServerDirectory(database.db, clock),
-    keyRing: { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) },
+    keyRing: ring,
     deliveries,
     quotas: deliveries.quotas,
-    registrations: new RegistrationBatches({ ...foundation, sodium, keyRing, store }),
+    registrations: new RegistrationBatches({ ...foundation, sodium, keyRing: ring, store }),
   };
   const app = await createHttpApp({ log, metrics, operations: bindRelayOperations(context), readiness: {} });
   const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);

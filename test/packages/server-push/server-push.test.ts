@@ -13,8 +13,8 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import {
-  acceptRegistration,
   activateRegistration,
   activePushDevices,
   dropDeadRegistration,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerTables, serverMigrations } from '../../../apps/server/src/tables.js';
-import { addUser } from '../../../apps/server/src/users/manage-users.js';
+import { addUser } from '../../../apps/server/src/user-administration/manage-users.js';
 import { roles } from '../../../apps/server/src/users/roles.js';
 import { Constellation, type ConstellationUser } from '../../support/constellation.js';
 import { createTemporaryPostgres, type TemporaryPostgres } from '../../support/temporary-postgres.js';

@@ -20,10 +20,10 @@ import { type DeliveryTimings, productionTimings } from './delivery-timings.js';
 import { DeliveryQueue } from './queue/delivery-queue.js';
 import { LoadLimit } from './queue/load-limit.js';
 import { ReceiptStore } from './queue/receipt-store.js';
-import { RecordAttempts } from './queue/record-outcomes.js';
+import { RecordOutcomes } from './queue/record-outcomes.js';
 import { DeliverNotifications, type DeliveryResult } from './requests/deliver-notifications.js';
 import type { NotifyRequester } from './requests/read-push-request.js';
-import { ProviderTokenStore } from './vendors/apns/token-store.js';
+import { ProviderTokenStore } from './vendors/apns/token.js';
 
 export interface DeliveriesOptions {
   readonly configuration: DeliveriesConfiguration;
@@ -61,10 +61,56 @@ const probeMilliseconds = 60_000;
  * @throws ConfigurationError naming everything that is wrong with the apps file and what it names.
  */
 export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
-  const { configuration, clock, random, log, database, unreadableTokens } = options;
-  const { timings = productionTimings } = options;
+  const { configuration, clock, log, database, timings = productionTimings } = options;
   const tokenVault = rememberOpenedTokens(options.tokenVault);
   const metrics = new DeliveryMetrics(options.metrics);
+  const foundation = { ...options, timings, tokenVault, metrics };
+  const ways = await openWays(foundation);
+  const { apps, credentials, deletions } = ways;
+  const attempts = new DeliveryAttempts({ ...foundation, ...ways, delayDivisor: timings.delayDivisor });
+  const { maximumInFlight, maximumQueued, notificationsPerMinute } = configuration;
+  const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
+  const receipts = new ReceiptStore(database);
+  load.setQueued(await receipts.countQueued());
+  const counting = setInterval(() => {
+    void countQueued({ receipts, load, log });
+    void reviewDeletions(deletions, log);
+  }, timings.queueCountMilliseconds).unref();
+  const onSettled = () => load.addQueued(-1);
+  const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
+  const records = new RecordOutcomes({ database, queue, load, clock });
+  const delivering = new DeliverNotifications({ ...foundation, attempts, receipts, records, load });
+  const quotas = new ServerQuotas(notificationsPerMinute, clock);
+  const exchange = new QuotaExchange({
+    ...{ quotas, clock, log, store: new UsedQuotaStore(database) },
+    intervalMilliseconds: timings.quotaExchangeMilliseconds,
+  });
+  await exchange.start();
+  if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
+  return {
+    deliver: (requester, requests) => delivering.deliver(requester, requests),
+    requireRoom: (notifications) => load.requireRoom(notifications),
+    receipts,
+    quotas,
+    readiness: async () => credentials.describe(),
+    waitNoLonger: () => delivering.waitNoLonger(),
+    async close(deadlineMilliseconds) {
+      clearInterval(counting);
+      await Promise.all([exchange.stop(deadlineMilliseconds), apps.close(deadlineMilliseconds)]);
+    },
+  };
+}
+
+/** The apps, and what holds back their notifications or their deletions. */
+async function openWays({
+  configuration,
+  clock,
+  log,
+  database,
+  tokenVault,
+  timings,
+  metrics,
+}: Omit<DeliveriesOptions, 'metrics'> & { timings: DeliveryTimings; metrics: DeliveryMetrics }) {
   const store = new BreakerStore(database);
   const providerTokens = new ProviderTokenStore(database, tokenVault);
   const apps = await AppRegistry.open({ configuration, clock, log, timings, providerTokens });
@@ -84,62 +130,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   });
   await deletions.load();
   await store.forgetCredentials();
-  const { delayDivisor } = timings;
-  const attempts = new DeliveryAttempts({
-    apps,
-    credentials,
-    deletions,
-    metrics,
-    unreadableTokens,
-    clock,
-    random,
-    log,
-    delayDivisor,
-  });
-  const { maximumInFlight, maximumQueued, notificationsPerMinute } = configuration;
-  const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
-  const receipts = new ReceiptStore(database);
-  load.setQueued(await receipts.countQueued());
-  const counting = setInterval(() => {
-    void countQueued({ receipts, load, log });
-    void reviewDeletions(deletions, log);
-  }, timings.queueCountMilliseconds).unref();
-  const onSettled = () => load.addQueued(-1);
-  const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
-  const records = new RecordAttempts({ database, queue, load, clock });
-  const delivering = new DeliverNotifications({
-    database,
-    tokenVault,
-    clock,
-    log,
-    attempts,
-    receipts,
-    records,
-    load,
-    timings,
-  });
-  const quotas = new ServerQuotas(notificationsPerMinute, clock);
-  const exchange = new QuotaExchange({
-    quotas,
-    store: new UsedQuotaStore(database),
-    clock,
-    log,
-    intervalMilliseconds: timings.quotaExchangeMilliseconds,
-  });
-  await exchange.start();
-  if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
-  return {
-    deliver: (requester, requests) => delivering.deliver(requester, requests),
-    requireRoom: (notifications) => load.requireRoom(notifications),
-    receipts,
-    quotas,
-    readiness: async () => credentials.describe(),
-    waitNoLonger: () => delivering.waitNoLonger(),
-    async close(deadlineMilliseconds) {
-      clearInterval(counting);
-      await Promise.all([exchange.stop(deadlineMilliseconds), apps.close(deadlineMilliseconds)]);
-    },
-  };
+  return { apps, credentials, deletions };
 }
 
 /** What this process counts by itself is only its own part of the queue. */

@@ -8,8 +8,8 @@ import {
 import type { DeliveryLog } from '../deliveries/delivery-log.js';
 import type { AnswerFault, AppleSystem } from '../faults/fault-rule.js';
 import type { Faults } from '../faults/faults.js';
+import { appleReasons } from '../reasons/apple-reasons.js';
 import type { RequestCounts } from '../statistics.js';
-import { appleReasons } from './apple-reasons.js';
 import {
   type CheckedRequest,
   checkRequest,

@@ -1,7 +1,7 @@
-import { appleReasons } from '../apns/apple-reasons.js';
-import { googleErrors } from '../fcm/google-errors.js';
-import { oauthErrors } from '../fcm/oauth-errors.js';
 import { isObject } from '../json-web-token.js';
+import { appleReasons } from '../reasons/apple-reasons.js';
+import { googleErrors } from '../reasons/google-errors.js';
+import { oauthErrors } from '../reasons/oauth-errors.js';
 import type { AnswerFault, FaultEffect, FaultRule, FaultVendor, GoawayFault } from './fault-rule.js';
 import { readWireRule, type WireRule } from './rule-fields.js';
 

@@ -6,15 +6,15 @@ import type { Faults } from '../faults/faults.js';
 import { actOnFault } from '../http/act-on-fault.js';
 import { answerJson, readRequestBody } from '../http/read-and-answer.js';
 import { isObject } from '../json-web-token.js';
-import type { RequestCounts } from '../statistics.js';
-import type { AccessTokens } from './access-tokens.js';
-import { type CheckedMessage, checkMessage } from './check-message.js';
 import {
   formatGoogleError,
   type GoogleErrorName,
   type GoogleErrorOptions,
   googleErrors,
-} from './google-errors.js';
+} from '../reasons/google-errors.js';
+import type { RequestCounts } from '../statistics.js';
+import type { AccessTokens } from './access-tokens.js';
+import { type CheckedMessage, checkMessage } from './check-message.js';
 
 export interface SendEndpointContext {
   readonly projectId: string;

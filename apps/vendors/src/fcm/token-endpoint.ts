@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Faults } from '../faults/faults.js';
 import { actOnFault } from '../http/act-on-fault.js';
 import { answerJson, readRequestBody } from '../http/read-and-answer.js';
+import { formatOAuthError, oauthErrors } from '../reasons/oauth-errors.js';
 import type { RequestCounts } from '../statistics.js';
 import type { AccessTokens } from './access-tokens.js';
-import { formatOAuthError, oauthErrors } from './oauth-errors.js';
 import { type OAuthRefusal, type ServiceAccount, verifyAssertion } from './verify-assertion.js';
 
 export interface TokenEndpointContext {

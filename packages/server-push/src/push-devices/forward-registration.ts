@@ -6,9 +6,9 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PublishEvent } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
+import type { AcceptedRegistration } from './accept-registration.js';
 import { pushDeviceEvent } from './push-device-state.js';
 import {
-  type AcceptedRegistration,
   activateRegistration,
   type ChangedPushDevice,
   type FreedRelayDevice,

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { EnvironmentReader } from '../config/environment-reader.js';
+import { openInOrder } from '../lifecycle/open-in-order.js';
 import type { RunningService } from '../lifecycle/run-process.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { startMetricsListener } from '../metrics/metrics-listener.js';
@@ -53,17 +54,13 @@ export function formatHttpUrl(host: string, port: number): string {
  * Has a service listen as it is configured.
  * @throws the listener's error, such as EADDRINUSE; the service is closed then.
  */
-export async function listen(
+export function listen(
   service: HttpService,
   { host, port, metrics }: ListenConfiguration,
 ): Promise<ListeningService> {
   const { app } = service;
-  // Closed in the opposite order, whether it has listened or could not.
-  const closers = [() => service.close()];
-  const close = async (): Promise<void> => {
-    for (const closeOne of closers.splice(0).reverse()) await closeOne();
-  };
-  try {
+  return openInOrder(async (closers) => {
+    closers.push(() => service.close());
     let metricsUrl: string | undefined;
     if (metrics.kind === 'configured') {
       service.metrics.collectProcessMetrics();
@@ -72,9 +69,6 @@ export async function listen(
       metricsUrl = listener.url;
     }
     await app.listen({ host, port });
-    return { url: formatHttpUrl(host, (app.server.address() as AddressInfo).port), metricsUrl, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    return { url: formatHttpUrl(host, (app.server.address() as AddressInfo).port), metricsUrl };
+  });
 }

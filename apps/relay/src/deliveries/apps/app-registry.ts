@@ -6,13 +6,13 @@ import type { Log } from '@waxwing/service/logging';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
 import type { Delivery, Vendor } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';
+import { type ApnsApp, findApnsApp } from '../vendors/apns/app.js';
 import { ApnsSender } from '../vendors/apns/sender.js';
-import { ProviderToken } from '../vendors/apns/token.js';
-import type { ProviderTokenStore } from '../vendors/apns/token-store.js';
+import { ProviderToken, type ProviderTokenStore } from '../vendors/apns/token.js';
+import { type FcmApp, findFcmApp } from '../vendors/fcm/app.js';
 import { FcmSender } from '../vendors/fcm/sender.js';
 import type { VendorSender } from '../vendors/vendor-sender.js';
-import { type ApnsApp, type AppSet, type FcmApp, findApnsApp, findFcmApp } from './app-set.js';
-import { readAppsFile } from './read-apps-file.js';
+import { type AppSet, readAppsFile } from './read-apps-file.js';
 
 /** The way that one app's notifications take. */
 export interface AppRoute {

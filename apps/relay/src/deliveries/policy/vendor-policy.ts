@@ -1,5 +1,5 @@
 import type { DeliveryFault } from '@waxwing/protocol';
-import type { UnansweredReason } from '../vendors/vendor-answer.js';
+import type { UnansweredReason } from '../vendors/vendor-sender.js';
 import type { RetryScheduleName } from './retry-schedules.js';
 
 /** What to try once, at once, before the rest of the row counts. */

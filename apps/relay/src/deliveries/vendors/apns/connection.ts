@@ -8,7 +8,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { maximumAnswerCharacters } from '../vendor-answer.js';
+import { maximumAnswerCharacters } from '../vendor-sender.js';
 import type { ApnsEnding, ApnsExchange } from './exchange.js';
 
 export interface ApnsTimings {

@@ -1,5 +1,5 @@
 import type { ClientHttp2Stream } from 'node:http2';
-import type { UnansweredReason } from '../vendor-answer.js';
+import type { UnansweredReason } from '../vendor-sender.js';
 import type { ApnsNotification } from './message.js';
 
 /** How one request on a connection ended. */

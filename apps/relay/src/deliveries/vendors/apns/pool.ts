@@ -1,6 +1,6 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { ReachLog } from '../reach-log.js';
-import type { UnansweredReason } from '../vendor-answer.js';
+import type { UnansweredReason } from '../vendor-sender.js';
 import { ApnsConnection, type ApnsTimings } from './connection.js';
 import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './exchange.js';
 

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AdminContext, answerError, handleAdminRequest } from '../admin/admin-routes.js';
-import { handleSendRequest, type SendEndpointContext } from '../fcm/send-endpoint.js';
-import { handleTokenRequest, type TokenEndpointContext } from '../fcm/token-endpoint.js';
-import { listen } from '../listen.js';
-import type { ConnectionCounts } from '../statistics.js';
+import { type AdminContext, answerError, handleAdminRequest } from './admin/admin-routes.js';
+import { handleSendRequest, type SendEndpointContext } from './fcm/send-endpoint.js';
+import { handleTokenRequest, type TokenEndpointContext } from './fcm/token-endpoint.js';
+import { listen } from './listen.js';
+import type { ConnectionCounts } from './statistics.js';
 
 export interface HttpListenerContext {
   readonly fcm: SendEndpointContext;

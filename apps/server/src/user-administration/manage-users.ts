@@ -4,8 +4,15 @@ import { generateCredential, hashCredential, type Secret } from '@waxwing/servic
 import type { Clock } from '@waxwing/service/lifecycle';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
 import type { ServerDatabase } from '../tables.js';
-import type { Role } from './roles.js';
-import { deactivateUser, findUser, insertUser, listUsers, storeApiKeyHash, type User } from './user-store.js';
+import type { Role } from '../users/roles.js';
+import {
+  deactivateUser,
+  findUser,
+  insertUser,
+  listUsers,
+  storeApiKeyHash,
+  type User,
+} from '../users/user-store.js';
 
 export interface UserToAdd {
   readonly email: string;
