@@ -65,8 +65,13 @@ const server: Table = [
 ];
 
 const registrations: Table = [
-  ['open-registration', 'registration-rows', 'register-refusals', 'registration-binding'],
-  ['registration-binding', 'registration-binding', 'registration-sequence'],
+  [
+    'open-registration',
+    'registration-rows',
+    'register-refusals',
+    'registration-binding',
+    'registration-sequence',
+  ],
   ['registration-sequences', 'registration-sequence'],
   ['presented-registrations', 'registration-binding'],
   ['relay-device-upsert', 'relay-device-upsert', 'registration-rows'],

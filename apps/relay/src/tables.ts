@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { MigrationSet } from '@waxwing/storage';
+import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
 import { type KeyRingTables, keyRingMigrations } from './keyring/key-ring-tables.js';
 import {
@@ -21,6 +21,7 @@ import {
 export interface RelayTables extends RelayServerTables, RegistrationTables, KeyRingTables, DeliveryTables {}
 
 export type RelayDatabase = DatabaseWithJobs<RelayTables>;
+export type RelayTransaction = WriteTransaction<RelayTables>;
 
 /** Servers and registrations share one list of steps: databases remember them under these names. */
 const ownMigrations: MigrationSet = {

@@ -1,6 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
-import type { MigrationSet } from '@waxwing/storage';
+import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { createEventQueues, type EventQueueTables } from './event-queues/event-queue-tables.js';
 import { createRealm, type RealmTables } from './realm/realm-tables.js';
 import { createUsers, type UserTables } from './users/user-tables.js';
@@ -9,6 +9,7 @@ import { createUsers, type UserTables } from './users/user-tables.js';
 export interface ServerTables extends RealmTables, UserTables, EventQueueTables, ServerPushTables {}
 
 export type ServerDatabase = DatabaseWithJobs<ServerTables>;
+export type ServerTransaction = WriteTransaction<ServerTables>;
 
 /** The folders share one list of steps: databases remember them under these names. */
 const ownMigrations: MigrationSet = {

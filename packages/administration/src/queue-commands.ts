@@ -71,7 +71,10 @@ function addChanging(queue: CommandLine, options: AdministrationOptions): void {
     });
 }
 
-function withJobs<Result>(options: AdministrationOptions, work: (jobs: JobQueue) => Promise<Result>) {
+function withJobs<Result>(
+  options: AdministrationOptions,
+  work: (jobs: JobQueue<unknown>) => Promise<Result>,
+) {
   return withExistingDatabase(options, ({ jobs }) => work(jobs));
 }
 

@@ -4,9 +4,9 @@ import { LeaseRenewal } from './lease-renewal.js';
 import type { LeaseTable } from './lease-table.js';
 import type { OutcomeRecorder } from './outcome-recorder.js';
 
-export interface JobRunnerOptions {
+export interface JobRunnerOptions<Tables> {
   readonly leases: LeaseTable;
-  readonly outcomes: OutcomeRecorder;
+  readonly outcomes: OutcomeRecorder<Tables>;
   readonly now: () => number;
   onError(error: unknown, claim?: ClaimedJob): void;
   /** The database has told which jobs are due. */
@@ -17,8 +17,8 @@ export interface JobRunnerOptions {
   nextDueAt(): number;
 }
 
-interface Work {
-  readonly handler: JobHandler;
+interface Work<Tables> {
+  readonly handler: JobHandler<Tables>;
   /** By the job's id. */
   readonly running: Map<string, Running>;
 }
@@ -37,9 +37,9 @@ const retryAfterThrowMilliseconds = { first: 1000, cap: 60 * 60_000 };
 const abortGraceMilliseconds = 500;
 
 /** Claims due jobs, runs them, and has their outcomes recorded. */
-export class JobRunner {
-  readonly #options: JobRunnerOptions;
-  readonly #work = new Map<string, Work>();
+export class JobRunner<Tables> {
+  readonly #options: JobRunnerOptions<Tables>;
+  readonly #work = new Map<string, Work<Tables>>();
   readonly #stopping = new AbortController();
   readonly #wanted = new Set<string>();
   #claiming: Promise<void> | undefined;
@@ -50,7 +50,7 @@ export class JobRunner {
   #stopped: Promise<void> | undefined;
   #isAbandoned = false;
 
-  constructor(options: JobRunnerOptions) {
+  constructor(options: JobRunnerOptions<Tables>) {
     this.#options = options;
     const { leases, now } = options;
     this.#renewal = new LeaseRenewal({
@@ -67,7 +67,7 @@ export class JobRunner {
     return this.#work.keys();
   }
 
-  handle(kind: string, handler: JobHandler): void {
+  handle(kind: string, handler: JobHandler<Tables>): void {
     this.#work.set(kind, { handler, running: new Map() });
   }
 
@@ -187,7 +187,7 @@ export class JobRunner {
     }
   }
 
-  #begin(kind: string, { handler, running }: Work, claim: ClaimedJob): void {
+  #begin(kind: string, { handler, running }: Work<Tables>, claim: ClaimedJob): void {
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
     own.done = this.#attempt(handler, own).finally(() => {
@@ -215,7 +215,7 @@ export class JobRunner {
     this.#pollTimer.unref();
   }
 
-  async #attempt(handler: JobHandler, own: Running): Promise<void> {
+  async #attempt(handler: JobHandler<Tables>, own: Running): Promise<void> {
     const begun = own.claim;
     try {
       const outcome = await this.#outcomeOf(handler, begun);
@@ -236,7 +236,10 @@ export class JobRunner {
     }
   }
 
-  async #outcomeOf(handler: JobHandler, claim: ClaimedJob): Promise<JobOutcome | 'handed-back'> {
+  async #outcomeOf(
+    handler: JobHandler<Tables>,
+    claim: ClaimedJob,
+  ): Promise<JobOutcome<Tables> | 'handed-back'> {
     const { job, lastReason } = claim;
     if (this.#options.now() >= job.giveUpAt) {
       const reason = lastReason ?? 'it was never tried';
@@ -278,7 +281,7 @@ export class JobRunner {
 }
 
 /** How many more jobs may run: those that are ending leave their places, until as many of them are still unrecorded. */
-function roomOf({ handler, running }: Work): number {
+function roomOf<Tables>({ handler, running }: Work<Tables>): number {
   let free = handler.concurrency;
   for (const { isEnding } of running.values()) if (!isEnding) free -= 1;
   return Math.min(free, 2 * handler.concurrency - running.size);

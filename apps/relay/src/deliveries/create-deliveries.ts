@@ -1,13 +1,9 @@
-import type { PushRequest } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import { rememberOpenedTokens } from '../registrations/opened-tokens.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { UnreadableTokens } from '../registrations/unreadable-tokens.js';
-import { QuotaExchange } from '../servers/quota-exchange.js';
-import { ServerQuotas } from '../servers/server-quotas.js';
-import { UsedQuotaStore } from '../servers/used-quota-store.js';
 import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
 import { DeliveryAttempts } from './attempts/attempt-delivery.js';
@@ -21,8 +17,7 @@ import { DeliveryQueue } from './queue/delivery-queue.js';
 import { LoadLimit } from './queue/load-limit.js';
 import { ReceiptStore } from './queue/receipt-store.js';
 import { RecordOutcomes } from './queue/record-outcomes.js';
-import { DeliverNotifications, type DeliveryResult } from './requests/deliver-notifications.js';
-import type { NotifyRequester } from './requests/read-push-request.js';
+import { DeliverNotifications } from './requests/deliver-notifications.js';
 import { ProviderTokenStore } from './vendors/apns/token.js';
 
 export interface DeliveriesOptions {
@@ -39,17 +34,10 @@ export interface DeliveriesOptions {
 }
 
 /** Everything between a notify request and the vendors. */
-export interface Deliveries {
-  /** See {@link DeliverNotifications.deliver}. */
-  deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]>;
-  /** See {@link LoadLimit.requireRoom}. */
-  requireRoom(notifications: number): void;
+export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
-  readonly quotas: ServerQuotas;
   /** `undefined` when all is well; otherwise a sentence that names refused credentials. */
   readiness(): Promise<string | undefined>;
-  /** See {@link DeliverNotifications.waitNoLonger}. */
-  waitNoLonger(): void;
   /** Waits for what is under way, at most `deadlineMilliseconds`, and drops all connections. Stop the job queue first. */
   close(deadlineMilliseconds: number): Promise<void>;
 }
@@ -68,7 +56,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const ways = await openWays(foundation);
   const { apps, credentials, deletions } = ways;
   const attempts = new DeliveryAttempts({ ...foundation, ...ways, delayDivisor: timings.delayDivisor });
-  const { maximumInFlight, maximumQueued, notificationsPerMinute } = configuration;
+  const { maximumInFlight, maximumQueued } = configuration;
   const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
   const receipts = new ReceiptStore(database);
   load.setQueued(await receipts.countQueued());
@@ -80,23 +68,16 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
   const records = new RecordOutcomes({ database, queue, load, clock });
   const delivering = new DeliverNotifications({ ...foundation, attempts, receipts, records, load });
-  const quotas = new ServerQuotas(notificationsPerMinute, clock);
-  const exchange = new QuotaExchange({
-    ...{ quotas, clock, log, store: new UsedQuotaStore(database) },
-    intervalMilliseconds: timings.quotaExchangeMilliseconds,
-  });
-  await exchange.start();
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
   return {
     deliver: (requester, requests) => delivering.deliver(requester, requests),
-    requireRoom: (notifications) => load.requireRoom(notifications),
+    requireRoom: (notifications) => delivering.requireRoom(notifications),
     receipts,
-    quotas,
     readiness: async () => credentials.describe(),
     waitNoLonger: () => delivering.waitNoLonger(),
     async close(deadlineMilliseconds) {
       clearInterval(counting);
-      await Promise.all([exchange.stop(deadlineMilliseconds), apps.close(deadlineMilliseconds)]);
+      await apps.close(deadlineMilliseconds);
     },
   };
 }

@@ -1,7 +1,8 @@
 import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
-import type { ServerQuotas } from './server-quotas.js';
-import type { UsedQuotaStore } from './used-quota-store.js';
+import type { RelayDatabase } from '../tables.js';
+import { ServerQuotas } from './server-quotas.js';
+import { UsedQuotaStore } from './used-quota-store.js';
 
 export interface QuotaExchangeOptions {
   readonly quotas: ServerQuotas;
@@ -79,4 +80,23 @@ export class QuotaExchange {
     this.#collectedAt = now;
     return last;
   }
+}
+
+export interface SharedQuotasOptions
+  extends Pick<QuotaExchangeOptions, 'clock' | 'log' | 'intervalMilliseconds'> {
+  readonly database: RelayDatabase;
+  /** Most notifications that one server may send in a minute. */
+  readonly notificationsPerMinute: number;
+}
+
+/** The quotas of all servers, which every process on the database keeps to. */
+export async function openSharedQuotas({
+  database,
+  notificationsPerMinute,
+  ...options
+}: SharedQuotasOptions): Promise<{ readonly quotas: ServerQuotas; readonly exchange: QuotaExchange }> {
+  const quotas = new ServerQuotas(notificationsPerMinute, options.clock);
+  const exchange = new QuotaExchange({ ...options, quotas, store: new UsedQuotaStore(database) });
+  await exchange.start();
+  return { quotas, exchange };
 }

@@ -13,10 +13,10 @@ import {
 import type { QueueListeners } from './queue-listeners.js';
 
 /** Puts events into the queues of users, within the transaction of what they tell of, and wakes who waits for them. */
-export function createPublisher(queueListeners: QueueListeners, clock: Clock): PublishEvent {
+export function createPublisher(queueListeners: QueueListeners, clock: Clock): PublishEvent<ServerTables> {
   return async (transaction, event, userIds) => {
     if (userIds.length === 0) return;
-    const db = transaction.db as Transaction<ServerTables>;
+    const { db } = transaction;
     const queues = await db
       .selectFrom('event_queues')
       .selectAll()

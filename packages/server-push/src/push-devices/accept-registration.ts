@@ -1,9 +1,8 @@
 import { maximumPushDevicesPerUser } from '@waxwing/protocol';
-import type { AnyTransaction } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { ServerPushTables } from '../tables.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { CheckedRegistration } from './check-registration.js';
-import { type FreedRelayDevice, freedBy, pushTables, type RegistrationKey } from './push-device-store.js';
+import { type FreedRelayDevice, freedBy, type RegistrationKey } from './push-device-store.js';
 
 /** A registration that is to be taken to the relay. */
 export interface AcceptedRegistration {
@@ -21,11 +20,11 @@ export type Acceptance =
 
 /** Whether the same registration is there already and has not failed. */
 export async function isRegistered(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
   { hash, pushAccountId }: CheckedRegistration,
 ): Promise<boolean> {
-  const row = await pushTables(transaction)
+  const row = await transaction.db
     .selectFrom('push_devices')
     .select('id')
     .where('user_id', '=', userId)
@@ -38,12 +37,12 @@ export async function isRegistered(
 
 /** Takes a registration as the newest of its device; one that is in force stays so. */
 export async function acceptRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
   registration: CheckedRegistration,
   now: number,
 ): Promise<Acceptance> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const { devices, isKnown, waiting } = await countDevices(db, userId, registration.pushAccountId);
   const isFull = !isKnown && devices >= maximumPushDevicesPerUser;
   const freed = isFull ? await removeOldestFailed(db, userId) : [];

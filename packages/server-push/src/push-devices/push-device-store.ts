@@ -1,7 +1,6 @@
 import type { PushDeviceStateOnWire, TokenKind } from '@waxwing/protocol';
-import type { AnyTransaction } from '@waxwing/storage';
-import { type Kysely, sql, type Transaction } from 'kysely';
-import type { ServerPushTables } from '../tables.js';
+import { type Kysely, sql } from 'kysely';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
 type Reader = Kysely<ServerPushTables>;
@@ -72,13 +71,13 @@ export async function pendingRegistration(
 
 /** Puts the pending registration in force; `undefined` when it is not pending any more. */
 export async function activateRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   key: RegistrationKey,
   relayDeviceId: number,
   now: number,
 ): Promise<ActivatedPushDevice | undefined> {
   // Changes nothing: it holds the row where others could else change it before the next statement.
-  const former = await pushTables(transaction)
+  const former = await transaction.db
     .updateTable('push_devices')
     .set((is) => ({ generation: is.ref('generation') }))
     .where('id', '=', key.id)
@@ -98,7 +97,7 @@ export async function activateRegistration(
 
 /** Marks the pending registration as failed; `undefined` when it is not pending any more. */
 export async function failRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   key: RegistrationKey,
   errorCode: string,
   now: number,
@@ -108,10 +107,10 @@ export async function failRegistration(
 
 /** Marks up to `limit` registrations as failed that were accepted before `before` and wait still; whose they are. */
 export async function failLongPending(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   { before, limit, errorCode, now }: { before: number; limit: number; errorCode: string; now: number },
 ): Promise<ChangedPushDevice[]> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const waiting = db
     .selectFrom('push_devices')
     .select('id')
@@ -132,11 +131,11 @@ export async function failLongPending(
 }
 
 async function settle(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   key: RegistrationKey,
   change: object,
 ): Promise<ChangedPushDevice | undefined> {
-  return pushTables(transaction)
+  return transaction.db
     .updateTable('push_devices')
     .set({ ...change, ...nothingPending })
     .where('id', '=', key.id)
@@ -192,10 +191,10 @@ export async function activePushDevices(
  * pending. `undefined` when nothing was removed, because the device was registered again meanwhile or is pending.
  */
 export async function dropDeadRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   device: Pick<ActivePushDevice, 'id' | 'activeGeneration'>,
 ): Promise<ChangedPushDevice | undefined> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const removed = await db
     .deleteFrom('push_devices')
     .where('id', '=', device.id)
@@ -215,10 +214,10 @@ export async function dropDeadRegistration(
 
 /** Deletes all devices of a user; what they had at the relay. */
 export async function deletePushDevicesOf(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
 ): Promise<FreedRelayDevice[]> {
-  const removed = await pushTables(transaction)
+  const removed = await transaction.db
     .deleteFrom('push_devices')
     .where('user_id', '=', userId)
     .returning(['relay_device_id', 'push_account_id'])
@@ -262,11 +261,11 @@ export async function relayDevicesInUse(
 
 /** Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds); how many they were. */
 export async function deleteLongFailed(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   before: number,
   limit: number,
 ): Promise<number> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const failed = db
     .selectFrom('push_devices')
     .select('id')
@@ -283,9 +282,4 @@ export async function deleteLongFailed(
     .returning('id')
     .execute();
   return deleted.length;
-}
-
-/** A transaction of whichever tables, seen as one of ours. */
-export function pushTables(transaction: AnyTransaction): Transaction<ServerPushTables> {
-  return transaction.db as Transaction<ServerPushTables>;
 }

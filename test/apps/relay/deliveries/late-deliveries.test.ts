@@ -91,7 +91,7 @@ describe('a delivery that ends after its request was answered', () => {
     vendor.open(sent);
     await new Promise((resolve) => setTimeout(resolve, 20));
     database.open();
-    expect(await answered).toMatchObject([{ attempt: { kind: 'retry', reason: 'UNDER_WAY' } }]);
+    expect(await answered).toMatchObject([{ outcome: { kind: 'retry', reason: 'UNDER_WAY' } }]);
     await until(() => written.length === 2);
     expect(written).toEqual(['retry', 'sent']);
   });
@@ -119,7 +119,7 @@ describe('a repeat whose first cannot be stored', () => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     database.fail(new Error('the disk is full'));
     await expect(first).rejects.toThrow('the disk is full');
-    expect(await repeat).toMatchObject([{ attempt: { kind: 'retry', reason: 'INTERNAL' } }]);
+    expect(await repeat).toMatchObject([{ outcome: { kind: 'retry', reason: 'INTERNAL' } }]);
     expect(stored.flat()).toMatchObject([{ outcome: { kind: 'retry', reason: 'INTERNAL' } }]);
   });
 });

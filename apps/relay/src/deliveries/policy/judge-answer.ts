@@ -37,7 +37,7 @@ export interface RetryOutcome {
   readonly isInDoubt?: boolean;
 }
 
-export interface RejectedOutcome {
+interface RejectedOutcome {
   readonly kind: 'rejected';
   readonly reason: string;
   readonly fault: DeliveryFault;

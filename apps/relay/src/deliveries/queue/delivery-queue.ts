@@ -1,11 +1,10 @@
 import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
 import { parseJson, stringifyJson } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
-import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
 import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
 import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
-import type { RelayDatabase, RelayTables } from '../../tables.js';
+import type { RelayDatabase, RelayTables, RelayTransaction } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
 import { isOfKind, keptUntil, type Notification } from '../delivery.js';
 import type { Outcome, RetryOutcome } from '../policy/judge-answer.js';
@@ -37,12 +36,12 @@ const givenUp = 'EXPIRED_';
 /** Notifications that wait in the database for another try, until they are settled or no longer worth it. */
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
-  readonly #jobs: JobQueue;
+  readonly #jobs: JobQueue<RelayTables>;
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
     this.#jobs = options.database.jobs;
-    const handler: JobHandler = {
+    const handler: JobHandler<RelayTables> = {
       concurrency,
       run: (job) => this.#run(job),
       giveUp: (job, reason) => (transaction) => this.#giveUp(transaction, job, reason),
@@ -52,7 +51,7 @@ export class DeliveryQueue {
 
   /** Stores a notification for another try, within the caller's transaction. */
   async add(
-    transaction: AnyTransaction,
+    transaction: RelayTransaction,
     notification: Notification,
     { at: runAt, reason }: RetryOutcome,
   ): Promise<void> {
@@ -61,7 +60,7 @@ export class DeliveryQueue {
     await this.#jobs.enqueue(transaction, { kind: jobKind, payload, runAt, giveUpAt, reason });
   }
 
-  async #run(job: Job): Promise<JobOutcome> {
+  async #run(job: Job): Promise<JobOutcome<RelayTables>> {
     const { receipts, clock } = this.#options;
     const notification = decodeNotification(job.payload);
     const receipt = await receipts.findOne(notification);
@@ -72,7 +71,7 @@ export class DeliveryQueue {
     const { attempts: triesBefore = 0, doubts: doubtsBefore = 0 } = receipt ?? {};
     const outcome = await this.#attempt(notification, { triesBefore, doubtsBefore });
     const counts = countTry(outcome, receipt);
-    const apply = (transaction: AnyTransaction) => this.#apply(transaction, notification, outcome, counts);
+    const apply = (transaction: RelayTransaction) => this.#apply(transaction, notification, outcome, counts);
     if (outcome.kind === 'retry') return { kind: 'retry', at: outcome.at, reason: outcome.reason, apply };
     return { kind: 'done', apply };
   }
@@ -90,10 +89,10 @@ export class DeliveryQueue {
   }
 
   /** Its first try ended after it had been stored, and its vendor wants a longer rest than it was stored for. */
-  #postpone(receipt: Receipt, at: number): JobOutcome {
+  #postpone(receipt: Receipt, at: number): JobOutcome<RelayTables> {
     const { reason = 'UNDER_WAY' } = receipt;
-    const apply = (transaction: AnyTransaction) =>
-      saveReceipts((transaction as WriteTransaction<RelayTables>).db, [{ ...receipt, notBefore: undefined }]);
+    const apply = (transaction: RelayTransaction) =>
+      saveReceipts(transaction.db, [{ ...receipt, notBefore: undefined }]);
     return { kind: 'retry', at, reason, apply };
   }
 
@@ -108,19 +107,19 @@ export class DeliveryQueue {
   }
 
   async #apply(
-    transaction: AnyTransaction,
+    transaction: RelayTransaction,
     notification: Notification,
     outcome: Outcome,
     counts: TryCounts,
   ): Promise<void> {
-    const { db } = transaction as WriteTransaction<RelayTables>;
+    const { db } = transaction;
     const now = this.#options.clock();
     const stands = await applyOutcome(db, notification.relayDeviceId, outcome, now);
     await saveReceipts(db, [receiptOf(notification, stands, counts, now)]);
     if (outcome.kind !== 'retry') transaction.afterCommit(() => this.#options.onSettled());
   }
 
-  async #giveUp(transaction: AnyTransaction, job: Job, reason: string): Promise<void> {
+  async #giveUp(transaction: RelayTransaction, job: Job, reason: string): Promise<void> {
     const notification = decodeNotification(job.payload);
     const receipt = await this.#options.receipts.findOne(notification);
     if (hasEnded(receipt)) return;

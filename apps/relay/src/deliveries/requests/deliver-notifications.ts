@@ -18,7 +18,7 @@ import { type NotifyRequester, readPushRequest } from './read-push-request.js';
 /** What became of one push request. */
 export interface DeliveryResult {
   readonly notification: Notification;
-  readonly attempt: Outcome;
+  readonly outcome: Outcome;
   /** Whether the server may ask for its receipt. */
   readonly isRemembered: boolean;
 }
@@ -77,6 +77,11 @@ export class DeliverNotifications {
     this.#options = options;
   }
 
+  /** See {@link LoadLimit.requireRoom}. */
+  requireRoom(notifications: number): void {
+    this.#options.load.requireRoom(notifications);
+  }
+
   /**
    * One result for each request, in order; what they say is durable.
    * @throws ProtocolError SERVICE_UNAVAILABLE when the relay is full.
@@ -101,7 +106,7 @@ export class DeliverNotifications {
     return items.map((item) => {
       const { outcome = unknownDevice } = item.sameAs ?? item;
       const isRemembered = item.hasOwnId || outcome.kind === 'retry';
-      return { notification: item.notification, attempt: outcome, isRemembered };
+      return { notification: item.notification, outcome, isRemembered };
     });
   }
 
