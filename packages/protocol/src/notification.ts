@@ -105,5 +105,6 @@ function pickFields(value: JsonObject, type: NotificationType): Notification | u
     if (!check(field)) return undefined;
     picked[name] = field;
   }
+  // Every field has passed the check that stands for its type.
   return picked as unknown as Notification;
 }

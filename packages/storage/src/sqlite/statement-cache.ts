@@ -24,6 +24,7 @@ export class StatementCache {
     const { statement } = prepared;
     const values = parameters as Parameters<SqliteStatement['all']>;
     if (prepared.columns.length > 0) {
+      // It was told to answer arrays, of which its types know nothing.
       const rows = statement.all(...values) as unknown as readonly (readonly unknown[])[];
       // A `select *` has more columns once a migration, of this process or another, has added some.
       if (rows[0] !== undefined && rows[0].length !== prepared.columns.length) {
