@@ -98,7 +98,7 @@ export class DeliveryAttempts {
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
     return this.#conclude(
       delivery,
-      await this.#giveFirstAid(question, { route, environment, answer }),
+      await this.#repeatAtOnce(question, { route, environment, answer }),
       options,
     );
   }
@@ -140,19 +140,19 @@ export class DeliveryAttempts {
       const first = await this.#send({ ...question, route });
       // Said of this app: what comes after may be the answer of Apple's other system.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
-      const answered = await this.#giveFirstAid({ ...question, route }, first);
+      const answered = await this.#repeatAtOnce({ ...question, route }, first);
       return await this.#conclude(delivery, answered, before);
     } finally {
       credentials.endProbe(appId);
     }
   }
 
-  async #giveFirstAid(question: Question, first: Answered): Promise<Answered> {
+  async #repeatAtOnce(question: Question, first: Answered): Promise<Answered> {
     if (first.answer.kind === 'accepted') return first;
-    const { firstAid } = findPolicy(question.route.vendor, first.answer);
-    if (firstAid === undefined) return first;
-    if (firstAid === 'other-environment') return this.#askOtherEnvironment(question, first);
-    if (firstAid === 'fresh-token') await question.route.sender.refreshCredential();
+    const { repeatAtOnce } = findPolicy(question.route.vendor, first.answer);
+    if (repeatAtOnce === undefined) return first;
+    if (repeatAtOnce === 'other-environment') return this.#askOtherEnvironment(question, first);
+    if (repeatAtOnce === 'fresh-token') await question.route.sender.refreshCredential();
     return this.#send(question);
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Notification } from '../delivery.js';
 
 const maximumRemembered = 10_000;
@@ -9,22 +10,19 @@ type Collapsible = Pick<Notification, 'relayDeviceId' | 'collapseId' | 'received
  * it, and would take its place if it were sent now. Remembers the ten thousand latest.
  */
 export class ReplacedNotifications {
-  readonly #latest = new Map<string, number>();
+  readonly #latest = new LRUCache<string, number>({ max: maximumRemembered });
 
   /** This one was sent, or waits to be. */
   note({ relayDeviceId, collapseId, receivedAt }: Collapsible): void {
     if (collapseId === undefined) return;
     const key = `${relayDeviceId} ${collapseId}`;
     const latest = Math.max(receivedAt, this.#latest.get(key) ?? receivedAt);
-    this.#latest.delete(key);
     this.#latest.set(key, latest);
-    const [oldest] = this.#latest.keys();
-    if (this.#latest.size > maximumRemembered && oldest !== undefined) this.#latest.delete(oldest);
   }
 
   isReplaced({ relayDeviceId, collapseId, receivedAt }: Collapsible): boolean {
     if (collapseId === undefined) return false;
-    const latest = this.#latest.get(`${relayDeviceId} ${collapseId}`);
+    const latest = this.#latest.peek(`${relayDeviceId} ${collapseId}`);
     return latest !== undefined && latest > receivedAt;
   }
 }
