@@ -27,7 +27,7 @@ const unusedWords: Readonly<Record<string, string>> = {
   forthwith: 'at once',
   notwithstanding: 'in spite of',
   bell: 'listener',
-  admin: 'admin',
+  desk: 'admin',
   'first aid': 'what is tried at once',
 };
 

@@ -6,7 +6,7 @@ import type { UnreadableTokens } from '../../registrations/unreadable-tokens.js'
 import type { AppRegistry, AppRoute } from '../apps/app-registry.js';
 import type { CredentialBreakers } from '../breakers/credential-breakers.js';
 import type { DeletionBreakers } from '../breakers/deletion-breakers.js';
-import { type Delivery, keptUntil, type Notification } from '../delivery.js';
+import { type Delivery, type EncryptedNotification, keptUntil } from '../delivery.js';
 import type { DeliveryMetrics } from '../delivery-metrics.js';
 import {
   blamesCredential,
@@ -104,7 +104,7 @@ export class DeliveryAttempts {
   }
 
   /** For a device whose token cannot be read; nothing of it is deleted, since it may be readable again. */
-  refuseUnreadable({ urgency }: Notification, { id, unreadable }: UnreadableRelayDevice): Outcome {
+  refuseUnreadable({ urgency }: EncryptedNotification, { id, unreadable }: UnreadableRelayDevice): Outcome {
     const { metrics, unreadableTokens } = this.#options;
     const { reason } = unreadable;
     metrics.countUnsent(urgency.vendor, reason);

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { Notification } from '../delivery.js';
+import type { EncryptedNotification } from '../delivery.js';
 
 const maximumRemembered = 10_000;
 
-type Collapsible = Pick<Notification, 'relayDeviceId' | 'collapseId' | 'receivedAt'>;
+type Collapsible = Pick<EncryptedNotification, 'relayDeviceId' | 'collapseId' | 'receivedAt'>;
 
 /**
  * Which notification with a collapse id was the latest for a phone: an older one that still waits has been replaced by

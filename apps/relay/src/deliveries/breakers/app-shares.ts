@@ -1,4 +1,4 @@
-import type { Notification } from '../delivery.js';
+import type { EncryptedNotification } from '../delivery.js';
 import { scopeKey } from './breaker-store.js';
 import { DeathShare } from './death-share.js';
 import { smallLruMap } from './small-lru-map.js';
@@ -34,7 +34,7 @@ export class AppShares {
   }
 
   /** The scopes that a notification belongs to: its realm, its server, the app. */
-  scopesOf({ realmUuid, serverId }: Notification): readonly Scope[] {
+  scopesOf({ realmUuid, serverId }: EncryptedNotification): readonly Scope[] {
     const known = this.#scopesOfRealms.peek(realmUuid);
     if (known !== undefined) return known;
     const [realm, server] = [`realm ${realmUuid}`, `server ${serverId}`];

@@ -3,7 +3,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { LRUCache } from 'lru-cache';
 import { RecentLookups } from '../../servers/recent-lookups.js';
-import type { Delivery, Notification } from '../delivery.js';
+import type { Delivery, EncryptedNotification } from '../delivery.js';
 import { AppShares, type Scope } from './app-shares.js';
 import { type BreakerStore, type StoredBreaker, scopeKey } from './breaker-store.js';
 import { FrozenWatch, type Owner } from './frozen-watch.js';
@@ -233,7 +233,7 @@ export class DeletionBreakers {
     this.#options.onChange(appId, frozen);
   }
 
-  #scopesOf(appId: string, notification: Notification): readonly Scope[] {
+  #scopesOf(appId: string, notification: EncryptedNotification): readonly Scope[] {
     let shares = this.#apps.get(appId);
     if (shares === undefined) {
       shares = new AppShares(appId, (key) => this.#frozen.has(key));

@@ -154,14 +154,14 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
   return { outcome: 'retry', schedule: vendor === 'fcm' ? 'fcmUnavailable' : 'apnsUnavailable' };
 }
 
-/** Whether the vendor judged the notification on its merits, and thus took the credential; a busy one did not. */
+/** Whether the vendor judged the notification on its merits, which means that it took the credential; a busy one did not. */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind === 'accepted') return true;
   const { outcome } = findPolicy(vendor, answer);
   return outcome === 'gone' || outcome === 'rejected';
 }
 
-/** Whether the answer is about the credential, or may be, and thus says nothing certain about the token. */
+/** Whether the answer is about the credential, or may be, so that it says nothing certain about the token. */
 export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind === 'accepted' || provesCredential(vendor, answer)) return false;
   return findPolicy(vendor, answer).outcome !== 'retry';
