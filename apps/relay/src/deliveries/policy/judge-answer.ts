@@ -1,5 +1,5 @@
 import type { ApnsEnvironment, DeliveryFault } from '@waxwing/protocol';
-import { parseRetryAfter } from '@waxwing/service/http';
+import { readRetryAfter } from '@waxwing/service/http';
 import { type Delivery, expiresAt, type Vendor } from '../delivery.js';
 import type { VendorAnswer } from '../vendors/vendor-sender.js';
 import { type RetryScheduleName, retryDelay, retrySchedules } from './retry-schedules.js';
@@ -124,7 +124,7 @@ function judgeRetry(
   const rejected: RejectedOutcome = { kind: 'rejected', reason, fault: 'vendor' };
   if ('maximumTries' in schedule && doubtsBefore + 1 >= schedule.maximumTries) return rejected;
   const retryAfterMilliseconds =
-    answer.kind === 'refused' ? parseRetryAfter(answer.retryAfter, now) : undefined;
+    answer.kind === 'refused' ? readRetryAfter(answer.retryAfter, now) : undefined;
   const delay = retryDelay({ schedule, tries, retryAfterMilliseconds, random }) / delayDivisor;
   const at = Math.ceil(now + delay);
   const { notification } = delivery;
