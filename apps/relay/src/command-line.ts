@@ -10,7 +10,7 @@ import {
 const name = 'waxwing-relay';
 
 /** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
-export function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+export function runRelayCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   return runProgram(
     {
       name,

@@ -10,7 +10,7 @@ import {
 const name = 'waxwing-server';
 
 /** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
-export function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+export function runServerCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   return runProgram(
     {
       name,

@@ -1,4 +1,4 @@
-export { runCommandLine as runServerCommand } from './command-line.js';
+export { runServerCommand } from './command-line.js';
 export { readServerEnvironment, type ServerConfiguration } from './configuration.js';
 export { createServer, type Server, type ServerOverrides } from './create-server.js';
 export { serverApi, serverOperations } from './operations.js';

@@ -26,7 +26,7 @@ describe('the environment reader', () => {
     reader.integer('PORT', 1, { minimum: 0, maximum: 65_535 });
     reader.oneOf('LEVEL', ['info', 'warn'], 'info');
     reader.url('URL', 'http://a');
-    reader.required('KEY', 'it is needed');
+    reader.problem('X_KEY is not set: it is needed.');
     expect(() => reader.finish()).toThrow(ConfigurationError);
     try {
       reader.finish();

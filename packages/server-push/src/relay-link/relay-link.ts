@@ -14,6 +14,7 @@ import {
   relayRemovePath,
   stringifyJson,
 } from '@waxwing/protocol';
+import { readAnswerText } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
@@ -148,7 +149,7 @@ export class RelayLink {
     return {
       status: answer.statusCode,
       retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-      body: await readBounded(answer.body),
+      body: await readAnswerText(answer.body, maximumAnswerBytes),
     };
   }
 
@@ -159,16 +160,4 @@ export class RelayLink {
     const reason = `the relay at ${this.#options.relay.url} cannot be reached: ${why}`;
     return { kind: 'retry', cause: 'unreachable', reason, retryAfterSeconds: undefined };
   }
-}
-
-async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (bytes > maximumAnswerBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

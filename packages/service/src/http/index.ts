@@ -11,6 +11,7 @@ export * from './openapi.js';
 export * from './openapi-operation.js';
 export * from './operation.js';
 export * from './operation-codes.js';
+export * from './read-answer-text.js';
 export * from './readiness.js';
 export * from './retry-after.js';
 export * from './wire-parameters.js';

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 const maximumDevices = 10_000;
 
 interface Rest {
@@ -11,7 +13,7 @@ interface Rest {
  * refused, too. https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export class DeviceRests {
-  readonly #rests = new Map<number, Rest>();
+  readonly #rests = new LRUCache<number, Rest>({ max: maximumDevices });
   readonly #apartMilliseconds: number;
 
   /** @param apartMilliseconds between the notifications that come back after a rest. */
@@ -21,10 +23,7 @@ export class DeviceRests {
 
   /** Nothing more for this RelayDevice until then (Unix milliseconds). */
   begin(relayDeviceId: number, until: number): void {
-    this.#rests.delete(relayDeviceId);
     this.#rests.set(relayDeviceId, { until, held: 0 });
-    const [oldest] = this.#rests.keys();
-    if (this.#rests.size > maximumDevices && oldest !== undefined) this.#rests.delete(oldest);
   }
 
   /** When one more may be tried, in Unix milliseconds; `undefined` for now. What waits comes back one by one. */

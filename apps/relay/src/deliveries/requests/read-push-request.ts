@@ -5,7 +5,7 @@ import {
   maximumTimeToLiveSeconds,
   type PushRequest,
 } from '@waxwing/protocol';
-import type { Notification, VendorUrgency } from '../delivery.js';
+import type { EncryptedNotification, VendorUrgency } from '../delivery.js';
 
 /** Who asks, and for which realm. */
 export interface NotifyRequester {
@@ -18,7 +18,11 @@ export interface NotifyRequester {
 const defaultTimeToLiveSeconds = maximumTimeToLiveSeconds;
 
 /** A push request in the relay's words. One without `notification_id` gets an id of ours. */
-export function readPushRequest(request: PushRequest, requester: NotifyRequester, now: number): Notification {
+export function readPushRequest(
+  request: PushRequest,
+  requester: NotifyRequester,
+  now: number,
+): EncryptedNotification {
   const {
     payload,
     notification_id: notificationId,
