@@ -1,10 +1,11 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { CommandError, requireConsent, type Terminal, writePrivateFile } from '@waxwing/service';
+import { createPrivateFile, requireConsent, type Terminal } from '@waxwing/service';
 import type { Command } from 'commander';
 import { openingKeys } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { fileExists } from '../key-ring-file.js';
 import { actorName, withDesk } from './desk-session.js';
+import { isThere } from './key-files.js';
 import { type ConsentFlags, printResult, withConsent } from './output.js';
 
 interface ExportFlags extends ConsentFlags {
@@ -23,9 +24,7 @@ export function addExportingStockKeys(keys: Command, terminal: Terminal): void {
 
 async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  if (await fileExists(flags.to)) {
-    throw new CommandError(`The file ${flags.to} exists already: name another one.`);
-  }
+  if (await fileExists(flags.to)) throw isThere(flags.to);
   await withDesk(terminal, configuration, async ({ keeper, clock }) => {
     const { ring } = await keeper.read();
     const keys = openingKeys(ring, clock());
@@ -43,7 +42,9 @@ async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<
     const changes = keys.map(({ id }) => `bouncer key ${id}: private half written to ${flags.to}`);
     const entry = { actor: actorName(), action: 'export-stock', changes };
     await keeper.options.audit.append({ at: clock(), ...entry, phase: 'begun' });
-    await writePrivateFile(flags.to, `${JSON.stringify(Object.fromEntries(pairs))}\n`);
+    if (!(await createPrivateFile(flags.to, `${JSON.stringify(Object.fromEntries(pairs))}\n`))) {
+      throw isThere(flags.to);
+    }
     await keeper.options.audit.append({ at: clock(), ...entry, phase: 'done' });
     printResult(terminal, flags, {
       machines: { dry_run: false, ...exported },
