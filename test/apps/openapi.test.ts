@@ -1,6 +1,6 @@
 import { relayApi, relayOperations } from '@waxwing/relay';
 import { serverApi, serverOperations } from '@waxwing/server';
-import { type AnyOperation, codesOf, type createHttpApp, openApiDocument } from '@waxwing/service';
+import { type AnyOperation, codesOf, type createHttpApp, openApiDocument } from '@waxwing/service/http';
 import { describe, expect, it } from 'vitest';
 import { sqliteBackend } from '../support/test-databases.js';
 import { basic, startRelayUnderTest } from './relay/relay-under-test.js';

@@ -1,6 +1,6 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
-import { type ServerTables, serverMigrations } from '../../apps/server/src/server-tables.js';
-import { addUser } from '../../apps/server/src/users/manage-users.js';
+import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
+import { addUser } from '../../apps/server/src/user-administration/manage-users.js';
 import { roles } from '../../apps/server/src/users/roles.js';
 import type { Constellation, ConstellationUser } from './constellation.js';
 

@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import type { Answered } from '@waxwing/service';
+import type { Answered } from '@waxwing/service/http';
 import { afterAll, afterEach, expect } from 'vitest';
 
 // Every test file loads this: each answer that an app gives in the test's own process is held against what its
@@ -32,7 +32,7 @@ async function look({ declared, code, fields }: Answered): Promise<void> {
   if (code !== undefined) {
     provoked.add(`${name} ${code}`);
     // Whoever sends answers has it loaded already.
-    const { codesOf } = await import('@waxwing/service');
+    const { codesOf } = await import('@waxwing/service/http');
     if (!codesOf(declared).includes(code)) wrong.push(`${name} declares no ${code}`);
   } else if (fields !== undefined) {
     const parsed = declared.answer.safeParse(fields);

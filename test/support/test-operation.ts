@@ -6,7 +6,7 @@ import {
   type OperationRequest,
   type RawAnswer,
   type RequestHead,
-} from '@waxwing/service';
+} from '@waxwing/service/http';
 import { z } from 'zod';
 
 export interface TestOperation

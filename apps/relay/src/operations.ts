@@ -1,7 +1,12 @@
-import { type AnyOperation, type BoundOperation, bindOperations, openApiOperation } from '@waxwing/service';
+import {
+  type AnyOperation,
+  type BoundOperation,
+  bindOperations,
+  openApiOperation,
+} from '@waxwing/service/http';
 import type { RelayContext } from './context.js';
-import { notify } from './deliveries/notify-operation.js';
-import { findReceipts } from './deliveries/receipts-operation.js';
+import { notify } from './deliveries/requests/notify-operation.js';
+import { findReceipts } from './deliveries/requests/receipts-operation.js';
 import { getKeyList } from './keyring/key-list-operation.js';
 import { registerDevice } from './registrations/register-device.js';
 import { removeDevices } from './registrations/remove-devices.js';

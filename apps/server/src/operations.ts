@@ -1,5 +1,10 @@
 import { serverPushOperations } from '@waxwing/server-push';
-import { type AnyOperation, type BoundOperation, bindOperations, openApiOperation } from '@waxwing/service';
+import {
+  type AnyOperation,
+  type BoundOperation,
+  bindOperations,
+  openApiOperation,
+} from '@waxwing/service/http';
 import type { ServerContext } from './context.js';
 import { deleteEventQueue } from './event-queues/delete-event-queue.js';
 import { getEvents } from './event-queues/get-events.js';

@@ -124,6 +124,7 @@ export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 
 /** The same request as a server writes it; `bigint` ids become digits in {@link stringifyJson}. */
 export function encodeRelayNotifyRequest(realmUuid: string, requests: readonly PushRequest[]): JsonObject {
+  // Their shape is made of JSON values, which a type with named fields does not tell.
   return { realm_uuid: realmUuid, push_requests: requests as unknown as readonly JsonObject[] };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJsonOrUndefined } from './json.js';
 import { uuid } from './wire-fields.js';
 
 /** Path of the relay's operation that forgets devices; a stock relay has none and answers 404, 405 or 400. */
@@ -15,7 +16,7 @@ export const relayRemoveParameters = z.object({
   device_ids: z
     .string()
     .transform((text, context): readonly number[] => {
-      const ids = deviceIds.safeParse(parseOrUndefined(text));
+      const ids = deviceIds.safeParse(parseJsonOrUndefined(text, JSON.parse));
       if (ids.success) return ids.data;
       const message = `must be a JSON array of at most ${maximumRemovedDevices} device ids`;
       context.addIssue({ code: 'custom', message });
@@ -30,13 +31,4 @@ export const relayRemoveAnswer = z.object({});
 /** The form as a server writes it. */
 export function encodeRelayRemoval(realmUuid: string, deviceIds: readonly number[]): Record<string, string> {
   return { realm_uuid: realmUuid, device_ids: JSON.stringify(deviceIds) };
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // What is not JSON is no array of ids either, which the caller says.
-    return undefined;
-  }
 }

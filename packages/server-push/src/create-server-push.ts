@@ -1,6 +1,5 @@
 import type { PushDeviceStateOnWire } from '@waxwing/protocol';
-import { type BoundOperation, bindOperations } from '@waxwing/service';
-import type { AnyTransaction } from '@waxwing/storage';
+import { type BoundOperation, bindOperations } from '@waxwing/service/http';
 import { Agent } from 'undici';
 import { KeyListCache } from './key-list/key-list-cache.js';
 import {
@@ -12,6 +11,7 @@ import {
 import { NotificationSender } from './notifications/notification-sender.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { serverPushOperations } from './operations.js';
+import { schedulePushCleanUp } from './push-clean-up.js';
 import { scheduleFailureOfLongPending } from './push-devices/fail-long-pending.js';
 import {
   forwardFurtherRegistrationJob,
@@ -22,8 +22,8 @@ import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
-import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
 import type { ServerPushOptions } from './server-push-options.js';
+import type { PushTransaction, ServerPushTables } from './tables.js';
 
 /** The server's half of encrypted push, to be mounted in a chat server. */
 export interface ServerPush {
@@ -31,7 +31,7 @@ export interface ServerPush {
   /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
   pushDevicesOf(userId: number): Promise<Record<string, PushDeviceStateOnWire>>;
   /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
-  notify(transaction: AnyTransaction, notification: QueuedNotification): Promise<void>;
+  notify(transaction: PushTransaction, notification: QueuedNotification): Promise<void>;
   /** Ends the connections to the relay, and what still waits for an answer; call it once no job runs any more. */
   close(): Promise<void>;
 }
@@ -42,7 +42,11 @@ const defaultRelayTimeoutMilliseconds = 15_000;
 const maximumRelayConnections = 16;
 
 /** Call it before the database's jobs are started: it says who does its jobs. */
-export function createServerPush(options: ServerPushOptions): ServerPush {
+export function createServerPush<Tables extends ServerPushTables>(
+  given: ServerPushOptions<Tables>,
+): ServerPush {
+  // Push touches its own tables alone, and gives back the transactions of the server's whole database.
+  const options = given as unknown as ServerPushOptions;
   const { database, clock, random, publish } = options;
   const dispatcher = options.dispatcher ?? new Agent({ connections: maximumRelayConnections });
   const link = createLink(options, dispatcher);
@@ -54,7 +58,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   );
   database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
   scheduleFailureOfLongPending(options);
-  scheduleRemovalOfOldRows(options);
+  schedulePushCleanUp(options);
   const context = {
     ...options,
     sender,

@@ -1,4 +1,4 @@
-import type { AnyOperation } from '@waxwing/service';
+import type { AnyOperation } from '@waxwing/service/http';
 import type { ServerPushContext } from './context.js';
 import { passOnKeyList } from './key-list/pass-on-key-list.js';
 import { testNotification } from './notifications/test-notification.js';

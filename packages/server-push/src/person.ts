@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { ActorKind } from '@waxwing/service';
+import type { ActorKind } from '@waxwing/service/http';
 import type { PushActor, ServerPushOptions } from './server-push-options.js';
 
 /** Requesters that are people: bots have no phones. */

@@ -1,4 +1,5 @@
-import { createHttpApp, type HttpLimits, Metrics } from '@waxwing/service';
+import { createHttpApp, type HttpLimits } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { createMemoryLog } from '../../support/memory-log.js';

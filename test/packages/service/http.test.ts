@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { ProtocolError } from '@waxwing/protocol';
-import { createHttpApp, Metrics, RawAnswer } from '@waxwing/service';
+import { createHttpApp, RawAnswer } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';

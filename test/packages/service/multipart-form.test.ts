@@ -1,4 +1,5 @@
-import { createHttpApp, Metrics } from '@waxwing/service';
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import fc from '../../support/fast-check.js';

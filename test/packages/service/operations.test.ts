@@ -8,12 +8,12 @@ import {
   type HttpAppOptions,
   integerParameter,
   jsonParameter,
-  Metrics,
   noParameters,
   operation,
   optionalJsonParameter,
   RawAnswer,
-} from '@waxwing/service';
+} from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createMemoryLog } from '../../support/memory-log.js';

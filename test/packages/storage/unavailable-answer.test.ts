@@ -1,4 +1,5 @@
-import { createHttpApp, Metrics } from '@waxwing/service';
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { DatabaseUnavailableError } from '@waxwing/storage';
 import { expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';

@@ -6,9 +6,9 @@ import {
   relayRegisterPath,
   stringifyJson,
 } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../apps/relay/src/open-database.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import type { Constellation } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization } from '../crash/ask.js';

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
 import { addUsers } from '../../support/add-users.js';
+
 import { Constellation, type ConstellationUser } from '../../support/constellation.js';
 import { createTemporaryPostgres, type TemporaryPostgres } from '../../support/temporary-postgres.js';
 

@@ -1,5 +1,5 @@
 import { keyListFields, keyListPath } from '@waxwing/protocol';
-import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service';
+import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
 import type { PublishedKeyList } from './key-ring.js';
 
 const maximumAgeSeconds = 60;

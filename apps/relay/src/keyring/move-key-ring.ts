@@ -1,4 +1,4 @@
-import { CommandError } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
 import type { KeyRingKeeper } from './key-ring-keeper.js';
 import { formatMoveMark, parseMoveMark } from './key-ring-place.js';
 import type { KeyRingStore } from './key-ring-store.js';

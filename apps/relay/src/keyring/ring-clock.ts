@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
 import type { BouncerKey, KeyRing, PublishedKeyList } from './key-ring.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 

@@ -4,7 +4,7 @@ import {
   relayRegisterParameters,
   relayRegisterPath,
 } from '@waxwing/protocol';
-import { operation } from '@waxwing/service';
+import { operation } from '@waxwing/service/http';
 import { server } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';

@@ -1,10 +1,10 @@
 import { relayRemoveAnswer, relayRemoveParameters, relayRemovePath } from '@waxwing/protocol';
-import { operation } from '@waxwing/service';
-import type { RelayDatabase } from '../relay-tables.js';
+import { operation } from '@waxwing/service/http';
 import { server } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
+import type { RelayDatabase } from '../tables.js';
 import { deleteRelayDevices } from './relay-device-store.js';
 
 interface Context {
@@ -14,7 +14,7 @@ interface Context {
 }
 
 /**
- * Forgets devices of one realm, their tokens with them, because their users are gone or registered anew. Success also
+ * Forgets devices of one realm, their tokens with them, because their users are gone or have registered again. Success also
  * for ids that are unknown, removed already or another realm's, all alike, so that a repeat is harmless and nothing is
  * told about others. Each id costs the server as much of its quota as a notification. An extension of the push
  * registration protocol.

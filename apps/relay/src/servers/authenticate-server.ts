@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { ActorKind, RequestHead } from '@waxwing/service';
+import type { ActorKind, RequestHead } from '@waxwing/service/http';
 import type { ServerDirectory } from './server-directory.js';
 
 export interface AuthenticatedServer {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { bouncerKeysPath, keyListFields, ProtocolError } from '@waxwing/protocol';
-import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service';
+import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
 import type { ServerPushContext } from '../context.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
 import { keyListMaximumAgeSeconds } from './key-list-cache.js';

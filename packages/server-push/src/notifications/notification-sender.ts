@@ -1,6 +1,7 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { RelayNotifyAnswer } from '@waxwing/protocol';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
 import { pushDeviceEvent } from '../push-devices/push-device-state.js';
 import { type ActivePushDevice, dropDeadRegistration } from '../push-devices/push-device-store.js';

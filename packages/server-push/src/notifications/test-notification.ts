@@ -4,7 +4,8 @@ import {
   testNotificationParameters,
   testNotificationPath,
 } from '@waxwing/protocol';
-import { noAnswer, operation, unixSeconds } from '@waxwing/service';
+import { noAnswer, operation } from '@waxwing/service/http';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 import { activePushDevices } from '../push-devices/push-device-store.js';

@@ -52,12 +52,17 @@ interface RequestFacts {
   code: string | undefined;
 }
 
-// A property, because a weak map of all requests keeps the garbage collector busy.
 const factsKey = Symbol('facts');
+
+/** A property, because a weak map of all requests keeps the garbage collector busy. */
+function carrierOf(request: FastifyRequest): { [factsKey]: RequestFacts } {
+  // Fastify's types know of no property that a hook adds.
+  return request as unknown as { [factsKey]: RequestFacts };
+}
 
 /** What is known of a request that has passed the first hook, which none can leave out. */
 function factsOf(request: FastifyRequest): RequestFacts {
-  return (request as unknown as { [factsKey]: RequestFacts })[factsKey];
+  return carrierOf(request)[factsKey];
 }
 
 /** The HTTP side of a service: the operations, health, its limits, one log line a request, one place for errors. */
@@ -124,7 +129,7 @@ function admitRequests(app: FastifyInstance, { closing, connections, operations 
       actor: undefined,
       code: undefined,
     };
-    (request as unknown as { [factsKey]: RequestFacts })[factsKey] = facts;
+    carrierOf(request)[factsKey] = facts;
     if (asksForHealth(request)) return next();
     if (closing.aborted || exchange.isSurplus) {
       return next(new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 }));

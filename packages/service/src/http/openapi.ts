@@ -191,6 +191,7 @@ function toJsonSchema(shape: z.ZodType, io: 'input' | 'output'): Node {
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
+      // zod hands over its inner type, which every shape is an instance of.
       const { openApi, openApiJson } = metaOf(zodSchema as unknown as z.ZodType);
       // Answers and bodies may gain fields.
       if (zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { relayRegisterPath } from '@waxwing/protocol';
-import { bindOperations, createHttpApp, Metrics } from '@waxwing/service';
+import { bindOperations, createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, describe, expect, it } from 'vitest';
 import { registerDevice } from '../../../../apps/relay/src/registrations/register-device.js';
 import type { RegistrationBatches } from '../../../../apps/relay/src/registrations/registration-batches.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type KeyListAnswer, verifyKeyList } from '@waxwing/protocol';
-import { writePrivateFile } from '@waxwing/service';
+import { writePrivateFile } from '@waxwing/service/config';
 import { generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';

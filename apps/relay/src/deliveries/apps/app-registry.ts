@@ -1,16 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import { type Clock, ConfigurationError, type Log } from '@waxwing/service';
-import { ApnsSender } from '../apns/apns-sender.js';
-import { ProviderToken } from '../apns/provider-token.js';
-import type { ProviderTokenStore } from '../apns/provider-token-store.js';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
 import type { Delivery, Vendor } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';
-import { FcmSender } from '../fcm/fcm-sender.js';
-import type { VendorSender } from '../vendor-sender.js';
-import { type ApnsApp, type AppSet, type FcmApp, findApnsApp, findFcmApp } from './app-set.js';
-import { readAppsFile } from './read-apps-file.js';
+import { type ApnsApp, findApnsApp } from '../vendors/apns/app.js';
+import { ApnsSender } from '../vendors/apns/sender.js';
+import { ProviderToken, type ProviderTokenStore } from '../vendors/apns/token.js';
+import { type FcmApp, findFcmApp } from '../vendors/fcm/app.js';
+import { FcmSender } from '../vendors/fcm/sender.js';
+import type { VendorSender } from '../vendors/vendor-sender.js';
+import { type AppSet, readAppsFile } from './read-apps-file.js';
 
 /** The way that one app's notifications take. */
 export interface AppRoute {
@@ -79,7 +81,7 @@ export class AppRegistry {
     return app && this.#routeOf(app, `apns:${app.topics === '*' ? '*' : target.iosAppId}:${environment}`);
   }
 
-  /** Reads the apps file anew, so that a mended credential is used without a restart; what did not change keeps its connections. */
+  /** Reads the apps file again, so that a mended credential is used without a restart; what did not change keeps its connections. */
   async reload(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;

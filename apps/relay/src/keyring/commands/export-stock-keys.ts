@@ -1,14 +1,15 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { createPrivateFile, requireConsent, type Terminal } from '@waxwing/service';
+import { printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
+import { createPrivateFile } from '@waxwing/service/config';
 import type { Command } from 'commander';
 import { openingKeys } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { fileExists } from '../key-ring-file.js';
-import { actorName, withDesk } from './desk-session.js';
+import { actorName, withKeyAdmin } from './admin-session.js';
 import { isThere } from './key-files.js';
-import { type ConsentFlags, printResult, withConsent } from './output.js';
+import { type AskedChangeFlags, withConsent } from './output.js';
 
-interface ExportFlags extends ConsentFlags {
+interface ExportFlags extends AskedChangeFlags {
   readonly to: string;
 }
 
@@ -24,8 +25,10 @@ export function addExportingStockKeys(keys: Command, terminal: Terminal): void {
 
 async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  if (await fileExists(flags.to)) throw isThere(flags.to);
-  await withDesk(terminal, configuration, async ({ keeper, clock }) => {
+  if (await fileExists(flags.to)) {
+    throw new CommandError(`The file ${flags.to} exists already: name another one.`);
+  }
+  await withKeyAdmin(terminal, configuration, async ({ keeper, clock }) => {
     const { ring } = await keeper.read();
     const keys = openingKeys(ring, clock());
     const exported = { file: flags.to, keys: keys.map(({ id }) => id) };
