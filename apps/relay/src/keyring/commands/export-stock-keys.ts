@@ -25,9 +25,7 @@ export function addExportingStockKeys(keys: Command, terminal: Terminal): void {
 
 async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  if (await fileExists(flags.to)) {
-    throw new CommandError(`The file ${flags.to} exists already: name another one.`);
-  }
+  if (await fileExists(flags.to)) throw isThere(flags.to);
   await withKeyAdmin(terminal, configuration, async ({ keeper, clock }) => {
     const { ring } = await keeper.read();
     const keys = openingKeys(ring, clock());
