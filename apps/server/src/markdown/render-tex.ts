@@ -1,0 +1,53 @@
+import katex from 'katex';
+import { escapeHtml } from './escape-html.js';
+import type { Rendering } from './rendering.js';
+
+/** How deep groups may nest, since typesetting is recursive. */
+const maxDepth = 30;
+/** How often macros may be expanded in one formula. */
+const maxExpansions = 200;
+/** The longest rule or space, in em. */
+const maxSizeEm = 50;
+
+/** A formula within a line; what cannot be typeset stays as typed, marked as an error. */
+export function renderInlineTex(rendering: Rendering, tex: string): string {
+  return typeset(rendering, tex, false) ?? `<span class="tex-error">$$${escapeHtml(tex)}$$</span>`;
+}
+
+/** Formulas with a paragraph between them, each on a line of its own. */
+export function renderTexBlock(rendering: Rendering, text: string): string {
+  const formulas = text.replace(/^\n+|\s+$/g, '').split(/\n\n+/);
+  const html = formulas.map(
+    (tex) => typeset(rendering, tex, true) ?? `<span class="tex-error">${escapeHtml(tex)}</span>`,
+  );
+  return `<p>${html.join('\n\n')}</p>\n`;
+}
+
+function typeset(rendering: Rendering, tex: string, displayMode: boolean): string | undefined {
+  if (tex.length > rendering.texCharactersLeft || isTooDeep(tex)) return undefined;
+  rendering.texCharactersLeft -= tex.length;
+  try {
+    return katex.renderToString(tex, {
+      displayMode,
+      throwOnError: true,
+      trust: false,
+      maxExpand: maxExpansions,
+      maxSize: maxSizeEm,
+      // A character without metrics would be written to the console.
+      strict: (code) => (code === 'unknownSymbol' ? 'error' : 'ignore'),
+    });
+  } catch (error) {
+    if (error instanceof katex.ParseError) return undefined;
+    throw error;
+  }
+}
+
+function isTooDeep(tex: string): boolean {
+  let depth = 0;
+  for (const [mark] of tex.matchAll(/\\(?:left|right|begin|end)\b|\\?[{}]/g)) {
+    if (mark === '{' || mark === '\\left' || mark === '\\begin') depth += 1;
+    else if (mark === '}' || mark === '\\right' || mark === '\\end') depth -= 1;
+    if (depth > maxDepth) return true;
+  }
+  return false;
+}
