@@ -55,8 +55,13 @@ export function collectReferences(md: MarkdownIt, tokens: readonly Token[]): Ref
 
 function sortMentions(mentions: readonly Mention[]): References['mentions'] {
   const idsOf = (kind: Mention['kind'], isSilent: boolean) =>
-    unique(mentions.filter((mention) => mention.kind === kind && mention.isSilent === isSilent).map(({ id }) => id));
-  const isLoud = (kind: Mention['kind']) => mentions.some((mention) => mention.kind === kind && !mention.isSilent);
+    unique(
+      mentions
+        .filter((mention) => mention.kind === kind && mention.isSilent === isSilent)
+        .map(({ id }) => id),
+    );
+  const isLoud = (kind: Mention['kind']) =>
+    mentions.some((mention) => mention.kind === kind && !mention.isSilent);
   return {
     userIds: idsOf('user', false),
     silentUserIds: idsOf('user', true),

@@ -43,7 +43,8 @@ interface Found {
 
 function readAll(text: string, found: Found): void {
   const source = text.replace(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD');
-  for (let at = source.indexOf('@'); at >= 0; at = source.indexOf('@', at + 1)) readMentions(source, at, found);
+  for (let at = source.indexOf('@'); at >= 0; at = source.indexOf('@', at + 1))
+    readMentions(source, at, found);
   for (let at = source.indexOf('#**'); at >= 0; at = source.indexOf('#**', at + 1)) {
     const reference = readChannelReference(source, at);
     if (reference === undefined) continue;

@@ -1,4 +1,4 @@
-import MarkdownIt from 'markdown-it';
+import MarkdownParser, { type MarkdownIt } from 'markdown-it';
 import { channelLinks } from './rules/channel-links.js';
 import { emoji } from './rules/emoji.js';
 import { fences } from './rules/fences.js';
@@ -14,7 +14,12 @@ import { textStyles } from './rules/text-styles.js';
 export const maxNesting = 50;
 
 /** The parser with the flavour's rules. Raw HTML is never let through; backslashes, images and references are text. */
-export const flavour: MarkdownIt = new MarkdownIt({ html: false, breaks: true, linkify: true, maxNesting })
+export const flavour: MarkdownIt = new MarkdownParser({
+  html: false,
+  breaks: true,
+  linkify: true,
+  maxNesting,
+})
   .disable(['escape', 'image', 'reference', 'lheading', 'html_block', 'html_inline'])
   .use(textStyles)
   .use(mentions)

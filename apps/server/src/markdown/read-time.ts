@@ -13,8 +13,14 @@ const weekdays =
 const day = '([0-9]{1,2})(?:st|nd|rd|th)?';
 const clock = '(?:[ ,]+(?:at )?([0-9]{1,2})(?::([0-9]{2})(?::([0-9]{2}))?)? ?([ap]m)?)?';
 const zone = '(?: ?(Z|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}))?';
-const dayFirst = new RegExp(`^(?:(?:${weekdays})[ ,]+)?${day} (${months})[ ,]+([0-9]{4})${clock}${zone}$`, 'i');
-const monthFirst = new RegExp(`^(?:(?:${weekdays})[ ,]+)?(${months}) ${day}[ ,]+([0-9]{4})${clock}${zone}$`, 'i');
+const dayFirst = new RegExp(
+  `^(?:(?:${weekdays})[ ,]+)?${day} (${months})[ ,]+([0-9]{4})${clock}${zone}$`,
+  'i',
+);
+const monthFirst = new RegExp(
+  `^(?:(?:${weekdays})[ ,]+)?(${months}) ${day}[ ,]+([0-9]{4})${clock}${zone}$`,
+  'i',
+);
 
 /**
  * Reads a time as people write it: ISO 8601, UNIX seconds, `31 Dec 2017 5:30 am` or `Jun 5th 2017, 10:30PM`, with a
@@ -24,7 +30,8 @@ const monthFirst = new RegExp(`^(?:(?:${weekdays})[ ,]+)?(${months}) ${day}[ ,]+
 export function readTime(text: string): Date | undefined {
   const typed = text.trim();
   const milliseconds = unixSeconds.test(typed) ? Number(typed) * 1000 : (readIso(typed) ?? readWords(typed));
-  if (milliseconds === undefined || !(milliseconds >= firstInstant && milliseconds <= lastInstant)) return undefined;
+  if (milliseconds === undefined || !(milliseconds >= firstInstant && milliseconds <= lastInstant))
+    return undefined;
   return new Date(milliseconds);
 }
 

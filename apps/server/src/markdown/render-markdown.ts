@@ -18,9 +18,10 @@ export interface RenderedMarkdown extends References {
 const maxTextCodePoints = 10_000;
 /** The longest HTML, in UTF-16 code units; a text that would become longer is shown as typed. */
 const maxHtmlLength = 1_000_000;
-/** What one text may cost: formulas and code beyond this are shown as typed. */
+/** What one text may cost: formulas, code and matches of linkifiers beyond this are shown as typed. */
 const maxTexCharacters = 1_000;
-const maxCodeCharacters = 10_000;
+const maxCodeCharacters = 3_000;
+const maxSearchCost = 150_000;
 
 /**
  * Renders a text of the flavour. Pure: names that the facts do not have stay as typed, and `findReferences` says
@@ -31,11 +32,13 @@ export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMark
   const source = text.replace(/\p{Surrogate}/gu, '\uFFFD');
   const isMeMessage = source.startsWith('/me ');
   // Only a text that is longer in code units can be longer in code points.
-  if (source.length > maxTextCodePoints && [...source].length > maxTextCodePoints) return asTyped(source, isMeMessage);
+  if (source.length > maxTextCodePoints && [...source].length > maxTextCodePoints)
+    return asTyped(source, isMeMessage);
   const rendering: Rendering = {
     facts: new ResolvedFacts(facts),
     texCharactersLeft: maxTexCharacters,
     codeCharactersLeft: maxCodeCharacters,
+    searchCostLeft: maxSearchCost,
     codeLanguages: new Set(),
   };
   const environment = environmentOf(rendering);

@@ -8,6 +8,8 @@ export interface Rendering {
   texCharactersLeft: number;
   /** How many characters of code may still be highlighted. */
   codeCharactersLeft: number;
+  /** What linkifiers may still search, in characters, each search counted as some more. */
+  searchCostLeft: number;
   /** The display names of the languages of the code blocks. */
   readonly codeLanguages: Set<string>;
 }

@@ -72,6 +72,9 @@ export function highlightCode(code: string, highlighterName: string): string {
 
 /** `hljs-title function_` is the scope `title.function`. */
 function classOf(classes: string): string | undefined {
-  const scope = classes.replace(/^hljs-/, '').replace(/_+(?= |$)/g, '').replaceAll(' ', '.');
+  const scope = classes
+    .replace(/^hljs-/, '')
+    .replace(/_+(?= |$)/g, '')
+    .replaceAll(' ', '.');
   return classOfScope[scope] ?? classOfScope[scope.split('.')[0] as string];
 }

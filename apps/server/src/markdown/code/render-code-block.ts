@@ -3,6 +3,9 @@ import type { Rendering } from '../rendering.js';
 import { highlightCode } from './highlight-code.js';
 import { resolveLanguage } from './language-names.js';
 
+/** The highlighter takes long for words of this length, and no language has them. */
+const longWord = /\S{200}/;
+
 /** A block of code as stock clients read it; `typedLanguage` is empty when the author names none. */
 export function renderCodeBlock(rendering: Rendering, content: string, typedLanguage: string): string {
   const code = withoutTrailingBlanks(content);
@@ -11,7 +14,7 @@ export function renderCodeBlock(rendering: Rendering, content: string, typedLang
   const { displayName, highlighterName } = resolveLanguage(language);
   rendering.codeLanguages.add(displayName);
   const attribute = ` data-code-language="${escapeHtml(displayName)}"`;
-  if (highlighterName === undefined || code.length > rendering.codeCharactersLeft) {
+  if (highlighterName === undefined || code.length > rendering.codeCharactersLeft || longWord.test(code)) {
     return block(attribute, escapeHtml(code));
   }
   rendering.codeCharactersLeft -= code.length;

@@ -60,7 +60,8 @@ function html(link: ChannelLink, escapeHtml: (text: string) => string): string {
   const { channelId, topic, messageId } = link;
   const href = escapeHtml(link.href);
   const channel = `#${escapeHtml(link.channelName)}`;
-  if (topic === undefined) return `<a class="stream" data-stream-id="${channelId}" href="${href}">${channel}</a>`;
+  if (topic === undefined)
+    return `<a class="stream" data-stream-id="${channelId}" href="${href}">${channel}</a>`;
   const text = `${channel} &gt; ${topic === '' ? emptyTopicName : escapeHtml(topic)}`;
   if (messageId !== undefined) return `<a class="message-link" href="${href}">${text} @ 💬</a>`;
   return `<a class="stream-topic" data-stream-id="${channelId}" href="${href}">${text}</a>`;

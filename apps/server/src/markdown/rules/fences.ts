@@ -9,7 +9,7 @@ export function fences(md: MarkdownIt): void {
   md.block.ruler.at(
     'fence',
     (state, startLine, endLine, silent) => {
-      if (state.sCount[startLine] as number >= state.blkIndent + 4) return false;
+      if ((state.sCount[startLine] as number) >= state.blkIndent + 4) return false;
       const fence = readFence(textOf(state, startLine));
       if (fence === undefined) return false;
       if (!silent) pushFence(state, fence, startLine, findEnd(state, startLine, endLine));

@@ -23,6 +23,17 @@ export function listIndentation(md: MarkdownIt): void {
   md.core.ruler.before('block', 'list_indentation', (state) => {
     if (/^ *[0-9*+-]/m.test(state.src)) state.src = indentLists(state.src);
   });
+  // A list may follow a line of text whatever its first number, which the parser allows for 1 only.
+  md.block.ruler.before(
+    'list',
+    'list_after_text',
+    (state, startLine, _endLine, silent) => {
+      if (!silent || (state.sCount[startLine] as number) >= state.blkIndent + 4) return false;
+      const start = (state.bMarks[startLine] as number) + (state.tShift[startLine] as number);
+      return /^[0-9]\. +[^ ]/.test(state.src.slice(start, start + 10));
+    },
+    { alt: ['paragraph'] },
+  );
 }
 
 function indentLists(source: string): string {

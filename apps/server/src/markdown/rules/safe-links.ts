@@ -6,6 +6,8 @@ const outside = /^(?:https?:\/\/[^/?#\s]+|mailto:[^\s])/i;
 const conversation = /^\/?#narrow\//;
 const upload = /^\/user_uploads\/(?!.*(?:^|\/)\.{1,2}(?:\/|$))/;
 
+const mayHoldAddress = /[^\s.][.@][^\s.]|:\/\/|mailto:/;
+
 /** Words that are more often the name of a file than of a host. */
 const fileEndings = /^[^/?#]*\.(?:java|md|mov|py|zip)(?:[/?#]|$)/i;
 
@@ -18,6 +20,9 @@ export function safeLinks(md: MarkdownIt): void {
   md.normalizeLink = (url) => normalize(completeUrl(url.trim()));
   md.validateLink = (url) => outside.test(url) || conversation.test(url) || upload.test(url);
 
+  md.linkify.set({ fuzzyLink: true });
+  // Searching is dear, so it is done once and only where there can be an address at all.
+  md.linkify.test = (text) => mayHoldAddress.test(text);
   const match = md.linkify.match.bind(md.linkify);
   md.linkify.match = (text) =>
     (match(text) ?? []).filter((link) => link.schema !== '' || !fileEndings.test(link.text));
@@ -58,7 +63,8 @@ function finishLinks(state: StateCore, tokens: readonly Token[], realmUrl: strin
       const href = String(opening.attrGet('href'));
       if (href === '') finished.push(textToken(state, token, ']()'));
       else {
-        if (isBlank(tokens.slice((openIndex ?? index) + 1, index))) finished.push(textToken(state, token, href));
+        if (isBlank(tokens.slice((openIndex ?? index) + 1, index)))
+          finished.push(textToken(state, token, href));
         finished.push(token);
       }
     } else finished.push(token);
