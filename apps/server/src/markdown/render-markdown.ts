@@ -21,7 +21,7 @@ const maxHtmlLength = 1_000_000;
 /** What one text may cost: formulas, code and matches of linkifiers beyond this are shown as typed. */
 const maxTexCharacters = 1_000;
 const maxCodeCharacters = 3_000;
-const maxSearchCost = 150_000;
+const maxSearchCost = 60_000;
 
 /**
  * Renders a text of the flavour. Pure: names that the facts do not have stay as typed, and `findReferences` says

@@ -17,8 +17,11 @@ export function fences(md: MarkdownIt): void {
     },
     { alt: ['paragraph', 'blockquote', 'list'] },
   );
-  md.renderer.rules.fence = (tokens, index, _options, env) =>
-    renderCodeBlock(renderingOf(env), tokens[index]?.content ?? '', tokens[index]?.info ?? '');
+  md.renderer.rules.fence = (tokens, index, _options, env) => {
+    const rendering = renderingOf(env);
+    const language = tokens[index]?.info || rendering.facts.defaultCodeLanguage;
+    return renderCodeBlock(rendering, tokens[index]?.content ?? '', language);
+  };
   md.renderer.rules.code_block = (tokens, index, _options, env) =>
     renderCodeBlock(renderingOf(env), tokens[index]?.content ?? '', '');
   md.renderer.rules.math_block = (tokens, index, _options, env) =>

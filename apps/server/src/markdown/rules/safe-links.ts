@@ -4,7 +4,8 @@ import { renderingOf } from '../rendering.js';
 const scheme = /^[a-z][a-z0-9+.-]*:/i;
 const outside = /^(?:https?:\/\/[^/?#\s]+|mailto:[^\s])/i;
 const conversation = /^\/?#narrow\//;
-const upload = /^\/user_uploads\/(?!.*(?:^|\/)\.{1,2}(?:\/|$))/;
+// Without segments of dots, also encoded ones, which browsers resolve to a path elsewhere.
+const upload = /^\/user_uploads(?!.*\/(?:\.|%2e){1,2}(?:[/?#]|$))\//i;
 
 const mayHoldAddress = /[^\s.][.@][^\s.]|:\/\/|mailto:/;
 
