@@ -18,14 +18,13 @@ export function contentHtmlDiff(before: string, after: string): string {
   const parts = readHtmlParts(after);
   const now = parts.filter((part) => part.kind !== 'tag');
   const inserted = new Set<HtmlPart>();
-  const deletedBefore = new Map<HtmlPart | undefined, HtmlPart[]>();
+  /** What is gone, by the part that it stood behind; `undefined` for what stood before all others. */
+  const deletedAfter = new Map<HtmlPart | undefined, HtmlPart[]>();
   let oldIndex = 0;
   let newIndex = 0;
   for (const change of compare(old, now)) {
     if (change.removed) {
-      const place = now[newIndex];
-      const deleted = old.slice(oldIndex, oldIndex + change.count);
-      deletedBefore.set(place, [...(deletedBefore.get(place) ?? []), ...deleted]);
+      deletedAfter.set(now[newIndex - 1], old.slice(oldIndex, oldIndex + change.count));
     } else if (change.added) {
       for (const part of now.slice(newIndex, newIndex + change.count)) inserted.add(part);
     }
@@ -33,12 +32,13 @@ export function contentHtmlDiff(before: string, after: string): string {
     if (!change.removed) newIndex += change.count;
   }
   for (const part of parts) {
-    writer.delete(deletedBefore.get(part) ?? []);
+    if (part === now[0]) writer.delete(deletedAfter.get(undefined) ?? []);
     if (part.kind === 'tag') writer.tag(part);
     else if (inserted.has(part)) writer.insert(part);
     else writer.keep(part);
+    if (part.kind !== 'tag') writer.delete(deletedAfter.get(part) ?? []);
   }
-  writer.delete(deletedBefore.get(undefined) ?? []);
+  if (now.length === 0) writer.delete(old);
   return writer.finish();
 }
 
@@ -71,6 +71,7 @@ class DiffWriter {
     if (parts.length === 0) return;
     this.#endInsertion();
     this.#deleted += parts.map(({ text }) => text).join('');
+    this.#writeDeleted();
   }
 
   insert(part: HtmlPart): void {

@@ -2,6 +2,8 @@ import katex from 'katex';
 import { escapeHtml } from './escape-html.js';
 import type { Rendering } from './rendering.js';
 
+/** What a formula costs beside its length, counted in characters. */
+const costOfStart = 5;
 /** How deep groups may nest, since typesetting is recursive. */
 const maxDepth = 30;
 /** How often macros may be expanded in one formula. */
@@ -24,8 +26,9 @@ export function renderTexBlock(rendering: Rendering, text: string): string {
 }
 
 function typeset(rendering: Rendering, tex: string, displayMode: boolean): string | undefined {
-  if (tex.length > rendering.texCharactersLeft || isTooDeep(tex)) return undefined;
-  rendering.texCharactersLeft -= tex.length;
+  const cost = tex.length + costOfStart;
+  if (cost > rendering.texCharactersLeft || isTooDeep(tex)) return undefined;
+  rendering.texCharactersLeft -= cost;
   try {
     return katex.renderToString(tex, {
       displayMode,

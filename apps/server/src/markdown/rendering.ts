@@ -4,7 +4,7 @@ import type { ResolvedFacts } from './markdown-facts.js';
 /** One rendering of one text: what its rules look up, and what they may still spend. */
 export interface Rendering {
   readonly facts: ResolvedFacts;
-  /** How many characters of TeX may still be typeset, so that no text takes long. */
+  /** How many characters of TeX may still be typeset, so that no text takes long; each formula counts as some more. */
   texCharactersLeft: number;
   /** How many characters of code may still be highlighted. */
   codeCharactersLeft: number;

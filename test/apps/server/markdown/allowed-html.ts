@@ -1,4 +1,4 @@
-import { parseFragment, serialize, type DefaultTreeAdapterTypes as Tree } from 'parse5';
+import { parseFragment, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 
 const mathElements =
   'math semantics annotation mrow mi mo mn ms mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle mpadded mphantom menclose mglyph';
@@ -62,9 +62,14 @@ export function forbiddenIn(html: string): string[] {
   );
 }
 
-/** The HTML as a browser would write it after parsing; the same as before exactly when its elements are well nested. */
-export function reparsed(html: string): string {
-  return serialize(parseFragment(html));
+/** The elements of a page with this HTML, in order. */
+export function parsedElements(html: string): string[] {
+  return walk(parseFragment(html)).flatMap((node) => ('tagName' in node ? [node.tagName] : []));
+}
+
+/** The elements that this HTML opens, in order; the same as those parsed exactly when they are well nested. */
+export function openedElements(html: string): string[] {
+  return [...html.matchAll(/<([a-z][a-z0-9]*)/g)].map(([, name = '']) => name);
 }
 
 function walk(node: Tree.Node): Tree.Node[] {
