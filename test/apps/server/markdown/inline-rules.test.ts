@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { parseLinkifier, renderMarkdown } from '../../../../apps/server/src/markdown/index.js';
+import {
+  emojiCode,
+  emojiCodeToNames,
+  emojiNameOf,
+  parseLinkifier,
+  renderMarkdown,
+} from '../../../../apps/server/src/markdown/index.js';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;
@@ -229,4 +235,19 @@ describe('formulas', () => {
     ['$5 $$$ $$$$ $$_$$ a$$b$$', '$5 $$$ $$$$ $$_$$ a$$b$$'],
     ['$$a\nb$$', '$$a<br>\nb$$'],
   ])('%j', (text, expected) => expect(inline(text)).toBe(expected));
+});
+
+describe('the names of emoji', () => {
+  it('are each of one emoji, which they name back', () => {
+    const names = Object.entries(emojiCodeToNames()).flatMap(([code, all]) =>
+      all.map((name) => ({ code, name })),
+    );
+    expect(names.length).toBeGreaterThan(1_800);
+    expect(new Set(names.map(({ name }) => name)).size).toBe(names.length);
+    expect(names.filter(({ code, name }) => emojiCode(name) !== code)).toEqual([]);
+    expect(names.filter(({ code, name }) => !/^[\w+-]+$/.test(name) || !/^[0-9a-f-]+$/.test(code))).toEqual(
+      [],
+    );
+    expect(emojiNameOf('1f431')).toBe('cat_face');
+  });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   contentHtmlDiff,
   findReferences,
+  knownLanguages,
   renderMarkdown,
 } from '../../../../apps/server/src/markdown/index.js';
 import fc from '../../../support/fast-check.js';
@@ -124,7 +125,6 @@ describe('the difference between two long messages', () => {
       [fill('', '<'), fill('', '- a\n')],
     ].map(([before = '', after = '']) => [html(before), html(after)] as const);
     const times = pairs.map(([before, after]) => processorMilliseconds(() => contentHtmlDiff(before, after)));
-    console.log(times);
     expect(Math.max(...times)).toBeLessThan(250);
   });
 });

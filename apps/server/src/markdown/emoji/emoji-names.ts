@@ -9,7 +9,10 @@ function codeOf(characters: string): string {
 }
 
 const namesByCode = new Map<string, string[]>(
-  gemoji.map(({ emoji, names }) => [codeOf(emoji), names.filter((name) => !(name in flavourEmojiNames))]),
+  gemoji.map(({ emoji, names, description }) => {
+    const free = names.filter((name) => !Object.hasOwn(flavourEmojiNames, name));
+    return [codeOf(emoji), free.length > 0 ? free : [description.replaceAll(/\W+/g, '_')]];
+  }),
 );
 for (const [name, code] of Object.entries(flavourEmojiNames)) {
   namesByCode.set(code, [...new Set([name, ...(namesByCode.get(code) ?? [])])]);
@@ -29,5 +32,5 @@ export function emojiNameOf(code: string): string | undefined {
 
 /** The names of each emoji by its code, the first one the one shown: what clients fetch as `code_to_names`. */
 export function emojiCodeToNames(): Record<string, readonly string[]> {
-  return Object.fromEntries([...namesByCode].filter(([, names]) => names.length > 0));
+  return Object.fromEntries(namesByCode);
 }
