@@ -137,7 +137,7 @@ describe('links', () => {
     ['https://a.example/x_y_z.', '<a href="https://a.example/x_y_z">https://a.example/x_y_z</a>.'],
     ['see example.com, ok', 'see <a href="http://example.com">example.com</a>, ok'],
     ['me@example.com', '<a href="mailto:me@example.com">me@example.com</a>'],
-    ['README.md x.py', 'README.md x.py'],
+    ['README.md x.py //a.example ftp://a.example', 'README.md x.py //a.example ftp://a.example'],
   ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
 
   it.each([

@@ -21,7 +21,8 @@ export function safeLinks(md: MarkdownIt): void {
   md.normalizeLink = (url) => normalize(completeUrl(url.trim()));
   md.validateLink = (url) => outside.test(url) || conversation.test(url) || upload.test(url);
 
-  md.linkify.set({ fuzzyLink: true });
+  // Addresses without a scheme behind two slashes are none here, and looking for them takes long.
+  md.linkify.set({ fuzzyLink: true }).add('//', null).add('ftp:', null);
   // Searching is dear, so it is done once and only where there can be an address at all.
   md.linkify.test = (text) => mayHoldAddress.test(text);
   const match = md.linkify.match.bind(md.linkify);
