@@ -30,18 +30,34 @@ function typeset(rendering: Rendering, tex: string, displayMode: boolean): strin
   if (cost > rendering.texCharactersLeft || isTooDeep(tex)) return undefined;
   rendering.texCharactersLeft -= cost;
   try {
-    return katex.renderToString(tex, {
-      displayMode,
-      throwOnError: true,
-      trust: false,
-      maxExpand: maxExpansions,
-      maxSize: maxSizeEm,
-      // A character without metrics would be written to the console.
-      strict: (code) => (code === 'unknownSymbol' ? 'error' : 'ignore'),
-    });
-  } catch (error) {
-    if (error instanceof katex.ParseError) return undefined;
-    throw error;
+    return withoutConsole(() =>
+      katex.renderToString(tex, {
+        displayMode,
+        throwOnError: true,
+        trust: false,
+        maxExpand: maxExpansions,
+        maxSize: maxSizeEm,
+        strict: (code) => (code === 'unknownSymbol' ? 'error' : 'ignore'),
+      }),
+    );
+  } catch {
+    // Whatever the typesetter throws is about this formula, and not all of it is a ParseError; readers see the source.
+    return undefined;
+  }
+}
+
+/**
+ * Runs the typesetter while nothing reaches the console: some commands, and characters that a font lacks, make it write
+ * parts of the formula there, which would put what people write into the log. Nothing else runs meanwhile.
+ */
+function withoutConsole<T>(run: () => T): T {
+  const { log, warn, error } = console;
+  const ignore = () => undefined;
+  Object.assign(console, { log: ignore, warn: ignore, error: ignore });
+  try {
+    return run();
+  } finally {
+    Object.assign(console, { log, warn, error });
   }
 }
 

@@ -32,7 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
       .split(' ')
       .map((name) => [
         name,
-        'xmlns display encoding mathvariant mathcolor mathbackground mathsize stretchy separator fence form accent accentunder lspace rspace movablelimits minsize maxsize symmetric largeop linethickness width height depth voffset displaystyle scriptlevel columnalign columnspacing columnlines rowspacing rowlines rowalign notation class style side'.split(
+        'xmlns display encoding mathvariant mathcolor mathbackground mathsize stretchy separator fence form accent accentunder lspace rspace movablelimits minsize maxsize symmetric largeop linethickness width height depth voffset displaystyle scriptlevel columnalign columnspacing columnlines rowspacing rowlines rowalign notation class style side linebreak'.split(
           ' ',
         ),
       ]),
@@ -53,7 +53,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 
 const safeHref = /^(?:https?:\/\/|mailto:|\/user_uploads\/|\/?#narrow\/)/;
 /** Lengths, colours and alignment; nothing that loads. */
-const safeStyle = /^(?:[a-z-]+: ?[#a-z0-9. -]+;)*$/i;
+const safeStyle = /^(?:[a-z-]+: ?(?:calc\(100% - [0-9.]+em\)|[#a-z0-9. -]+)(?:;|$))*$/i;
 
 /** What a page would hold after parsing this HTML that rendered text may not hold; nothing when all is well. */
 export function forbiddenIn(html: string): string[] {

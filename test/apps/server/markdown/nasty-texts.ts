@@ -88,3 +88,34 @@ export function fill(first: string, repeated: string): string {
   const text = repeated === '' ? 'a' : repeated;
   return [...(first + text.repeat(Math.ceil(10_000 / [...text].length)))].slice(0, 10_000).join('');
 }
+
+const texCommands = (
+  'frac sqrt text textit emph verb mathbb mathcal mathfrak mathrm mathbf boldsymbol pmb color textcolor colorbox fbox boxed ' +
+  'left right big middle over atop choose binom underbrace overbrace overline hat vec widehat xrightarrow rule kern hspace ' +
+  'phantom smash raisebox tag label def gdef let futurelet newcommand expandafter noexpand show message errmessage typeout ' +
+  'origof imageof char grave not prime limits substack begin end hline cr displaystyle tiny Huge href url includegraphics ' +
+  'htmlClass htmlId htmlStyle htmlData oiint sect alpha to dots bmod operatorname mathchoice cancel angl CD'
+).split(' ');
+const texPieces = [
+  ...'{}[]x2^_&~%\'"<>|()@#$éж漢🙂⊶ ',
+  '\\\\',
+  '{a}',
+  '1em',
+  '#1',
+  '@>>>',
+  '\\begin{CD}',
+  '\\begin{array}{cc}',
+];
+
+/** Formulas of such commands in any order. */
+export const arbitraryTex = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...texPieces),
+      fc
+        .tuple(fc.constantFrom(...texCommands), fc.constantFrom('{', ' ', '{a}', '{1em}', '{red}{'))
+        .map(([command, rest]) => `\\${command}${rest}`),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''));
