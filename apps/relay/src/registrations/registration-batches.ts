@@ -1,6 +1,8 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
+import type { RealmId } from '../servers/server-tables.js';
 import type { BouncerKeys } from './bouncer-keys.js';
 import {
   decodeSealedRegistration,
@@ -14,7 +16,7 @@ import type { OpenedRegistration, RegistrationStore } from './registration-store
 
 /** A registration that an authenticated server sent for one of its realms, and the key it says it is sealed to. */
 export interface SealedRegistration {
-  readonly realmId: number;
+  readonly realmId: RealmId;
   /** Lower case. */
   readonly realmUuid: string;
   readonly pushAccountId: PushAccountId;
@@ -32,7 +34,7 @@ export interface RegistrationBatchesOptions {
 
 interface Waiting {
   readonly registration: SealedRegistration;
-  resolve(deviceId: number): void;
+  resolve(deviceId: RelayDeviceId): void;
   reject(reason: unknown): void;
 }
 
@@ -55,7 +57,7 @@ export class RegistrationBatches {
    * The RelayDevice's id, once it is durable.
    * @throws ProtocolError INVALID_BOUNCER_PUBLIC_KEY, BAD_REQUEST or REQUEST_EXPIRED, checked in this order.
    */
-  register(registration: SealedRegistration): Promise<number> {
+  register(registration: SealedRegistration): Promise<RelayDeviceId> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ registration, resolve, reject });
       if (this.#waiting.length === 1) setImmediate(() => void this.#registerWaiting());

@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import type { SealedRegistrationMark } from './registration-binding.js';
 import type { NewRelayDevice } from './relay-device.js';
 
@@ -27,5 +28,5 @@ export interface RegistrationStore {
   saveAll(
     registrations: readonly OpenedRegistration[],
     now: number,
-  ): Promise<readonly (number | RegistrationRefusal)[]>;
+  ): Promise<readonly (RelayDeviceId | RegistrationRefusal)[]>;
 }

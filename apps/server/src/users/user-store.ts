@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { keepingRows } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -5,13 +6,13 @@ import type { Role } from './roles.js';
 
 /** A user or a bot of the organisation. */
 export interface User {
-  readonly id: number;
+  readonly id: UserId;
   readonly email: string;
   readonly fullName: string;
   readonly role: Role;
   readonly isBot: boolean;
   /** Whose bot it is; `undefined` for people, and for bots that belong to nobody. */
-  readonly botOwnerId: number | undefined;
+  readonly botOwnerId: UserId | undefined;
 }
 
 /** A user and what its API key is checked against. */
@@ -63,7 +64,7 @@ export async function insertUser(
   db: Transaction<ServerTables>,
   user: NewUser,
   now: number,
-): Promise<number | undefined> {
+): Promise<UserId | undefined> {
   const row = await db
     .insertInto('users')
     .values({
@@ -85,7 +86,7 @@ export async function insertUser(
 
 export async function storeApiKeyHash(
   db: Transaction<ServerTables>,
-  id: number,
+  id: UserId,
   hash: string,
 ): Promise<void> {
   await db.updateTable('users').set({ api_key_hash: hash }).where('id', '=', id).execute();
@@ -108,7 +109,7 @@ export async function lockUser(
 }
 
 /** Deactivates a user and the bots that belong to it; their ids. */
-export async function deactivateUser(db: Transaction<ServerTables>, id: number): Promise<number[]> {
+export async function deactivateUser(db: Transaction<ServerTables>, id: UserId): Promise<UserId[]> {
   const rows = await db
     .updateTable('users')
     .set({ is_active: 0 })

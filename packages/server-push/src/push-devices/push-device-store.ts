@@ -1,6 +1,7 @@
+import type { RelayDeviceId, UserId } from '@waxwing/protocol';
 import { maximumPushDevicesPerUser, type PushDeviceStateOnWire, type TokenKind } from '@waxwing/protocol';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
 import type { CheckedRegistration } from './check-registration.js';
 import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
@@ -8,7 +9,7 @@ type Reader = Kysely<ServerPushTables>;
 
 /** Names one registration of one PushDevice. */
 export interface RegistrationKey {
-  readonly id: number;
+  readonly id: PushDeviceId;
   readonly generation: number;
 }
 
@@ -28,24 +29,24 @@ export type Acceptance =
 
 /** A PushDevice that notifications can be sent to. */
 export interface ActivePushDevice {
-  readonly id: number;
+  readonly id: PushDeviceId;
   readonly pushAccountId: string;
   readonly tokenKind: TokenKind;
   readonly pushPublicKey: string;
-  readonly relayDeviceId: number;
+  readonly relayDeviceId: RelayDeviceId;
   readonly activeGeneration: number;
   readonly lastTestAt: number | null;
 }
 
 /** Whose device changed. */
 export interface ChangedPushDevice {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly pushAccountId: string;
 }
 
 /** A device of the relay that a PushDevice had and has no more. */
 export interface FreedRelayDevice {
-  readonly relayDeviceId: number;
+  readonly relayDeviceId: RelayDeviceId;
   readonly pushAccountId: string;
 }
 
@@ -64,7 +65,7 @@ const nothingPending = {
 /** Whether the same registration is there already and has not failed. */
 export async function isRegistered(
   transaction: PushTransaction,
-  userId: number,
+  userId: UserId,
   { hash, pushAccountId }: CheckedRegistration,
 ): Promise<boolean> {
   const row = await transaction.db
@@ -81,7 +82,7 @@ export async function isRegistered(
 /** Takes a registration as the newest of its device; one that is in force stays so. */
 export async function acceptRegistration(
   transaction: PushTransaction,
-  userId: number,
+  userId: UserId,
   registration: CheckedRegistration,
   now: number,
 ): Promise<Acceptance> {
@@ -119,7 +120,7 @@ export async function acceptRegistration(
 }
 
 /** How many devices a user has, how many of them wait for the relay, and whether this one is among them. */
-async function countDevices(db: Reader, userId: number, pushAccountId: string) {
+async function countDevices(db: Reader, userId: UserId, pushAccountId: string) {
   const { devices, waiting, known } = await db
     .selectFrom('push_devices')
     .select((is) => [
@@ -135,7 +136,7 @@ async function countDevices(db: Reader, userId: number, pushAccountId: string) {
 /** Makes room for another device of a user; `undefined` when none has failed. */
 async function removeOldestFailed(
   db: Transaction<ServerPushTables>,
-  userId: number,
+  userId: UserId,
 ): Promise<readonly FreedRelayDevice[] | undefined> {
   const oldestFailed = await db
     .selectFrom('push_devices')
@@ -183,7 +184,7 @@ export async function pendingRegistration(
 export async function activateRegistration(
   transaction: PushTransaction,
   key: RegistrationKey,
-  relayDeviceId: number,
+  relayDeviceId: RelayDeviceId,
   now: number,
 ): Promise<ActivatedPushDevice | undefined> {
   // Changes nothing: it holds the row where others could else change it before the next statement.
@@ -258,7 +259,7 @@ async function settle(
 /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
 export async function pushDevicesOf(
   db: Reader,
-  userId: number,
+  userId: UserId,
 ): Promise<Record<string, PushDeviceStateOnWire>> {
   const rows = await db
     .selectFrom('push_devices')
@@ -274,7 +275,7 @@ export async function pushDevicesOf(
 /** The devices of a user that have a registration in force, oldest first; only `pushAccountId` where it is given. */
 export async function activePushDevices(
   db: Reader,
-  userId: number,
+  userId: UserId,
   pushAccountId?: string,
 ): Promise<ActivePushDevice[]> {
   const rows = await db
@@ -290,7 +291,7 @@ export async function activePushDevices(
     pushAccountId: row.push_account_id,
     tokenKind: row.token_kind as TokenKind,
     pushPublicKey: row.push_public_key as string,
-    relayDeviceId: row.relay_device_id as number,
+    relayDeviceId: row.relay_device_id as RelayDeviceId,
     activeGeneration: row.active_generation as number,
     lastTestAt: row.last_test_at,
   }));
@@ -325,7 +326,7 @@ export async function dropDeadRegistration(
 /** Deletes all devices of a user; what they had at the relay. */
 export async function deletePushDevicesOf(
   transaction: PushTransaction,
-  userId: number,
+  userId: UserId,
 ): Promise<FreedRelayDevice[]> {
   const removed = await transaction.db
     .deleteFrom('push_devices')
@@ -342,7 +343,7 @@ export async function deletePushDevicesOf(
 export async function relayDevicesInUse(
   db: Reader,
   freed: readonly FreedRelayDevice[],
-): Promise<{ readonly used: ReadonlySet<number>; readonly undecided: ReadonlySet<number> }> {
+): Promise<{ readonly used: ReadonlySet<RelayDeviceId>; readonly undecided: ReadonlySet<RelayDeviceId> }> {
   const rows = await db
     .selectFrom('push_devices')
     .select(['relay_device_id', 'push_account_id', 'pending_token_kind'])

@@ -1,3 +1,5 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
+
 const maximumDevices = 10_000;
 
 interface Rest {
@@ -20,7 +22,7 @@ export class DeviceRests {
   }
 
   /** Nothing more for this RelayDevice until then (Unix milliseconds). */
-  begin(relayDeviceId: number, until: number): void {
+  begin(relayDeviceId: RelayDeviceId, until: number): void {
     this.#rests.delete(relayDeviceId);
     this.#rests.set(relayDeviceId, { until, held: 0 });
     const [oldest] = this.#rests.keys();
@@ -28,7 +30,7 @@ export class DeviceRests {
   }
 
   /** When one more may be tried, in Unix milliseconds; `undefined` for now. What waits comes back one by one. */
-  nextTry(relayDeviceId: number, now: number): number | undefined {
+  nextTry(relayDeviceId: RelayDeviceId, now: number): number | undefined {
     const rest = this.#rests.get(relayDeviceId);
     if (rest === undefined) return undefined;
     if (now >= rest.until) {
@@ -39,7 +41,7 @@ export class DeviceRests {
   }
 
   /** One more waits for the end of the phone's rest. */
-  hold(relayDeviceId: number): void {
+  hold(relayDeviceId: RelayDeviceId): void {
     const rest = this.#rests.get(relayDeviceId);
     if (rest !== undefined) rest.held += 1;
   }

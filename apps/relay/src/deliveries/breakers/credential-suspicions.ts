@@ -1,5 +1,6 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayDevice } from '../../registrations/relay-device.js';
+import type { RealmId } from '../../servers/server-tables.js';
 
 export type SuspectDevice = Pick<RelayDevice, 'id' | 'realmId'>;
 
@@ -32,7 +33,7 @@ export class CredentialSuspicions {
   }
 
   /** An app is used by this realm, too. */
-  noteUse(appId: string, realmId: number): void {
+  noteUse(appId: string, realmId: RealmId): void {
     const { realms } = this.#of(appId);
     if (realms.size < fewestRealms) realms.add(realmId);
   }

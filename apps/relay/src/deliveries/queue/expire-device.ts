@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import { markExpired } from '../../registrations/relay-device-store.js';
 import type { RelayTables } from '../../tables.js';
@@ -11,7 +12,7 @@ const registeredSince: Attempt = { kind: 'rejected', reason: 'REGISTERED_SINCE',
  */
 export async function expireDevice(
   db: Transaction<RelayTables>,
-  relayDeviceId: number,
+  relayDeviceId: RelayDeviceId,
   attempt: Extract<Attempt, { kind: 'gone' }>,
   now: number,
 ): Promise<Attempt> {

@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { type DeliveryFault, type DeliveryStatus, deliveryFaults, deliveryStatuses } from '@waxwing/protocol';
 import { removeInBatches } from '@waxwing/storage';
 import type { Selectable, Transaction } from 'kysely';
@@ -7,7 +8,7 @@ import type { RelayDatabase, RelayTables } from '../../tables.js';
 export interface ReceiptKey {
   readonly serverId: string;
   readonly notificationId: string;
-  readonly relayDeviceId: number;
+  readonly relayDeviceId: RelayDeviceId;
 }
 
 /** What became of a notification. */

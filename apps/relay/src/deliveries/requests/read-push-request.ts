@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import {
   formatPushAccountId,
   isApnsPushRequest,
   maximumTimeToLiveSeconds,
   type PushRequest,
 } from '@waxwing/protocol';
+import type { RealmId } from '../../servers/server-tables.js';
 import type { Notification, VendorUrgency } from '../delivery.js';
 import { rebuildAps } from './aps.js';
 
 /** Who asks, and for which realm. */
 export interface NotifyRequester {
   readonly serverId: string;
-  readonly realmId: number;
+  readonly realmId: RealmId;
   readonly realmUuid: string;
 }
 
@@ -31,7 +33,7 @@ export function readPushRequest(request: PushRequest, requester: NotifyRequester
     serverId: requester.serverId,
     realmId: requester.realmId,
     realmUuid: requester.realmUuid,
-    relayDeviceId: Number(request.device_id),
+    relayDeviceId: Number(request.device_id) as RelayDeviceId,
     notificationId: notificationId ?? randomUUID(),
     pushAccountId: formatPushAccountId(payload.push_account_id),
     encryptedData: payload.encrypted_data,
