@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
-const root = join(import.meta.dirname, '../..');
+import { importsOf, root, sourceFiles } from './source-files.js';
 
 interface Unit {
   readonly folder: string;
@@ -31,24 +30,6 @@ const units: readonly Unit[] = [
 
 function quoted(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
-}
-
-function sourceFiles(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name));
-}
-
-/** What a file imports, statically, dynamically or as a type. */
-function importsOf(file: string): string[] {
-  const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
-  const patterns = [
-    /^\s*(?:import|export)\s[^'";]*?from\s*['"]([^'"]+)['"]/gm,
-    /^\s*import\s*['"]([^'"]+)['"]/gm,
-    /\bimport\s*\(\s*['"]([^'"]+)['"]/g,
-    /\brequire\s*\(\s*['"]([^'"]+)['"]/g,
-  ];
-  return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] as string));
 }
 
 function packageOf(specifier: string): string {
@@ -170,11 +151,11 @@ describe('the house rules', () => {
       'apps/relay/src/deliveries/apps/app-registry.ts',
       'apps/relay/src/keyring/audit-log.ts',
       'apps/relay/src/keyring/commands/bring-keys.ts',
-      'apps/vendors/src/credentials/private-file.ts',
+      'apps/vendors/src/credentials/credential-file.ts',
       'apps/vendors/src/credentials/vendor-credentials.ts',
       'packages/administration/src/database-commands.ts', // exports, and what is imported
       'packages/service/src/config/private-file.ts',
-      'packages/storage/src/private-file.ts', // only where there is no file yet
+      'packages/storage/src/database-file.ts', // only where there is no file yet
     ]);
   });
 
@@ -185,9 +166,24 @@ describe('the house rules', () => {
     expect(long.map((file) => relative(root, file))).toEqual([]);
   });
 
-  it('keeps every file within 400 lines', () => {
-    const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 401);
+  it('keeps every file of a package or an app within 300 lines, and every file of tests within 400', () => {
+    const long = files.filter((file) => {
+      const lines = readFileSync(file, 'utf8').trimEnd().split('\n').length;
+      return lines > (file.startsWith(join(root, 'test')) ? 400 : 300);
+    });
     expect(long.map((file) => relative(root, file))).toEqual([]);
+  });
+
+  it('has the linter hold every function of a package or an app to 50 lines', () => {
+    const { overrides } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'));
+    expect(overrides).toContainEqual({
+      includes: ['packages/*/src/**', 'apps/*/src/**'],
+      linter: {
+        rules: {
+          complexity: { noExcessiveLinesPerFunction: { level: 'error', options: { maxLines: 50 } } },
+        },
+      },
+    });
   });
 
   it('names every folder after a thing of the domain', () => {

@@ -11,15 +11,15 @@ import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { Transaction } from 'kysely';
 import type { KeyRingTables } from '../../apps/relay/src/keyring/key-ring-tables.js';
+import { KeyRingTokenVault } from '../../apps/relay/src/keyring/key-ring-token-vault.js';
 import { countKeyUses } from '../../apps/relay/src/keyring/key-uses.js';
 import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
-import { KeyRingTokenVault } from '../../apps/relay/src/keyring/token-vault.js';
 import { openRelayDatabase } from '../../apps/relay/src/open-database.js';
-import type { BouncerKeys } from '../../apps/relay/src/registrations/bouncer-keys.js';
 import { DurableRegistrations, toRow } from '../../apps/relay/src/registrations/durable-registrations.js';
 import { registerDevice } from '../../apps/relay/src/registrations/register-device.js';
+import type { RegistrationStore } from '../../apps/relay/src/registrations/registration-batches.js';
 import { RegistrationBatches } from '../../apps/relay/src/registrations/registration-batches.js';
-import type { RegistrationStore } from '../../apps/relay/src/registrations/registration-store.js';
+import type { RegistrationKeys } from '../../apps/relay/src/registrations/registration-keys.js';
 import type { TokenVault } from '../../apps/relay/src/registrations/token-vault.js';
 import { addServer } from '../../apps/relay/src/servers/manage-servers.js';
 import { ServerDirectory } from '../../apps/relay/src/servers/server-directory.js';
@@ -36,7 +36,7 @@ const { sodium } = await loadFastestSodium();
 const pair = sodium.generateKeyPair();
 const bouncerPublicKey = Buffer.from(pair.publicKey).toString('base64');
 
-const keyRing: BouncerKeys = {
+const keyRing: RegistrationKeys = {
   takeOver: async () => undefined,
   find: (key) => (key === bouncerPublicKey ? pair : undefined),
   keyUsed: (transaction, publicKey, registrations, now) => {

@@ -60,7 +60,7 @@ describe('clean-up leaves alone', () => {
       expect(removed).toBe(0);
     });
 
-    it('a failed device that registers anew at that moment', async () => {
+    it('a failed device that registers again at that moment', async () => {
       const database = await open<ServerTables>(serverMigrations);
       await sql`insert into push_devices (user_id, push_account_id, generation, registration_hash, error_code, changed_at)
         values (1, '1', 1, '', 'BAD_REQUEST', 0)`.execute(database.db);

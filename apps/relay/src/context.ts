@@ -4,8 +4,8 @@ import type { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { KeyListContext } from './keyring/key-list-operation.js';
-import type { BouncerKeys } from './registrations/bouncer-keys.js';
 import type { RegistrationBatches } from './registrations/registration-batches.js';
+import type { RegistrationKeys } from './registrations/registration-keys.js';
 import type { TokenVault } from './registrations/token-vault.js';
 import type { ServerDirectory } from './servers/server-directory.js';
 import type { ServerQuotas } from './servers/server-quotas.js';
@@ -21,7 +21,7 @@ export interface RelayContext {
   readonly sodium: Sodium;
   readonly database: RelayDatabase;
   readonly servers: ServerDirectory;
-  readonly keyRing: BouncerKeys & KeyListContext['keyRing'];
+  readonly keyRing: RegistrationKeys & KeyListContext['keyRing'];
   readonly tokenVault: TokenVault;
   readonly deliveries: Deliveries;
   readonly registrations: RegistrationBatches;

@@ -16,6 +16,7 @@ import { DurableRegistrations } from './registrations/durable-registrations.js';
 import { RegistrationBatches } from './registrations/registration-batches.js';
 import { UnreadableTokens } from './registrations/unreadable-tokens.js';
 import { scheduleRelayJobs } from './scheduled-jobs.js';
+import { openSharedQuotas } from './servers/quota-exchange.js';
 import { ServerDirectory } from './servers/server-directory.js';
 import type { RelayDatabase } from './tables.js';
 
@@ -40,6 +41,7 @@ export interface Relay extends HttpService {
 const jobsDeadlineMilliseconds = 5000;
 const requestsDeadlineMilliseconds = 3000;
 const deliveriesDeadlineMilliseconds = 2000;
+const quotasDeadlineMilliseconds = 1000;
 
 /**
  * Assembles the relay: opens database and key ring, and works the jobs that are due.
@@ -77,7 +79,13 @@ async function assemble(
     ...{ configuration: configuration.deliveries, unreadableTokens, timings },
   });
   closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
-  const context = createContext({ ...foundation, keyRing, deliveries });
+  const { quotas, exchange } = await openSharedQuotas({
+    ...foundation,
+    notificationsPerMinute: configuration.deliveries.notificationsPerMinute,
+    intervalMilliseconds: timings.quotaExchangeMilliseconds,
+  });
+  closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
+  const context = createContext({ ...foundation, keyRing, deliveries, quotas });
   const checks = {
     database: () => database.check(),
     keys: keysReadiness(keyRing, [() => unreadableTokens.describe()]),
@@ -92,13 +100,13 @@ async function assemble(
   return { app, log, database, metrics, readiness };
 }
 
-type Foundation = Omit<RelayContext, 'servers' | 'registrations' | 'quotas'>;
+type Foundation = Omit<RelayContext, 'servers' | 'registrations'>;
 
 function createContext(foundation: Foundation): RelayContext {
   const servers = new ServerDirectory(foundation.database.db, foundation.clock);
   const store = new DurableRegistrations(foundation);
   const registrations = new RegistrationBatches({ ...foundation, store });
-  return { ...foundation, servers, registrations, quotas: foundation.deliveries.quotas };
+  return { ...foundation, servers, registrations };
 }
 
 async function loadSodium(log: Log): Promise<Sodium> {

@@ -1,4 +1,4 @@
-import { createServerPush, type RelayConfiguration, type ServerPush } from '@waxwing/server-push';
+import { createServerPush, type RelayAccount, type ServerPush } from '@waxwing/server-push';
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
@@ -7,8 +7,8 @@ import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelaySettings, ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
-import { EventBell } from './event-queues/event-bell.js';
 import { createPublisher } from './event-queues/publish-events.js';
+import { QueueListeners } from './event-queues/queue-listeners.js';
 import { openServerDatabase } from './open-database.js';
 import { bindServerOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
@@ -71,10 +71,10 @@ async function assemble(
     onDeadJobsRemoved: (count) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count),
   });
   closers.push(() => database.close());
-  const { bell, takeDown } = await EventBell.hang(database.signals);
-  closers.push(async () => takeDown());
+  const queueListeners = await QueueListeners.open(database.signals);
+  closers.push(async () => queueListeners.close());
   const realm = await readRealm(database, configuration.realm, clock());
-  const foundation = { clock, random, log, metrics, database, bell, realm };
+  const foundation = { clock, random, log, metrics, database, queueListeners, realm };
   const serverPush = await mountServerPush(foundation, { configuration, relay, timings });
   closers.push(() => serverPush.close());
   const { longPollTimeoutSeconds = defaultLongPollTimeoutSeconds } = timings;
@@ -97,14 +97,14 @@ async function assemble(
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
 }
 
-interface Foundation extends Pick<ServerContext, 'clock' | 'log' | 'database' | 'bell' | 'realm'> {
+interface Foundation extends Pick<ServerContext, 'clock' | 'log' | 'database' | 'queueListeners' | 'realm'> {
   readonly random: () => number;
   readonly metrics: Metrics;
 }
 
 interface Mounting {
   readonly configuration: ServerConfiguration;
-  readonly relay: RelayConfiguration;
+  readonly relay: RelayAccount;
   readonly timings: ServerTimings;
 }
 
@@ -112,7 +112,7 @@ async function mountServerPush(
   foundation: Foundation,
   { configuration: { registrationsPerHour }, relay, timings: { relayTimeoutMilliseconds } }: Mounting,
 ): Promise<ServerPush> {
-  const { bell, clock, database, log } = foundation;
+  const { queueListeners, clock, database, log } = foundation;
   const { sodium, nativeUnavailableReason } = await loadFastestSodium();
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
   return createServerPush({
@@ -121,7 +121,7 @@ async function mountServerPush(
       const user = await authenticateUser(database, head);
       return { userId: user.id, isBot: user.isBot, hold: (transaction) => holdUser(transaction, user) };
     },
-    publish: createPublisher(bell, clock),
+    publish: createPublisher(queueListeners, clock),
     relay,
     registrationsPerHour,
     sodium,
@@ -129,7 +129,7 @@ async function mountServerPush(
   });
 }
 
-async function readRelayKey(settings: RelaySettings): Promise<RelayConfiguration> {
+async function readRelayKey(settings: RelaySettings): Promise<RelayAccount> {
   if (settings.kind === 'not-configured') return settings;
   const { kind, url, serverId, serverKeyFile } = settings;
   const key = (await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE')).trim();

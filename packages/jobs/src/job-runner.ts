@@ -1,5 +1,6 @@
 import type { JobHandler, JobOutcome } from './job-queue.js';
-import { type ClaimedJob, leaseMilliseconds, renewalMilliseconds } from './lease.js';
+import type { ClaimedJob } from './lease.js';
+import { LeaseRenewal } from './lease-renewal.js';
 import type { LeaseTable } from './lease-table.js';
 import type { OutcomeRecorder } from './outcome-recorder.js';
 
@@ -44,17 +45,21 @@ export class JobRunner<Tables> {
   #claiming: Promise<void> | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #pollAt = Number.POSITIVE_INFINITY;
-  #renewalTimer: NodeJS.Timeout | undefined;
-  /** Those under way: the database may take longer for one than it is until the next. */
-  readonly #renewals = new Set<Promise<void>>();
-  /** When the database was last known to answer, by a clock that is never set. */
-  #lastAnswerAt = performance.now();
+  readonly #renewal: LeaseRenewal;
   #started = false;
   #stopped: Promise<void> | undefined;
   #isAbandoned = false;
 
   constructor(options: JobRunnerOptions<Tables>) {
     this.#options = options;
+    const { leases, now } = options;
+    this.#renewal = new LeaseRenewal({
+      leases,
+      now,
+      kinds: () => [...this.#work.keys()],
+      claims: () => this.#running().map(({ claim }) => claim),
+      onError: (error) => options.onError(error),
+    });
   }
 
   /** The kinds that are handled here. */
@@ -69,8 +74,7 @@ export class JobRunner<Tables> {
   async start(): Promise<void> {
     await this.#options.leases.start();
     this.#started = true;
-    this.#renewalTimer = setInterval(() => this.#beginRenewal(), renewalMilliseconds);
-    this.#renewalTimer.unref();
+    this.#renewal.start();
     this.wake();
   }
 
@@ -89,7 +93,7 @@ export class JobRunner<Tables> {
 
   async idle(): Promise<void> {
     if (!this.#started) return;
-    await this.#renewLeases();
+    await this.#renewal.renew();
     await this.#options.leases.takeOver();
     for (;;) {
       // What is under way may have looked at the schedules before the clock was where it is now.
@@ -110,6 +114,7 @@ export class JobRunner<Tables> {
 
   async #stop(deadlineMilliseconds: number): Promise<void> {
     this.#started = false;
+    this.#renewal.takeOverNoMore();
     clearTimeout(this.#pollTimer);
     await this.#claiming;
     const deadline = performance.now() + deadlineMilliseconds;
@@ -118,8 +123,7 @@ export class JobRunner<Tables> {
       this.#stopping.abort();
       await waitAtMost(this.#finished(), abortGraceMilliseconds);
     }
-    clearInterval(this.#renewalTimer);
-    await waitAtMost(Promise.all(this.#renewals), Math.max(0, deadline - performance.now()));
+    await waitAtMost(this.#renewal.stop(), Math.max(0, deadline - performance.now()));
     this.#isAbandoned = true;
     await this.#release(this.#running().map(({ claim }) => claim));
   }
@@ -270,30 +274,6 @@ export class JobRunner<Tables> {
     if (claims.length === 0) return;
     try {
       await this.#options.leases.release(claims);
-    } catch (error) {
-      this.#options.onError(error);
-    }
-  }
-
-  async #renewLeases(): Promise<void> {
-    const claims = this.#running().map(({ claim }) => claim);
-    if (claims.length > 0) await this.#options.leases.renew(claims);
-  }
-
-  #beginRenewal(): void {
-    const renewal = this.#renew().finally(() => this.#renewals.delete(renewal));
-    this.#renewals.add(renewal);
-  }
-
-  async #renew(): Promise<void> {
-    try {
-      await this.#renewLeases();
-      const { leases } = this.#options;
-      // After an outage every lease looks abandoned; their owners get until the next time to renew them first.
-      const wasAway = performance.now() - this.#lastAnswerAt > leaseMilliseconds / 2;
-      if (wasAway) await leases.nextRunAt([...this.#work.keys()], this.#options.now());
-      else if (this.#started) await leases.takeOver();
-      this.#lastAnswerAt = performance.now();
     } catch (error) {
       this.#options.onError(error);
     }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJsonOrUndefined } from './json.js';
 import { type RelayDeviceId, relayDeviceId } from './relay-device-id.js';
 import { uuid } from './wire-fields.js';
 
@@ -16,7 +17,7 @@ export const relayRemoveParameters = z.object({
   device_ids: z
     .string()
     .transform((text, context): readonly RelayDeviceId[] => {
-      const ids = deviceIds.safeParse(parseOrUndefined(text));
+      const ids = deviceIds.safeParse(parseJsonOrUndefined(text, JSON.parse));
       if (ids.success) return ids.data;
       const message = `must be a JSON array of at most ${maximumRemovedDevices} device ids`;
       context.addIssue({ code: 'custom', message });
@@ -34,13 +35,4 @@ export function encodeRelayRemoval(
   deviceIds: readonly RelayDeviceId[],
 ): Record<string, string> {
   return { realm_uuid: realmUuid, device_ids: JSON.stringify(deviceIds) };
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // What is not JSON is no array of ids either, which the caller says.
-    return undefined;
-  }
 }

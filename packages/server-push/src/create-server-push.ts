@@ -11,6 +11,7 @@ import {
 import { NotificationSender } from './notifications/notification-sender.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { serverPushOperations } from './operations.js';
+import { schedulePushCleanUp } from './push-clean-up.js';
 import { scheduleFailureOfLongPending } from './push-devices/fail-long-pending.js';
 import {
   forwardFurtherRegistrationJob,
@@ -21,7 +22,6 @@ import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
-import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
 import type { ServerPushOptions } from './server-push-options.js';
 import type { PushTransaction, ServerPushTables } from './tables.js';
 
@@ -58,7 +58,7 @@ export function createServerPush<Tables extends ServerPushTables>(
   );
   database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
   scheduleFailureOfLongPending(options);
-  scheduleRemovalOfOldRows(options);
+  schedulePushCleanUp(options);
   const context = {
     ...options,
     sender,

@@ -30,7 +30,7 @@ export interface PushRealm {
 }
 
 /** Where the relay is and who we are to it, or that the organisation has none. */
-export type RelayConfiguration =
+export type RelayAccount =
   | {
       readonly kind: 'configured';
       readonly url: string;
@@ -53,7 +53,7 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Who asks, asked before the body is read; it names the actor with `setActor`. @throws ProtocolError when nobody does whom the server knows. */
   readonly authenticate: (head: RequestHead) => Promise<PushActor<Tables>>;
   readonly publish: PublishEvent<Tables>;
-  readonly relay: RelayConfiguration;
+  readonly relay: RelayAccount;
   readonly realm: PushRealm;
   readonly sodium: Sodium;
   readonly clock: Clock;

@@ -6,6 +6,7 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayContext } from '../../../apps/relay/src/context.js';
 import { createDeliveries } from '../../../apps/relay/src/deliveries/create-deliveries.js';
 import { readDeliveriesEnvironment } from '../../../apps/relay/src/deliveries/deliveries-configuration.js';
+import { productionTimings } from '../../../apps/relay/src/deliveries/delivery-timings.js';
 import type { PublishedKeyList } from '../../../apps/relay/src/keyring/key-ring.js';
 import { deleteOldKeyUses } from '../../../apps/relay/src/keyring/key-uses.js';
 import { newKeyRing } from '../../../apps/relay/src/keyring/new-key-ring.js';
@@ -18,8 +19,9 @@ import { RegistrationBatches } from '../../../apps/relay/src/registrations/regis
 import { UnreadableTokens } from '../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { scheduleRelayJobs } from '../../../apps/relay/src/scheduled-jobs.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
+import { openSharedQuotas } from '../../../apps/relay/src/servers/quota-exchange.js';
 import { ServerDirectory } from '../../../apps/relay/src/servers/server-directory.js';
-import { createMapBouncerKeys, type MapBouncerKeys } from '../../support/map-bouncer-keys.js';
+import { createMapRegistrationKeys, type MapRegistrationKeys } from '../../support/map-registration-keys.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { createNodeTokenVault } from '../../support/node-token-vault.js';
 import { registrationVectors, relayProtocolVectors } from '../../support/shared-vectors.js';
@@ -56,6 +58,12 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
   const unreadableTokens = new UnreadableTokens(foundation);
   const configuration = readDeliveriesEnvironment(new EnvironmentReader(environment, 'RELAY_'));
   const deliveries = await createDeliveries({ ...foundation, unreadableTokens, configuration });
+  const { quotas, exchange } = await openSharedQuotas({
+    ...foundation,
+    notificationsPerMinute: configuration.notificationsPerMinute,
+    intervalMilliseconds: productionTimings.quotaExchangeMilliseconds,
+  });
+  // One object, so that what a test puts in its place counts everywhere.
   const ring = { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) };
   const store = new DurableRegistrations({ ...foundation, keyRing: ring });
   const context: RelayContext = {
@@ -64,7 +72,7 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
     servers: new ServerDirectory(database.db, clock),
     keyRing: ring,
     deliveries,
-    quotas: deliveries.quotas,
+    quotas,
     registrations: new RegistrationBatches({ ...foundation, sodium, keyRing: ring, store }),
   };
   const app = await createHttpApp({ log, metrics, operations: bindRelayOperations(context), readiness: {} });
@@ -126,6 +134,7 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
     async close(): Promise<void> {
       await app.close();
       await context.deliveries.close(0);
+      await exchange.stop(0);
       await database.close();
     },
   };
@@ -146,8 +155,8 @@ function signedKeyList(sodium: Sodium, now: number): PublishedKeyList {
 }
 
 /** A ring with the keys of both vector files. */
-function vectorKeys(): MapBouncerKeys {
-  const keys = createMapBouncerKeys();
+function vectorKeys(): MapRegistrationKeys {
+  const keys = createMapRegistrationKeys();
   const protocol = relayProtocolVectors();
   keys.add(protocol.bouncer_public_key, protocol.bouncer_private_key);
   for (const key of registrationVectors().keys) {

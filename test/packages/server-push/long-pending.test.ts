@@ -4,11 +4,11 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import {
   enqueueForwarding,
   forwardRegistrationJob,
 } from '../../../packages/server-push/src/push-devices/forward-registration.js';
-import { acceptRegistration } from '../../../packages/server-push/src/push-devices/push-device-store.js';
 import { userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { eachBackend } from '../../support/test-databases.js';
@@ -56,7 +56,7 @@ describe('a registration whose job is gone', () => {
             tokenKind: 'fcm' as const,
             pushPublicKey: 'a push key',
             bouncerPublicKey: 'a bouncer key',
-            encryptedRegistration: 'sealed',
+            encryptedPushRegistration: 'sealed',
             hash: 'a hash',
           };
           const accepted = await acceptRegistration(transaction, userId, registration, now);

@@ -13,8 +13,8 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import {
-  acceptRegistration,
   activateRegistration,
   activePushDevices,
   dropDeadRegistration,
@@ -43,7 +43,7 @@ const registration = (hash: string, tokenKind: 'fcm' | 'apns' = 'fcm') => ({
   tokenKind,
   pushPublicKey,
   bouncerPublicKey: 'a bouncer key',
-  encryptedRegistration: `sealed ${hash}`,
+  encryptedPushRegistration: `sealed ${hash}`,
   hash,
 });
 

@@ -105,7 +105,7 @@ export class RelayUnderLimits implements Place {
     return relay;
   }
 
-  /** Runs it (anew) with other limits of its HTTP side. */
+  /** Runs it (again) with other limits of its HTTP side. */
   async run(http: Partial<HttpLimits> = {}): Promise<void> {
     await this.#relay?.close();
     const configuration = readRelayEnvironment(this.#terminal.environment);

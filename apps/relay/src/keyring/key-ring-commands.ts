@@ -1,9 +1,9 @@
 import type { Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { addBringingKeys } from './commands/bring-keys.js';
-import { addChangingKeys } from './commands/change-keys.js';
 import { addExportingStockKeys } from './commands/export-stock-keys.js';
-import { addInspectingKeys } from './commands/inspect-keys.js';
+import { addChangingKeys } from './commands/key-changing-commands.js';
+import { addInspectingKeys } from './commands/key-inspecting-commands.js';
 import { addMovingRing } from './commands/move-ring.js';
 import { addRemovingUnreadable } from './commands/remove-unreadable.js';
 import { addReplacingSecrets } from './commands/replace-secrets.js';

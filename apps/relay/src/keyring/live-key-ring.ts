@@ -12,6 +12,7 @@ import {
 } from './key-ring.js';
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
+import { KeyRingTokenVault } from './key-ring-token-vault.js';
 import { applySchedule, concludeTokenMove } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
 import { type Opener, openersOf } from './openers.js';
@@ -19,7 +20,6 @@ import { renewalDue, withListToRenew } from './publish-key-list.js';
 import { ClockDoubtError } from './ring-clock.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
-import { KeyRingTokenVault } from './token-vault.js';
 import { wipeKeyRing } from './wipe-key-ring.js';
 
 export interface LiveKeyRingOptions {
@@ -153,7 +153,7 @@ export class LiveKeyRing {
 
   /**
    * Takes over the ring that is stored, if another process changed it, and does what is due: retire, rotate, sign the
-   * list anew. Never rejects; what goes wrong is logged, at once and then every minute. Calls at the same time share one.
+   * list again. Never rejects; what goes wrong is logged, at once and then every minute. Calls at the same time share one.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -235,7 +235,7 @@ export class LiveKeyRing {
     this.#adopt(next);
     if ((next.ring.published?.sequence ?? 0) >= lastSequence) return;
     // Phones have seen a newer list, and would refuse this one.
-    log.warn('an older key ring was restored: its key list is signed anew');
+    log.warn('an older key ring was restored: its key list is signed again');
     const change = { actor: 'schedule', action: 'sign after a restore' };
     this.#adopt(await keeper.change(withListToRenew, change));
   }

@@ -3,7 +3,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
 import { openAdminSocket } from './administration/admin-socket.js';
-import type { KeyDesk } from './administration/key-desk.js';
+import type { KeyAdmin } from './administration/key-admin.js';
 import { auditFile } from './audit-log.js';
 import type { KeyRingConfiguration } from './key-ring-configuration.js';
 import { KeyRingKeeper } from './key-ring-keeper.js';
@@ -65,8 +65,8 @@ export async function openKeyRing(
     random,
   });
   await keyRing.refresh();
-  const desk = createKeyDesk(keeper, { ...options, clock, takeOver: () => keyRing.takeOver() });
-  const admin = await openAdminSocket(configuration.adminSocket, { desk, log });
+  const admin = createKeyAdmin(keeper, { ...options, clock, takeOver: () => keyRing.takeOver() });
+  const adminSocket = await openAdminSocket(configuration.adminSocket, { admin, log });
   const period = configuration.place.kind === 'file' ? filePollMilliseconds : rowPollMilliseconds;
   const timer = setInterval(() => void keyRing.refresh(), period);
   timer.unref();
@@ -74,21 +74,21 @@ export async function openKeyRing(
     keyRing,
     async close() {
       clearInterval(timer);
-      await admin?.close();
+      await adminSocket?.close();
       await keyRing.idle();
     },
   };
 }
 
-export interface CreateKeyDeskOptions extends Pick<OpenKeyRingOptions, 'sodium' | 'clock' | 'database'> {
+export interface CreateKeyAdminOptions extends Pick<OpenKeyRingOptions, 'sodium' | 'clock' | 'database'> {
   takeOver(): Promise<void>;
 }
 
 /** What commands work with. */
-export function createKeyDesk(
+export function createKeyAdmin(
   keeper: KeyRingKeeper,
-  { sodium, clock, database, takeOver }: CreateKeyDeskOptions,
-): KeyDesk {
+  { sodium, clock, database, takeOver }: CreateKeyAdminOptions,
+): KeyAdmin {
   return { keeper, sodium, clock, readKeyUses: () => readKeyUses(database.db), takeOver };
 }
 

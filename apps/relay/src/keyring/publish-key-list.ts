@@ -54,7 +54,7 @@ export function withListToRenew(ring: KeyRing): KeyRing {
   return published === undefined ? ring : { ...ring, published: { ...published, issuedAt: 0 } };
 }
 
-/** When the published list is to be signed anew, in Unix milliseconds. */
+/** When the published list is to be signed again, in Unix milliseconds. */
 export function renewalDue(issuedAt: number, policy: RotationPolicy): number {
   return issuedAt + policy.listValidMilliseconds / 2;
 }

@@ -2,7 +2,7 @@ import { BulkStatement } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayDatabase, RelayTables } from '../tables.js';
-import type { SealedRegistrationMark } from './registration-binding.js';
+import type { SealedRegistrationMark } from './open-registration.js';
 
 /** For whom a sealed registration was presented. */
 interface PresentedFor {

@@ -3,7 +3,7 @@ import { BulkStatement } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
-import type { OpenedRegistration } from './registration-store.js';
+import type { OpenedRegistration } from './open-registration.js';
 
 type Numbered = Pick<OpenedRegistration, 'device' | 'sequence'>;
 

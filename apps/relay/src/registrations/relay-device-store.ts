@@ -34,7 +34,7 @@ export async function findRelayDevices(
 export interface Expiry {
   /** When the token was found dead, in Unix milliseconds. */
   readonly at: number;
-  /** Only a device that last registered before this instant expires: a registration made since proves the token anew. */
+  /** Only a device that last registered before this instant expires: a later registration proves that the token lives. */
   readonly ifRegisteredBefore: number;
 }
 

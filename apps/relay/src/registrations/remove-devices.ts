@@ -14,7 +14,7 @@ interface Context {
 }
 
 /**
- * Forgets devices of one realm, their tokens with them, because their users are gone or registered anew. Success also
+ * Forgets devices of one realm, their tokens with them, because their users are gone or have registered again. Success also
  * for ids that are unknown, removed already or another realm's, all alike, so that a repeat is harmless and nothing is
  * told about others. Each id costs the server as much of its quota as a notification. An extension of the push
  * registration protocol.

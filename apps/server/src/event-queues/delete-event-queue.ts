@@ -18,12 +18,15 @@ export const deleteEventQueue = operation({
   parameters: z.object({ queue_id: z.string() }),
   answer: noAnswer,
   codes: ['BAD_EVENT_QUEUE_ID'],
-  async handle({ bell, clock, database }: ServerContext, { actor, parameters: { queue_id: queueId } }) {
+  async handle(
+    { queueListeners, clock, database }: ServerContext,
+    { actor, parameters: { queue_id: queueId } },
+  ) {
     const now = clock();
     const isDeleted = await database.write(async (transaction) => {
       const isLive = (await findQueue(transaction.db, actor.id, queueId, now)) !== undefined;
       const isDeleted = await deleteQueue(transaction.db, actor.id, queueId);
-      if (isDeleted) await bell.ring(transaction, queueId);
+      if (isDeleted) await queueListeners.notify(transaction, queueId);
       return isLive && isDeleted;
     });
     if (!isDeleted) throw badEventQueue(queueId);

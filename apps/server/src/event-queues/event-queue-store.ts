@@ -15,7 +15,7 @@ export type EventOnWire = JsonObject & { readonly id: number; readonly type: str
 export const queueLifetimeMilliseconds = 10 * 60_000;
 /** Asking again is noted down no more often than this. */
 export const noteUseAfterMilliseconds = 60_000;
-/** A queue with more unacknowledged events is given up: its client has to start afresh anyway. */
+/** A queue with more unacknowledged events is given up: its client has to start again anyway. */
 export const maximumEventsPerQueue = 1000;
 // With one more, the one that was used longest ago is given up.
 const maximumQueuesPerUser = 50;

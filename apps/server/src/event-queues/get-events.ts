@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { user } from '../users/authenticate.js';
 import { badEventQueue } from './bad-event-queue.js';
-import type { Listener } from './event-bell.js';
 import {
   acknowledgeEvents,
   type EventOnWire,
@@ -15,6 +14,7 @@ import {
   noteUseAfterMilliseconds,
   takeEventId,
 } from './event-queue-store.js';
+import type { QueueListener } from './queue-listeners.js';
 
 interface Poll {
   readonly userId: UserId;
@@ -23,8 +23,8 @@ interface Poll {
 }
 
 /**
- * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which is thereby
- * acknowledged. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
+ * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which acknowledges
+ * those before it. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
  * Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or BAD_EVENT_QUEUE_ID.
  */
 export const getEvents = operation({
@@ -47,13 +47,13 @@ export const getEvents = operation({
   lane: (head) =>
     head.queryParameter('dont_block') === 'true' ? undefined : head.queryParameter('queue_id'),
   async handle(context: ServerContext, { actor, parameters, signal }) {
-    const { bell, database, longPollTimeoutSeconds } = context;
+    const { queueListeners, database, longPollTimeoutSeconds } = context;
     const { queue_id: queueId, last_event_id: lastEventId, dont_block } = parameters;
     const poll = { userId: actor.id, queueId, lastEventId };
     await acknowledge(context, poll);
     if (dont_block)
       return { queue_id: queueId, events: await eventsAfter(database.db, queueId, lastEventId) };
-    const listener = bell.listen(queueId);
+    const listener = queueListeners.listen(queueId);
     try {
       const milliseconds = longPollTimeoutSeconds * 1000;
       const events = await nextEvents(context, poll, { listener, milliseconds, signal });
@@ -84,7 +84,7 @@ async function acknowledge({ clock, database }: ServerContext, poll: Poll): Prom
 }
 
 interface Waiting {
-  readonly listener: Listener;
+  readonly listener: QueueListener;
   readonly milliseconds: number;
   readonly signal: AbortSignal;
 }
@@ -96,9 +96,9 @@ async function nextEvents(context: ServerContext, poll: Poll, waiting: Waiting):
     if (events.length > 0) return events;
     // It may have been deleted, or have expired while nobody looked.
     await requireQueue(database.db, poll, clock());
-    const awakening = await waiting.listener.wait(waiting.milliseconds, waiting.signal);
-    if (awakening === 'gone') return [];
-    if (awakening === 'quiet') return lastLook(context, poll);
+    const end = await waiting.listener.wait(waiting.milliseconds, waiting.signal);
+    if (end === 'gone') return [];
+    if (end === 'timed-out') return lastLook(context, poll);
   }
 }
 

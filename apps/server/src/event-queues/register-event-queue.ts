@@ -43,13 +43,13 @@ export const registerEventQueue = operation({
   }),
   codes: [],
   async handle(context: ServerContext, { actor, parameters: { event_types } }) {
-    const { bell, clock, database, realm, serverPush } = context;
+    const { queueListeners, clock, database, realm, serverPush } = context;
     const queueId = randomUUID();
     const now = clock();
     await database.write(async (transaction) => {
       const queue = { queueId, userId: actor.id, eventTypes: event_types };
       const surplus = await insertQueue(transaction.db, queue, now);
-      for (const gone of surplus) await bell.ring(transaction, gone);
+      for (const gone of surplus) await queueListeners.notify(transaction, gone);
     });
     return {
       queue_id: queueId,

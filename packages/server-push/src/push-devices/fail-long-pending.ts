@@ -22,7 +22,7 @@ const errorCode = 'REQUEST_EXPIRED';
 
 /**
  * Has registrations fail whose job is gone, because an operator dropped it or a backup did not have it: the phone is
- * told, and registers again, instead of waiting for ever. Call it before the jobs are started.
+ * told, and registers again, instead of waiting without end. Call it before the jobs are started.
  */
 export function scheduleFailureOfLongPending({
   database,

@@ -5,9 +5,9 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PublishEvent } from '../server-push-options.js';
 import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
+import type { AcceptedRegistration } from './accept-registration.js';
 import { pushDeviceEvent } from './push-device-state.js';
 import {
-  type AcceptedRegistration,
   activateRegistration,
   type ChangedPushDevice,
   type FreedRelayDevice,
@@ -105,7 +105,7 @@ function forwardRegistrationHandler(
     const registration = {
       pushAccountId: row.push_account_id,
       bouncerPublicKey: row.pending_bouncer_public_key ?? '',
-      encryptedRegistration: row.pending_encrypted_registration ?? '',
+      encryptedPushRegistration: row.pending_encrypted_registration ?? '',
     };
     const outcome = await link.register(registration, signal);
     if (outcome.kind === 'accepted') {

@@ -10,9 +10,9 @@ import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 import { rateLimitHit } from '../rate-limit-hit.js';
 import type { PushActor } from '../server-push-options.js';
+import { type Acceptance, acceptRegistration, isRegistered } from './accept-registration.js';
 import { type CheckedRegistration, checkRegistration } from './check-registration.js';
 import { enqueueForwarding } from './forward-registration.js';
-import { type Acceptance, acceptRegistration, isRegistered } from './push-device-store.js';
 import {
   defaultRegistrationsPerHour,
   type TakenRegistration,

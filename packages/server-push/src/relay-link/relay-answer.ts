@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, parseJson } from '@waxwing/protocol';
+import { isJsonObject, type JsonValue, parseJsonOrUndefined } from '@waxwing/protocol';
 import { parseRetryAfter } from '@waxwing/service/http';
 import type { z } from 'zod';
 
@@ -53,7 +53,7 @@ export function interpretAnswer<Schema extends z.ZodType>(
   now: number,
 ): RelayOutcome<z.infer<Schema>> {
   const { status } = received;
-  const body = parseBody(received.body);
+  const body = received.body === undefined ? undefined : parseJsonOrUndefined(received.body);
   const retryAfter = parseRetryAfter(received.retryAfter, now);
   const retry = (cause: RetryCause, reason: string): RelayRetry => ({
     kind: 'retry',
@@ -77,16 +77,6 @@ export function interpretAnswer<Schema extends z.ZodType>(
   }
   const hint = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
   return retry('admin-must-act', `answered ${status}${hint}; is its address right?`);
-}
-
-function parseBody(text: string | undefined): JsonValue | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return parseJson(text);
-  } catch {
-    // Not JSON: no answer of the protocol, which the caller sees by the missing value.
-    return undefined;
-  }
 }
 
 function isSuccess(body: JsonValue | undefined): boolean {

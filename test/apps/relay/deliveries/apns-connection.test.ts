@@ -9,7 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { rebuildAps } from '../../../../apps/relay/src/deliveries/requests/aps.js';
+import { rebuildAps } from '../../../../apps/relay/src/deliveries/requests/read-push-request.js';
 import { ApnsConnection } from '../../../../apps/relay/src/deliveries/vendors/apns/connection.js';
 import {
   type ApnsEnding,

@@ -125,7 +125,7 @@ describe('the connections to APNs', () => {
     expect(await send()).toMatchObject({ kind: 'answered' });
   });
 
-  it('that refuse a stream again and again are not asked for ever', async () => {
+  it('that refuse a stream again and again are not asked without end', async () => {
     let streams = 0;
     peer.on('stream', (stream) => {
       streams += 1;

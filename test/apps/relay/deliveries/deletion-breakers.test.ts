@@ -109,7 +109,7 @@ describe('deletions that an operator confirmed', () => {
     expect(await store?.list()).toMatchObject([{ confirmedAt: time.now - 60_000 }]);
   });
 
-  it('can be frozen anew when the day is over', async () => {
+  it('can be frozen again when the day is over', async () => {
     const breakers = await startProcess();
     await hear(breakers, 100, 1);
     await store?.confirm(app, time.now);

@@ -27,6 +27,7 @@ import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { placeOfToken, type TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { openSharedQuotas } from '../../../../apps/relay/src/servers/quota-exchange.js';
 import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
 import type { RealmId } from '../../../../apps/relay/src/servers/server-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
@@ -132,8 +133,12 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     ...{ configuration, clock, log, metrics, database, tokenVault, unreadableTokens, timings },
     random: Math.random,
   });
+  const { quotas, exchange } = await openSharedQuotas({
+    ...{ database, clock, log, notificationsPerMinute: configuration.notificationsPerMinute },
+    intervalMilliseconds: timings.quotaExchangeMilliseconds,
+  });
   const servers = new ServerDirectory(database.db, clock);
-  const operations = bindOperations({ servers, deliveries }, [notify, findReceipts]);
+  const operations = bindOperations({ servers, quotas, deliveries }, [notify, findReceipts]);
   const checks = { vendors: () => deliveries.readiness(), keys: () => unreadableTokens.describe() };
   const readiness = new Readiness(checks, log);
   const app = await createHttpApp({ log, metrics, operations, readiness });
@@ -286,6 +291,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       await app.close();
       await database.jobs.stop(0);
       await deliveries.close(keepData ? patienceMilliseconds : 0);
+      await exchange.stop(keepData ? patienceMilliseconds : 0);
       await database.close();
       await own?.close();
       if (!keepData) rmSync(dir, { recursive: true, force: true });

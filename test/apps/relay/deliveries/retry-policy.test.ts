@@ -14,7 +14,7 @@ import {
 import type {
   UnansweredReason,
   VendorAnswer,
-} from '../../../../apps/relay/src/deliveries/vendors/vendor-answer.js';
+} from '../../../../apps/relay/src/deliveries/vendors/vendor-sender.js';
 
 const now = Date.UTC(2026, 0, 5, 12);
 

@@ -1,9 +1,9 @@
-import { maximumEncryptedRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
+import { maximumEncryptedPushRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/key-ring-token-vault.js';
 import { newKeyRing, newTokenKey } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/token-vault.js';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
 import { decodeSealedRegistration } from '../../../../apps/relay/src/registrations/open-registration.js';
@@ -18,7 +18,7 @@ import {
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
 import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
-import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
+import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
 import { sealUnbound } from '../../../support/unbound-token.js';
@@ -68,7 +68,7 @@ eachBackend((backend) => {
   afterEach(() => database.close());
 
   function present(...presented: readonly Presented[]) {
-    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapBouncerKeys() });
+    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapRegistrationKeys() });
     return store.saveAll(presented.map(opened), 1);
   }
   const save = async (...presented: readonly Presented[]) => deviceIds(await present(...presented));
@@ -195,8 +195,10 @@ describe('two relays that save the same devices in opposite orders', () => {
 });
 
 it('opens no box that is longer than any registration', () => {
-  const longest = 'A'.repeat(maximumEncryptedRegistrationCharacters);
-  expect(decodeSealedRegistration(longest)).toHaveLength((maximumEncryptedRegistrationCharacters / 4) * 3);
+  const longest = 'A'.repeat(maximumEncryptedPushRegistrationCharacters);
+  expect(decodeSealedRegistration(longest)).toHaveLength(
+    (maximumEncryptedPushRegistrationCharacters / 4) * 3,
+  );
   expect(decodeSealedRegistration(`${longest}AAAA`)).toBeUndefined();
 });
 

@@ -12,7 +12,7 @@ import {
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
 import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
-import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
+import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { realmUuid } from '../relay-under-test.js';
@@ -50,7 +50,7 @@ eachBackend((backend) => {
   afterEach(() => database.close());
 
   async function register(tokenVault: TokenVault, tokens: readonly string[]) {
-    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapBouncerKeys() });
+    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapRegistrationKeys() });
     const registrations = tokens.map((token) => {
       const target = { tokenKind: 'fcm', token } as const;
       const device = { realmId, pushAccountId: 7n as PushAccountId, target, registeredAt: 1 };
@@ -89,7 +89,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('writes what nobody registers again anew, keeping ids, and has the old key destroyed only then', async () => {
+  it('encrypts with the new key what nobody registers again, keeping ids, and has the old key destroyed only then', async () => {
     const tokens = Array.from({ length: 450 }, (_, index) => `token ${index}`);
     const ids = await register(before, tokens);
     expect(await reencrypt(false)).toEqual([]);
@@ -115,7 +115,7 @@ eachBackend((backend) => {
     expect([first, last].map((id) => rows.get(id)?.token.slice(0, 4))).toEqual(['new:', 'new:']);
   });
 
-  it('looks at a small number of devices at a time, also where none has to be written anew', async () => {
+  it('looks at a small number of devices at a time, also where none has to be encrypted again', async () => {
     await register(
       after,
       Array.from({ length: 2100 }, (_, index) => `token ${index}`),

@@ -6,31 +6,22 @@ import type { UnreadableTokens } from '../../registrations/unreadable-tokens.js'
 import type { AppRegistry, AppRoute } from '../apps/app-registry.js';
 import type { CredentialBreakers } from '../breakers/credential-breakers.js';
 import type { DeletionBreakers } from '../breakers/deletion-breakers.js';
-import { type Delivery, keptUntil, type Notification, type Vendor } from '../delivery.js';
+import { type Delivery, keptUntil, type Notification } from '../delivery.js';
 import type { DeliveryMetrics } from '../delivery-metrics.js';
-import { findPolicy } from '../policy/find-policy.js';
-import { judgeAnswer, type PlainOutcome } from '../policy/judge-answer.js';
+import {
+  blamesCredential,
+  type CredentialVerdict,
+  findPolicy,
+  judgeAnswer,
+  type Outcome,
+  provesCredential,
+  throttlesDevice,
+} from '../policy/judge-answer.js';
 import { apnsBodyBytes } from '../vendors/apns/message.js';
 import { fcmDataBytes } from '../vendors/fcm/message.js';
-import type { VendorAnswer } from '../vendors/vendor-answer.js';
+import type { VendorAnswer } from '../vendors/vendor-sender.js';
 import { DeviceRests } from './device-rests.js';
 import { ReplacedNotifications } from './replaced-notifications.js';
-
-/** What came of one attempt, and what must be remembered with it. */
-export type Attempt =
-  | { readonly kind: 'sent'; readonly workedEnvironment?: ApnsEnvironment }
-  /** Without `ifRegisteredBefore` there is no device to expire. */
-  | { readonly kind: 'gone'; readonly reason: string; readonly ifRegisteredBefore?: number }
-  /** `isTry` is false when the notification was only held back, which does not count against it. */
-  | {
-      readonly kind: 'retry';
-      readonly reason: string;
-      readonly at: number;
-      readonly isTry: boolean;
-      /** Whether it may have been sent all the same. */
-      readonly isInDoubt?: boolean;
-    }
-  | { readonly kind: 'rejected'; readonly reason: string; readonly fault: DeliveryFault };
 
 export interface AttemptOptions {
   /** Tries made before this one. */
@@ -65,11 +56,11 @@ interface Answered {
   readonly isInDoubt?: boolean;
 }
 
-const sent: Attempt = { kind: 'sent' };
+const sent: Outcome = { kind: 'sent' };
 const heldApartMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
-/** One try at reaching one device: the right app, its breaker, the vendor, first aid, the verdict. */
+/** One try at reaching one device: the right app, its breaker, the vendor, a second try at once where it may help, the verdict. */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
   readonly #rests: DeviceRests;
@@ -81,7 +72,7 @@ export class DeliveryAttempts {
   }
 
   /** Never rejects for what a vendor does; rejects when the database cannot be used. */
-  async attempt(delivery: Delivery, options: AttemptOptions): Promise<Attempt> {
+  async attempt(delivery: Delivery, options: AttemptOptions): Promise<Outcome> {
     const { target } = delivery.device;
     const environment = target.tokenKind === 'apns' ? target.apnsEnvironment : 'production';
     const route = this.#options.apps.find(delivery, environment);
@@ -105,15 +96,11 @@ export class DeliveryAttempts {
     if (at !== undefined) return this.#rest(delivery, at);
     const answer = await route.sender.send(delivery, question);
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
-    return this.#conclude(
-      delivery,
-      await this.#giveFirstAid(question, { route, environment, answer }),
-      options,
-    );
+    return this.#conclude(delivery, await this.#tryAtOnce(question, { route, environment, answer }), options);
   }
 
   /** For a device whose token cannot be read; nothing of it is deleted, since it may be readable again. */
-  refuseUnreadable({ urgency }: Notification, { id, unreadable }: UnreadableRelayDevice): Attempt {
+  refuseUnreadable({ urgency }: Notification, { id, unreadable }: UnreadableRelayDevice): Outcome {
     const { metrics, unreadableTokens } = this.#options;
     const { reason } = unreadable;
     metrics.countUnsent(urgency.vendor, reason);
@@ -122,14 +109,14 @@ export class DeliveryAttempts {
   }
 
   /** The same for a notification that was accepted before: it waits for the right key ring while it is worth it. */
-  holdUnreadable({ id, unreadable }: UnreadableRelayDevice): Attempt {
+  holdUnreadable({ id, unreadable }: UnreadableRelayDevice): Outcome {
     const { clock, delayDivisor, unreadableTokens } = this.#options;
     unreadableTokens.note(id, unreadable);
     const at = Math.ceil(clock() + unreadableRetryMilliseconds / delayDivisor);
     return { kind: 'retry', reason: unreadable.reason, at, isTry: false };
   }
 
-  #rest({ notification, device }: Delivery, at: number): Attempt {
+  #rest({ notification, device }: Delivery, at: number): Outcome {
     // What is not worth it any more by then neither waits nor takes the place of another.
     if (at < keptUntil(notification)) {
       this.#rests.hold(device.id);
@@ -139,7 +126,7 @@ export class DeliveryAttempts {
   }
 
   /** Tries with whatever credential the operator has put in place of the one that was refused. */
-  async #probe(question: Question, before: TriesBefore): Promise<Attempt> {
+  async #probe(question: Question, before: TriesBefore): Promise<Outcome> {
     const { credentials, apps } = this.#options;
     const { delivery, environment } = question;
     const { appId } = question.route;
@@ -149,19 +136,19 @@ export class DeliveryAttempts {
       const first = await this.#send({ ...question, route });
       // Said of this app: what comes after may be the answer of Apple's other system.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
-      const answered = await this.#giveFirstAid({ ...question, route }, first);
+      const answered = await this.#tryAtOnce({ ...question, route }, first);
       return await this.#conclude(delivery, answered, before);
     } finally {
       credentials.endProbe(appId);
     }
   }
 
-  async #giveFirstAid(question: Question, first: Answered): Promise<Answered> {
+  async #tryAtOnce(question: Question, first: Answered): Promise<Answered> {
     if (first.answer.kind === 'accepted') return first;
-    const { firstAid } = findPolicy(question.route.vendor, first.answer);
-    if (firstAid === undefined) return first;
-    if (firstAid === 'other-environment') return this.#askOtherEnvironment(question, first);
-    if (firstAid === 'fresh-token') await question.route.sender.refreshCredential();
+    const { secondTry } = findPolicy(question.route.vendor, first.answer);
+    if (secondTry === undefined) return first;
+    if (secondTry === 'other-environment') return this.#askOtherEnvironment(question, first);
+    if (secondTry === 'fresh-token') await question.route.sender.refreshCredential();
     return this.#send(question);
   }
 
@@ -174,82 +161,82 @@ export class DeliveryAttempts {
       return { ...first, isInDoubt: true };
     }
     const second = await this.#send({ ...question, route, environment });
-    const isKeyRefused =
-      second.answer.kind !== 'accepted' &&
-      /^(credential-trouble|credential-suspected|mint-throttled)$/.test(
-        findPolicy(route.vendor, second.answer).outcome,
-      );
-    return isKeyRefused ? { ...first, isInDoubt: true } : second;
+    return blamesCredential(route.vendor, second.answer) ? { ...first, isInDoubt: true } : second;
   }
 
   async #send({ delivery, route, environment, notAfter }: Question): Promise<Answered> {
     return { route, environment, answer: await route.sender.send(delivery, { environment, notAfter }) };
   }
 
-  #concludeSent(
+  async #concludeSent(
     delivery: Delivery,
     { appId, vendor }: AppRoute,
     environment: ApnsEnvironment,
-  ): Attempt | Promise<Attempt> {
+  ): Promise<Outcome> {
     const { notification, device } = delivery;
     const { target } = device;
     const { credentials, deletions, metrics } = this.#options;
     this.#replaced.note(notification);
     deletions.noteSent(appId, delivery);
     metrics.countSent(vendor);
+    if (credentials.awaitsSuccess(appId)) await credentials.worked(appId);
     const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
-    const attempt: Attempt = isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;
-    return credentials.awaitsSuccess(appId) ? credentials.worked(appId).then(() => attempt) : attempt;
+    return isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;
   }
 
   async #conclude(
     delivery: Delivery,
     { route, environment, answer, isInDoubt }: Answered,
     { triesBefore, doubtsBefore }: TriesBefore,
-  ): Promise<Attempt> {
+  ): Promise<Outcome> {
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
     const { clock, random, delayDivisor, credentials, metrics } = this.#options;
     const { vendor, appId } = route;
-    const judged = judgeAnswer(
+    const verdict = judgeAnswer(
       { vendor, delivery, answer, tries: triesBefore + 1, doubtsBefore },
       { now: clock(), random, delayDivisor },
     );
-    if (judged.kind === 'credential-trouble') {
-      metrics.count(vendor, judged.kind, answer);
-      const notBefore = judged.trouble === 'mint-throttled' ? route.sender.renewableAt : 0;
-      const at = await credentials.refused(route, judged.reason, notBefore);
-      return { kind: 'retry', reason: judged.reason, at, isTry: false };
-    }
-    if (judged.kind === 'credential-suspected') {
-      metrics.count(vendor, judged.kind, answer);
-      const { reason, otherwise } = judged;
-      const at = await credentials.suspected(route, delivery.device, reason);
-      if (at !== undefined) return { kind: 'retry', reason, at, isTry: false };
-      if (otherwise.kind === 'retry') return { ...otherwise, isTry: true };
-      this.#logRejection(delivery, reason, otherwise.fault);
-      return otherwise;
+    if (verdict.kind === 'credential-trouble' || verdict.kind === 'credential-suspected') {
+      metrics.count(vendor, verdict.kind, answer);
+      return this.#blameCredential(delivery, route, verdict);
     }
     if (provesCredential(vendor, answer)) await credentials.worked(appId);
-    if (judged.kind === 'retry' && isDeviceThrottled(vendor, answer)) {
-      this.#rests.begin(delivery.device.id, judged.at);
+    if (verdict.kind === 'retry' && throttlesDevice(vendor, answer)) {
+      this.#rests.begin(delivery.device.id, verdict.at);
     }
-    const outcome: PlainOutcome =
-      isInDoubt && judged.kind === 'gone'
-        ? { kind: 'rejected', reason: judged.reason, fault: 'registration' }
-        : judged;
-    const attempt = await this.#weighDeath(appId, delivery, outcome);
-    metrics.count(vendor, attempt.kind, answer);
-    if (attempt.kind === 'rejected') this.#logRejection(delivery, attempt.reason, attempt.fault);
-    return attempt;
+    const outcome =
+      verdict.kind === 'gone' ? await this.#weighDeath(appId, delivery, verdict, isInDoubt) : verdict;
+    metrics.count(vendor, outcome.kind, answer);
+    if (outcome.kind === 'rejected') this.#logRejection(delivery, outcome.reason, outcome.fault);
+    return outcome;
   }
 
-  async #weighDeath(appId: string, delivery: Delivery, outcome: PlainOutcome): Promise<Attempt> {
-    if (outcome.kind === 'retry') return { ...outcome, isTry: true };
-    if (outcome.kind !== 'gone' || (await this.#options.deletions.mayDelete(appId, delivery))) return outcome;
-    return { kind: 'rejected', reason: `DELETIONS_FROZEN_${outcome.reason}`, fault: 'vendor' };
+  async #blameCredential(delivery: Delivery, route: AppRoute, verdict: CredentialVerdict): Promise<Outcome> {
+    const { credentials } = this.#options;
+    const { reason } = verdict;
+    if (verdict.kind === 'credential-trouble') {
+      const notBefore = verdict.trouble === 'mint-throttled' ? route.sender.renewableAt : 0;
+      return { kind: 'retry', reason, at: await credentials.refused(route, reason, notBefore), isTry: false };
+    }
+    const at = await credentials.suspected(route, delivery.device, reason);
+    if (at !== undefined) return { kind: 'retry', reason, at, isTry: false };
+    const { otherwise } = verdict;
+    if (otherwise.kind === 'rejected') this.#logRejection(delivery, reason, otherwise.fault);
+    return otherwise;
   }
 
-  #reject(delivery: Delivery, reason: string, fault: DeliveryFault): Attempt {
+  async #weighDeath(
+    appId: string,
+    delivery: Delivery,
+    death: Extract<Outcome, { kind: 'gone' }>,
+    isInDoubt = false,
+  ): Promise<Outcome> {
+    if (isInDoubt) return { kind: 'rejected', reason: death.reason, fault: 'registration' };
+    if (await this.#options.deletions.mayDelete(appId, delivery)) return death;
+    return { kind: 'rejected', reason: `DELETIONS_FROZEN_${death.reason}`, fault: 'vendor' };
+  }
+
+  #reject(delivery: Delivery, reason: string, fault: DeliveryFault): Outcome {
     this.#options.metrics.countUnsent(delivery.notification.urgency.vendor, reason);
     this.#logRejection(delivery, reason, fault);
     return { kind: 'rejected', reason, fault };
@@ -266,16 +253,6 @@ interface Question {
   readonly route: AppRoute;
   readonly environment: ApnsEnvironment;
   readonly notAfter: number;
-}
-
-/** Whether the vendor judged the notification on its merits, and thus took the credential; a busy one did not. */
-function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
-  return answer.kind === 'accepted' || /^(?:gone|rejected)$/.test(findPolicy(vendor, answer).outcome);
-}
-
-function isDeviceThrottled(vendor: Vendor, answer: Exclude<VendorAnswer, { kind: 'accepted' }>): boolean {
-  const policy = findPolicy(vendor, answer);
-  return policy.outcome === 'retry' && policy.schedule === 'apnsDeviceThrottle';
 }
 
 function payloadBytes({ notification }: Delivery): number {

@@ -1,16 +1,17 @@
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service/command-line';
-import CliTable from 'cli-table3';
+import {
+  CommandError,
+  type ConsentFlags,
+  formatTable,
+  type OutputFlags,
+  printResult,
+  requireConsent,
+  type Terminal,
+  withJson,
+  withYes,
+} from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import { printResult, withJson } from '../../servers/server-commands.js';
 import { withRelayDatabase } from '../../with-database.js';
 import { BreakerStore, type StoredBreaker } from './breaker-store.js';
-
-interface OutputFlags {
-  readonly json?: true;
-}
-interface ConsentFlags extends OutputFlags {
-  readonly yes?: true;
-}
 
 /** Adds the commands of `apps`: which apps' credentials are refused, and which apps' deletions are frozen. */
 export function addAppCommands(apps: Command, terminal: Terminal): void {
@@ -18,17 +19,20 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
     .description('show what is held back, and why')
     .action(async ({ json }: OutputFlags) => {
       const breakers = await withRelayDatabase(terminal, (database) => new BreakerStore(database).list());
-      printResult(terminal, json, {
-        machines: { apps: breakers.map(formatForMachines) },
-        people: breakers.length === 0 ? 'Nothing is held back.' : formatTable(breakers),
-      });
+      printResult(
+        terminal,
+        { json },
+        {
+          machines: { apps: breakers.map(formatForMachines) },
+          people: breakers.length === 0 ? 'Nothing is held back.' : await formatBreakers(breakers),
+        },
+      );
     });
-  withJson(apps.command('confirm-deletions'))
+  withYes(withJson(apps.command('confirm-deletions')))
     .description(
       'say that the dead tokens of an app are really dead: they are deleted again, for a day without question',
     )
     .argument('<app>', 'the app as "apps status" shows it, such as fcm:my-project')
-    .option('--yes', 'do not ask')
     .action(async (app: string, { json, yes }: ConsentFlags) => {
       await withRelayDatabase(terminal, async (database) => {
         const store = new BreakerStore(database);
@@ -41,10 +45,14 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
         await requireConsent(terminal, question, yes);
         await store.confirm(app, terminal.clock());
       });
-      printResult(terminal, json, {
-        machines: { app, state: 'confirmed' },
-        people: `Dead tokens of ${app} are deleted again; a running relay notices within seconds.`,
-      });
+      printResult(
+        terminal,
+        { json },
+        {
+          machines: { app, state: 'confirmed' },
+          people: `Dead tokens of ${app} are deleted again; a running relay notices within seconds.`,
+        },
+      );
     });
 }
 
@@ -73,14 +81,13 @@ function formatForMachines(breaker: StoredBreaker): object {
   };
 }
 
-function formatTable(breakers: readonly StoredBreaker[]): string {
-  const table = new CliTable({
-    head: ['app', 'whose', 'state', 'since', 'why'],
-    style: { head: [], border: [] },
-  });
-  for (const breaker of breakers) {
-    const since = new Date(breaker.openedAt).toISOString();
-    table.push([breaker.app, whoseOf(breaker), stateOf(breaker), since, breaker.reason]);
-  }
-  return table.toString();
+function formatBreakers(breakers: readonly StoredBreaker[]): Promise<string> {
+  const rows = breakers.map((breaker) => [
+    breaker.app,
+    whoseOf(breaker),
+    stateOf(breaker),
+    new Date(breaker.openedAt).toISOString(),
+    breaker.reason,
+  ]);
+  return formatTable(['app', 'whose', 'state', 'since', 'why'], rows);
 }

@@ -16,7 +16,7 @@ export interface Scope {
 
 const maximumRealms = 10_000;
 
-/** What one app's vendor said of late, by realm, by server and in all. */
+/** What one app's vendor said lately, by realm, by server and in all. */
 export class AppShares {
   readonly #app: string;
   readonly #isFrozen: (key: string) => boolean;

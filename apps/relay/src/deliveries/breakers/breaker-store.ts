@@ -83,7 +83,7 @@ export class BreakerStore {
     return row?.opened_at;
   }
 
-  /** A process that starts asks the vendors anew whether they take its credentials. */
+  /** A process that starts asks the vendors again whether they take its credentials. */
   async forgetCredentials(): Promise<void> {
     await this.#database.write(({ db }) =>
       db.deleteFrom('app_breakers').where('kind', '=', 'credential').execute(),

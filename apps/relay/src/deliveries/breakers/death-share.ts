@@ -26,7 +26,7 @@ interface Contribution {
 }
 
 /**
- * Which share of tokens a vendor called dead of late, and whether that is far more than usual: over twenty of about the
+ * Which share of tokens a vendor called dead lately, and whether that is far more than usual: over twenty of about the
  * last hundred outcomes, and a fifth of them or five times the usual share, or over twenty without one that was sent
  * between them. An hour of silence counts as a hundred outcomes.
  */

@@ -39,7 +39,7 @@ export class DeletionBreakers {
   /** Push accounts and tokens that a scope counted within the hour, and in which era of its share. */
   readonly #counted: Readonly<Record<'sent' | 'dead', RecentLookups<object>>>;
   readonly #frozen = new Map<string, FrozenWatch>();
-  /** How long lasted what thawed of late. */
+  /** How long those freezings lasted that thawed lately. */
   readonly #thawed: RecentLookups<number>;
   readonly #confirmed = new Map<string, number>();
   /** What is being stored as frozen. */

@@ -1,15 +1,22 @@
 import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
+import { parseJson, stringifyJson } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
-import { findRelayDevices, setApnsEnvironment } from '../../registrations/relay-device-store.js';
+import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase, RelayTables, RelayTransaction } from '../../tables.js';
-import type { Attempt, AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
-import { keptUntil, type Notification } from '../delivery.js';
-import { isOfKind } from '../match-kind.js';
-import { expireDevice } from './expire-device.js';
-import { type Receipt, type ReceiptStore, saveReceipts } from './receipt-store.js';
-import { decodeNotification, encodeNotification } from './stored-notification.js';
+import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
+import { isOfKind, keptUntil, type Notification } from '../delivery.js';
+import type { Outcome, RetryOutcome } from '../policy/judge-answer.js';
+import { applyOutcome } from './apply-outcome.js';
+import {
+  countTry,
+  type Receipt,
+  type ReceiptStore,
+  receiptOf,
+  saveReceipts,
+  type TryCounts,
+} from './receipt-store.js';
 
 export interface DeliveryQueueOptions {
   readonly database: RelayDatabase;
@@ -46,7 +53,7 @@ export class DeliveryQueue {
   async add(
     transaction: RelayTransaction,
     notification: Notification,
-    { at: runAt, reason }: Extract<Attempt, { kind: 'retry' }>,
+    { at: runAt, reason }: RetryOutcome,
   ): Promise<void> {
     const payload = encodeNotification(notification);
     const giveUpAt = keptUntil(notification);
@@ -61,20 +68,18 @@ export class DeliveryQueue {
     if (receipt?.notBefore !== undefined && receipt.notBefore > clock()) {
       return this.#postpone(receipt, receipt.notBefore);
     }
-    const triesBefore = receipt?.attempts ?? 0;
-    const doubtsBefore = receipt?.doubts ?? 0;
-    const attempt = await this.#attempt(notification, { triesBefore, doubtsBefore });
-    const { attempts: more, doubts } = countTry(attempt);
-    const counts = { attempts: triesBefore + more, doubts: doubtsBefore + doubts };
-    const apply = (transaction: RelayTransaction) => this.#apply(transaction, notification, attempt, counts);
-    if (attempt.kind === 'retry') return { kind: 'retry', at: attempt.at, reason: attempt.reason, apply };
+    const { attempts: triesBefore = 0, doubts: doubtsBefore = 0 } = receipt ?? {};
+    const outcome = await this.#attempt(notification, { triesBefore, doubtsBefore });
+    const counts = countTry(outcome, receipt);
+    const apply = (transaction: RelayTransaction) => this.#apply(transaction, notification, outcome, counts);
+    if (outcome.kind === 'retry') return { kind: 'retry', at: outcome.at, reason: outcome.reason, apply };
     return { kind: 'done', apply };
   }
 
   async #attempt(
     notification: Notification,
     before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
-  ): Promise<Attempt> {
+  ): Promise<Outcome> {
     const { clock, attempts } = this.#options;
     const device = await this.#findDevice(notification);
     if (device === undefined) return { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
@@ -104,28 +109,23 @@ export class DeliveryQueue {
   async #apply(
     transaction: RelayTransaction,
     notification: Notification,
-    attempt: Attempt,
+    outcome: Outcome,
     counts: TryCounts,
   ): Promise<void> {
     const { db } = transaction;
     const now = this.#options.clock();
-    const isSettled = attempt.kind !== 'retry';
-    const ending =
-      attempt.kind === 'gone' ? await expireDevice(db, notification.relayDeviceId, attempt, now) : attempt;
-    if (attempt.kind === 'sent' && attempt.workedEnvironment !== undefined) {
-      await setApnsEnvironment(db, notification.relayDeviceId, attempt.workedEnvironment);
-    }
-    await saveReceipts(db, [receiptOf(notification, ending, counts, now)]);
-    if (isSettled) transaction.afterCommit(() => this.#options.onSettled());
+    const stands = await applyOutcome(db, notification.relayDeviceId, outcome, now);
+    await saveReceipts(db, [receiptOf(notification, stands, counts, now)]);
+    if (outcome.kind !== 'retry') transaction.afterCommit(() => this.#options.onSettled());
   }
 
   async #giveUp(transaction: RelayTransaction, job: Job, reason: string): Promise<void> {
     const notification = decodeNotification(job.payload);
     const receipt = await this.#options.receipts.findOne(notification);
     if (hasEnded(receipt)) return;
-    const attempt: Attempt = { kind: 'rejected', reason: `${givenUp}${reason}`, fault: 'vendor' };
+    const outcome: Outcome = { kind: 'rejected', reason: `${givenUp}${reason}`, fault: 'vendor' };
     const { attempts = 0, doubts = 0 } = receipt ?? {};
-    await this.#apply(transaction, notification, attempt, { attempts, doubts });
+    await this.#apply(transaction, notification, outcome, { attempts, doubts });
   }
 }
 
@@ -134,29 +134,17 @@ function hasEnded(receipt: Receipt | undefined): boolean {
   return receipt !== undefined && receipt.status !== 'queued' && receipt.reason?.startsWith(givenUp) !== true;
 }
 
-type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;
-
-/** What one attempt adds to a receipt's counts: one that was only held back is no try. */
-export function countTry(attempt: Attempt): { attempts: number; doubts: number } {
-  if (attempt.kind !== 'retry') return { attempts: 1, doubts: 0 };
-  return { attempts: attempt.isTry ? 1 : 0, doubts: attempt.isInDoubt === true ? 1 : 0 };
+/** A notification as text for the job queue; the token is not in it, the device's row has it. */
+function encodeNotification({ collapseId, urgency, ...rest }: Notification): string {
+  return stringifyJson({ ...rest, collapseId: collapseId ?? null, urgency: { ...urgency } });
 }
 
-/** What is remembered of an attempt. */
-export function receiptOf(
-  { serverId, notificationId, relayDeviceId }: Notification,
-  attempt: Attempt,
-  counts: TryCounts,
-  updatedAt: number,
-): Receipt {
-  return {
-    serverId,
-    notificationId,
-    relayDeviceId,
-    status: attempt.kind === 'retry' ? 'queued' : attempt.kind,
-    reason: attempt.kind === 'sent' ? undefined : attempt.reason,
-    fault: attempt.kind === 'rejected' ? attempt.fault : undefined,
-    ...counts,
-    updatedAt,
-  };
+/** What {@link encodeNotification} wrote. */
+function decodeNotification(text: string): Notification {
+  const { collapseId, ...rest } = parseJson(text) as unknown as StoredNotification;
+  return { ...rest, collapseId: collapseId ?? undefined };
+}
+
+interface StoredNotification extends Omit<Notification, 'collapseId'> {
+  readonly collapseId: string | null;
 }

@@ -3,6 +3,7 @@ import { type DeliveryFault, type DeliveryStatus, deliveryFaults, deliveryStatus
 import { removeInBatches } from '@waxwing/storage';
 import type { Selectable, Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
+import type { Outcome } from '../policy/judge-answer.js';
 
 /** Which notification for which device: an id may be used for all devices of one message. */
 export interface ReceiptKey {
@@ -11,11 +12,15 @@ export interface ReceiptKey {
   readonly relayDeviceId: RelayDeviceId;
 }
 
-/** What became of a notification. */
-export interface Receipt extends ReceiptKey {
+/** An outcome in the words in which it is stored and told to servers. */
+export interface ToldOutcome {
   readonly status: DeliveryStatus;
   readonly reason: string | undefined;
   readonly fault: DeliveryFault | undefined;
+}
+
+/** What became of a notification, as it is remembered. */
+export interface Receipt extends ReceiptKey, ToldOutcome {
   readonly attempts: number;
   /** Those of them that may have been sent all the same; none where nothing is said. */
   readonly doubts?: number | undefined;
@@ -100,7 +105,7 @@ export class ReceiptStore {
                 .$asTuple('server_id', 'notification_id', 'relay_device_id'),
             ),
           )
-          // Said again because another process may queue the same notification anew between the two.
+          // Said again because another process may queue the same notification again between the two.
           .where('status', 'in', statuses)
           .where('updated_at', '<', before)
           .executeTakeFirstOrThrow(),
@@ -109,6 +114,49 @@ export class ReceiptStore {
     };
     return removeInBatches(forgetSome, signal);
   }
+}
+
+export function tellOutcome(outcome: Outcome): ToldOutcome {
+  return {
+    status: outcome.kind === 'retry' ? 'queued' : outcome.kind,
+    reason: outcome.kind === 'sent' ? undefined : outcome.reason,
+    fault: outcome.kind === 'rejected' ? outcome.fault : undefined,
+  };
+}
+
+/** The outcome that was remembered; nothing is to be done about it any more. */
+export function outcomeOf({ status, reason = '', fault = 'vendor' }: ToldOutcome): Outcome {
+  switch (status) {
+    case 'sent':
+      return { kind: 'sent' };
+    case 'queued':
+      return { kind: 'retry', reason, at: 0, isTry: false };
+    case 'gone':
+      return { kind: 'gone', reason };
+    case 'rejected':
+      return { kind: 'rejected', reason, fault };
+  }
+}
+
+export type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;
+
+/** The counts with one more outcome: what was only held back is no try. */
+export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts = { attempts: 0 }): TryCounts {
+  if (outcome.kind !== 'retry') return { attempts: attempts + 1, doubts };
+  return {
+    attempts: attempts + (outcome.isTry ? 1 : 0),
+    doubts: doubts + (outcome.isInDoubt === true ? 1 : 0),
+  };
+}
+
+/** What is remembered of an outcome. */
+export function receiptOf(
+  { serverId, notificationId, relayDeviceId }: ReceiptKey,
+  outcome: Outcome,
+  counts: TryCounts,
+  updatedAt: number,
+): Receipt {
+  return { serverId, notificationId, relayDeviceId, ...tellOutcome(outcome), ...counts, updatedAt };
 }
 
 /** Writes receipts over former ones of the same notification and device. */

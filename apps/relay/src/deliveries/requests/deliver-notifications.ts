@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { PushRequest } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
@@ -5,20 +6,19 @@ import { isReadable, type StoredRelayDevice } from '../../registrations/relay-de
 import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase } from '../../tables.js';
-import type { Attempt, AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
-import { expiresAt, type Notification } from '../delivery.js';
+import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
+import { type Delivery, expiresAt, isOfKind, type Notification } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';
-import { isOfKind } from '../match-kind.js';
+import type { Outcome } from '../policy/judge-answer.js';
 import type { LoadLimit } from '../queue/load-limit.js';
-import type { Receipt, ReceiptStore } from '../queue/receipt-store.js';
-import type { RecordAttempts } from '../queue/record-outcomes.js';
-import { Claims, keyOf } from './claims.js';
+import { outcomeOf, type Receipt, type ReceiptKey, type ReceiptStore } from '../queue/receipt-store.js';
+import type { FirstOutcome, RecordOutcomes } from '../queue/record-outcomes.js';
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
 
 /** What became of one push request. */
 export interface DeliveryResult {
   readonly notification: Notification;
-  readonly attempt: Attempt;
+  readonly outcome: Outcome;
   /** Whether the server may ask for its receipt. */
   readonly isRemembered: boolean;
 }
@@ -30,45 +30,56 @@ export interface DeliverNotificationsOptions {
   readonly log: Log;
   readonly attempts: DeliveryAttempts;
   readonly receipts: ReceiptStore;
-  readonly records: RecordAttempts;
+  readonly records: RecordOutcomes;
   readonly load: LoadLimit;
   readonly timings: DeliveryTimings;
 }
 
+/** One push request on its way. */
 interface Item {
   readonly notification: Notification;
   readonly hasOwnId: boolean;
-  attempt: Attempt | undefined;
   /** Whether another request or an earlier item has it, so that nothing is to be recorded. */
   isRepeat: boolean;
-  /** What another request will have made of it. */
-  follows: Promise<Attempt> | undefined;
-  /** The same, once it is certain that it is on the disk; what takes its place where it is not. */
-  following: Promise<Attempt> | undefined;
   /** The earlier item of this request that it repeats. */
-  sameAs: Item | undefined;
+  sameAs?: Item;
+  /** The request that is busy with it already. */
+  follows?: Claim;
+  /** Ends when `outcome` is there; left out where it was there at once. Never rejects. */
+  trying?: Promise<void>;
+  /** What its try came to; `undefined` while it is under way. */
+  ended?: Outcome;
+  /** What the answer says of it, which is on the disk. */
+  outcome?: Outcome;
 }
 
-interface Start {
-  readonly device: StoredRelayDevice | undefined;
-  readonly remembered: ReadonlyMap<string, Receipt>;
-  /** The same for all items of a request. */
-  readonly first: AttemptOptions;
+/** A notification with an id that a request of this process is busy with. */
+interface Claim {
+  readonly item: Item;
+  /** Ends when what came of the whole request is on the disk; rejects when that could not be stored. */
+  readonly stored: Promise<void>;
 }
 
 const internalRetryMilliseconds = 5000;
-const deadAttempt: Attempt = { kind: 'gone', reason: 'UNKNOWN_DEVICE' };
+const unknownDevice: Outcome = { kind: 'gone', reason: 'UNKNOWN_DEVICE' };
+const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
 
 /** The first try of every notification of a request, within its budget; what is left over is stored before it returns. */
 export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
-  readonly #claims = new Claims();
-  /** What ends the wait of each request that waits for vendors. */
-  readonly #waits = new Set<() => void>();
+  /** From a request's arrival until what came of it is stored: a repeat waits for that instead of sending again. */
+  readonly #claims = new Map<string, Claim>();
+  /** Of each request that waits for vendors; aborted when it waits no longer. */
+  readonly #waits = new Set<AbortController>();
   #waitsNoLonger = false;
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
+  }
+
+  /** See {@link LoadLimit.requireRoom}. */
+  requireRoom(notifications: number): void {
+    this.#options.load.requireRoom(notifications);
   }
 
   /**
@@ -76,159 +87,130 @@ export class DeliverNotifications {
    * @throws ProtocolError SERVICE_UNAVAILABLE when the relay is full.
    */
   async deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]> {
-    const { load, clock, records } = this.#options;
-    const now = clock();
+    const now = this.#options.clock();
     const items = requests.map((request): Item => {
       const notification = readPushRequest(request, requester, now);
       // A number that no device can have can be in no receipt either.
       const hasOwnId = request.notification_id != null && Number.isSafeInteger(notification.relayDeviceId);
-      return {
-        notification,
-        hasOwnId,
-        attempt: undefined,
-        isRepeat: false,
-        follows: undefined,
-        following: undefined,
-        sameAs: undefined,
-      };
+      return { notification, hasOwnId, isRepeat: false };
     });
-    load.enter(items.length);
-    const claimed = this.#claimAll(items);
-    let late: readonly Item[] = [];
-    let markStored = (): void => undefined;
-    const stored = new Promise<void>((resolve) => {
-      markStored = resolve;
-    });
+    this.#options.load.enter(items.length);
+    const own = this.#findRepeats(items);
+    const stored = this.#deliver(items, now);
+    for (const [key, item] of own) this.#claims.set(key, { item, stored });
     try {
-      late = await this.#attemptAll(items, now, stored);
-      // What another request has is on the disk soon, and only then may this one's answer say so.
-      for (const item of late) item.attempt = await item.following;
-      const settled = items.map((item) => this.#settle(item, now));
-      const attempts = await records.record(settled);
-      items.forEach((item, index) => {
-        item.attempt = attempts[index] ?? deadAttempt;
-      });
-      for (const { notification, attempt = deadAttempt } of claimed)
-        this.#claims.settle(notification, attempt);
-      return items.map(({ notification, hasOwnId, sameAs, attempt: own = deadAttempt }) => {
-        const attempt = sameAs?.attempt ?? own;
-        return { notification, attempt, isRemembered: hasOwnId || attempt.kind === 'retry' };
-      });
-    } catch (error) {
-      for (const { notification } of claimed) this.#claims.abandon(notification, error);
-      throw error;
+      await stored;
     } finally {
-      // What is late leaves when its vendor has answered.
-      load.leave(items.length - late.length);
-      markStored();
+      for (const key of own.keys()) this.#claims.delete(key);
     }
+    return items.map((item) => {
+      const { outcome = unknownDevice } = item.sameAs ?? item;
+      const isRemembered = item.hasOwnId || outcome.kind === 'retry';
+      return { notification: item.notification, outcome, isRemembered };
+    });
   }
 
   /** From now on no request waits for vendors: what is under way is stored for a later try. For closing. */
   waitNoLonger(): void {
     this.#waitsNoLonger = true;
-    for (const end of this.#waits) end();
+    for (const wait of this.#waits) wait.abort();
   }
 
-  /** The items that are this request's to deliver; the other ones with an id follow those that have them. */
-  #claimAll(items: readonly Item[]): Item[] {
+  /** The items with an id that are this request's to deliver, by their keys; the others are marked as repeats. */
+  #findRepeats(items: readonly Item[]): Map<string, Item> {
     const own = new Map<string, Item>();
     for (const item of items) {
       if (!item.hasOwnId) continue;
       const key = keyOf(item.notification);
-      item.sameAs = own.get(key);
-      item.follows = item.sameAs === undefined ? this.#claims.claim(item.notification) : undefined;
-      item.isRepeat = item.sameAs !== undefined || item.follows !== undefined;
-      if (!item.isRepeat) own.set(key, item);
+      const sameAs = own.get(key);
+      const follows = this.#claims.get(key);
+      if (sameAs !== undefined) item.sameAs = sameAs;
+      else if (follows !== undefined) item.follows = follows;
+      else own.set(key, item);
+      item.isRepeat = own.get(key) !== item;
     }
-    return [...own.values()];
+    return own;
   }
 
-  /**
-   * Resolves when every item has its attempt or the budget is spent; then with the items that are still under way.
-   * What comes of those is written down once `stored` says that the answer's own words are: the later ones stay.
-   */
-  async #attemptAll(items: readonly Item[], now: number, stored: Promise<void>): Promise<Item[]> {
-    const { timings } = this.#options;
+  /** Ends when each item has an outcome, and all of them are on the disk. */
+  async #deliver(items: readonly Item[], now: number): Promise<void> {
+    const { load, records } = this.#options;
+    let late: readonly Item[] = [];
+    try {
+      await this.#begin(items, now);
+      await this.#waitForVendors(items);
+      // What another request has is on the disk soon, and only then may this one's answer say so.
+      for (const item of items) if (item.follows !== undefined) await item.trying;
+      late = items.filter(({ ended }) => ended === undefined);
+      const outcomes = await records.record(items.map((item) => this.#settle(item, now)));
+      for (const [index, item] of items.entries()) item.outcome = outcomes[index] ?? unknownDevice;
+    } finally {
+      load.leave(items.length - late.length);
+      // Only now, or what the answer said would be taken for the newer.
+      for (const item of late) void this.#endLate(item);
+    }
+  }
+
+  /** Sends what is to be sent; what needs no vendor has ended then. */
+  async #begin(items: readonly Item[], now: number): Promise<void> {
+    const { attempts, timings } = this.#options;
     const devices = await this.#findDevices(items);
     const remembered = await this.#recall(items);
-    const first: AttemptOptions = {
+    const options: AttemptOptions = {
       triesBefore: 0,
       doubtsBefore: 0,
       hasWaited: false,
       notAfter: now + timings.requestBudgetMilliseconds,
     };
-    const late: Item[] = [];
-    let open = 0;
-    let isOver = false;
-    let end = (): void => undefined;
-    await new Promise<void>((resolve) => {
-      const budget = setTimeout(resolve, this.#waitsNoLonger ? 0 : timings.requestBudgetMilliseconds);
-      end = () => {
-        clearTimeout(budget);
-        resolve();
-      };
-      this.#waits.add(end);
-      for (const item of items) {
-        const device = devices.get(item.notification.relayDeviceId);
-        const started = this.#start(item, { device, remembered, first });
-        if (started === undefined) continue;
-        open += 1;
-        const onEnd = (attempt: Attempt): void => {
-          if (isOver) {
-            void this.#endLate(item, attempt, stored);
-            return;
-          }
-          item.attempt = attempt;
-          open -= 1;
-          if (open === 0) end();
-        };
-        void started.then(onEnd, (error: unknown) => onEnd(this.#untried(item, error)));
+    for (const item of items) {
+      const { notification, follows } = item;
+      const device = devices.get(notification.relayDeviceId);
+      const receipt = item.hasOwnId ? remembered.get(keyOf(notification)) : undefined;
+      if (item.sameAs !== undefined || device === undefined || device.expiredAt !== undefined) {
+        item.ended = unknownDevice;
+        item.isRepeat ||= receipt !== undefined;
+      } else if (isReadable(device) && !isOfKind(device, notification)) {
+        item.ended = wrongKind;
+      } else if (follows !== undefined) {
+        item.trying = this.#follow(item, follows);
+      } else if (receipt !== undefined && receipt.status !== 'gone') {
+        item.ended = outcomeOf(receipt);
+        item.isRepeat = true;
+      } else if (isReadable(device)) {
+        // Also a token that was dead and was registered again since: it deserves another try.
+        item.trying = this.#try(item, { notification, device }, options);
+      } else {
+        item.ended = attempts.refuseUnreadable(notification, device);
       }
-      if (open === 0) end();
-    });
-    this.#waits.delete(end);
-    isOver = true;
-    for (const item of items) if (item.attempt === undefined) late.push(item);
-    return late;
+    }
   }
 
-  /** The attempt on its way, or `undefined` when the item is settled without one. */
-  #start(item: Item, { device, remembered, first }: Start): Promise<Attempt> | undefined {
-    const { notification, hasOwnId } = item;
-    if (item.sameAs !== undefined) {
-      item.attempt = deadAttempt;
-      return undefined;
-    }
-    const receipt = hasOwnId ? remembered.get(keyOf(notification)) : undefined;
-    if (device === undefined || device.expiredAt !== undefined) {
-      item.attempt = deadAttempt;
-      item.isRepeat ||= receipt !== undefined;
-      return undefined;
-    }
-    if (isReadable(device) && !isOfKind(device, notification)) {
-      item.attempt = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
-      return undefined;
-    }
-    if (item.follows !== undefined) {
-      item.following = this.#follow(item, item.follows);
-      return item.following;
-    }
-    // A token that was dead and was registered again since deserves another try.
-    if (receipt === undefined || receipt.status === 'gone') {
-      const { attempts } = this.#options;
-      if (isReadable(device)) return attempts.attempt({ notification, device }, first);
-      item.attempt = attempts.refuseUnreadable(notification, device);
-      return undefined;
-    }
-    item.attempt = attemptOf(receipt);
-    item.isRepeat = true;
-    return undefined;
+  /** Ends when nothing is under way any more, or the request's budget is spent. */
+  async #waitForVendors(items: readonly Item[]): Promise<void> {
+    const tries = items.flatMap(({ trying }) => trying ?? []);
+    if (tries.length === 0 || this.#waitsNoLonger) return;
+    const wait = new AbortController();
+    this.#waits.add(wait);
+    const budget = setTimeout(() => wait.abort(), this.#options.timings.requestBudgetMilliseconds);
+    await Promise.race([Promise.all(tries), once(wait.signal, 'abort')]);
+    clearTimeout(budget);
+    this.#waits.delete(wait);
   }
 
-  async #follow(item: Item, end: Promise<Attempt>): Promise<Attempt> {
+  async #try(item: Item, delivery: Delivery, options: AttemptOptions): Promise<void> {
+    const { attempts, log } = this.#options;
     try {
-      return await end;
+      item.ended = await attempts.attempt(delivery, options);
+    } catch (err) {
+      log.error({ err, device: delivery.device.id }, 'a delivery could not be tried');
+      item.ended = this.#retrySoon();
+    }
+  }
+
+  async #follow(item: Item, { item: first, stored }: Claim): Promise<void> {
+    try {
+      await stored;
+      item.ended = first.outcome ?? unknownDevice;
     } catch (err) {
       // The request that had it could not store what came of it: it may have been sent, so it is tried again.
       this.#options.log.warn(
@@ -236,27 +218,20 @@ export class DeliverNotifications {
         'a repeat takes the place of the first',
       );
       item.isRepeat = false;
-      return {
-        kind: 'retry',
-        reason: 'INTERNAL',
-        at: this.#options.clock() + internalRetryMilliseconds,
-        isTry: false,
-      };
+      item.ended = this.#retrySoon();
     }
   }
 
-  #untried({ notification }: Item, err: unknown): Attempt {
-    const { clock, log } = this.#options;
-    log.error({ err, device: notification.relayDeviceId }, 'a delivery could not be tried');
-    return { kind: 'retry', reason: 'INTERNAL', at: clock() + internalRetryMilliseconds, isTry: false };
+  #retrySoon(): Outcome {
+    const at = this.#options.clock() + internalRetryMilliseconds;
+    return { kind: 'retry', reason: 'INTERNAL', at, isTry: false };
   }
 
   /** What is stored for later must still be worth it then. */
-  #settle(item: Item, receivedAt: number): SettledItem {
+  #settle({ notification, hasOwnId, isRepeat, ended }: Item, receivedAt: number): FirstOutcome {
     const { timings, clock } = this.#options;
-    const { notification, hasOwnId, isRepeat } = item;
     const answerTimeout = Math.max(timings.fcmTimeoutMilliseconds, timings.apns.requestTimeoutMilliseconds);
-    const attempt: Attempt = item.attempt ?? {
+    const outcome: Outcome = ended ?? {
       kind: 'retry',
       reason: 'UNDER_WAY',
       // Later than anything that is under way can last, so that the stored try never runs beside it.
@@ -264,21 +239,21 @@ export class DeliverNotifications {
       isTry: true,
       isInDoubt: true,
     };
-    const isWorthless = attempt.kind === 'retry' && !isRepeat && attempt.at >= expiresAt(notification);
-    const settled: Attempt = isWorthless
-      ? { kind: 'rejected', reason: `EXPIRED_${attempt.reason}`, fault: 'vendor' }
-      : attempt;
-    return { notification, hasOwnId, isRepeat, attempt: settled };
+    const isWorthless = outcome.kind === 'retry' && !isRepeat && outcome.at >= expiresAt(notification);
+    const settled: Outcome = isWorthless
+      ? { kind: 'rejected', reason: `EXPIRED_${outcome.reason}`, fault: 'vendor' }
+      : outcome;
+    return { notification, hasOwnId, isRepeat, outcome: settled };
   }
 
-  async #endLate(item: Item, attempt: Attempt, stored: Promise<void>): Promise<void> {
+  /** What is late leaves when its vendor has answered. */
+  async #endLate(item: Item): Promise<void> {
     const { load, records, log } = this.#options;
+    await item.trying;
     load.leave(1);
-    const { notification } = item;
-    if (item.following !== undefined) return;
-    await stored;
+    const { notification, ended = this.#retrySoon() } = item;
     try {
-      await records.recordLate(notification, attempt, item.attempt?.kind === 'retry');
+      await records.recordLate(notification, ended, item.outcome?.kind === 'retry');
     } catch (err) {
       log.error(
         { err, device: notification.relayDeviceId },
@@ -307,22 +282,7 @@ export class DeliverNotifications {
   }
 }
 
-export interface SettledItem {
-  readonly notification: Notification;
-  readonly attempt: Attempt;
-  readonly hasOwnId: boolean;
-  readonly isRepeat: boolean;
-}
-
-function attemptOf({ status, reason = '', fault = 'vendor' }: Receipt): Attempt {
-  switch (status) {
-    case 'sent':
-      return { kind: 'sent' };
-    case 'queued':
-      return { kind: 'retry', reason, at: 0, isTry: false };
-    case 'gone':
-      return { kind: 'gone', reason };
-    case 'rejected':
-      return { kind: 'rejected', reason, fault };
-  }
+/** Tells one notification for one device from all others. */
+function keyOf({ serverId, notificationId, relayDeviceId }: ReceiptKey): string {
+  return `${serverId} ${notificationId} ${relayDeviceId}`;
 }

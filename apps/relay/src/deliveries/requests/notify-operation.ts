@@ -12,12 +12,14 @@ import { operation } from '@waxwing/service/http';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
-import type { Deliveries } from '../create-deliveries.js';
-import type { DeliveryResult } from './deliver-notifications.js';
+import type { ServerQuotas } from '../../servers/server-quotas.js';
+import { tellOutcome } from '../queue/receipt-store.js';
+import type { DeliverNotifications, DeliveryResult } from './deliver-notifications.js';
 
-export interface NotifyContext {
+interface NotifyContext {
   readonly servers: ServerDirectory;
-  readonly deliveries: Deliveries;
+  readonly quotas: Pick<ServerQuotas, 'take'>;
+  readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
 }
 
 /**
@@ -38,11 +40,11 @@ export const notify = operation({
   bodyLimitBytes: notifyBodyLimitBytes,
   answer: relayNotifyAnswer,
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
-  async handle({ deliveries, servers }: NotifyContext, { actor: { serverId }, parameters }) {
+  async handle({ deliveries, quotas, servers }: NotifyContext, { actor: { serverId }, parameters }) {
     const { realm_uuid: realmUuid, push_requests: pushRequests } = parameters;
     // First, so that what is refused takes nothing from the quota.
     deliveries.requireRoom(pushRequests.length);
-    deliveries.quotas.take(serverId, Math.max(1, pushRequests.length));
+    quotas.take(serverId, Math.max(1, pushRequests.length));
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
     return formatAnswer(pushRequests, results);
@@ -57,7 +59,7 @@ function formatAnswer(
   let appleCount = 0;
   const gone = new Set<number | bigint>();
   requests.forEach((request, index) => {
-    const kind = results[index]?.attempt.kind;
+    const kind = results[index]?.outcome.kind;
     if (kind === 'gone') gone.add(request.device_id);
     if (kind !== 'sent') return;
     if (isApnsPushRequest(request)) appleCount += 1;
@@ -72,10 +74,11 @@ function formatAnswer(
   };
 }
 
-function formatResult({ attempt, notification, isRemembered }: DeliveryResult): RelayNotifyResult {
-  const result: RelayNotifyResult = { status: attempt.kind === 'retry' ? 'queued' : attempt.kind };
-  if (attempt.kind !== 'sent') result.reason = attempt.reason;
-  if (attempt.kind === 'rejected') result.fault = attempt.fault;
+function formatResult({ outcome, notification, isRemembered }: DeliveryResult): RelayNotifyResult {
+  const { status, reason, fault } = tellOutcome(outcome);
+  const result: RelayNotifyResult = { status };
+  if (reason !== undefined) result.reason = reason;
+  if (fault !== undefined) result.fault = fault;
   if (isRemembered) result.notification_id = notification.notificationId;
   return result;
 }

@@ -2,8 +2,15 @@ import { relayReceiptsAnswer, relayReceiptsParameters, relayReceiptsPath } from 
 import { operation } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { server } from '../../servers/authenticate-server.js';
-import type { Receipt } from '../queue/receipt-store.js';
-import type { NotifyContext } from './notify-operation.js';
+import type { ServerDirectory } from '../../servers/server-directory.js';
+import type { ServerQuotas } from '../../servers/server-quotas.js';
+import type { Receipt, ReceiptStore } from '../queue/receipt-store.js';
+
+interface ReceiptsContext {
+  readonly servers: ServerDirectory;
+  readonly quotas: Pick<ServerQuotas, 'take'>;
+  readonly deliveries: { readonly receipts: Pick<ReceiptStore, 'find'> };
+}
 
 /**
  * Tells a server what became of its notifications: of those that were queued, and of those that it gave an id, for a day
@@ -20,8 +27,8 @@ export const findReceipts = operation({
   parameters: relayReceiptsParameters,
   answer: relayReceiptsAnswer,
   codes: ['RATE_LIMIT_HIT'],
-  async handle({ deliveries }: NotifyContext, { actor: { serverId }, parameters: { ids } }) {
-    deliveries.quotas.take(serverId, 1);
+  async handle({ deliveries, quotas }: ReceiptsContext, { actor: { serverId }, parameters: { ids } }) {
+    quotas.take(serverId, 1);
     const receipts = await deliveries.receipts.find(serverId, ids);
     return { receipts: receipts.map(formatReceipt) };
   },

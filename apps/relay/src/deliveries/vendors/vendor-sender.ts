@@ -1,6 +1,36 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
 import type { Delivery } from '../delivery.js';
-import type { VendorAnswer } from './vendor-answer.js';
+
+/** What one request to a vendor came to, before anybody judges what that means. */
+export type VendorAnswer =
+  | { readonly kind: 'accepted' }
+  | VendorRefusal
+  | { readonly kind: 'unanswered'; readonly why: UnansweredReason };
+
+export interface VendorRefusal {
+  readonly kind: 'refused';
+  readonly httpStatus: number;
+  /** Apple's reason or Google's error code; `UNKNOWN` when the body named none. */
+  readonly reason: string;
+  /** The `Retry-After` header as it came. */
+  readonly retryAfter?: string | undefined;
+  /** APNs 410: since when the token is dead, in Unix milliseconds. */
+  readonly deadSince?: number | undefined;
+}
+
+/**
+ * `NOT_CONNECTED`, `NOT_PROCESSED` and `OVERLOADED`: the vendor cannot have seen the notification. `TIMED_OUT` and
+ * `BROKEN_OFF`: it may have sent it.
+ */
+export type UnansweredReason = 'NOT_CONNECTED' | 'NOT_PROCESSED' | 'OVERLOADED' | 'TIMED_OUT' | 'BROKEN_OFF';
+
+/** Vendors' answers have a few hundred, and Google's access tokens two thousand; a longer one cannot be read. */
+export const maximumAnswerCharacters = 16 * 1024;
+
+/** A vendor's reason as it is stored, counted and told to servers; `UNKNOWN` for none and for what is not a name. */
+export function readReason(said: string | undefined): string {
+  return said !== undefined && /^\w{1,64}$/.test(said) ? said : 'UNKNOWN';
+}
 
 export interface SendOptions {
   /** Which of Apple's systems; without meaning for FCM. */

@@ -8,7 +8,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { maximumAnswerCharacters } from '../vendor-answer.js';
+import { maximumAnswerCharacters } from '../vendor-sender.js';
 import type { ApnsEnding, ApnsExchange } from './exchange.js';
 
 export interface ApnsTimings {
@@ -74,7 +74,7 @@ export class ApnsConnection {
     this.#options = options;
     const { timings, clock } = options;
     this.#lastHeardAt = clock();
-    // A name is looked up anew for each connection, as Apple asks: connect does so.
+    // A name is looked up again for each connection, as Apple asks: connect does so.
     this.#session = connect(options.url, options.ca === undefined ? {} : { ca: options.ca });
     this.#connectDeadline = setTimeout(() => this.#session.destroy(), timings.connectTimeoutMilliseconds);
     const sweepMilliseconds = Math.min(timings.requestTimeoutMilliseconds, timings.pingTimeoutMilliseconds);

@@ -1,5 +1,5 @@
 import type { ClientHttp2Stream } from 'node:http2';
-import type { UnansweredReason } from '../vendor-answer.js';
+import type { UnansweredReason } from '../vendor-sender.js';
 import type { ApnsNotification } from './message.js';
 
 /** How one request on a connection ended. */
@@ -48,7 +48,7 @@ export class ApnsExchange {
     this.resolve = resolve;
   }
 
-  /** Begins anew on a stream. */
+  /** Begins again on a stream. */
   open(stream: ClientHttp2Stream, now: number): void {
     this.stream = stream;
     this.startedAt = now;

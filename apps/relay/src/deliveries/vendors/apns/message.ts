@@ -1,7 +1,12 @@
 import { sensitiveHeaders } from 'node:http2';
 import { compactApnsToken } from '@waxwing/protocol';
-import { type Delivery, expiresAt, type Notification, type VendorUrgency } from '../../delivery.js';
-import { vendorCollapseId } from '../../vendor-collapse-id.js';
+import {
+  type Delivery,
+  expiresAt,
+  type Notification,
+  type VendorUrgency,
+  vendorCollapseId,
+} from '../../delivery.js';
 
 type ApnsUrgency = Extract<VendorUrgency, { vendor: 'apns' }>;
 type ApnsHeaders = Record<string, string> & { readonly [sensitiveHeaders]?: string[] };

@@ -1,6 +1,7 @@
+import { EventEmitter, once } from 'node:events';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { ReachLog } from '../reach-log.js';
-import type { UnansweredReason } from '../vendor-answer.js';
+import type { UnansweredReason } from '../vendor-sender.js';
 import { ApnsConnection, type ApnsTimings } from './connection.js';
 import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './exchange.js';
 
@@ -37,7 +38,8 @@ export class ApnsPool {
   #connectFailures = 0;
   #connectNotBefore = 0;
   #isClosed = false;
-  #drained: (() => void) | undefined;
+  /** Emits `over` when nothing is under way any more, or nobody waits for it. */
+  readonly #closing = new EventEmitter();
 
   constructor(options: ApnsPoolOptions) {
     this.#options = options;
@@ -68,13 +70,9 @@ export class ApnsPool {
   async close(deadlineMilliseconds: number): Promise<void> {
     this.#isClosed = true;
     if (this.#underWay + this.waiting > 0) {
-      await new Promise<void>((resolve) => {
-        const deadline = setTimeout(resolve, deadlineMilliseconds);
-        this.#drained = () => {
-          clearTimeout(deadline);
-          resolve();
-        };
-      });
+      const deadline = setTimeout(() => this.#closing.emit('over'), deadlineMilliseconds);
+      await once(this.#closing, 'over');
+      clearTimeout(deadline);
     }
     for (const connection of this.#connections) connection.destroy();
     this.#failWaiting('OVERLOADED');
@@ -187,7 +185,7 @@ export class ApnsPool {
       }
       exchange.resolve(ending);
     }
-    if (this.#underWay + this.waiting === 0) this.#drained?.();
+    if (this.#isClosed && this.#underWay + this.waiting === 0) this.#closing.emit('over');
   }
 
   #failWaiting(why: UnansweredReason): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readReason, type VendorRefusal } from '../vendor-answer.js';
+import { readReason, type VendorRefusal } from '../vendor-sender.js';
 
 const errorBody = z.object({
   reason: z.string().optional().catch(undefined),

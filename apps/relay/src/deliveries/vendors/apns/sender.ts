@@ -3,8 +3,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Delivery } from '../../delivery.js';
 import { ReachLog } from '../reach-log.js';
-import type { VendorAnswer } from '../vendor-answer.js';
-import type { SendOptions, VendorSender } from '../vendor-sender.js';
+import type { SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';
 import type { ApnsTimings } from './connection.js';
 import type { ApnsResult } from './exchange.js';
 import { buildApnsNotification } from './message.js';
@@ -39,11 +38,11 @@ export class ApnsSender implements VendorSender {
     this.#pools = { production: pool(urls.production), sandbox: pool(urls.sandbox) };
   }
 
-  send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer> {
-    const authorization = this.#options.providerToken.peek();
-    return authorization === undefined
-      ? this.#sendWithNewToken(delivery, options)
-      : this.#send(delivery, options, authorization);
+  async send(delivery: Delivery, { environment, notAfter }: SendOptions): Promise<VendorAnswer> {
+    const { providerToken } = this.#options;
+    const authorization = providerToken.peek() ?? (await providerToken.get());
+    const notification = buildApnsNotification(delivery);
+    return toAnswer(await this.#pools[environment].send({ notification, authorization, notAfter }));
   }
 
   refreshCredential(): Promise<void> {
@@ -59,19 +58,6 @@ export class ApnsSender implements VendorSender {
       this.#pools.production.close(deadlineMilliseconds),
       this.#pools.sandbox.close(deadlineMilliseconds),
     ]);
-  }
-
-  async #sendWithNewToken(delivery: Delivery, options: SendOptions): Promise<VendorAnswer> {
-    return this.#send(delivery, options, await this.#options.providerToken.get());
-  }
-
-  #send(
-    delivery: Delivery,
-    { environment, notAfter }: SendOptions,
-    authorization: string,
-  ): Promise<VendorAnswer> {
-    const notification = buildApnsNotification(delivery);
-    return this.#pools[environment].send({ notification, authorization, notAfter }).then(toAnswer);
   }
 }
 

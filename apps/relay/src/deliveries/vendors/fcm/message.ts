@@ -1,6 +1,5 @@
-import type { FcmApp } from '../../apps/app-set.js';
-import { type Delivery, expiresAt } from '../../delivery.js';
-import { vendorCollapseId } from '../../vendor-collapse-id.js';
+import { type Delivery, expiresAt, vendorCollapseId } from '../../delivery.js';
+import type { FcmApp } from './app.js';
 
 /**
  * The body of `messages:send`: a data message, so that the app and not the system decides what is shown. All values of

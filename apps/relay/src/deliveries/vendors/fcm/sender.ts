@@ -1,15 +1,12 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import { Agent, type Dispatcher, Pool } from 'undici';
-import type { FcmApp } from '../../apps/app-set.js';
+import { Agent } from 'undici';
 import type { Delivery } from '../../delivery.js';
 import { ReachLog } from '../reach-log.js';
-import type { VendorAnswer } from '../vendor-answer.js';
-import type { SendOptions, VendorSender } from '../vendor-sender.js';
+import type { SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';
+import type { FcmApp } from './app.js';
 import { buildFcmMessage } from './message.js';
-import { readBody } from './read-body.js';
-import { readFcmReason } from './read-refusal.js';
-import { SendGate } from './send-gate.js';
+import { FcmPool } from './pool.js';
 import { AccessToken } from './token.js';
 
 export interface FcmSenderOptions {
@@ -21,42 +18,25 @@ export interface FcmSenderOptions {
   readonly log: Log;
 }
 
-const maximumConnections = 256;
-const connectTimeoutMilliseconds = 10_000;
-
 const overloaded: VendorAnswer = { kind: 'unanswered', why: 'OVERLOADED' };
-const timeouts: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
 /**
- * FCM HTTP v1 over connections that are kept: one message a request.
+ * FCM HTTP v1 with one service account: one message a request.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
  */
 export class FcmSender implements VendorSender {
   readonly #options: FcmSenderOptions;
-  readonly #pool: Pool;
+  readonly #pool: FcmPool;
   readonly #oauthAgent = new Agent({ connections: 1 });
-  readonly #gate: SendGate;
   readonly #accessToken: AccessToken;
-  readonly #path: string;
-  readonly #reach: ReachLog;
-  /** What kept a connection from being made, so that nothing went over it: DNS, TCP, TLS. */
-  readonly #connectionErrors = new WeakSet<Error>();
   #refused: string | undefined;
 
   constructor(options: FcmSenderOptions) {
     this.#options = options;
     const { app, baseUrl, clock, timeoutMilliseconds, log } = options;
     const { origin, pathname } = new URL(baseUrl);
-    this.#path = `${pathname.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(app.projectId)}/messages:send`;
-    this.#pool = new Pool(origin, {
-      connections: maximumConnections,
-      headersTimeout: timeoutMilliseconds,
-      bodyTimeout: timeoutMilliseconds,
-      connect: { timeout: connectTimeoutMilliseconds },
-    });
-    this.#pool.on('connectionError', (_origin, _targets, error) => this.#connectionErrors.add(error));
-    this.#reach = new ReachLog(log, origin);
-    this.#gate = new SendGate(maximumConnections, clock);
+    const path = `${pathname.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(app.projectId)}/messages:send`;
+    this.#pool = new FcmPool({ origin, path, clock, timeoutMilliseconds, reach: new ReachLog(log, origin) });
     this.#accessToken = new AccessToken({
       ...{ app, clock, dispatcher: this.#oauthAgent },
       reach: new ReachLog(log, app.tokenUri),
@@ -64,12 +44,13 @@ export class FcmSender implements VendorSender {
   }
 
   async send(delivery: Delivery, { notAfter }: SendOptions): Promise<VendorAnswer> {
-    const admission = this.#gate.enter(notAfter);
+    const { gate } = this.#pool;
+    const admission = gate.enter(notAfter);
     if (admission !== true && !(await admission)) return overloaded;
     try {
       return await this.#send(delivery, notAfter);
     } finally {
-      this.#gate.leave();
+      gate.leave();
     }
   }
 
@@ -84,9 +65,7 @@ export class FcmSender implements VendorSender {
   }
 
   async close(deadlineMilliseconds: number): Promise<void> {
-    const deadline = setTimeout(() => void this.#pool.destroy(), deadlineMilliseconds);
-    await this.#pool.close();
-    clearTimeout(deadline);
+    await this.#pool.close(deadlineMilliseconds);
     await this.#oauthAgent.destroy();
   }
 
@@ -101,47 +80,10 @@ export class FcmSender implements VendorSender {
     // Google may have taken its time for the access token.
     if (clock() > notAfter) return overloaded;
     const body = buildFcmMessage(delivery, { now: clock(), addressBy: app.addressBy });
-    const first = await this.#post(accessToken, body);
+    const first = await this.#pool.post(accessToken, body);
     const isUnseen = first.kind === 'unanswered' && first.why === 'NOT_CONNECTED';
-    const answer = isUnseen && clock() <= notAfter ? await this.#post(accessToken, body) : first;
+    const answer = isUnseen && clock() <= notAfter ? await this.#pool.post(accessToken, body) : first;
     if (answer.kind === 'refused' && answer.httpStatus === 401) this.#refused = accessToken;
     return answer;
   }
-
-  async #post(accessToken: string, body: string): Promise<VendorAnswer> {
-    try {
-      const response = await this.#pool.request({
-        method: 'POST',
-        path: this.#path,
-        headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
-        body,
-      });
-      this.#reach.worked();
-      if (response.statusCode === 200) {
-        await response.body.dump();
-        return { kind: 'accepted' };
-      }
-      return await readRefusal(response);
-    } catch (error) {
-      const isTimeout = timeouts.has((error as NodeJS.ErrnoException).code);
-      return this.#connectionErrors.has(error as Error)
-        ? this.#notConnected(error)
-        : { kind: 'unanswered', why: isTimeout ? 'TIMED_OUT' : 'BROKEN_OFF' };
-    }
-  }
-
-  #notConnected(error: unknown): VendorAnswer {
-    this.#reach.failed(error);
-    return { kind: 'unanswered', why: 'NOT_CONNECTED' };
-  }
-}
-
-async function readRefusal({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<VendorAnswer> {
-  const retryAfter = headers['retry-after'];
-  return {
-    kind: 'refused',
-    httpStatus: statusCode,
-    reason: readFcmReason(await readBody(body)),
-    retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
-  };
 }

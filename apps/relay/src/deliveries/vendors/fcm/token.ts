@@ -2,10 +2,10 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { SignJWT } from 'jose';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import type { FcmApp } from '../../apps/app-set.js';
 import type { ReachLog } from '../reach-log.js';
-import type { VendorAnswer } from '../vendor-answer.js';
-import { readBody } from './read-body.js';
+import type { VendorAnswer } from '../vendor-sender.js';
+import type { FcmApp } from './app.js';
+import { readBody } from './read-refusal.js';
 
 export type AccessTokenResult =
   | { readonly kind: 'token'; readonly accessToken: string }
