@@ -1,3 +1,4 @@
+import { roles } from '@waxwing/server';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readRealm } from '../../apps/server/src/realm/realm-store.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
@@ -8,7 +9,6 @@ import {
   requireUser,
   rotateApiKey,
 } from '../../apps/server/src/user-administration/manage-users.js';
-import { roles } from '../../apps/server/src/users/roles.js';
 import { findUser } from '../../apps/server/src/users/user-store.js';
 import {
   deleteOldTestNotifications,

@@ -1,7 +1,6 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
+import { addUser, roles } from '@waxwing/server';
 import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
-import { addUser } from '../../apps/server/src/user-administration/manage-users.js';
-import { roles } from '../../apps/server/src/users/roles.js';
 import type { Constellation, ConstellationUser } from './constellation.js';
 
 /** Adds members as the command does it, without a process for each. */

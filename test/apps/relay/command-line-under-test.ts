@@ -1,5 +1,5 @@
+import { runRelayCommand as runCommandLine } from '@waxwing/relay';
 import type { Terminal } from '@waxwing/service/command-line';
-import { runCommandLine } from '../../../apps/relay/src/command-line.js';
 
 export interface CommandRun {
   readonly status: number;

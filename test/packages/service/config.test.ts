@@ -7,6 +7,7 @@ import {
   EnvironmentReader,
   generateCredential,
   hashCredential,
+  isSystemdCredential,
   matchesCredential,
   readPrivateFile,
   Secret,
@@ -14,7 +15,6 @@ import {
 } from '@waxwing/service/config';
 import { retryDelayMilliseconds } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
-import { isSystemdCredential } from '../../../packages/service/src/config/private-file.js';
 import fc from '../../support/fast-check.js';
 
 describe('the environment reader', () => {

@@ -1,9 +1,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runRelayCommand as runCommandLine } from '@waxwing/relay';
 import type { Terminal } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
-import { runCommandLine } from '../../../../apps/relay/src/command-line.js';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { createKeyRingKeeper } from '../../../../apps/relay/src/keyring/open-key-ring.js';
