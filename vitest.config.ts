@@ -5,6 +5,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/observe-answers.ts'],
+    globalSetup: ['test/support/provoked-codes.ts'],
     // Most of the time tests wait for processes and clocks, so that two at once do well on two cores.
     maxWorkers: 2,
     // Generous, because tests start real processes, and a shared machine may be busy with something else.

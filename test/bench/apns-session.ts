@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect } from 'node:http2';
-import { createLogger } from '@waxwing/service';
+import { createLogger } from '@waxwing/service/logging';
 import { importPKCS8, SignJWT } from 'jose';
-import { buildApnsNotification } from '../../apps/relay/src/deliveries/apns/apns-notification.js';
-import { ApnsPool } from '../../apps/relay/src/deliveries/apns/apns-pool.js';
 import { productionTimings } from '../../apps/relay/src/deliveries/delivery-timings.js';
-import { ReachLog } from '../../apps/relay/src/deliveries/reach-log.js';
+import { buildApnsNotification } from '../../apps/relay/src/deliveries/vendors/apns/message.js';
+import { ApnsPool } from '../../apps/relay/src/deliveries/vendors/apns/pool.js';
+import { ReachLog } from '../../apps/relay/src/deliveries/vendors/reach-log.js';
 import { type BenchResult, medianRates } from './bench-result.js';
 import { apnsToken, encryptedData, sampleDelivery, topic } from './delivery-samples.js';
 import { keepBusy } from './keep-busy.js';

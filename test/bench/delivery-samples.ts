@@ -1,5 +1,5 @@
-import { rebuildAps } from '../../apps/relay/src/deliveries/aps.js';
 import type { Delivery } from '../../apps/relay/src/deliveries/delivery.js';
+import { rebuildAps } from '../../apps/relay/src/deliveries/requests/read-push-request.js';
 
 export const topic = 'org.example.App';
 export const encryptedData = Buffer.alloc(748, 7).toString('base64');

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLogger } from '@waxwing/service';
+import { createLogger } from '@waxwing/service/logging';
 import { Pool } from 'undici';
 import { readAppsFile } from '../../apps/relay/src/deliveries/apps/read-apps-file.js';
-import { AccessToken } from '../../apps/relay/src/deliveries/fcm/access-token.js';
-import { FcmSender } from '../../apps/relay/src/deliveries/fcm/fcm-sender.js';
-import { ReachLog } from '../../apps/relay/src/deliveries/reach-log.js';
+import { FcmSender } from '../../apps/relay/src/deliveries/vendors/fcm/sender.js';
+import { AccessToken } from '../../apps/relay/src/deliveries/vendors/fcm/token.js';
+import { ReachLog } from '../../apps/relay/src/deliveries/vendors/reach-log.js';
 import { type BenchResult, medianRates } from './bench-result.js';
 import { encryptedData, sampleDelivery } from './delivery-samples.js';
 import { keepBusy } from './keep-busy.js';

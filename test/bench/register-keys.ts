@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodePushRegistration } from '@waxwing/protocol';
-import { createLogger, Secret, systemClock, writePrivateFile } from '@waxwing/service';
+import { Secret, writePrivateFile } from '@waxwing/service/config';
+import { systemClock } from '@waxwing/service/lifecycle';
+import { createLogger } from '@waxwing/service/logging';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { generateX25519Identity } from 'age-encryption';
 import type { KeyRingConfiguration } from '../../apps/relay/src/keyring/key-ring-configuration.js';
@@ -11,6 +13,7 @@ import type { LiveKeyRing } from '../../apps/relay/src/keyring/live-key-ring.js'
 import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
 import { createKeyRingKeeper, openKeyRing } from '../../apps/relay/src/keyring/open-key-ring.js';
 import { defaultRotationPolicy } from '../../apps/relay/src/keyring/rotation-policy.js';
+import { openRelayDatabase } from '../../apps/relay/src/open-database.js';
 import {
   decodeSealedRegistration,
   openRegistration,
@@ -61,8 +64,12 @@ async function openRing(folder: string, keys: number): Promise<BenchRing> {
     adminSocket: join(folder, 'ring.sock'),
   };
   await writePrivateFile(configuration.unlock.path, `${await generateX25519Identity()}\n`);
-  // Opening registrations asks the database for nothing.
-  const database = { db: {}, write: () => Promise.reject(new Error('nothing is written here')) };
+  const database = await openRelayDatabase({
+    url: new Secret(`sqlite:${join(folder, 'relay.sqlite')}`),
+    role: 'visiting',
+    clock: systemClock,
+    onJobError: (error) => process.stderr.write(`${String(error)}\n`),
+  });
   const options = { sodium, clock: systemClock, database };
   const now = systemClock();
   const imported = Array.from({ length: keys - 1 }, () => {
@@ -74,7 +81,14 @@ async function openRing(folder: string, keys: number): Promise<BenchRing> {
   await createKeyRingKeeper(configuration, options).create(ring, 'bench');
   const log = createLogger('bench', 'silent');
   const open = await openKeyRing(configuration, { ...options, log });
-  return { ...open, publicKeys: ring.bouncerKeys.map(({ publicKey }) => publicKey) };
+  return {
+    ...open,
+    publicKeys: ring.bouncerKeys.map(({ publicKey }) => publicKey),
+    async close() {
+      await open.close();
+      await database.close();
+    },
+  };
 }
 
 /** Opens one registration at each call, each sealed to another key of the ring. */

@@ -2,19 +2,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHttpApp, createLogger, Metrics, Secret, systemClock } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
+import { bindOperations, createHttpApp } from '@waxwing/service/http';
+import { systemClock } from '@waxwing/service/lifecycle';
+import { createLogger } from '@waxwing/service/logging';
+import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { Transaction } from 'kysely';
 import type { KeyRingTables } from '../../apps/relay/src/keyring/key-ring-tables.js';
+import { KeyRingTokenVault } from '../../apps/relay/src/keyring/key-ring-token-vault.js';
 import { countKeyUses } from '../../apps/relay/src/keyring/key-uses.js';
 import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
-import { KeyRingTokenVault } from '../../apps/relay/src/keyring/token-vault.js';
-import { openRelayDatabase } from '../../apps/relay/src/open-relay-database.js';
-import type { BouncerKeys } from '../../apps/relay/src/registrations/bouncer-keys.js';
+import { openRelayDatabase } from '../../apps/relay/src/open-database.js';
 import { DurableRegistrations, toRow } from '../../apps/relay/src/registrations/durable-registrations.js';
 import { registerDevice } from '../../apps/relay/src/registrations/register-device.js';
+import type { RegistrationStore } from '../../apps/relay/src/registrations/registration-batches.js';
 import { RegistrationBatches } from '../../apps/relay/src/registrations/registration-batches.js';
-import type { RegistrationStore } from '../../apps/relay/src/registrations/registration-store.js';
+import type { RegistrationKeys } from '../../apps/relay/src/registrations/registration-keys.js';
 import type { TokenVault } from '../../apps/relay/src/registrations/token-vault.js';
 import { addServer } from '../../apps/relay/src/servers/manage-servers.js';
 import { ServerDirectory } from '../../apps/relay/src/servers/server-directory.js';
@@ -30,7 +34,7 @@ const { sodium } = await loadFastestSodium();
 const pair = sodium.generateKeyPair();
 const bouncerPublicKey = Buffer.from(pair.publicKey).toString('base64');
 
-const keyRing: BouncerKeys = {
+const keyRing: RegistrationKeys = {
   takeOver: async () => undefined,
   find: (key) => (key === bouncerPublicKey ? pair : undefined),
   keyUsed: (transaction, publicKey, registrations, now) => {
@@ -70,9 +74,8 @@ async function listen(store: RegistrationStore) {
   // The line of each request is made, as in production, and dropped.
   const log = createLogger('bench', 'info', { write: () => undefined });
   const registrations = new RegistrationBatches({ clock, sodium, keyRing, store });
-  const operations = [
-    registerDevice({ servers, registrations, quotas: new ServerQuotas(100_000_000, clock) }),
-  ];
+  const quotas = new ServerQuotas(100_000_000, clock);
+  const operations = bindOperations({ servers, registrations, quotas }, [registerDevice]);
   const app = await createHttpApp({ log, metrics: new Metrics(), operations, readiness: {} });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };

@@ -3,12 +3,12 @@ import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { deleteLongExpired } from '../../apps/relay/src/registrations/relay-device-store.js';
-import { type RelayTables, relayMigrationSets } from '../../apps/relay/src/relay-tables.js';
+import { type RelayTables, relayMigrations } from '../../apps/relay/src/tables.js';
 import {
   deleteIdleQueues,
   queueLifetimeMilliseconds,
 } from '../../apps/server/src/event-queues/event-queue-store.js';
-import { type ServerTables, serverMigrations } from '../../apps/server/src/server-tables.js';
+import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
 import { deleteLongFailed } from '../../packages/server-push/src/push-devices/push-device-store.js';
 import { eachPostgres } from '../support/test-databases.js';
 
@@ -45,7 +45,7 @@ describe('clean-up leaves alone', () => {
     const open = <Tables>(migrations: readonly MigrationSet[]) => postgres.open<Tables>({ migrations });
 
     it('a device that a registration revives at that moment', async () => {
-      const database = await open<RelayTables>(relayMigrationSets);
+      const database = await open<RelayTables>(relayMigrations);
       await sql`insert into servers (id, name, key_hash, created_at) values ('s', '', '', 0)`.execute(
         database.db,
       );
@@ -60,7 +60,7 @@ describe('clean-up leaves alone', () => {
       expect(removed).toBe(0);
     });
 
-    it('a failed device that registers anew at that moment', async () => {
+    it('a failed device that registers again at that moment', async () => {
       const database = await open<ServerTables>(serverMigrations);
       await sql`insert into push_devices (user_id, push_account_id, generation, registration_hash, error_code, changed_at)
         values (1, '1', 1, '', 'BAD_REQUEST', 0)`.execute(database.db);

@@ -2,12 +2,12 @@ import type { Database, WriteTransaction } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { deleteLongExpired } from '../../apps/relay/src/registrations/relay-device-store.js';
-import { type RelayTables, relayMigrationSets } from '../../apps/relay/src/relay-tables.js';
+import { type RelayTables, relayMigrations } from '../../apps/relay/src/tables.js';
 import {
   deleteIdleQueues,
   queueLifetimeMilliseconds,
 } from '../../apps/server/src/event-queues/event-queue-store.js';
-import { type ServerTables, serverMigrations } from '../../apps/server/src/server-tables.js';
+import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
 import { deleteOldTestNotifications } from '../../packages/server-push/src/notifications/test-notification-limits.js';
 import { deleteLongFailed } from '../../packages/server-push/src/push-devices/push-device-store.js';
 import { deleteFullRates } from '../../packages/server-push/src/push-devices/registration-rate.js';
@@ -79,7 +79,7 @@ describe('clean-up in steps of one row finds what is old behind what is still wa
     });
 
     it('expired devices of a relay', async () => {
-      const database = await backend.open<RelayTables>({ migrations: relayMigrationSets });
+      const database = await backend.open<RelayTables>({ migrations: relayMigrations });
       await sql`insert into servers (id, name, key_hash, created_at) values ('s', '', '', 0)`.execute(
         database.db,
       );

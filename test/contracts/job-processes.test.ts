@@ -27,7 +27,7 @@ describe('a process of the job queue', () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const dying = await open(backend, clock, url);
-      let answer: (outcome: JobOutcome) => void = () => undefined;
+      let answer: (outcome: JobOutcome<unknown>) => void = () => undefined;
       const claimed = new Promise<void>((resolve) => {
         dying.jobs.handle(
           'k',

@@ -148,7 +148,7 @@ describe('the job queue', () => {
     it('retries at the instant that the handler names and gives up at the instant that the job names', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
-      const outcomes: JobOutcome[] = [
+      const outcomes: JobOutcome<unknown>[] = [
         { kind: 'retry', at: start + 50, reason: 'busy' },
         { kind: 'retry', at: start + 5000, reason: 'still busy' },
       ];
@@ -158,7 +158,7 @@ describe('the job queue', () => {
         concurrency: 2,
         run: async ({ attempt }) => {
           attempts.push(attempt);
-          return outcomes[attempt - 1] as JobOutcome;
+          return outcomes[attempt - 1] as JobOutcome<unknown>;
         },
         giveUp: (job, reason) => async () => void gaveUp.push([job.payload, reason]),
       });

@@ -1,25 +1,21 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readRealm } from '../../apps/server/src/realm/realm-store.js';
-import {
-  type ServerDatabase,
-  type ServerTables,
-  serverMigrations,
-} from '../../apps/server/src/server-tables.js';
+import { type ServerDatabase, type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
 import {
   addUser,
   allUsers,
   removeUser,
   requireUser,
   rotateApiKey,
-} from '../../apps/server/src/users/manage-users.js';
+} from '../../apps/server/src/user-administration/manage-users.js';
 import { roles } from '../../apps/server/src/users/roles.js';
 import { findUser } from '../../apps/server/src/users/user-store.js';
 import {
   deleteOldTestNotifications,
   takeTestNotification,
 } from '../../packages/server-push/src/notifications/test-notification-limits.js';
+import { acceptRegistration } from '../../packages/server-push/src/push-devices/accept-registration.js';
 import {
-  acceptRegistration,
   activateRegistration,
   activePushDevices,
 } from '../../packages/server-push/src/push-devices/push-device-store.js';
@@ -114,7 +110,7 @@ eachBackend((backend) => {
         await database.write(async (transaction) => {
           const registration = {
             ...{ pushAccountId, tokenKind: 'fcm' as const, hash: 'hash' },
-            ...{ pushPublicKey: 'key', bouncerPublicKey: 'bouncer', encryptedRegistration: 'sealed' },
+            ...{ pushPublicKey: 'key', bouncerPublicKey: 'bouncer', encryptedPushRegistration: 'sealed' },
           };
           const accepted = await acceptRegistration(transaction, userId, registration, start);
           if (accepted.kind !== 'accepted') throw new Error('not accepted');

@@ -39,11 +39,12 @@ const service: Table = [
   ['http/foreign-request', 'foreign-request'],
 ];
 
-const storage: Table = [['private-file', 'sqlite-file']];
+const storage: Table = [['database-file', 'sqlite-file']];
 
 const serverPush: Table = [
   ['push-devices/check-registration', 'apps/server/register-push-device', 'apps/server/registration-vectors'],
   ['push-devices/registration-rate', 'apps/server/member-limits', 'contracts/clean-up-in-small-steps'],
+  ['push-devices/accept-registration', 'contracts/server-stores', 'packages/server-push/long-pending'],
   ['push-devices/push-device-store', 'contracts/server-stores', 'packages/server-push/long-pending'],
   ['push-devices/fail-long-pending', 'packages/server-push/long-pending'],
   ['push-devices/push-device-state', 'apps/server/register-push-device'],
@@ -64,8 +65,13 @@ const server: Table = [
 ];
 
 const registrations: Table = [
-  ['open-registration', 'registration-rows', 'register-refusals', 'registration-binding'],
-  ['registration-binding', 'registration-binding', 'registration-sequence'],
+  [
+    'open-registration',
+    'registration-rows',
+    'register-refusals',
+    'registration-binding',
+    'registration-sequence',
+  ],
   ['registration-sequences', 'registration-sequence'],
   ['presented-registrations', 'registration-binding'],
   ['relay-device-upsert', 'relay-device-upsert', 'registration-rows'],
@@ -76,7 +82,7 @@ const registrations: Table = [
 ];
 
 const keyring: Table = [
-  ['token-vault', 'token-vault'],
+  ['key-ring-token-vault', 'token-vault'],
   ['ring-clock', 'ring-clock'],
   ['check-key-ring', 'guards', 'at-rest'],
   ['document-secrets', 'ring-bytes'],
@@ -104,15 +110,15 @@ const servers: Table = [
 ];
 
 const deliveries: Table = [
-  ['read-push-request', 'journeys', 'relay-page'],
-  ['load-limit', 'limits'],
+  ['requests/read-push-request', 'journeys', 'relay-page'],
+  ['queue/load-limit', 'limits'],
   ['vendor-collapse-id', 'replaced-notifications', 'journeys'],
-  ['device-rests', 'device-rests'],
-  ['receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
-  ['apps/death-share', 'deletion-breakers'],
-  ['apps/deletion-breakers', 'deletion-breakers', 'breaker-store'],
-  ['apps/credential-breakers', 'credential-breakers'],
-  ['apps/credential-suspicions', 'credential-breakers'],
+  ['attempts/device-rests', 'device-rests'],
+  ['queue/receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
+  ['breakers/death-share', 'deletion-breakers'],
+  ['breakers/deletion-breakers', 'deletion-breakers', 'breaker-store'],
+  ['breakers/credential-breakers', 'credential-breakers'],
+  ['breakers/credential-suspicions', 'credential-breakers'],
 ];
 
 export const targets: readonly Target[] = [

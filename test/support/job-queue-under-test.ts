@@ -12,14 +12,14 @@ export function open(backend: TestBackend, clock: Clock, url?: string): Promise<
 }
 
 export function handler(
-  run: (job: Job, signal: AbortSignal) => Promise<JobOutcome>,
+  run: (job: Job, signal: AbortSignal) => Promise<JobOutcome<unknown>>,
   concurrency = 2,
-): JobHandler {
+): JobHandler<unknown> {
   return { concurrency, run, giveUp: () => async () => {} };
 }
 
 /** Does nothing but remember what it was given. */
-export function recorder(done: string[]): JobHandler {
+export function recorder(done: string[]): JobHandler<unknown> {
   return handler(async ({ payload }) => {
     done.push(payload);
     return { kind: 'done' };

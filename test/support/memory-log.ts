@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { createLogger, type Log } from '@waxwing/service';
+import { createLogger, type Log } from '@waxwing/service/logging';
 
 /** The real logger at `trace`, writing to memory: `text()` is everything that was logged. */
 export function createMemoryLog(name = 'test'): {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** `test/vectors/relay-protocol.json`: made with PyNaCl, all binary values in base64. */
@@ -72,17 +72,10 @@ export interface RegistrationVector {
 }
 
 const vectorsDirectory = new URL('../vectors/', import.meta.url);
-const sharedRelayProtocol = new URL('../../../shared/vectors/relay-protocol.json', import.meta.url);
 
 /** The vectors of the push registration protocol that must open. */
 export function relayProtocolVectors(): RelayProtocolVectors {
   return readJson(new URL('relay-protocol.json', vectorsDirectory)) as RelayProtocolVectors;
-}
-
-/** The file that the project's copy came from; `undefined` in a clone that stands alone. */
-export function sharedRelayProtocolVectors(): RelayProtocolVectors | undefined {
-  if (!existsSync(sharedRelayProtocol)) return undefined;
-  return readJson(sharedRelayProtocol) as RelayProtocolVectors;
 }
 
 /** Registrations that a relay must refuse, and some on the edge that it must accept. */

@@ -1,5 +1,6 @@
-import type { Terminal } from '@waxwing/service';
-import { type Environment, systemClock } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
+import type { Environment } from '@waxwing/service/config';
+import { systemClock } from '@waxwing/service/lifecycle';
 
 type RunCommandLine = (argv: readonly string[], terminal: Terminal) => Promise<number>;
 

@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
 import { FileLockHeldError, withFileLock } from '@waxwing/storage';
 
 /**

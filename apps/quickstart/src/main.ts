@@ -1,4 +1,5 @@
-import { createLogger, describeBootError, runProcess } from '@waxwing/service';
+import { describeBootError, runProcess } from '@waxwing/service/lifecycle';
+import { createLogger } from '@waxwing/service/logging';
 import { readQuickstartOptions } from './quickstart-options.js';
 import { startQuickstart } from './start-quickstart.js';
 

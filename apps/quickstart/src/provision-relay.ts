@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { runRelayCommand } from '@waxwing/relay';
-import { type Environment, writePrivateFile } from '@waxwing/service';
+import { type Environment, writePrivateFile } from '@waxwing/service/config';
 import type { Vendors } from '@waxwing/vendors';
 import { captureJson } from './captured-command.js';
 import type { QuickstartPaths } from './quickstart-environments.js';

@@ -1,5 +1,5 @@
 import { runServerCommand } from '@waxwing/server';
-import type { Environment } from '@waxwing/service';
+import type { Environment } from '@waxwing/service/config';
 import { captureJson } from './captured-command.js';
 import type { QuickstartPaths } from './quickstart-environments.js';
 import { readQuickstartSecrets, writeQuickstartSecrets } from './quickstart-secrets.js';

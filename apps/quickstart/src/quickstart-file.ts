@@ -1,4 +1,4 @@
-import { type Environment, writePrivateFile } from '@waxwing/service';
+import { type Environment, writePrivateFile } from '@waxwing/service/config';
 import type { QuickstartUser } from './provision-server.js';
 
 export interface QuickstartFacts {

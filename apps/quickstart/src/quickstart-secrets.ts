@@ -1,4 +1,4 @@
-import { readPrivateFile, writePrivateFile } from '@waxwing/service';
+import { readPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import { z } from 'zod';
 
 const shape = z.object({

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { ConfigurationError } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
 import type { QuickstartPorts } from './quickstart-options.js';
 
 /** @throws ConfigurationError naming the first port that another process uses, before anything is started. */

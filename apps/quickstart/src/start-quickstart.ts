@@ -2,7 +2,9 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import { readServerEnvironment, startServer } from '@waxwing/server';
-import { createLogger, type Environment, type Log, type RunningService, systemClock } from '@waxwing/service';
+import type { Environment } from '@waxwing/service/config';
+import { type Closers, openInOrder, type RunningService } from '@waxwing/service/lifecycle';
+import { createLogger, type Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { holdDataDirectory } from './hold-data-directory.js';
 import { type JourneyPlaces, makeJourney, makeJourneyWithoutRelay } from './journey.js';
@@ -53,11 +55,8 @@ interface Constellation {
 export async function startQuickstart(options: QuickstartOptions): Promise<RunningService> {
   const paths = quickstartPaths(options.dataDir);
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-  const closers = [await holdDataDirectory(options.dataDir, paths.lock)];
-  const close = async (): Promise<void> => {
-    for (const closeOne of closers.splice(0).reverse()) await closeOne();
-  };
-  try {
+  return openInOrder(async (closers) => {
+    closers.push(await holdDataDirectory(options.dataDir, paths.lock));
     await rm(paths.quickstartJson, { force: true });
     await refuseTakenPorts(host, options.ports);
     const narrator = new Narrator();
@@ -66,17 +65,14 @@ export async function startQuickstart(options: QuickstartOptions): Promise<Runni
     await show(options, paths, constellation, narrator);
     await writeQuickstartFile(paths.quickstartJson, constellation);
     if (!options.once) introduce(paths, constellation, narrator);
-    return { close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    return {};
+  });
 }
 
 async function startConstellation(
   options: QuickstartOptions,
   paths: QuickstartPaths,
-  closers: (() => Promise<void>)[],
+  closers: Closers,
 ): Promise<Constellation> {
   const { ports } = options;
   const vendors = await startVendors({
@@ -100,11 +96,8 @@ async function startConstellation(
   const relayOfServer = options.withRelay ? { url: relay.url, serverId: credentials.serverId } : undefined;
   const ofServer = serverEnvironment(options, paths, relayOfServer);
   const users = await provisionUsers(ofServer, paths);
-  const server = await startServer({
-    configuration: readServerEnvironment(ofServer),
+  const server = await startServer(readServerEnvironment(ofServer), {
     log: logTo(paths.serverLog, 'waxwing-server', closers),
-    clock: systemClock,
-    random: Math.random,
   });
   closers.push(() => server.close());
   const bouncerPublicKey = await primaryBouncerKey(environment);
@@ -151,7 +144,7 @@ function introduce(
   narrator.detail('logs', `${paths.relayLog} and ${paths.serverLog}`);
 }
 
-function logTo(path: string, name: string, closers: (() => Promise<void>)[]): Log {
+function logTo(path: string, name: string, closers: Closers): Log {
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
   closers.push(() => new Promise((resolve) => stream.end(resolve)));
   return createLogger(name, 'info', stream);

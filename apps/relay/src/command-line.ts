@@ -1,64 +1,82 @@
-import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/administration';
+import type { AdministrationOptions } from '@waxwing/administration';
 import {
   CommandError,
-  createLogger,
-  describeBootError,
+  type CommandGroup,
   requireConsent,
-  runProcess,
+  runProgram,
   type Terminal,
-} from '@waxwing/service';
-import { Command, CommanderError } from 'commander';
-import { readDatabaseEnvironment, readRelayEnvironment } from './configuration.js';
-import { addAppCommands } from './deliveries/apps/app-commands.js';
-import { addKeyCommands } from './keyring/key-ring-commands.js';
-import { relayMigrationSets } from './relay-tables.js';
-import { startRelay } from './serve.js';
-import { addServerCommands } from './servers/server-commands.js';
+} from '@waxwing/service/command-line';
 
 const name = 'waxwing-relay';
-const usageErrorStatus = 2;
 
 /** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
-export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
-  try {
-    await relayProgram(terminal).parseAsync(argv, { from: 'user' });
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageErrorStatus;
-    terminal.say(`${name}: ${error instanceof CommandError ? error.message : describeBootError(error)}`);
-    return 1;
-  }
+export function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+  return runProgram(
+    {
+      name,
+      description: 'Takes sealed registrations from servers and delivers notifications that it cannot read',
+      serve: {
+        description:
+          'run the relay; it is configured by RELAY_ variables and logs JSON lines to standard output',
+        run: () => serve(terminal),
+      },
+      groups: commandGroups(terminal),
+    },
+    argv,
+    terminal,
+  );
 }
 
-function relayProgram(terminal: Terminal): Command {
-  const program = new Command(name)
-    .description('Takes sealed registrations from servers and delivers notifications that it cannot read')
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => terminal.say(text.trimEnd()),
-    });
-  program
-    .command('serve')
-    .description('run the relay; it is configured by RELAY_ variables and logs JSON lines to standard output')
-    .allowExcessArguments(false)
-    .action(async () => {
-      const configuration = readRelayEnvironment(terminal.environment);
-      const log = createLogger(name, configuration.logLevel);
-      await runProcess({ name, log, start: () => startRelay(configuration, { log }) });
-    });
-  addServerCommands(program, terminal);
-  addAppCommands(program, terminal);
-  addKeyCommands(program, terminal);
-  addDatabaseCommands(program, administration(terminal));
-  addQueueCommands(program, administration(terminal));
-  return program;
+function commandGroups(terminal: Terminal): readonly CommandGroup[] {
+  return [
+    {
+      name: 'servers',
+      description: 'which servers may use this relay, and for which realms',
+      add: async (servers) =>
+        (await import('./servers/server-commands.js')).addServerCommands(servers, terminal),
+    },
+    {
+      name: 'apps',
+      description: 'apps whose credential is refused or whose deletions are frozen',
+      add: async (apps) =>
+        (await import('./deliveries/breakers/app-commands.js')).addAppCommands(apps, terminal),
+    },
+    {
+      name: 'keys',
+      description: 'the keys that registrations are sealed to, and their rotation',
+      add: async (keys) => (await import('./keyring/key-ring-commands.js')).addKeyCommands(keys, terminal),
+    },
+    {
+      name: 'db',
+      description: 'the database: its tables, and moving it to another one',
+      add: async (db) =>
+        (await import('@waxwing/administration')).addDatabaseCommands(db, await administration(terminal)),
+    },
+    {
+      name: 'queue',
+      description: 'jobs that wait, and those that were given up, which are kept for 14 days',
+      add: async (queue) =>
+        (await import('@waxwing/administration')).addQueueCommands(queue, await administration(terminal)),
+    },
+  ];
 }
 
-function administration(terminal: Terminal): AdministrationOptions {
+async function serve(terminal: Terminal): Promise<void> {
+  const { readRelayEnvironment } = await import('./configuration.js');
+  const { runProcess } = await import('@waxwing/service/lifecycle');
+  const { createLogger } = await import('@waxwing/service/logging');
+  const { startRelay } = await import('./start-relay.js');
+  const configuration = readRelayEnvironment(terminal.environment);
+  const log = createLogger(name, configuration.logLevel);
+  await runProcess({ name, log, start: () => startRelay(configuration, { log }) });
+}
+
+async function administration(terminal: Terminal): Promise<AdministrationOptions> {
+  const { readDatabaseEnvironment } = await import('./configuration.js');
+  const { relayMigrations } = await import('./tables.js');
   return {
     databaseUrl: () => readDatabaseEnvironment(terminal.environment).reveal(),
-    migrations: relayMigrationSets,
+    migrations: relayMigrations,
     clock: terminal.clock,
     print: (text) => terminal.print(text),
     say: (text) => terminal.say(text),

@@ -1,12 +1,11 @@
+import { type Environment, EnvironmentReader, Secret } from '@waxwing/service/config';
 import {
-  type Environment,
-  EnvironmentReader,
   type HttpLimits,
-  type LogLevel,
-  logLevels,
+  type ListenConfiguration,
   readHttpLimits,
-  Secret,
-} from '@waxwing/service';
+  readListenConfiguration,
+} from '@waxwing/service/http';
+import { type LogLevel, logLevels } from '@waxwing/service/logging';
 import {
   type DeliveriesConfiguration,
   readDeliveriesEnvironment,
@@ -16,20 +15,12 @@ import { type KeyRingConfiguration, readKeyRingEnvironment } from './keyring/key
 const prefix = 'RELAY_';
 // Far more than a server has at once, and far less than all.
 const maximumRequestsPerServer = 1000;
-const ports = { minimum: 0, maximum: 65_535 } as const;
 
-export interface RelayConfiguration {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
+export interface RelayConfiguration extends ListenConfiguration {
   /** A PostgreSQL URL holds a password. */
   readonly databaseUrl: Secret<string>;
   readonly logLevel: LogLevel;
   readonly http: HttpLimits;
-  /** A second listener, on loopback, that serves /metrics. */
-  readonly metrics:
-    | { readonly kind: 'configured'; readonly port: number }
-    | { readonly kind: 'not-configured' };
   readonly keyRing: KeyRingConfiguration;
   readonly deliveries: DeliveriesConfiguration;
 }
@@ -38,12 +29,10 @@ export interface RelayConfiguration {
 export function readRelayEnvironment(environment: Environment): RelayConfiguration {
   const reader = new EnvironmentReader(environment, prefix);
   const configuration: RelayConfiguration = {
-    host: reader.optional('HOST') ?? '127.0.0.1',
-    port: reader.integer('PORT', 8320, ports),
+    ...readListenConfiguration(reader, 8320),
     databaseUrl: readDatabaseUrl(reader),
     logLevel: reader.oneOf('LOG_LEVEL', logLevels, 'info'),
     http: readHttpLimits(reader, { actor: 'SERVER', maximumRequests: maximumRequestsPerServer }),
-    metrics: readMetrics(reader),
     keyRing: readKeyRingEnvironment(reader),
     deliveries: readDeliveriesEnvironment(reader),
   };
@@ -58,9 +47,4 @@ export function readDatabaseEnvironment(environment: Environment): Secret<string
 
 function readDatabaseUrl(reader: EnvironmentReader): Secret<string> {
   return new Secret(reader.optional('DATABASE') ?? 'sqlite:relay.sqlite');
-}
-
-function readMetrics(reader: EnvironmentReader): RelayConfiguration['metrics'] {
-  if (reader.optional('METRICS_PORT') === undefined) return { kind: 'not-configured' };
-  return { kind: 'configured', port: reader.integer('METRICS_PORT', 0, ports) };
 }

@@ -1,11 +1,15 @@
-import type { Clock, Log, Metrics } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { KeyListContext } from './keyring/key-list-operation.js';
-import type { BouncerKeys } from './registrations/bouncer-keys.js';
+import type { RegistrationBatches } from './registrations/registration-batches.js';
+import type { RegistrationKeys } from './registrations/registration-keys.js';
 import type { TokenVault } from './registrations/token-vault.js';
-import type { RelayDatabase } from './relay-tables.js';
 import type { ServerDirectory } from './servers/server-directory.js';
+import type { ServerQuotas } from './servers/server-quotas.js';
+import type { RelayDatabase } from './tables.js';
 
 /** What the relay's operations work with; made once, when the relay starts. */
 export interface RelayContext {
@@ -17,7 +21,9 @@ export interface RelayContext {
   readonly sodium: Sodium;
   readonly database: RelayDatabase;
   readonly servers: ServerDirectory;
-  readonly keyRing: BouncerKeys & KeyListContext['keyRing'];
+  readonly keyRing: RegistrationKeys & KeyListContext['keyRing'];
   readonly tokenVault: TokenVault;
   readonly deliveries: Deliveries;
+  readonly registrations: RegistrationBatches;
+  readonly quotas: Pick<ServerQuotas, 'take'>;
 }

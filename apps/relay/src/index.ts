@@ -1,3 +1,5 @@
 export { runCommandLine as runRelayCommand } from './command-line.js';
 export { type RelayConfiguration, readRelayEnvironment } from './configuration.js';
-export { type RunningRelay, startRelay } from './serve.js';
+export { createRelay, type Relay, type RelayOverrides } from './create-relay.js';
+export { relayApi, relayOperations } from './operations.js';
+export { startRelay } from './start-relay.js';

@@ -1,22 +1,33 @@
-import type { Operation } from '@waxwing/service';
+import {
+  type AnyOperation,
+  type BoundOperation,
+  bindOperations,
+  openApiOperation,
+} from '@waxwing/service/http';
 import type { RelayContext } from './context.js';
-import { notifyOperation } from './deliveries/notify-operation.js';
-import { receiptsOperation } from './deliveries/receipts-operation.js';
-import { keyListOperation } from './keyring/key-list-operation.js';
-import { DurableRegistrations } from './registrations/durable-registrations.js';
+import { notify } from './deliveries/requests/notify-operation.js';
+import { findReceipts } from './deliveries/requests/receipts-operation.js';
+import { getKeyList } from './keyring/key-list-operation.js';
 import { registerDevice } from './registrations/register-device.js';
-import { RegistrationBatches } from './registrations/registration-batches.js';
 import { removeDevices } from './registrations/remove-devices.js';
 
 /** Every operation of the relay. */
-export function relayOperations(context: RelayContext): Operation[] {
-  const registrations = new RegistrationBatches({ ...context, store: new DurableRegistrations(context) });
-  const { quotas } = context.deliveries;
-  return [
-    registerDevice({ servers: context.servers, registrations, quotas }),
-    removeDevices({ ...context, quotas }),
-    notifyOperation(context),
-    receiptsOperation(context),
-    keyListOperation(context),
-  ];
+export const relayOperations: readonly AnyOperation<RelayContext>[] = [
+  registerDevice,
+  removeDevices,
+  notify,
+  findReceipts,
+  getKeyList,
+];
+
+/** What the relay's OpenAPI document says of it as a whole. */
+export const relayApi = {
+  title: 'Waxwing relay',
+  description: 'Takes sealed push registrations and encrypted notifications from servers, for one app.',
+  version: '1',
+};
+
+/** The operations with what they work with. */
+export function bindRelayOperations(context: RelayContext): BoundOperation[] {
+  return bindOperations(context, [...relayOperations, openApiOperation(relayApi, relayOperations)]);
 }

@@ -1,74 +1,77 @@
-import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/administration';
-import { openDatabaseWithJobs } from '@waxwing/jobs';
+import type { AdministrationOptions } from '@waxwing/administration';
 import {
   CommandError,
-  createLogger,
-  describeBootError,
-  type Environment,
+  type CommandGroup,
   requireConsent,
-  runProcess,
-  systemClock,
+  runProgram,
   type Terminal,
-} from '@waxwing/service';
-import { Command, CommanderError } from 'commander';
-import { addPushCommands } from './push/push-commands.js';
-import { addRealmCommands } from './realm/realm-commands.js';
-import { readServerEnvironment, type ServerConfiguration } from './server-configuration.js';
-import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
-import { startServer } from './start-server.js';
-import { addUsersCommands } from './users/users-commands.js';
+} from '@waxwing/service/command-line';
 
-const usageErrorStatus = 2;
+const name = 'waxwing-server';
 
-/** What a command may use. */
-export interface CommandContext {
-  readonly terminal: Terminal;
-  /** Runs `use` on the database, beside a serving process if there is one. */
-  withDatabase<T>(
-    use: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<T>,
-  ): Promise<T>;
-}
-
-/** Runs one command of `waxwing-server`. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
-export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const { environment } = terminal;
-  const program = new Command('waxwing-server')
-    .description(
-      "An organisation's chat API with encrypted push. Settings are SERVER_* environment variables.",
-    )
-    .configureOutput({
-      writeOut: (text) => terminal.print(text.trimEnd()),
-      writeErr: (text) => terminal.say(text.trimEnd()),
-    })
-    .exitOverride();
-  program
-    .command('serve')
-    .description('answer requests until SIGTERM or SIGINT')
-    .action(() => serve(environment));
-  const context: CommandContext = {
+/** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
+export function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+  return runProgram(
+    {
+      name,
+      description:
+        "An organisation's chat API with encrypted push. Settings are SERVER_* environment variables.",
+      serve: { description: 'answer requests until SIGTERM or SIGINT', run: () => serve(terminal) },
+      groups: commandGroups(terminal),
+    },
+    argv,
     terminal,
-    withDatabase: (use) => withDatabase(terminal, use),
-  };
-  addUsersCommands(program, context);
-  addRealmCommands(program, context);
-  addPushCommands(program, context);
-  addDatabaseCommands(program, administration(terminal));
-  addQueueCommands(program, administration(terminal));
-  try {
-    await program.parseAsync(argv, { from: 'user' });
-    return 0;
-  } catch (error) {
-    // Commander has said already what is wrong with the arguments, or shown the help that was asked for.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageErrorStatus;
-    const message = error instanceof CommandError ? error.message : describeBootError(error);
-    terminal.say(`waxwing-server: ${message}`);
-    return 1;
-  }
+  );
 }
 
-function administration(terminal: Terminal): AdministrationOptions {
+function commandGroups(terminal: Terminal): readonly CommandGroup[] {
+  return [
+    {
+      name: 'users',
+      description: 'provision users, bots and API keys',
+      add: async (users) =>
+        (await import('./user-administration/users-commands.js')).addUsersCommands(users, terminal),
+    },
+    {
+      name: 'realm',
+      description: 'the organisation',
+      add: async (realm) => (await import('./realm/realm-commands.js')).addRealmCommands(realm, terminal),
+    },
+    {
+      name: 'push',
+      description: 'encrypted push',
+      add: async (push) => (await import('./push/push-commands.js')).addPushCommands(push, terminal),
+    },
+    {
+      name: 'db',
+      description: 'the database: its tables, and moving it to another one',
+      add: async (db) =>
+        (await import('@waxwing/administration')).addDatabaseCommands(db, await administration(terminal)),
+    },
+    {
+      name: 'queue',
+      description: 'jobs that wait, and those that were given up, which are kept for 14 days',
+      add: async (queue) =>
+        (await import('@waxwing/administration')).addQueueCommands(queue, await administration(terminal)),
+    },
+  ];
+}
+
+async function serve({ environment }: Terminal): Promise<void> {
+  const { readServerEnvironment } = await import('./configuration.js');
+  const { runProcess } = await import('@waxwing/service/lifecycle');
+  const { createLogger } = await import('@waxwing/service/logging');
+  const { startServer } = await import('./start-server.js');
+  const configuration = readServerEnvironment(environment);
+  const log = createLogger(name, configuration.logLevel);
+  await runProcess({ name, log, start: () => startServer(configuration, { log }) });
+}
+
+async function administration(terminal: Terminal): Promise<AdministrationOptions> {
+  const { readServerEnvironment } = await import('./configuration.js');
+  const { serverMigrations } = await import('./tables.js');
   return {
-    databaseUrl: () => readServerEnvironment(terminal.environment).databaseUrl,
+    databaseUrl: () => readServerEnvironment(terminal.environment).databaseUrl.reveal(),
     migrations: serverMigrations,
     clock: terminal.clock,
     print: (text) => terminal.print(text),
@@ -77,34 +80,4 @@ function administration(terminal: Terminal): AdministrationOptions {
     refusal: (sentence) => new CommandError(sentence),
     shownPayloadFields: ['userId', 'type', 'push_device_id', 'generation', 'relayDeviceId'],
   };
-}
-
-async function serve(environment: Environment): Promise<void> {
-  const configuration = readServerEnvironment(environment);
-  const log = createLogger('waxwing-server', configuration.logLevel);
-  await runProcess({
-    name: 'waxwing-server',
-    log,
-    start: () => startServer({ configuration, log, clock: systemClock, random: Math.random }),
-  });
-}
-
-async function withDatabase<T>(
-  terminal: Terminal,
-  use: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<T>,
-): Promise<T> {
-  const configuration = readServerEnvironment(terminal.environment);
-  const database = await openDatabaseWithJobs<ServerTables>({
-    url: configuration.databaseUrl,
-    migrations: serverMigrations,
-    role: 'visiting',
-    now: systemClock,
-    // A visiting process works no jobs; what goes wrong in the background, after the commit, fails no command.
-    onJobError: (error) => terminal.say(String(error)),
-  });
-  try {
-    return await use(database, configuration);
-  } finally {
-    await database.close();
-  }
 }

@@ -1,7 +1,8 @@
 import type { PushRealm, ServerPush } from '@waxwing/server-push';
-import type { Clock, Log } from '@waxwing/service';
-import type { EventBell } from './event-queues/event-bell.js';
-import type { ServerDatabase } from './server-tables.js';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { QueueListeners } from './event-queues/queue-listeners.js';
+import type { ServerDatabase } from './tables.js';
 
 /** What the server's operations work with; made once, when the server starts. */
 export interface ServerContext {
@@ -9,7 +10,7 @@ export interface ServerContext {
   readonly log: Log;
   readonly database: ServerDatabase;
   readonly realm: PushRealm;
-  readonly bell: EventBell;
+  readonly queueListeners: QueueListeners;
   readonly serverPush: ServerPush;
   /** How long `GET /events` waits before it answers with a heartbeat. */
   readonly longPollTimeoutSeconds: number;

@@ -1,146 +1,135 @@
-import { openDatabaseWithJobs } from '@waxwing/jobs';
-import { createServerPush, type RelayConfiguration, type ServerPush } from '@waxwing/server-push';
-import {
-  type Clock,
-  ConfigurationError,
-  createHttpApp,
-  createJobLog,
-  type Log,
-  Metrics,
-  Readiness,
-  readPrivateFile,
-  Secret,
-} from '@waxwing/service';
+import { createServerPush, type RelayAccount, type ServerPush } from '@waxwing/server-push';
+import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
+import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
+import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
+import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
+import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { EventBell } from './event-queues/event-bell.js';
+import type { RelaySettings, ServerConfiguration } from './configuration.js';
+import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
-import { removeIdleQueues } from './event-queues/remove-idle-queues.js';
-import { serverOperations } from './operations.js';
+import { QueueListeners } from './event-queues/queue-listeners.js';
+import { openServerDatabase } from './open-database.js';
+import { bindServerOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
-import type { RelaySettings, ServerConfiguration } from './server-configuration.js';
-import { type ServerDatabase, type ServerTables, serverMigrations } from './server-tables.js';
+import { scheduleServerJobs } from './scheduled-jobs.js';
+import type { ServerDatabase } from './tables.js';
 import { authenticateUser, holdUser } from './users/authenticate.js';
 
-export interface ServerOptions {
-  readonly configuration: ServerConfiguration;
-  readonly log: Log;
-  readonly clock: Clock;
+/** What production takes from this machine, and tests from their own hands. */
+export interface ServerOverrides {
+  /** To standard output at the configured level where nothing is said. */
+  readonly log?: Log;
+  readonly clock?: Clock;
   /** A number from 0 up to, not including, 1. */
-  readonly random: () => number;
-  /** How long `GET /events` waits before it answers with a heartbeat; 90 where nothing is said. */
+  readonly random?: () => number;
+  readonly timings?: ServerTimings;
+}
+
+interface ServerTimings {
+  /** How long `GET /events` waits before it answers with a heartbeat; 50 where nothing is said. */
   readonly longPollTimeoutSeconds?: number;
   /** Longest time that the relay may take to answer; 15 seconds where nothing is said. */
   readonly relayTimeoutMilliseconds?: number;
 }
 
 /** A server that is ready to answer, and does its jobs; it listens nowhere yet. */
-export interface Server {
-  readonly app: Awaited<ReturnType<typeof createHttpApp>>;
+export interface Server extends HttpService {
+  readonly log: Log;
   readonly database: ServerDatabase;
-  readonly metrics: Metrics;
-  readonly readiness: Readiness;
   readonly realmUuid: string;
-  /** Stops answering, hands back what runs, and frees everything. */
-  close(): Promise<void>;
 }
 
-const defaultLongPollTimeoutSeconds = 90;
-const jobDeadlineMilliseconds = 5000;
-const removeIdleQueuesEveryMilliseconds = 5 * 60_000;
+const defaultLongPollTimeoutSeconds = 50;
+const jobsDeadlineMilliseconds = 5000;
 
-/** @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. */
-export async function createServer(options: ServerOptions): Promise<Server> {
-  const { configuration, log, clock } = options;
-  const relay = await readRelayKey(configuration.relay);
-  const metrics = new Metrics();
-  const database = await openDatabaseWithJobs<ServerTables>({
-    url: configuration.databaseUrl,
-    migrations: serverMigrations,
-    role: 'serving',
-    now: clock,
-    ...createJobLog(log),
-    onDeadJobsRemoved: (count) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count),
-  });
-  try {
-    return await assemble(options, { database, relay, metrics });
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+/**
+ * Assembles the server: opens its database, and works the jobs that are due.
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin; nothing is left open then.
+ */
+export function createServer(
+  configuration: ServerConfiguration,
+  overrides: ServerOverrides = {},
+): Promise<Server> {
+  return openInOrder((closers) => assemble(configuration, overrides, closers));
 }
 
 async function assemble(
-  options: ServerOptions,
-  { database, relay, metrics }: Pick<Mounting, 'database' | 'relay' | 'metrics'>,
-): Promise<Server> {
-  const { clock, configuration, log } = options;
-  const { bell, takeDown } = await EventBell.hang(database.signals);
+  configuration: ServerConfiguration,
+  overrides: ServerOverrides,
+  closers: Closers,
+): Promise<Omit<Server, 'close'>> {
+  const { log = createLogger('waxwing-server', configuration.logLevel), clock = systemClock } = overrides;
+  const { random = Math.random, timings = {} } = overrides;
+  const relay = await readRelayKey(configuration.relay);
+  const metrics = new Metrics();
+  const database = await openServerDatabase({
+    url: configuration.databaseUrl,
+    role: 'serving',
+    clock,
+    ...createJobLog(log),
+    onDeadJobsRemoved: (count) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count),
+  });
+  closers.push(() => database.close());
+  const queueListeners = await QueueListeners.open(database.signals);
+  closers.push(async () => queueListeners.close());
   const realm = await readRealm(database, configuration.realm, clock());
-  const serverPush = await mountServerPush(options, { database, relay, metrics, bell, realm });
-  const longPollTimeoutSeconds = options.longPollTimeoutSeconds ?? defaultLongPollTimeoutSeconds;
-  const context = { clock, log, database, realm, bell, serverPush, longPollTimeoutSeconds };
+  const foundation = { clock, random, log, metrics, database, queueListeners, realm };
+  const serverPush = await mountServerPush(foundation, { configuration, relay, timings });
+  closers.push(() => serverPush.close());
+  const { longPollTimeoutSeconds = defaultLongPollTimeoutSeconds } = timings;
+  const context: ServerContext = { ...foundation, serverPush, longPollTimeoutSeconds };
   const readiness = new Readiness({ database: () => database.check() }, log);
   const app = await createHttpApp({
     log,
     metrics,
-    operations: serverOperations(context),
+    operations: bindServerOperations(context),
     readiness,
     limits: configuration.http,
   });
-  database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, async (signal) => {
-    metrics.rowsRemoved.inc({ kind: 'event-queue' }, await removeIdleQueues(context, signal));
+  // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
+  closers.push(async () => {
+    await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
+  scheduleServerJobs({ database, clock, metrics });
   metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
-  return {
-    app,
-    database,
-    metrics,
-    readiness,
-    realmUuid: realm.uuid,
-    async close() {
-      // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
-      await Promise.all([app.close(), database.jobs.stop(jobDeadlineMilliseconds)]);
-      takeDown();
-      await serverPush.close();
-      await database.close();
-    },
-  };
+  return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
+}
+
+interface Foundation extends Pick<ServerContext, 'clock' | 'log' | 'database' | 'queueListeners' | 'realm'> {
+  readonly random: () => number;
+  readonly metrics: Metrics;
 }
 
 interface Mounting {
-  readonly database: ServerDatabase;
-  readonly relay: RelayConfiguration;
-  readonly metrics: Metrics;
-  readonly bell: EventBell;
-  readonly realm: Awaited<ReturnType<typeof readRealm>>;
+  readonly configuration: ServerConfiguration;
+  readonly relay: RelayAccount;
+  readonly timings: ServerTimings;
 }
 
-async function mountServerPush(options: ServerOptions, mounting: Mounting): Promise<ServerPush> {
-  const { clock, configuration, log, random, relayTimeoutMilliseconds } = options;
-  const { bell, database, metrics, realm, relay } = mounting;
+async function mountServerPush(
+  foundation: Foundation,
+  { configuration: { registrationsPerHour }, relay, timings: { relayTimeoutMilliseconds } }: Mounting,
+): Promise<ServerPush> {
+  const { queueListeners, clock, database, log } = foundation;
   const { sodium, nativeUnavailableReason } = await loadFastestSodium();
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
   return createServerPush({
-    database,
+    ...foundation,
     authenticate: async (head) => {
       const user = await authenticateUser(database, head);
       return { userId: user.id, isBot: user.isBot, hold: (transaction) => holdUser(transaction, user) };
     },
-    publish: createPublisher(bell, clock),
+    publish: createPublisher(queueListeners, clock),
     relay,
-    registrationsPerHour: configuration.registrationsPerHour,
-    realm,
+    registrationsPerHour,
     sodium,
-    clock,
-    random,
-    log,
-    metrics,
     ...(relayTimeoutMilliseconds === undefined ? {} : { relayTimeoutMilliseconds }),
   });
 }
 
-async function readRelayKey(settings: RelaySettings): Promise<RelayConfiguration> {
+async function readRelayKey(settings: RelaySettings): Promise<RelayAccount> {
   if (settings.kind === 'not-configured') return settings;
   const { kind, url, serverId, serverKeyFile } = settings;
   const key = (await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE')).trim();

@@ -1,5 +1,4 @@
-import { processTerminal } from '@waxwing/service';
+import { processTerminal } from '@waxwing/service/command-line';
 import { runCommandLine } from './command-line.js';
 
-const code = await runCommandLine(process.argv.slice(2), processTerminal(process.env));
-if (code !== 0) process.exitCode = code;
+process.exitCode = await runCommandLine(process.argv.slice(2), processTerminal(process.env));

@@ -3,10 +3,10 @@ import { ApnsListener } from './apns/apns-listener.js';
 import { ProviderTokens } from './apns/provider-tokens.js';
 import { CredentialStore, type VendorCredentials } from './credentials/vendor-credentials.js';
 import { DeliveryLog } from './deliveries/delivery-log.js';
-import type { Environment } from './faults/fault-rule.js';
+import type { AppleSystem } from './faults/fault-rule.js';
 import { Faults } from './faults/faults.js';
 import { AccessTokens } from './fcm/access-tokens.js';
-import { HttpListener } from './http/http-listener.js';
+import { HttpListener } from './http-listener.js';
 import { ConnectionCounts, RequestCounts } from './statistics.js';
 
 export interface VendorsOptions {
@@ -124,7 +124,7 @@ function createListeners(
     faults_fired: faults.fired,
   });
   const shared = { deliveries, faults, clock, log };
-  const apnsListener = (environment: Environment) =>
+  const apnsListener = (environment: AppleSystem) =>
     new ApnsListener({
       ...shared,
       environment,

@@ -27,25 +27,3 @@ export interface AdministrationOptions {
   /** Names of the fields of job payloads that hold nothing secret; what other fields hold is not shown. */
   readonly shownPayloadFields: readonly string[];
 }
-
-export interface OutputFlags {
-  readonly json?: true;
-}
-
-/** Every command prints for people, or with --json for machines. */
-export function withJson(command: CommandLine): CommandLine {
-  return command.option('--json', 'print JSON');
-}
-
-/** Lines of aligned columns. */
-export function formatColumns(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}

@@ -4,8 +4,9 @@ import { open, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type DatabaseWithJobs, jobMigrations, openDatabaseWithJobs } from '@waxwing/jobs';
+import { type OutputFlags, printResult, withJson } from '@waxwing/service/command-line';
 import { type MigrationStatus, migrationStatus, missingFile } from '@waxwing/storage';
-import { type AdministrationOptions, type CommandLine, type OutputFlags, withJson } from './command-line.js';
+import type { AdministrationOptions, CommandLine } from './command-line.js';
 import { exportDatabase } from './transfer/export-database.js';
 import { importDatabase } from './transfer/import-database.js';
 import type { TransferCounts } from './transfer/transfer-format.js';
@@ -14,27 +15,29 @@ interface FileFlags extends OutputFlags {
   readonly file?: string;
 }
 
-/** Adds `db migrate|status|export|import`. */
-export function addDatabaseCommands(program: CommandLine, options: AdministrationOptions): void {
-  const db = program.command('db').description('the database: its tables, and moving it to another one');
+/** Adds `migrate|status|export|import` to a program's commands about its database. */
+export function addDatabaseCommands(db: CommandLine, options: AdministrationOptions): void {
   withJson(db.command('migrate'))
     .description('bring the tables up to date; starting does the same')
-    .action(async ({ json }: OutputFlags) => {
+    .action(async (flags: OutputFlags) => {
       const before = await statusOf(options);
       await withDatabase(options, 'visiting', async () => undefined);
       const applied = before.flatMap(({ unit, pending }) => pending.map((name) => `${unit}/${name}`));
       const people = applied.length === 0 ? 'There was nothing to do.' : `Done: ${applied.join(', ')}.`;
-      options.print(json ? JSON.stringify({ applied }) : people);
+      printResult(options, flags, { machines: { applied }, people });
     });
   withJson(db.command('status'))
     .description('show what has been done of the tables, and what the next start would do; changes nothing')
-    .action(async ({ json }: OutputFlags) => {
+    .action(async (flags: OutputFlags) => {
       const units = await statusOf(options);
       const [backend = ''] = options.databaseUrl().split(':', 1);
       const pending = units.flatMap((unit) => unit.pending.map((name) => `${unit.unit}/${name}`));
       const newer = units.flatMap((unit) => unit.newer.map((name) => `${unit.unit}/${name}`));
       const people = describeStatus(options.databaseUrl(), { pending, newer });
-      options.print(json ? JSON.stringify({ backend, units, pending, newer }) : `${backend}: ${people}`);
+      printResult(options, flags, {
+        machines: { backend, units, pending, newer },
+        people: `${backend}: ${people}`,
+      });
     });
   addTransfer(db, options);
 }
@@ -65,10 +68,9 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
           ? exportTo(process.stdout, { database, place: 'standard output', options })
           : exportToFile(database, file, options),
       );
-      const text = json ? JSON.stringify(counts) : `Exported ${describe(counts)}.`;
       // Standard output holds the export itself.
-      if (file === undefined) options.say(text);
-      else options.print(text);
+      const print = (text: string) => (file === undefined ? options.say(text) : options.print(text));
+      printResult({ print }, { json }, { machines: counts, people: `Exported ${describe(counts)}.` });
     });
   withJson(db.command('import'))
     .description('fill an empty database with an export of the same version: all of it or nothing')
@@ -84,7 +86,7 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
           throw aboutFile(error, 'The export could not be read, and nothing was imported', options);
         }
       });
-      options.print(json ? JSON.stringify(counts) : `Imported ${describe(counts)}.`);
+      printResult(options, { json }, { machines: counts, people: `Imported ${describe(counts)}.` });
     });
 }
 

@@ -1,11 +1,14 @@
 import { type JobDetails, type JobQueue, type JobState, type JobSummary, jobStates } from '@waxwing/jobs';
 import {
-  type AdministrationOptions,
-  type CommandLine,
+  type CommandResult,
+  type ConsentFlags,
   formatColumns,
   type OutputFlags,
+  printResult,
   withJson,
-} from './command-line.js';
+  withYes,
+} from '@waxwing/service/command-line';
+import type { AdministrationOptions, CommandLine } from './command-line.js';
 import { withExistingDatabase } from './database-commands.js';
 import { showPayload } from './show-payload.js';
 
@@ -14,17 +17,11 @@ interface ListFlags extends OutputFlags {
   readonly kind?: string;
   readonly limit?: string;
 }
-interface ConsentFlags extends OutputFlags {
-  readonly yes?: true;
-}
 
 const maximumListed = 10_000;
 
-/** Adds `queue list|show|retry|drop`: the jobs that wait, and those that were given up. */
-export function addQueueCommands(program: CommandLine, options: AdministrationOptions): void {
-  const queue = program
-    .command('queue')
-    .description('jobs that wait, and those that were given up, which are kept for 14 days');
+/** Adds `list|show|retry|drop` to a program's commands about its jobs: those that wait, and those that were given up. */
+export function addQueueCommands(queue: CommandLine, options: AdministrationOptions): void {
   withJson(queue.command('list'))
     .description('list jobs, the oldest first')
     .option('--state <state>', `only those that are ${jobStates.join(', ')}`)
@@ -34,7 +31,7 @@ export function addQueueCommands(program: CommandLine, options: AdministrationOp
       const filter = readFilter(flags, options);
       const jobs = await withJobs(options, (queue) => queue.list(filter));
       const people = jobs.length === 0 ? 'There are no such jobs.' : formatJobs(jobs);
-      options.print(flags.json ? JSON.stringify({ jobs: jobs.map(forMachines) }) : people);
+      printResult(options, flags, { machines: { jobs: jobs.map(forMachines) }, people });
       if (jobs.length === filter.limit && !flags.json) {
         options.say(
           `There may be more than these ${filter.limit}: --limit shows more, --state and --kind choose.`,
@@ -43,10 +40,10 @@ export function addQueueCommands(program: CommandLine, options: AdministrationOp
     });
   withJson(queue.command('show <id>'))
     .description('show one job; what its payload holds of messages and keys is not shown')
-    .action(async (id: string, { json }: OutputFlags) => {
+    .action(async (id: string, flags: OutputFlags) => {
       const job = await withJobs(options, (queue) => queue.show(id));
       if (job === undefined) throw noSuchJob(id, options);
-      options.print(formatJob(job, options.shownPayloadFields, json));
+      printResult(options, flags, describeJob(job, options.shownPayloadFields));
     });
   addChanging(queue, options);
 }
@@ -54,13 +51,12 @@ export function addQueueCommands(program: CommandLine, options: AdministrationOp
 function addChanging(queue: CommandLine, options: AdministrationOptions): void {
   withJson(queue.command('retry <id>'))
     .description('make a waiting job due now, or bring a dead one back with as much time as it had at first')
-    .action(async (id: string, { json }: OutputFlags) => {
+    .action(async (id: string, flags: OutputFlags) => {
       if (!(await withJobs(options, (queue) => queue.retry(id)))) throw notChangeable(id, options);
-      options.print(json ? JSON.stringify({ id, retried: true }) : `The job ${id} is due now.`);
+      printResult(options, flags, { machines: { id, retried: true }, people: `The job ${id} is due now.` });
     });
-  withJson(queue.command('drop <id>'))
+  withYes(withJson(queue.command('drop <id>')))
     .description('remove a waiting or dead job: it is never done')
-    .option('--yes', 'do not ask')
     .action(async (id: string, { json, yes }: ConsentFlags) => {
       await withJobs(options, async (queue) => {
         const job = await queue.show(id);
@@ -71,11 +67,14 @@ function addChanging(queue: CommandLine, options: AdministrationOptions): void {
         );
         if (!(await queue.drop(id))) throw notChangeable(id, options);
       });
-      options.print(json ? JSON.stringify({ id, dropped: true }) : `The job ${id} is gone.`);
+      printResult(options, { json }, { machines: { id, dropped: true }, people: `The job ${id} is gone.` });
     });
 }
 
-function withJobs<Result>(options: AdministrationOptions, work: (jobs: JobQueue) => Promise<Result>) {
+function withJobs<Result>(
+  options: AdministrationOptions,
+  work: (jobs: JobQueue<unknown>) => Promise<Result>,
+) {
   return withExistingDatabase(options, ({ jobs }) => work(jobs));
 }
 
@@ -130,15 +129,13 @@ function formatJobs(jobs: readonly JobSummary[]): string {
   return formatColumns([['id', 'kind', 'state', 'attempts', 'at', 'last reason'], ...rows]);
 }
 
-function formatJob(job: JobDetails, shownFields: readonly string[], json: true | undefined): string {
-  const shown = { ...forMachines(job), payload: showPayload(job.payload, shownFields) };
-  if (json) return JSON.stringify(shown);
-  return formatColumns(
-    Object.entries(shown).map(([name, value]) => [
-      name.replaceAll('_', ' '),
-      typeof value === 'string' ? value : JSON.stringify(value),
-    ]),
-  );
+function describeJob(job: JobDetails, shownFields: readonly string[]): CommandResult {
+  const machines = { ...forMachines(job), payload: showPayload(job.payload, shownFields) };
+  const rows = Object.entries(machines).map(([name, value]) => [
+    name.replaceAll('_', ' '),
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return { machines, people: formatColumns(rows) };
 }
 
 function instant(milliseconds: number): string {

@@ -4,18 +4,18 @@ import type { Random } from './accounts/create-push-account.js';
 import { type AccountIdentity, isSameAccount } from './accounts/push-account.js';
 import type { PushAccountStore } from './accounts/push-account-store.js';
 import type { PushToken } from './build-registration.js';
+import type { Fetch } from './chat-api/api-exchange.js';
 import { createChatApi } from './chat-api/chat-api.js';
-import type { Fetch } from './chat-api/exchange.js';
-import { type BouncerKeys, createBuiltInKey } from './key-list/bouncer-key-choice.js';
+import { type BouncerKeyChooser, createBuiltInKey } from './key-list/bouncer-key-choice.js';
 import { createKeyListFollower } from './key-list/key-list-follower.js';
 import type { KeyListStore } from './key-list/key-list-state.js';
 import { type OpenedNotification, openNotification } from './notifications/open-notification.js';
 import type { ReceivedPush } from './notifications/received-push.js';
 import type { SeenNotifications } from './notifications/seen-notifications.js';
+import { createTurns } from './one-after-another.js';
 import type { RegistrationStatus } from './registration/registration-status.js';
 import { syncRegistration } from './registration/sync-registration.js';
-import type { Clock } from './server-clock.js';
-import { createTurns } from './turns.js';
+import type { PhoneClock } from './server-clock.js';
 import { webOriginOf } from './web-origin.js';
 
 export interface PushClientOptions {
@@ -30,7 +30,7 @@ export interface PushClientOptions {
   /** The platform's own by default, as all that follow. */
   readonly fetch?: Fetch;
   /** Milliseconds since 1970 by the device's clock. */
-  readonly clock?: Clock;
+  readonly clock?: PhoneClock;
   readonly random?: Random;
   readonly sodium?: Sodium;
 }
@@ -130,8 +130,8 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
 function createBouncerKeys(
   { bouncerPublicKey, keyList }: PushClientOptions,
   sodium: Sodium,
-  deviceClock: Clock,
-): BouncerKeys {
+  deviceClock: PhoneClock,
+): BouncerKeyChooser {
   requireKey('bouncerPublicKey', bouncerPublicKey);
   if (keyList === undefined) return createBuiltInKey(bouncerPublicKey);
   const { signingPublicKey, recoveryPublicKey, store } = keyList;

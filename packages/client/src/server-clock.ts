@@ -1,5 +1,5 @@
 /** Milliseconds since 1970, as `Date.now` gives them. */
-export type Clock = () => number;
+export type PhoneClock = () => number;
 
 /**
  * The server's clock as the phone knows it: the device's clock, corrected by the `Date` header of answers
@@ -16,7 +16,7 @@ export interface ServerClock {
 const halfSecondMilliseconds = 500;
 
 /** A server clock that knows nothing yet. */
-export function createServerClock(deviceClock: Clock): ServerClock {
+export function createServerClock(deviceClock: PhoneClock): ServerClock {
   let offsetMilliseconds = 0;
   return {
     learn(dateHeader, requestSentAt, answerReceivedAt) {

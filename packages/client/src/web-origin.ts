@@ -3,7 +3,7 @@ const defaultPorts = { http: 80, https: 443 } as const;
 
 /**
  * The origin of an absolute http or https URL: lower case, without the scheme's default port; `undefined` for any other
- * text, also for a URL with a user name. React Native's `URL` cannot tell origins, hence this.
+ * text, also for a URL with a user name. React Native's `URL` cannot tell origins, so this stands in for it.
  */
 export function webOriginOf(url: string): string | undefined {
   const match = webUrl.exec(url);

@@ -1,3 +1,4 @@
+import { answerWithin } from '@waxwing/service/lifecycle';
 import type { Database } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { type JobTables, jobTables } from './job-tables.js';
@@ -26,17 +27,11 @@ export class DatabaseCheck {
 
   /** `undefined`, or a sentence that says what is wrong. Reads each time, and writes at most every five seconds. */
   async run(): Promise<string | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      const sentence = `the database has not answered for ${timeoutMilliseconds / 1000} s`;
-      timer = setTimeout(() => resolve(sentence), timeoutMilliseconds);
-    });
+    const late = `the database has not answered for ${timeoutMilliseconds / 1000} s`;
     try {
-      return await Promise.race([this.#readAndWrite(), late]);
+      return await answerWithin(timeoutMilliseconds, this.#readAndWrite(), late);
     } catch (error) {
       return `the database does not answer: ${(error as Error).message}`;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

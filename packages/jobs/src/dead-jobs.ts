@@ -1,8 +1,8 @@
-import { type AnyTransaction, type Database, removeInBatches } from '@waxwing/storage';
-import { sql } from 'kysely';
+import { type Database, removeInBatches } from '@waxwing/storage';
+import { sql, type Transaction } from 'kysely';
 import type { JobDetails } from './job-listing.js';
 import type { Job } from './job-queue.js';
-import { type JobTables, jobTables } from './job-tables.js';
+import type { JobTables } from './job-tables.js';
 
 /** How long a dead letter is kept. */
 const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
@@ -17,7 +17,10 @@ export class DeadJobs {
     this.#now = now;
   }
 
-  async add(transaction: AnyTransaction, dead: readonly { readonly job: Job; readonly reason: string }[]) {
+  async add(
+    db: Transaction<JobTables>,
+    dead: readonly { readonly job: Job; readonly reason: string }[],
+  ): Promise<void> {
     if (dead.length === 0) return;
     const rows = dead.map(({ job, reason }) => ({
       id: job.id,
@@ -29,7 +32,7 @@ export class DeadJobs {
       reason,
       died_at: this.#now(),
     }));
-    await jobTables(transaction).insertInto('dead_jobs').values(rows).execute();
+    await db.insertInto('dead_jobs').values(rows).execute();
   }
 
   async count(): Promise<{ kind: string; count: number }[]> {
@@ -74,12 +77,8 @@ export class DeadJobs {
   }
 
   /** Takes a dead letter out, within the caller's transaction; `undefined` when there is none. */
-  async take(transaction: AnyTransaction, id: string): Promise<JobDetails | undefined> {
-    const row = await jobTables(transaction)
-      .deleteFrom('dead_jobs')
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirst();
+  async take(db: Transaction<JobTables>, id: string): Promise<JobDetails | undefined> {
+    const row = await db.deleteFrom('dead_jobs').where('id', '=', id).returningAll().executeTakeFirst();
     return row && toDetails(row);
   }
 

@@ -11,8 +11,11 @@ import { OutcomeRecorder } from './outcome-recorder.js';
 import { Schedules } from './schedules.js';
 import { printable, unstorableCharacters } from './unstorable-characters.js';
 
-export interface JobQueueOptions {
-  readonly database: Database<JobTables>;
+export interface JobQueueOptions<Tables> {
+  /** What outcomes change. */
+  readonly database: Database<Tables>;
+  /** The same database: its tables of jobs. */
+  readonly own: Database<JobTables>;
   readonly mayWork: boolean;
   readonly now: () => number;
   /** Told of whatever went wrong with a job, or (without one) with looking for jobs; the work goes on later. */
@@ -32,24 +35,24 @@ const broughtForwardAtOnce = 500;
 const mostBroughtForward = 10_000;
 
 /** {@link JobQueue} on the lease table. */
-export class DurableJobQueue implements JobQueue {
-  readonly #options: JobQueueOptions;
+export class DurableJobQueue<Tables> implements JobQueue<Tables> {
+  readonly #options: JobQueueOptions<Tables>;
   readonly #leases: LeaseTable;
   readonly #living: LivingJobs;
   readonly #dead: DeadJobs;
   readonly #schedules: Schedules;
-  readonly #runner: JobRunner;
+  readonly #runner: JobRunner<Tables>;
   /** The jobs that each open transaction adds: written together, at its end. */
   readonly #adding = new WeakMap<object, StoredJob[]>();
   #stopListening: (() => void) | undefined;
 
-  constructor(options: JobQueueOptions) {
-    const { database, now } = options;
-    this.#leases = new LeaseTable({ database, now });
+  constructor(options: JobQueueOptions<Tables>) {
+    const { database, own, now } = options;
+    this.#leases = new LeaseTable({ database: own, now });
     this.#options = options;
-    this.#living = new LivingJobs(database, now);
-    this.#dead = new DeadJobs(database, now);
-    this.#schedules = new Schedules(database);
+    this.#living = new LivingJobs(own, now);
+    this.#dead = new DeadJobs(own, now);
+    this.#schedules = new Schedules(own);
     this.#runner = new JobRunner({
       leases: this.#leases,
       outcomes: new OutcomeRecorder(this.#leases, database, this.#dead),
@@ -77,7 +80,7 @@ export class DurableJobQueue implements JobQueue {
     });
   }
 
-  handle(kind: string, handler: JobHandler): void {
+  handle(kind: string, handler: JobHandler<Tables>): void {
     this.#runner.handle(kind, handler);
   }
 
@@ -158,8 +161,8 @@ export class DurableJobQueue implements JobQueue {
       await this.#options.database.write((transaction) => this.#signal(transaction, [living.kind]));
       return true;
     }
-    return await this.#options.database.write(async (transaction) => {
-      const dead = await this.#dead.take(transaction, id);
+    return await this.#options.own.write(async (transaction) => {
+      const dead = await this.#dead.take(transaction.db, id);
       if (dead === undefined) return false;
       const now = this.#options.now();
       const giveUpAt = now + Math.max(0, dead.giveUpAt - dead.createdAt);
@@ -172,8 +175,8 @@ export class DurableJobQueue implements JobQueue {
   async drop(id: string): Promise<boolean> {
     const living = await this.#living.find(id);
     if (living !== undefined) return living.state !== 'running' && (await this.#living.remove(id));
-    return await this.#options.database.write(
-      async (transaction) => (await this.#dead.take(transaction, id)) !== undefined,
+    return await this.#options.own.write(
+      async (transaction) => (await this.#dead.take(transaction.db, id)) !== undefined,
     );
   }
 

@@ -1,4 +1,4 @@
-import type { AnyTransaction } from '@waxwing/storage';
+import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
 import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
 
 export interface NewJob {
@@ -25,25 +25,30 @@ export interface Job {
 }
 
 /** Changes that belong to an outcome; committed in the same transaction that records it. */
-export type ApplyOutcome = (transaction: AnyTransaction) => Promise<void>;
+export type ApplyOutcome<Tables> = (transaction: WriteTransaction<Tables>) => Promise<void>;
 
-export type JobOutcome =
-  | { readonly kind: 'done'; readonly apply?: ApplyOutcome }
+export type JobOutcome<Tables> =
+  | { readonly kind: 'done'; readonly apply?: ApplyOutcome<Tables> }
   /** Try again at `at` (Unix milliseconds). `reason` is for people. */
-  | { readonly kind: 'retry'; readonly at: number; readonly reason: string; readonly apply?: ApplyOutcome }
+  | {
+      readonly kind: 'retry';
+      readonly at: number;
+      readonly reason: string;
+      readonly apply?: ApplyOutcome<Tables>;
+    }
   /** Never try again; the job is kept as a dead letter with its reason. */
-  | { readonly kind: 'dead'; readonly reason: string; readonly apply?: ApplyOutcome };
+  | { readonly kind: 'dead'; readonly reason: string; readonly apply?: ApplyOutcome<Tables> };
 
-export interface JobHandler {
+export interface JobHandler<Tables> {
   /** How many jobs of this kind run at once in this process. */
   readonly concurrency: number;
   /**
    * One attempt. It may be repeated after a crash, so its effects must bear that. A throw is a retry with back-off;
    * once `signal` is aborted (the process is closing) it hands the job back instead.
    */
-  run(job: Job, signal: AbortSignal): Promise<JobOutcome>;
+  run(job: Job, signal: AbortSignal): Promise<JobOutcome<Tables>>;
   /** The time to give up has come: what must change with it. `reason` is that of the last attempt. */
-  giveUp(job: Job, reason: string): ApplyOutcome;
+  giveUp(job: Job, reason: string): ApplyOutcome<Tables>;
 }
 
 /** Work that is repeated; it must bear being done twice. */
@@ -54,11 +59,11 @@ export type ScheduledWork = (signal: AbortSignal) => Promise<void>;
  * for 14 days. Any number of processes on one database share it; what a dead process was doing is taken over within
  * half a minute (their clocks must agree to a few seconds, or jobs are taken over too early and done twice).
  */
-export interface JobQueue {
+export interface JobQueue<Tables> {
   /** Adds a job within the caller's transaction: it exists if and only if that commits. */
   enqueue(transaction: AnyTransaction, job: NewJob): Promise<void>;
   /** Says who does jobs of a kind; call it before {@link start}. */
-  handle(kind: string, handler: JobHandler): void;
+  handle(kind: string, handler: JobHandler<Tables>): void;
   /**
    * Does `work` once in every period, counted over all processes, first at the first start ever. When it fails it is
    * tried again until the period ends. Call it before {@link start}.

@@ -1,11 +1,12 @@
 import type { JobHandler, JobOutcome } from './job-queue.js';
-import { type ClaimedJob, leaseMilliseconds, renewalMilliseconds } from './lease.js';
+import type { ClaimedJob } from './lease.js';
+import { LeaseRenewal } from './lease-renewal.js';
 import type { LeaseTable } from './lease-table.js';
 import type { OutcomeRecorder } from './outcome-recorder.js';
 
-export interface JobRunnerOptions {
+export interface JobRunnerOptions<Tables> {
   readonly leases: LeaseTable;
-  readonly outcomes: OutcomeRecorder;
+  readonly outcomes: OutcomeRecorder<Tables>;
   readonly now: () => number;
   onError(error: unknown, claim?: ClaimedJob): void;
   /** The database has told which jobs are due. */
@@ -16,8 +17,8 @@ export interface JobRunnerOptions {
   nextDueAt(): number;
 }
 
-interface Work {
-  readonly handler: JobHandler;
+interface Work<Tables> {
+  readonly handler: JobHandler<Tables>;
   /** By the job's id. */
   readonly running: Map<string, Running>;
 }
@@ -36,25 +37,29 @@ const retryAfterThrowMilliseconds = { first: 1000, cap: 60 * 60_000 };
 const abortGraceMilliseconds = 500;
 
 /** Claims due jobs, runs them, and has their outcomes recorded. */
-export class JobRunner {
-  readonly #options: JobRunnerOptions;
-  readonly #work = new Map<string, Work>();
+export class JobRunner<Tables> {
+  readonly #options: JobRunnerOptions<Tables>;
+  readonly #work = new Map<string, Work<Tables>>();
   readonly #stopping = new AbortController();
   readonly #wanted = new Set<string>();
   #claiming: Promise<void> | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #pollAt = Number.POSITIVE_INFINITY;
-  #renewalTimer: NodeJS.Timeout | undefined;
-  /** Those under way: the database may take longer for one than it is until the next. */
-  readonly #renewals = new Set<Promise<void>>();
-  /** When the database was last known to answer, by a clock that is never set. */
-  #lastAnswerAt = performance.now();
+  readonly #renewal: LeaseRenewal;
   #started = false;
   #stopped: Promise<void> | undefined;
   #isAbandoned = false;
 
-  constructor(options: JobRunnerOptions) {
+  constructor(options: JobRunnerOptions<Tables>) {
     this.#options = options;
+    const { leases, now } = options;
+    this.#renewal = new LeaseRenewal({
+      leases,
+      now,
+      kinds: () => [...this.#work.keys()],
+      claims: () => this.#running().map(({ claim }) => claim),
+      onError: (error) => options.onError(error),
+    });
   }
 
   /** The kinds that are handled here. */
@@ -62,15 +67,14 @@ export class JobRunner {
     return this.#work.keys();
   }
 
-  handle(kind: string, handler: JobHandler): void {
+  handle(kind: string, handler: JobHandler<Tables>): void {
     this.#work.set(kind, { handler, running: new Map() });
   }
 
   async start(): Promise<void> {
     await this.#options.leases.start();
     this.#started = true;
-    this.#renewalTimer = setInterval(() => this.#beginRenewal(), renewalMilliseconds);
-    this.#renewalTimer.unref();
+    this.#renewal.start();
     this.wake();
   }
 
@@ -89,7 +93,7 @@ export class JobRunner {
 
   async idle(): Promise<void> {
     if (!this.#started) return;
-    await this.#renewLeases();
+    await this.#renewal.renew();
     await this.#options.leases.takeOver();
     for (;;) {
       // What is under way may have looked at the schedules before the clock was where it is now.
@@ -110,6 +114,7 @@ export class JobRunner {
 
   async #stop(deadlineMilliseconds: number): Promise<void> {
     this.#started = false;
+    this.#renewal.takeOverNoMore();
     clearTimeout(this.#pollTimer);
     await this.#claiming;
     const deadline = performance.now() + deadlineMilliseconds;
@@ -118,8 +123,7 @@ export class JobRunner {
       this.#stopping.abort();
       await waitAtMost(this.#finished(), abortGraceMilliseconds);
     }
-    clearInterval(this.#renewalTimer);
-    await waitAtMost(Promise.all(this.#renewals), Math.max(0, deadline - performance.now()));
+    await waitAtMost(this.#renewal.stop(), Math.max(0, deadline - performance.now()));
     this.#isAbandoned = true;
     await this.#release(this.#running().map(({ claim }) => claim));
   }
@@ -183,7 +187,7 @@ export class JobRunner {
     }
   }
 
-  #begin(kind: string, { handler, running }: Work, claim: ClaimedJob): void {
+  #begin(kind: string, { handler, running }: Work<Tables>, claim: ClaimedJob): void {
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
     own.done = this.#attempt(handler, own).finally(() => {
@@ -211,7 +215,7 @@ export class JobRunner {
     this.#pollTimer.unref();
   }
 
-  async #attempt(handler: JobHandler, own: Running): Promise<void> {
+  async #attempt(handler: JobHandler<Tables>, own: Running): Promise<void> {
     const begun = own.claim;
     try {
       const outcome = await this.#outcomeOf(handler, begun);
@@ -232,7 +236,10 @@ export class JobRunner {
     }
   }
 
-  async #outcomeOf(handler: JobHandler, claim: ClaimedJob): Promise<JobOutcome | 'handed-back'> {
+  async #outcomeOf(
+    handler: JobHandler<Tables>,
+    claim: ClaimedJob,
+  ): Promise<JobOutcome<Tables> | 'handed-back'> {
     const { job, lastReason } = claim;
     if (this.#options.now() >= job.giveUpAt) {
       const reason = lastReason ?? 'it was never tried';
@@ -271,34 +278,10 @@ export class JobRunner {
       this.#options.onError(error);
     }
   }
-
-  async #renewLeases(): Promise<void> {
-    const claims = this.#running().map(({ claim }) => claim);
-    if (claims.length > 0) await this.#options.leases.renew(claims);
-  }
-
-  #beginRenewal(): void {
-    const renewal = this.#renew().finally(() => this.#renewals.delete(renewal));
-    this.#renewals.add(renewal);
-  }
-
-  async #renew(): Promise<void> {
-    try {
-      await this.#renewLeases();
-      const { leases } = this.#options;
-      // After an outage every lease looks abandoned; their owners get until the next time to renew them first.
-      const wasAway = performance.now() - this.#lastAnswerAt > leaseMilliseconds / 2;
-      if (wasAway) await leases.nextRunAt([...this.#work.keys()], this.#options.now());
-      else if (this.#started) await leases.takeOver();
-      this.#lastAnswerAt = performance.now();
-    } catch (error) {
-      this.#options.onError(error);
-    }
-  }
 }
 
 /** How many more jobs may run: those that are ending leave their places, until as many of them are still unrecorded. */
-function roomOf({ handler, running }: Work): number {
+function roomOf<Tables>({ handler, running }: Work<Tables>): number {
   let free = handler.concurrency;
   for (const { isEnding } of running.values()) if (!isEnding) free -= 1;
   return Math.min(free, 2 * handler.concurrency - running.size);

@@ -34,6 +34,7 @@ export interface JobTables {
 
 export type JobRow = { [Column in keyof JobTables['jobs']]: SelectType<JobTables['jobs'][Column]> };
 
+/** The jobs' tables in the transaction of whoever adds or ends jobs, and who need not know them. */
 export function jobTables(transaction: AnyTransaction): Transaction<JobTables> {
   return transaction.db as Transaction<JobTables>;
 }

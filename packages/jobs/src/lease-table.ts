@@ -1,5 +1,5 @@
 import type { AnyTransaction, Database } from '@waxwing/storage';
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, sql, type Transaction } from 'kysely';
 import { type JobRow, type JobTables, jobTables } from './job-tables.js';
 import { type ClaimedJob, leaseMilliseconds, type Settlement, type StoredJob } from './lease.js';
 import type { LeaseStatements } from './lease-statements.js';
@@ -51,11 +51,8 @@ export class LeaseTable {
   }
 
   /** Answers the ids of the jobs that still were this process's; nothing is changed about the others. */
-  async settle(
-    transaction: AnyTransaction,
-    settlements: readonly Settlement[],
-  ): Promise<ReadonlySet<string>> {
-    const settled = await this.#statements.settle(jobTables(transaction), settlements);
+  async settle(db: Transaction<JobTables>, settlements: readonly Settlement[]): Promise<ReadonlySet<string>> {
+    const settled = await this.#statements.settle(db, settlements);
     return new Set(settled.map(String));
   }
 

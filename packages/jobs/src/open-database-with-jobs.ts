@@ -19,7 +19,7 @@ export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onEr
 
 /** An open, migrated database and the queue of jobs that it keeps. Closing it hands back the jobs that still run. */
 export interface DatabaseWithJobs<Tables> extends Database<Tables> {
-  readonly jobs: JobQueue;
+  readonly jobs: JobQueue<Tables>;
   /**
    * `undefined` when the database answers and takes writes, of which it tries one every five seconds at most; otherwise a
    * sentence that says what is wrong. For readiness.
@@ -43,9 +43,11 @@ export async function openDatabaseWithJobs<Tables>(
     ...{ url, role, migrations, onError },
     ...(connections === undefined ? {} : { connections }),
   });
+  // Its tables of jobs are among the migrations; which others there are is for the caller to know.
   const own = database as unknown as Database<JobTables>;
   const jobs = new DurableJobQueue({
-    database: own,
+    database,
+    own,
     mayWork: role === 'serving',
     now,
     onError,

@@ -1,14 +1,14 @@
-import type { AnyTransaction, Database } from '@waxwing/storage';
+import type { Database, WriteTransaction } from '@waxwing/storage';
 import type { DeadJobs } from './dead-jobs.js';
 import type { JobOutcome } from './job-queue.js';
-import type { JobTables } from './job-tables.js';
+import { jobTables } from './job-tables.js';
 import type { ClaimedJob, Settlement } from './lease.js';
 import type { LeaseTable } from './lease-table.js';
 import { printable } from './unstorable-characters.js';
 
-interface Ended {
+interface Ended<Tables> {
   readonly claim: ClaimedJob;
-  readonly outcome: JobOutcome;
+  readonly outcome: JobOutcome<Tables>;
   resolve(): void;
   reject(reason: unknown): void;
 }
@@ -16,13 +16,13 @@ interface Ended {
 const maximumOutcomesPerWrite = 256;
 
 /** Records the outcomes of one turn of the event loop together: in one statement where they need no more than that. */
-export class OutcomeRecorder {
+export class OutcomeRecorder<Tables> {
   readonly #leases: LeaseTable;
-  readonly #database: Database<JobTables>;
+  readonly #database: Database<Tables>;
   readonly #dead: DeadJobs;
-  #ended: Ended[] = [];
+  #ended: Ended<Tables>[] = [];
 
-  constructor(leases: LeaseTable, database: Database<JobTables>, dead: DeadJobs) {
+  constructor(leases: LeaseTable, database: Database<Tables>, dead: DeadJobs) {
     this.#leases = leases;
     this.#database = database;
     this.#dead = dead;
@@ -32,7 +32,7 @@ export class OutcomeRecorder {
    * Resolves once the outcome and what belongs to it are committed, or when the job is no longer this process's:
    * then nothing is changed. Rejects with what `apply` threw.
    */
-  record(claim: ClaimedJob, outcome: JobOutcome): Promise<void> {
+  record(claim: ClaimedJob, outcome: JobOutcome<Tables>): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#ended.length === 0) setImmediate(() => void this.#recordAll());
       this.#ended.push({ claim, outcome, resolve, reject });
@@ -49,7 +49,7 @@ export class OutcomeRecorder {
     await Promise.all(groups);
   }
 
-  async #recordGroup(group: readonly Ended[]): Promise<void> {
+  async #recordGroup(group: readonly Ended<Tables>[]): Promise<void> {
     try {
       await this.#database.write((transaction) => this.#write(transaction, group));
       for (const { resolve } of group) resolve();
@@ -60,11 +60,12 @@ export class OutcomeRecorder {
     }
   }
 
-  async #write(transaction: AnyTransaction, group: readonly Ended[]): Promise<void> {
-    const ours = await this.#leases.settle(transaction, group.map(toSettlement));
+  async #write(transaction: WriteTransaction<Tables>, group: readonly Ended<Tables>[]): Promise<void> {
+    const db = jobTables(transaction);
+    const ours = await this.#leases.settle(db, group.map(toSettlement));
     const settled = group.filter(({ claim }) => ours.has(claim.job.id));
     await this.#dead.add(
-      transaction,
+      db,
       settled.flatMap(({ claim, outcome }) =>
         outcome.kind === 'dead' ? [{ job: claim.job, reason: printable(outcome.reason) }] : [],
       ),
@@ -73,7 +74,7 @@ export class OutcomeRecorder {
   }
 }
 
-function toSettlement({ claim, outcome }: Ended): Settlement {
+function toSettlement<Tables>({ claim, outcome }: Ended<Tables>): Settlement {
   if (outcome.kind !== 'retry') return { claim, next: undefined };
   const runAt = Math.min(outcome.at, claim.job.giveUpAt);
   return { claim, next: { runAt, reason: printable(outcome.reason) } };

@@ -1,5 +1,5 @@
-import type { AnyTransaction, Database } from '@waxwing/storage';
-import { type JobTables, jobTables } from './job-tables.js';
+import type { Database, WriteTransaction } from '@waxwing/storage';
+import type { JobTables } from './job-tables.js';
 
 interface Schedule {
   readonly everyMilliseconds: number;
@@ -31,7 +31,7 @@ export class Schedules {
   /** Starts those that are due and that no other process has started. */
   async startDue(
     now: number,
-    enqueue: (transaction: AnyTransaction, name: string, endsAt: number) => Promise<void>,
+    enqueue: (transaction: WriteTransaction<JobTables>, name: string, endsAt: number) => Promise<void>,
   ) {
     for (const [name, schedule] of this.#schedules) {
       // A clock that was set back would else leave a schedule waiting for as long as it was set back.
@@ -61,12 +61,12 @@ export class Schedules {
 
 /** Whether it was this transaction that began the period. */
 async function moveOn(
-  transaction: AnyTransaction,
+  { db }: WriteTransaction<JobTables>,
   name: string,
   now: number,
   endsAt: number,
 ): Promise<boolean> {
-  const rows = await jobTables(transaction)
+  const rows = await db
     .insertInto('schedules')
     .values({ name, due_at: endsAt })
     .onConflict((conflict) =>

@@ -14,6 +14,7 @@ interface ErrorCodeRow {
 export const errorCodes = Object.freeze({
   BAD_REQUEST: { httpStatus: 400, message: 'Bad request', remedy: 'fix-request' },
   REQUEST_VARIABLE_MISSING: { httpStatus: 400, message: 'Missing argument', remedy: 'fix-request' },
+  REQUEST_CONFUSING_VAR: { httpStatus: 400, message: 'Conflicting arguments', remedy: 'fix-request' },
   UNAUTHORIZED: { httpStatus: 401, message: 'Missing or invalid credentials', remedy: 'fix-request' },
   INVALID_API_KEY: { httpStatus: 401, message: 'Invalid API key', remedy: 'ask-admin' },
   NOT_FOUND: { httpStatus: 404, message: 'No such operation', remedy: 'fix-request' },

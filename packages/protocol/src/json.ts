@@ -35,6 +35,22 @@ export function parseJson(text: string): JsonValue {
   }
 }
 
+/**
+ * The JSON value in a text that may be anything; `undefined` when there is none. Parsed by {@link parseJson}, or by
+ * `JSON.parse` where no number is an id.
+ */
+export function parseJsonOrUndefined(
+  text: string,
+  parse: (text: string) => JsonValue = parseJson,
+): JsonValue | undefined {
+  try {
+    return parse(text);
+  } catch {
+    // The caller says what it should have been.
+    return undefined;
+  }
+}
+
 /** Compact JSON text; a `bigint` is written as its digits. */
 export function stringifyJson(value: JsonValue): string {
   return stringify(value) ?? 'null';

@@ -11,11 +11,11 @@ export const maximumIosAppIdCharacters = 255;
  * Longest `encrypted_push_registration`, in base64 characters: a token of 4096 code points, each written as two
  * JSON `\u` escapes (12 bytes), with room for the other fields, sealed and encoded.
  */
-export const maximumEncryptedRegistrationCharacters = 72_000;
+export const maximumEncryptedPushRegistrationCharacters = 72_000;
 
 /**
  * Sizes in bytes that our client pads a registration's JSON to before sealing it. Nearly every token fits the first;
- * the largest takes any token that is allowed, and stays below `maximumEncryptedRegistrationCharacters`.
+ * the largest takes any token that is allowed, and stays below `maximumEncryptedPushRegistrationCharacters`.
  */
 export const registrationSizeBucketsBytes = [512, 1024, 2048, 4096, 8192, 16_384, 32_768] as const;
 

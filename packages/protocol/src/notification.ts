@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from './json.js';
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonOrUndefined } from './json.js';
 import { decodeUtf8 } from './utf8.js';
 
 /** An id of the chat: a `bigint` where a double would round it. */
@@ -86,7 +86,7 @@ const optional: Readonly<Record<NotificationType, Fields>> = {
  */
 export function parseNotification(bytes: Uint8Array): Notification | undefined {
   const text = decodeUtf8(bytes);
-  const value = text === undefined ? undefined : parseOrUndefined(text);
+  const value = text === undefined ? undefined : parseJsonOrUndefined(text);
   if (!isJsonObject(value)) return undefined;
   const { type } = value;
   return type === 'message' || type === 'remove' || type === 'test' ? pickFields(value, type) : undefined;
@@ -105,14 +105,6 @@ function pickFields(value: JsonObject, type: NotificationType): Notification | u
     if (!check(field)) return undefined;
     picked[name] = field;
   }
+  // Every field has passed the check that stands for its type.
   return picked as unknown as Notification;
-}
-
-function parseOrUndefined(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    // Not JSON: not a notification either.
-    return undefined;
-  }
 }

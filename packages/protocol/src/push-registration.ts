@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from './json.js';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from './json.js';
 import { maximumIosAppIdCharacters, maximumTokenCodePoints, registrationSizeBucketsBytes } from './limits.js';
 import { formatPushAccountId, type PushAccountId, parsePushAccountId } from './push-account-id.js';
 import { decodeUtf8 } from './utf8.js';
@@ -142,13 +142,8 @@ export function compactApnsToken(token: string): string {
 function parseObject(bytes: Uint8Array): JsonObject | undefined {
   const text = decodeUtf8(bytes);
   if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    // Not JSON: the same "not a registration" as every other defect, for a caller that must not tell them apart.
-    return undefined;
-  }
+  const value = parseJsonOrUndefined(text, JSON.parse);
+  return isJsonObject(value) ? value : undefined;
 }
 
 // A lone surrogate has no UTF-8, and PostgreSQL stores no NUL: neither can be handed to a vendor as it came.

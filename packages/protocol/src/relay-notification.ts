@@ -7,11 +7,15 @@ import { ciphertextBase64, pushAccountId, uuid } from './wire-fields.js';
 export const relayNotifyPath = '/api/v1/remotes/push/e2ee/notify';
 
 // Custom schemas, because this stands on the way of every notification, and they allocate the least.
-const aps = z.custom<Readonly<Record<string, unknown>>>(isJsonObject, 'must be an object');
-const deviceId = z.custom<number | bigint>(
-  (value) => typeof value === 'bigint' || Number.isSafeInteger(value),
-  'must be an integer',
-);
+const aps = z
+  .custom<Readonly<Record<string, unknown>>>(isJsonObject, 'must be an object')
+  .meta({ openApi: { type: 'object' } });
+const deviceId = z
+  .custom<number | bigint>(
+    (value) => typeof value === 'bigint' || Number.isSafeInteger(value),
+    'must be an integer',
+  )
+  .meta({ openApi: { type: 'integer' } });
 
 const timeToLive = `must be whole seconds from 0 to ${maximumTimeToLiveSeconds}`;
 const collapseId = `must be 1 to ${maximumCollapseIdBytes} characters of printable ASCII without spaces`;
@@ -76,7 +80,7 @@ const pushRequests = z.array(z.unknown()).transform((values, context): PushReque
 /** JSON body of `POST /remotes/push/e2ee/notify`, parsed without rounding integers. */
 export const relayNotifyRequest = z.object({
   realm_uuid: uuid,
-  push_requests: pushRequests,
+  push_requests: pushRequests.meta({ openApiJson: z.array(z.union([apnsPushRequest, fcmPushRequest])) }),
 });
 
 /** The kind that a push request's shape asks for. */
@@ -107,10 +111,9 @@ export type RelayNotifyResult = z.infer<typeof relayNotifyResult>;
 
 /** What the relay answers: the four fields that stock servers require, and one result for each request, in order. */
 export const relayNotifyAnswer = z.object({
-  result: z.literal('success'),
   android_successfully_sent_count: z.number().int(),
   apple_successfully_sent_count: z.number().int(),
-  delete_device_ids: z.array(z.number().int()),
+  delete_device_ids: z.array(deviceId),
   realm_push_status: z
     .object({ can_push: z.boolean(), expected_end_timestamp: z.number().int().nullable() })
     .nullable(),
@@ -121,6 +124,7 @@ export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 
 /** The same request as a server writes it; `bigint` ids become digits in {@link stringifyJson}. */
 export function encodeRelayNotifyRequest(realmUuid: string, requests: readonly PushRequest[]): JsonObject {
+  // Their shape is made of JSON values, which a type with named fields does not tell.
   return { realm_uuid: realmUuid, push_requests: requests as unknown as readonly JsonObject[] };
 }
 
@@ -132,20 +136,24 @@ export const maximumReceiptIds = 200;
 
 /** Query parameters of `GET /remotes/push/e2ee/receipts`: notification ids (UUIDs), separated by commas. */
 export const relayReceiptsParameters = z.object({
-  ids: z.string().transform((text, context) => {
-    const texts = text.split(',', maximumReceiptIds + 1);
-    const ids = texts.map((id) => uuid.safeParse(id.trim()));
-    const known = ids.flatMap(({ data }) => (data === undefined ? [] : [data]));
-    if (known.length === ids.length && known.length <= maximumReceiptIds) return known;
-    const message = `must be 1 to ${maximumReceiptIds} UUIDs, separated by commas`;
-    context.addIssue({ code: 'custom', message });
-    return z.NEVER;
-  }),
+  ids: z
+    .string()
+    .transform((text, context) => {
+      const texts = text.split(',', maximumReceiptIds + 1);
+      const ids = texts.map((id) => uuid.safeParse(id.trim()));
+      const known = ids.flatMap(({ data }) => (data === undefined ? [] : [data]));
+      if (known.length === ids.length && known.length <= maximumReceiptIds) return known;
+      const message = `must be 1 to ${maximumReceiptIds} UUIDs, separated by commas`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .meta({
+      openApi: { type: 'string', description: `1 to ${maximumReceiptIds} UUIDs, separated by commas` },
+    }),
 });
 
 /** What the relay answers: a receipt for each id and device that it remembers; ids it does not know are left out. */
 export const relayReceiptsAnswer = z.object({
-  result: z.literal('success'),
   receipts: z.array(
     relayNotifyResult.extend({
       notification_id: uuid,

@@ -14,6 +14,5 @@ export const relayRegisterParameters = z.object({
 
 /** What the relay answers: the id of its RelayDevice, to be named when notifying. */
 export const relayRegisterAnswer = z.object({
-  result: z.literal('success'),
   device_id: z.number().int().nonnegative(),
 });

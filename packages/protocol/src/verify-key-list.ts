@@ -1,4 +1,5 @@
 import { decodeBase64 } from './base64.js';
+import { parseJsonOrUndefined } from './json.js';
 import {
   type KeyListAnswer,
   type KeyListDocument,
@@ -112,13 +113,7 @@ function signedBy(
 
 function parseDocument(bytes: Uint8Array): KeyListDocument | undefined {
   const text = decodeUtf8(bytes);
-  if (text === undefined) return undefined;
-  try {
-    return parseKeyListDocument(JSON.parse(text));
-  } catch {
-    // Not JSON: malformed like any other defect of form.
-    return undefined;
-  }
+  return text === undefined ? undefined : parseKeyListDocument(parseJsonOrUndefined(text, JSON.parse));
 }
 
 function refused(reason: KeyListRefusal): KeyListVerdict {

@@ -1,9 +1,7 @@
-import type { JsonObject } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
-import type { AnyTransaction } from '@waxwing/storage';
+import type { PushDeviceStateOnWire } from '@waxwing/protocol';
+import { type BoundOperation, bindOperations } from '@waxwing/service/http';
 import { Agent } from 'undici';
 import { KeyListCache } from './key-list/key-list-cache.js';
-import { passOnKeyList } from './key-list/pass-on-key-list.js';
 import {
   deliverNotificationHandler,
   deliverNotificationJob,
@@ -11,7 +9,9 @@ import {
   type QueuedNotification,
 } from './notifications/deliver-notification.js';
 import { NotificationSender } from './notifications/notification-sender.js';
-import { testNotification } from './notifications/test-notification.js';
+import { OneAtATime } from './one-at-a-time.js';
+import { serverPushOperations } from './operations.js';
+import { schedulePushCleanUp } from './push-clean-up.js';
 import { scheduleFailureOfLongPending } from './push-devices/fail-long-pending.js';
 import {
   forwardFurtherRegistrationJob,
@@ -19,20 +19,19 @@ import {
   handleForwarding,
 } from './push-devices/forward-registration.js';
 import { pushDevicesOf } from './push-devices/push-device-store.js';
-import { registerPushDevice } from './push-devices/register-push-device.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
-import { scheduleRemovalOfOldRows } from './remove-old-rows.js';
 import type { ServerPushOptions } from './server-push-options.js';
+import type { PushTransaction, ServerPushTables } from './tables.js';
 
 /** The server's half of encrypted push, to be mounted in a chat server. */
 export interface ServerPush {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly BoundOperation[];
   /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
-  pushDevicesOf(userId: number): Promise<JsonObject>;
+  pushDevicesOf(userId: number): Promise<Record<string, PushDeviceStateOnWire>>;
   /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
-  notify(transaction: AnyTransaction, notification: QueuedNotification): Promise<void>;
+  notify(transaction: PushTransaction, notification: QueuedNotification): Promise<void>;
   /** Ends the connections to the relay, and what still waits for an answer; call it once no job runs any more. */
   close(): Promise<void>;
 }
@@ -43,7 +42,11 @@ const defaultRelayTimeoutMilliseconds = 15_000;
 const maximumRelayConnections = 16;
 
 /** Call it before the database's jobs are started: it says who does its jobs. */
-export function createServerPush(options: ServerPushOptions): ServerPush {
+export function createServerPush<Tables extends ServerPushTables>(
+  given: ServerPushOptions<Tables>,
+): ServerPush {
+  // Push touches its own tables alone, and gives back the transactions of the server's whole database.
+  const options = given as unknown as ServerPushOptions;
   const { database, clock, random, publish } = options;
   const dispatcher = options.dispatcher ?? new Agent({ connections: maximumRelayConnections });
   const link = createLink(options, dispatcher);
@@ -55,13 +58,16 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   );
   database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
   scheduleFailureOfLongPending(options);
-  scheduleRemovalOfOldRows(options);
+  schedulePushCleanUp(options);
+  const context = {
+    ...options,
+    sender,
+    registering: new OneAtATime(),
+    testing: new OneAtATime(),
+    keyList: link && new KeyListCache(link, clock),
+  };
   return {
-    operations: [
-      registerPushDevice(options),
-      testNotification({ ...options, sender }),
-      passOnKeyList(link && new KeyListCache(link, clock)),
-    ],
+    operations: bindOperations(context, serverPushOperations),
     pushDevicesOf: (userId) => pushDevicesOf(database.db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
     close: async () => {

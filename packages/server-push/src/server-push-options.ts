@@ -1,20 +1,24 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { JsonObject } from '@waxwing/protocol';
-import type { Clock, Log, Metrics, RequestHead, Secret } from '@waxwing/service';
+import type { Secret } from '@waxwing/service/config';
+import type { RequestHead } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
-import type { AnyTransaction } from '@waxwing/storage';
+import type { WriteTransaction } from '@waxwing/storage';
 import type { Dispatcher } from 'undici';
 import type { ServerPushTables } from './tables.js';
 
 /** The authenticated requester, as far as push needs to know. */
-export interface PushActor {
+export interface PushActor<Tables = ServerPushTables> {
   readonly userId: number;
   readonly isBot: boolean;
   /**
    * Keeps the requester from being removed, and from being given another key, until the transaction ends.
    * @throws ProtocolError as `authenticate` does when that has happened since.
    */
-  readonly hold: (transaction: AnyTransaction) => Promise<void>;
+  readonly hold: (transaction: WriteTransaction<Tables>) => Promise<void>;
 }
 
 /** The organisation that notifications come from. */
@@ -26,7 +30,7 @@ export interface PushRealm {
 }
 
 /** Where the relay is and who we are to it, or that the organisation has none. */
-export type RelayConfiguration =
+export type RelayAccount =
   | {
       readonly kind: 'configured';
       readonly url: string;
@@ -36,20 +40,20 @@ export type RelayConfiguration =
   | { readonly kind: 'not-configured' };
 
 /** Hands an event to all clients of these users, within the transaction of the change that it tells of. */
-export type PublishEvent = (
-  transaction: AnyTransaction,
+export type PublishEvent<Tables = ServerPushTables> = (
+  transaction: WriteTransaction<Tables>,
   event: JsonObject,
   userIds: readonly number[],
 ) => Promise<void>;
 
-/** What a chat server gives to have encrypted push. */
-export interface ServerPushOptions {
+/** What a chat server gives to have encrypted push; `Tables` are all of its own. */
+export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Opened with {@link serverPushMigrations} among its migrations. */
-  readonly database: DatabaseWithJobs<ServerPushTables>;
+  readonly database: DatabaseWithJobs<Tables>;
   /** Who asks, asked before the body is read; it names the actor with `setActor`. @throws ProtocolError when nobody does whom the server knows. */
-  readonly authenticate: (head: RequestHead) => Promise<PushActor>;
-  readonly publish: PublishEvent;
-  readonly relay: RelayConfiguration;
+  readonly authenticate: (head: RequestHead) => Promise<PushActor<Tables>>;
+  readonly publish: PublishEvent<Tables>;
+  readonly relay: RelayAccount;
   readonly realm: PushRealm;
   readonly sodium: Sodium;
   readonly clock: Clock;

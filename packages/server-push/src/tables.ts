@@ -1,5 +1,8 @@
-import { addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
+import { addIdColumn, columnTypes, type MigrationSet, type WriteTransaction } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
+
+/** A transaction of the server's, as far as push uses it. */
+export type PushTransaction = WriteTransaction<ServerPushTables>;
 
 /** The tables of the server's half of encrypted push. Instants in Unix milliseconds. */
 export interface ServerPushTables {

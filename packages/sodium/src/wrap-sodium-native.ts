@@ -40,16 +40,7 @@ export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
       return library.crypto_box_seal_open(plaintext, sealed, publicKey, privateKey) ? plaintext : undefined;
     },
 
-    sealSecretBox(plaintext, nonce, key) {
-      const sealed = new Uint8Array(plaintext.length + secretBoxOverheadBytes);
-      library.crypto_secretbox_easy(sealed, plaintext, nonce, key);
-      return sealed;
-    },
-
-    openSecretBox(sealed, nonce, key) {
-      const plaintext = new Uint8Array(sealed.length - secretBoxOverheadBytes);
-      return library.crypto_secretbox_open_easy(plaintext, sealed, nonce, key) ? plaintext : undefined;
-    },
+    ...wrapSecretBoxes(library),
 
     generateSigningKeyPair() {
       const publicKey = new Uint8Array(signingPublicKeyBytes);
@@ -75,6 +66,21 @@ export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
 
     wipe: (bytes) => library.sodium_memzero(bytes),
   });
+}
+
+function wrapSecretBoxes(library: typeof sodiumNative): Pick<Sodium, 'sealSecretBox' | 'openSecretBox'> {
+  return {
+    sealSecretBox(plaintext, nonce, key) {
+      const sealed = new Uint8Array(plaintext.length + secretBoxOverheadBytes);
+      library.crypto_secretbox_easy(sealed, plaintext, nonce, key);
+      return sealed;
+    },
+
+    openSecretBox(sealed, nonce, key) {
+      const plaintext = new Uint8Array(sealed.length - secretBoxOverheadBytes);
+      return library.crypto_secretbox_open_easy(plaintext, sealed, nonce, key) ? plaintext : undefined;
+    },
+  };
 }
 
 /** For what may be a key: V8 keeps short arrays among its objects, and leaves a copy behind whenever it moves them. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { makePrivateFile } from './private-file.js';
+import { makePrivateFile } from './database-file.js';
 
 const retryMilliseconds = 20;
 

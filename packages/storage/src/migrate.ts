@@ -32,6 +32,7 @@ export async function migrate<Tables>(
 ): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await lock(transaction);
+    // The tables that remember what was run are the same whichever others the database has.
     for (const set of sets) await migrateUnit(transaction as unknown as Transaction<MigrationTables>, set);
   });
 }
@@ -43,6 +44,7 @@ export async function readMigrationStatus<Tables>(
 ): Promise<MigrationStatus[]> {
   const statuses: MigrationStatus[] = [];
   for (const { unit, migrations } of sets) {
+    // As in {@link migrate}.
     const done = await executedMigrations(db as unknown as Kysely<MigrationTables>, unit);
     statuses.push(statusOf({ unit, migrations }, done));
   }

@@ -1,4 +1,4 @@
-import type { Terminal } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
 import { runCommandLine } from '../../../apps/relay/src/command-line.js';
 
 export interface CommandRun {

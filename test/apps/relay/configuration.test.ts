@@ -1,4 +1,4 @@
-import { ConfigurationError } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
 import { readRelayEnvironment } from '../../../apps/relay/src/configuration.js';
 

@@ -1,19 +1,27 @@
-import { createHttpApp, EnvironmentReader, Metrics, Secret } from '@waxwing/service';
+import { EnvironmentReader, Secret } from '@waxwing/service/config';
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelayContext } from '../../../apps/relay/src/context.js';
 import { createDeliveries } from '../../../apps/relay/src/deliveries/create-deliveries.js';
 import { readDeliveriesEnvironment } from '../../../apps/relay/src/deliveries/deliveries-configuration.js';
+import { productionTimings } from '../../../apps/relay/src/deliveries/delivery-timings.js';
 import type { PublishedKeyList } from '../../../apps/relay/src/keyring/key-ring.js';
+import { deleteOldKeyUses } from '../../../apps/relay/src/keyring/key-uses.js';
 import { newKeyRing } from '../../../apps/relay/src/keyring/new-key-ring.js';
 import { publishKeyList } from '../../../apps/relay/src/keyring/publish-key-list.js';
 import { defaultRotationPolicy } from '../../../apps/relay/src/keyring/rotation-policy.js';
-import { openRelayDatabase } from '../../../apps/relay/src/open-relay-database.js';
-import { relayOperations } from '../../../apps/relay/src/operations.js';
+import { openRelayDatabase } from '../../../apps/relay/src/open-database.js';
+import { bindRelayOperations } from '../../../apps/relay/src/operations.js';
+import { DurableRegistrations } from '../../../apps/relay/src/registrations/durable-registrations.js';
+import { RegistrationBatches } from '../../../apps/relay/src/registrations/registration-batches.js';
 import { UnreadableTokens } from '../../../apps/relay/src/registrations/unreadable-tokens.js';
+import { scheduleRelayJobs } from '../../../apps/relay/src/scheduled-jobs.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
+import { openSharedQuotas } from '../../../apps/relay/src/servers/quota-exchange.js';
 import { ServerDirectory } from '../../../apps/relay/src/servers/server-directory.js';
-import { createMapBouncerKeys, type MapBouncerKeys } from '../../support/map-bouncer-keys.js';
+import { createMapRegistrationKeys, type MapRegistrationKeys } from '../../support/map-registration-keys.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { createNodeTokenVault } from '../../support/node-token-vault.js';
 import { registrationVectors, relayProtocolVectors } from '../../support/shared-vectors.js';
@@ -49,14 +57,25 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
   const foundation = { clock, random: Math.random, log, metrics, database, tokenVault };
   const unreadableTokens = new UnreadableTokens(foundation);
   const configuration = readDeliveriesEnvironment(new EnvironmentReader(environment, 'RELAY_'));
+  const deliveries = await createDeliveries({ ...foundation, unreadableTokens, configuration });
+  const { quotas, exchange } = await openSharedQuotas({
+    ...foundation,
+    notificationsPerMinute: configuration.notificationsPerMinute,
+    intervalMilliseconds: productionTimings.quotaExchangeMilliseconds,
+  });
+  // One object, so that what a test puts in its place counts everywhere.
+  const ring = { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) };
+  const store = new DurableRegistrations({ ...foundation, keyRing: ring });
   const context: RelayContext = {
     ...foundation,
     sodium,
     servers: new ServerDirectory(database.db, clock),
-    keyRing: { ...keyRing, publishedKeyList: () => signedKeyList(sodium, time.now) },
-    deliveries: await createDeliveries({ ...foundation, unreadableTokens, configuration }),
+    keyRing: ring,
+    deliveries,
+    quotas,
+    registrations: new RegistrationBatches({ ...foundation, sodium, keyRing: ring, store }),
   };
-  const app = await createHttpApp({ log, metrics, operations: relayOperations(context), readiness: {} });
+  const app = await createHttpApp({ log, metrics, operations: bindRelayOperations(context), readiness: {} });
   const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);
   const otherServer = await addServer(database, { name: 'other', realmUuids: [otherRealmUuid] }, time.now);
   return {
@@ -91,6 +110,19 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
       return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
     },
 
+    /** Does what the relay does by the clock. */
+    async startJobs(): Promise<void> {
+      scheduleRelayJobs({
+        ...{ ...foundation, unreadableTokens, receipts: context.deliveries.receipts },
+        keyRing: {
+          forgetOldUses: ({ db }) => deleteOldKeyUses(db, time.now - 90 * 86_400_000),
+          tokenVault: { ...tokenVault, keyToMoveTo: () => undefined },
+          concludeTokenMove: async () => undefined,
+        },
+      });
+      await database.jobs.start();
+    },
+
     devices: () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute(),
 
     /** Every row of the relay's tables, to be compared before and after. */
@@ -102,6 +134,7 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
     async close(): Promise<void> {
       await app.close();
       await context.deliveries.close(0);
+      await exchange.stop(0);
       await database.close();
     },
   };
@@ -122,8 +155,8 @@ function signedKeyList(sodium: Sodium, now: number): PublishedKeyList {
 }
 
 /** A ring with the keys of both vector files. */
-function vectorKeys(): MapBouncerKeys {
-  const keys = createMapBouncerKeys();
+function vectorKeys(): MapRegistrationKeys {
+  const keys = createMapRegistrationKeys();
   const protocol = relayProtocolVectors();
   keys.add(protocol.bouncer_public_key, protocol.bouncer_private_key);
   for (const key of registrationVectors().keys) {

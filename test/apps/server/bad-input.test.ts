@@ -1,4 +1,4 @@
-import { maximumEncryptedRegistrationCharacters } from '@waxwing/protocol';
+import { maximumEncryptedPushRegistrationCharacters } from '@waxwing/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, type Answer, ServerUnderTest, testPhone } from './server-under-test.js';
 
@@ -67,7 +67,7 @@ describe('a registration is refused, and nothing changes,', () => {
     ['encrypted_push_registration', base64Of(48)],
     ['encrypted_push_registration', base64Of(100).replaceAll('=', '')],
     ['encrypted_push_registration', base64Of(100).replaceAll('B', '_')],
-    ['encrypted_push_registration', base64Of((maximumEncryptedRegistrationCharacters / 4) * 3 + 1)],
+    ['encrypted_push_registration', base64Of((maximumEncryptedPushRegistrationCharacters / 4) * 3 + 1)],
   ])('when %s is %j', async (name, value) => {
     const { status, body } = await test.register(ada, { ...good(), [name]: value });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);

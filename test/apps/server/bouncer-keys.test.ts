@@ -34,7 +34,7 @@ describe('the relay’s key list', () => {
     expect(request?.headers.authorization).toBeUndefined();
   });
 
-  it('is answered 304 to whoever has it already, and anew once it has changed', async () => {
+  it('is answered 304 to whoever has it already, and in full once it has changed', async () => {
     test.relay.otherwise(listed('a').reaction);
     const etag = String((await get()).headers.etag);
     for (const names of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {

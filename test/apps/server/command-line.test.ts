@@ -1,5 +1,6 @@
 import { runServerCommand } from '@waxwing/server';
-import { systemClock, type Terminal } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
+import { systemClock } from '@waxwing/service/lifecycle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { refused, registered } from '../../support/relay-stand-in.js';
 import { type Account, ServerUnderTest, testPhone } from './server-under-test.js';

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { readServerEnvironment, startServer } from '@waxwing/server';
-import { AddressRanges, ConfigurationError, defaultHttpLimits, systemClock } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
+import { AddressRanges, defaultHttpLimits } from '@waxwing/service/http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';
 
@@ -19,15 +21,21 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
+/** The configuration with its secret open, to be compared. */
+function read(environment: Record<string, string>) {
+  const configuration = readServerEnvironment(environment);
+  return { ...configuration, databaseUrl: configuration.databaseUrl.reveal() };
+}
+
 describe('the server’s environment', () => {
   it('needs nothing: it listens on loopback, keeps a file here and has no relay', () => {
-    expect(readServerEnvironment({ PATH: '/bin' })).toEqual({
+    expect(read({ PATH: '/bin' })).toEqual({
       host: '127.0.0.1',
       port: 8310,
       databaseUrl: 'sqlite:server.sqlite',
       logLevel: 'info',
       http: { ...defaultHttpLimits, maximumRequestsPerActor: 100 },
-      metricsPort: undefined,
+      metrics: { kind: 'not-configured' },
       realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing' },
       relay: { kind: 'not-configured' },
       registrationsPerHour: 60,
@@ -57,7 +65,7 @@ describe('the server’s environment', () => {
       SERVER_RELAY_SERVER_KEY_FILE: '/run/key',
       SERVER_REGISTRATIONS_PER_HOUR: '100000',
     };
-    expect(readServerEnvironment(environment)).toEqual({
+    expect(read(environment)).toEqual({
       host: '::1',
       port: 9000,
       databaseUrl: 'sqlite:/var/lib/server.sqlite',
@@ -76,7 +84,7 @@ describe('the server’s environment', () => {
         unreadBodyTimeoutMilliseconds: 5000,
         checkEveryMilliseconds: 1000,
       },
-      metricsPort: 9001,
+      metrics: { kind: 'configured', port: 9001 },
       realm: { url: 'http://[::1]:9000', name: 'Example' },
       relay: {
         kind: 'configured',
@@ -86,6 +94,14 @@ describe('the server’s environment', () => {
       },
       registrationsPerHour: 100_000,
     });
+  });
+
+  it('never shows the password of the database when the configuration is printed', () => {
+    const environment = { SERVER_DATABASE: 'postgres://waxwing:hidden@db.example.com/chat' };
+    const configuration = readServerEnvironment(environment);
+    for (const printed of [inspect(configuration), JSON.stringify(configuration)]) {
+      expect(printed).not.toContain('hidden');
+    }
   });
 
   it('is refused with every problem at once', () => {
@@ -147,7 +163,7 @@ describe('starting the server', () => {
       ...environment,
     });
     const { log } = createMemoryLog();
-    return startServer({ configuration, log, clock: systemClock, random: Math.random });
+    return startServer(configuration, { log });
   }
 
   it('answers on its port, with its health, and with metrics where they are wanted', async () => {

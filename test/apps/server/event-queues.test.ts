@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Awakening, Listener } from '../../../apps/server/src/event-queues/event-bell.js';
+import { QueueListener, type WaitEnd } from '../../../apps/server/src/event-queues/queue-listeners.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest, testPhone } from './server-under-test.js';
@@ -57,7 +57,7 @@ eachBackend((backend) => {
         max_stream_name_length: 60,
         max_stream_description_length: 1024,
         realm_empty_topic_display_name: 'general chat',
-        event_queue_longpoll_timeout_seconds: 0.05,
+        event_queue_longpoll_timeout_seconds: 90,
         push_devices: { '5': { status: 'active', error_code: null } },
       });
     });
@@ -213,13 +213,13 @@ eachBackend((backend) => {
       expect((await poll(queue, 1, false)).body.events).toMatchObject([{ id: 2, type: 'push_device' }]);
     });
 
-    it('ends with what nobody rang for, before the heartbeat that acknowledges it', async () => {
+    it('ends with what it was not told of, before the heartbeat that acknowledges it', async () => {
       await test.stop();
       await test.relay.close();
       const patient = await ServerUnderTest.start({ databaseUrl });
       const queue = String((await patient.ask(ada, 'POST', 'register')).body.queue_id);
-      let endQuietly: (awakening: Awakening) => void = () => undefined;
-      const waits = vi.spyOn(Listener.prototype, 'wait').mockReturnValueOnce(
+      let endQuietly: (end: WaitEnd) => void = () => undefined;
+      const waits = vi.spyOn(QueueListener.prototype, 'wait').mockReturnValueOnce(
         new Promise((resolve) => {
           endQuietly = resolve;
         }),
@@ -238,7 +238,7 @@ eachBackend((backend) => {
           .values({ queue_id: queue, event_id: 0, event: '{"type":"push_device"}' })
           .execute();
       });
-      endQuietly('quiet');
+      endQuietly('timed-out');
       expect((await answer).body.events).toEqual([
         { id: 0, type: 'push_device' },
         { id: 1, type: 'heartbeat' },
@@ -255,7 +255,7 @@ eachBackend((backend) => {
       const wait = (queue: string) =>
         patient.ask(ada, 'GET', 'events', { queue_id: queue, last_event_id: '-1' });
       const [deleted, shared, closed] = [await open(), await open(), await open()];
-      const waits = vi.spyOn(Listener.prototype, 'wait');
+      const waits = vi.spyOn(QueueListener.prototype, 'wait');
       const waiting: Promise<Answer>[] = [];
       for (const queue of [deleted, shared, shared, closed]) {
         waiting.push(wait(queue));

@@ -49,7 +49,7 @@ describe('parameters', () => {
     expect(answer.body).toEqual({
       result: 'success',
       msg: '',
-      ignored_parameters_unsupported: ['colour', 'client'],
+      ignored_parameters_unsupported: ['client', 'colour'],
     });
   });
 

@@ -3,8 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase64 } from '@waxwing/protocol';
-import { addUser, createServer, type Role, roles, type Server, type ServerOptions } from '@waxwing/server';
-import { defaultHttpLimits, type HttpLimits } from '@waxwing/service';
+import {
+  addUser,
+  createServer,
+  type Role,
+  roles,
+  type Server,
+  type ServerConfiguration,
+} from '@waxwing/server';
+import { Secret } from '@waxwing/service/config';
+import { defaultHttpLimits, type HttpLimits } from '@waxwing/service/http';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn } from '../../support/relay-stand-in.js';
@@ -31,7 +39,9 @@ export interface Answer {
 type Fields = Readonly<Record<string, string>>;
 type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH';
 
-export interface TestServerOptions extends Partial<Pick<ServerOptions, 'longPollTimeoutSeconds'>> {
+export interface TestServerOptions {
+  /** 90 where nothing is said. */
+  readonly longPollTimeoutSeconds?: number;
   /** No relay is configured. */
   readonly withoutRelay?: boolean;
   /** Where the database is kept; a new folder where nothing is said. */
@@ -76,25 +86,27 @@ export class ServerUnderTest {
     writeFileSync(keyFile, `${relayServerKey}\n`, { mode: 0o600 });
     const { withoutRelay = false, random = () => 0, longPollTimeoutSeconds } = this.#options;
     const { registrationsPerHour = 60 } = this.#options;
-    this.#server = await createServer({
-      configuration: {
-        host: '127.0.0.1',
-        port: 0,
-        databaseUrl: this.databaseUrl,
-        logLevel: 'trace',
-        http: { ...defaultHttpLimits, ...this.#options.http },
-        metricsPort: undefined,
-        realm: { url: 'https://chat.example.com', name: 'Example' },
-        registrationsPerHour,
-        relay: withoutRelay
-          ? { kind: 'not-configured' }
-          : { kind: 'configured', url: this.relay.url, serverId: relayServerId, serverKeyFile: keyFile },
-      },
+    const configuration: ServerConfiguration = {
+      host: '127.0.0.1',
+      port: 0,
+      metrics: { kind: 'not-configured' },
+      databaseUrl: new Secret(this.databaseUrl),
+      logLevel: 'trace',
+      http: { ...defaultHttpLimits, ...this.#options.http },
+      realm: { url: 'https://chat.example.com', name: 'Example' },
+      registrationsPerHour,
+      relay: withoutRelay
+        ? { kind: 'not-configured' }
+        : { kind: 'configured', url: this.relay.url, serverId: relayServerId, serverKeyFile: keyFile },
+    };
+    this.#server = await createServer(configuration, {
       log: this.logged.log,
       clock: () => this.now,
       random,
-      relayTimeoutMilliseconds: isImpatient ? shortRelayTimeoutMilliseconds : relayTimeoutMilliseconds,
-      ...(longPollTimeoutSeconds === undefined ? {} : { longPollTimeoutSeconds }),
+      timings: {
+        relayTimeoutMilliseconds: isImpatient ? shortRelayTimeoutMilliseconds : relayTimeoutMilliseconds,
+        ...(longPollTimeoutSeconds === undefined ? {} : { longPollTimeoutSeconds }),
+      },
     });
   }
 

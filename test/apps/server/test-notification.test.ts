@@ -230,7 +230,7 @@ describe('a device that the relay does not know any more', () => {
     });
   });
 
-  it('stays pending when it has registered anew meanwhile', async () => {
+  it('stays pending when it has registered again meanwhile', async () => {
     await activate(testPhone('1'), 41);
     test.relay.next({ status: 503 }, notified([41]));
     await test.register(ada, testPhone('1').fields);

@@ -146,7 +146,7 @@ describe('A phone that follows key lists', () => {
 });
 
 describe('A refused key', () => {
-  it('makes the phone fetch the list afresh and register again by itself, in the same sync', async () => {
+  it('makes the phone fetch the list again and register again by itself, in the same sync', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish({ primary: builtIn, accepted: [] });
     const { verdictOn } = server;

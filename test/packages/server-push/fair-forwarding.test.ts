@@ -1,9 +1,10 @@
 import { createServerPush, type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
-import { Metrics, Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
+import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { expect, it } from 'vitest';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import { enqueueForwarding } from '../../../packages/server-push/src/push-devices/forward-registration.js';
-import { acceptRegistration } from '../../../packages/server-push/src/push-devices/push-device-store.js';
 import { ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn, registered } from '../../support/relay-stand-in.js';
@@ -50,7 +51,7 @@ eachBackend((backend) => {
           for (const id of ids) {
             const registration = {
               ...{ pushAccountId: String(id), tokenKind: 'fcm' as const, pushPublicKey: 'a push key' },
-              ...{ bouncerPublicKey: 'a bouncer key', encryptedRegistration: 'sealed', hash: 'a hash' },
+              ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: 'sealed', hash: 'a hash' },
             };
             const accepted = await acceptRegistration(transaction, userId, registration, now);
             if (accepted.kind !== 'accepted') throw new Error('not accepted');

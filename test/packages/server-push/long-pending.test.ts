@@ -1,13 +1,14 @@
 import type { JsonObject } from '@waxwing/protocol';
 import { createServerPush, type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
-import { Metrics, Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
+import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import {
   enqueueForwarding,
   forwardRegistrationJob,
 } from '../../../packages/server-push/src/push-devices/forward-registration.js';
-import { acceptRegistration } from '../../../packages/server-push/src/push-devices/push-device-store.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { eachBackend } from '../../support/test-databases.js';
 
@@ -54,7 +55,7 @@ describe('a registration whose job is gone', () => {
             tokenKind: 'fcm' as const,
             pushPublicKey: 'a push key',
             bouncerPublicKey: 'a bouncer key',
-            encryptedRegistration: 'sealed',
+            encryptedPushRegistration: 'sealed',
             hash: 'a hash',
           };
           const accepted = await acceptRegistration(transaction, userId, registration, now);

@@ -7,14 +7,13 @@ import {
   type ServerPushTables,
   serverPushMigrations,
 } from '@waxwing/server-push';
-import { Metrics, Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
+import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import { enqueueForwarding } from '../../../packages/server-push/src/push-devices/forward-registration.js';
-import {
-  acceptRegistration,
-  failRegistration,
-} from '../../../packages/server-push/src/push-devices/push-device-store.js';
+import { failRegistration } from '../../../packages/server-push/src/push-devices/push-device-store.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { notified, RelayStandIn, refused, registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
@@ -72,7 +71,7 @@ eachBackend((backend) => {
           userId,
           {
             ...{ pushAccountId, tokenKind: 'fcm', pushPublicKey, hash },
-            ...{ bouncerPublicKey: 'a bouncer key', encryptedRegistration: `sealed ${hash}` },
+            ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: `sealed ${hash}` },
           },
           now,
         );

@@ -9,11 +9,12 @@ import {
   type ServerPushTables,
   serverPushMigrations,
 } from '@waxwing/server-push';
-import { Metrics, Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
+import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import {
-  acceptRegistration,
   activateRegistration,
   activePushDevices,
   dropDeadRegistration,
@@ -41,7 +42,7 @@ const registration = (hash: string, tokenKind: 'fcm' | 'apns' = 'fcm') => ({
   tokenKind,
   pushPublicKey,
   bouncerPublicKey: 'a bouncer key',
-  encryptedRegistration: `sealed ${hash}`,
+  encryptedPushRegistration: `sealed ${hash}`,
   hash,
 });
 

@@ -1,4 +1,4 @@
-import { AddressRanges } from '@waxwing/service';
+import { AddressRanges } from '@waxwing/service/http';
 import { describe, expect, it } from 'vitest';
 import {
   addressGroup,

@@ -9,10 +9,10 @@ import {
   hashCredential,
   matchesCredential,
   readPrivateFile,
-  retryDelayMilliseconds,
   Secret,
   writePrivateFile,
-} from '@waxwing/service';
+} from '@waxwing/service/config';
+import { retryDelayMilliseconds } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
 import { isSystemdCredential } from '../../../packages/service/src/config/private-file.js';
 import fc from '../../support/fast-check.js';

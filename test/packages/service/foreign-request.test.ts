@@ -1,5 +1,6 @@
 import { request } from 'node:http';
-import { describeForeignRequest, Metrics, Readiness, startMetricsListener } from '@waxwing/service';
+import { describeForeignRequest, Readiness } from '@waxwing/service/http';
+import { Metrics, startMetricsListener } from '@waxwing/service/metrics';
 import { describe, expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';
 

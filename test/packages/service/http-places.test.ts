@@ -1,7 +1,9 @@
-import { createHttpApp, type HttpLimits, Metrics, type Operation } from '@waxwing/service';
+import { createHttpApp, type HttpLimits } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { testOperation } from '../../support/test-operation.js';
 import { authorization, ListeningApp, type RawConnection, request } from './listening-app.js';
 
 let app: ListeningApp;
@@ -214,7 +216,7 @@ describe('whatever connections do, in whatever order', () => {
 it('a request that is injected holds its place until it is answered', async () => {
   await start();
   const metrics = new Metrics();
-  const operation: Operation = { method: 'GET', path: '/one', handle: async () => ({}) };
+  const operation = testOperation({ method: 'GET', path: '/one', handle: async () => ({}) });
   const options = { log: createMemoryLog().log, metrics, operations: [operation], readiness: {} };
   const injected = await createHttpApp({ ...options, limits: { maximumRequestsInFlight: 1 } });
   for (let count = 0; count < 3; count += 1) expect((await injected.inject('/one')).statusCode).toBe(200);

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { ProtocolError } from '@waxwing/protocol';
-import { createHttpApp, Metrics, type Operation, RawAnswer } from '@waxwing/service';
+import { createHttpApp, RawAnswer } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { testOperation } from '../../support/test-operation.js';
 
 const path = '/api/v1/thing';
 const schema = z.object({ name: z.string(), count: z.string().regex(/^\d+$/, 'must be digits').optional() });
@@ -14,50 +16,52 @@ let logged: ReturnType<typeof createMemoryLog>;
 let seen: unknown[];
 let databaseProblem: string | undefined;
 
-const operations: Operation[] = [
-  {
+const operations = [
+  testOperation({
     method: 'POST',
     path,
     bodyLimitBytes: 1000,
+    parameters: schema,
     async authenticate(head) {
       const { username } = head.basicCredentials();
       head.setActor(`user:${username.length}`);
     },
-    async handle(request) {
-      const parameters = request.parameters(schema);
+    async handle({ parameters }) {
       seen.push(parameters);
       return { id: 2n ** 62n };
     },
-  },
-  {
+  }),
+  testOperation({
     method: 'POST',
     path: '/api/v1/json',
-    async handle(request) {
-      seen.push(request.jsonBody());
+    body: 'json',
+    parameters: z.looseObject({}),
+    async handle({ parameters }) {
+      seen.push(parameters);
       return {};
     },
-  },
-  {
+  }),
+  testOperation({
     method: 'GET',
     path: '/api/v1/broken',
     async handle() {
       throw new Error('the disk is on fire');
     },
-  },
-  {
+  }),
+  testOperation({
     method: 'GET',
     path: '/api/v1/full',
     async handle() {
       throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 2.5 });
     },
-  },
-  {
+  }),
+  testOperation({
     method: 'GET',
     path: '/api/v1/unchanged',
-    async handle(request) {
-      return request.header('If-None-Match') === '"1"' ? new RawAnswer(304, { etag: '"1"' }, '') : {};
+    async handle({ head }) {
+      return head.header('If-None-Match') === '"1"' ? new RawAnswer(304, { etag: '"1"' }, '') : {};
     },
-  },
+  }),
 ];
 
 beforeEach(async () => {
@@ -300,11 +304,11 @@ describe('the service', () => {
 
   it('refuses more requests at once than its limit, with Retry-After, and takes them again later', async () => {
     const releases: (() => void)[] = [];
-    const slow: Operation = {
+    const slow = testOperation({
       method: 'GET',
       path: '/slow',
       handle: () => new Promise((resolve) => releases.push(() => resolve({}))),
-    };
+    });
     const options = {
       log: logged.log,
       metrics: new Metrics(),
@@ -331,7 +335,7 @@ describe('the service', () => {
 
   it('ends long requests when it closes', async () => {
     let isHandled = false;
-    const waiting: Operation = {
+    const waiting = testOperation({
       method: 'GET',
       path: '/wait',
       handle: ({ signal }) =>
@@ -339,7 +343,7 @@ describe('the service', () => {
           signal.addEventListener('abort', () => resolve({ ended: true }));
           isHandled = true;
         }),
-    };
+    });
     const options = { log: logged.log, metrics: new Metrics(), operations: [waiting], readiness: {} };
     const polling = await createHttpApp(options);
     const url = await polling.listen({ host: '127.0.0.1', port: 0 });
@@ -355,7 +359,7 @@ describe('the service', () => {
   ])(
     'does not wait for long for the rest of a %s when it closes',
     async (_part, text) => {
-      const half: Operation = { method: 'POST', path: '/half', handle: async () => ({}) };
+      const half = testOperation({ method: 'POST', path: '/half', handle: async () => ({}) });
       const options = { log: logged.log, metrics: new Metrics(), operations: [half], readiness: {} };
       const slow = await createHttpApp({ ...options, closePatienceMilliseconds: 20 });
       await slow.listen({ host: '127.0.0.1', port: 0 });

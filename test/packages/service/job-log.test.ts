@@ -1,4 +1,4 @@
-import { createJobLog } from '@waxwing/service';
+import { createJobLog } from '@waxwing/service/logging';
 import { DatabaseUnavailableError } from '@waxwing/storage';
 import { expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';

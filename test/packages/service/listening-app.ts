@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { ProtocolError } from '@waxwing/protocol';
-import { createHttpApp, type HttpLimits, Metrics, type Operation, type RequestHead } from '@waxwing/service';
+import { type JsonObject, ProtocolError } from '@waxwing/protocol';
+import { type BoundOperation, createHttpApp, type HttpLimits, type RequestHead } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { type TestOperation, testOperation } from '../../support/test-operation.js';
 
 /** Credentials as a request line's headers; the key decides whether they are good. */
 export function authorization(name: string, key = 'right'): string {
@@ -106,7 +108,7 @@ export class ListeningApp {
     await this.#app?.close();
   }
 
-  #operations(): Operation[] {
+  #operations(): BoundOperation[] {
     const authenticate = async (head: RequestHead): Promise<void> => {
       const { username, password } = head.basicCredentials();
       this.authenticated.push(username);
@@ -115,8 +117,8 @@ export class ListeningApp {
       if (password.reveal() !== 'right') throw new ProtocolError('INVALID_API_KEY');
       head.setActor(username);
     };
-    const hold: Operation['handle'] = ({ signal }) =>
-      new Promise((resolve) => {
+    const hold: TestOperation['handle'] = ({ signal }) =>
+      new Promise<JsonObject>((resolve) => {
         const end = (): void => resolve({ ended: true });
         signal.addEventListener('abort', end);
         if (signal.aborted) end();
@@ -124,18 +126,22 @@ export class ListeningApp {
       });
     const count = async () => ({ handled: ++this.handled });
     return [
-      { method: 'GET', path: '/open', handle: count },
-      { method: 'POST', path: '/anybody', handle: count },
-      { method: 'GET', path: '/large', handle: async () => ({ text: 'x'.repeat(32 * 1024 * 1024) }) },
-      { method: 'GET', path: '/held', authenticate, handle: hold },
-      {
+      testOperation({ method: 'GET', path: '/open', handle: count }),
+      testOperation({ method: 'POST', path: '/anybody', handle: count }),
+      testOperation({
+        method: 'GET',
+        path: '/large',
+        handle: async () => ({ text: 'x'.repeat(32 * 1024 * 1024) }),
+      }),
+      testOperation({ method: 'GET', path: '/held', authenticate, handle: hold }),
+      testOperation({
         method: 'GET',
         path: '/lane',
         authenticate,
         lane: (head) => head.queryParameter('lane'),
         handle: hold,
-      },
-      { method: 'POST', path: '/body', bodyLimitBytes: 1000, authenticate, handle: count },
+      }),
+      testOperation({ method: 'POST', path: '/body', bodyLimitBytes: 1000, authenticate, handle: count }),
     ];
   }
 }

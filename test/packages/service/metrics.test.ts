@@ -1,4 +1,4 @@
-import { Metrics } from '@waxwing/service';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, expect, it, vi } from 'vitest';
 
 afterEach(() => {

@@ -1,8 +1,10 @@
-import { createHttpApp, Metrics } from '@waxwing/service';
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import fc from '../../support/fast-check.js';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { testOperation } from '../../support/test-operation.js';
 
 let app: Awaited<ReturnType<typeof createHttpApp>>;
 const schema = z.object({ name: z.string() });
@@ -12,12 +14,13 @@ beforeAll(async () => {
     log: createMemoryLog().log,
     metrics: new Metrics(),
     operations: [
-      {
+      testOperation({
         method: 'POST',
         path: '/thing',
         bodyLimitBytes: 1024 * 1024,
-        handle: async (request) => ({ ...request.parameters(schema) }),
-      },
+        parameters: schema,
+        handle: async ({ parameters }) => ({ name: String(parameters.name) }),
+      }),
     ],
     readiness: {},
   });

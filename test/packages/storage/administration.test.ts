@@ -34,8 +34,8 @@ async function run(url: string, argv: readonly string[], agrees = true) {
     shownPayloadFields: ['id', 'flags'],
   };
   const program = new Command();
-  addDatabaseCommands(program, options);
-  addQueueCommands(program, options);
+  addDatabaseCommands(program.command('db'), options);
+  addQueueCommands(program.command('queue'), options);
   await program.parseAsync(argv, { from: 'user' });
   return { printed: printed.join('\n'), said: said.join('\n'), asked };
 }

@@ -1,7 +1,9 @@
-import { createHttpApp, Metrics } from '@waxwing/service';
+import { createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { DatabaseUnavailableError } from '@waxwing/storage';
 import { expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { testOperation } from '../../support/test-operation.js';
 
 it('a database that is away is answered with 503 and Retry-After', async () => {
   const logged = createMemoryLog();
@@ -10,7 +12,7 @@ it('a database that is away is answered with 503 and Retry-After', async () => {
     metrics: new Metrics(),
     readiness: {},
     operations: [
-      {
+      testOperation({
         method: 'GET',
         path: '/api/v1/stored',
         async handle() {
@@ -18,7 +20,7 @@ it('a database that is away is answered with 503 and Retry-After', async () => {
             'The database does not answer: connect ECONNREFUSED 10.0.0.9:5432.',
           );
         },
-      },
+      }),
     ],
   });
   const response = await app.inject({ method: 'GET', url: '/api/v1/stored' });

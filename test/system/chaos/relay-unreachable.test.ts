@@ -68,7 +68,7 @@ describe('a relay that cannot be reached for an hour', () => {
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries([...ids, '21'].map((id) => [id, active])));
   });
 
-  it('for a server that was started anew meanwhile likewise', async () => {
+  it('for a server that was started again meanwhile likewise', async () => {
     test.relay.otherwise('cut');
     expect((await test.register(ada, testPhone('1').fields)).status).toBe(200);
     await pass(hour);

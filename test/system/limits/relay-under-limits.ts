@@ -8,8 +8,8 @@ import {
   relayReceiptsPath,
   relayRegisterPath,
 } from '@waxwing/protocol';
-import { type RunningRelay, readRelayEnvironment, startRelay } from '@waxwing/relay';
-import type { HttpLimits } from '@waxwing/service';
+import { readRelayEnvironment, startRelay } from '@waxwing/relay';
+import type { HttpLimits, ListeningService } from '@waxwing/service/http';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import { appsFor } from '../../apps/relay/deliveries/deliveries-under-test.js';
@@ -54,7 +54,7 @@ export class RelayUnderLimits implements Place {
   readonly #vendors: Vendors;
   readonly #bouncerPublicKey: string;
   readonly #modestForm: Fields;
-  #relay: RunningRelay | undefined;
+  #relay: ListeningService | undefined;
 
   private constructor(parts: {
     members: readonly [Member, Member];
@@ -105,7 +105,7 @@ export class RelayUnderLimits implements Place {
     return relay;
   }
 
-  /** Runs it (anew) with other limits of its HTTP side. */
+  /** Runs it (again) with other limits of its HTTP side. */
   async run(http: Partial<HttpLimits> = {}): Promise<void> {
     await this.#relay?.close();
     const configuration = readRelayEnvironment(this.#terminal.environment);

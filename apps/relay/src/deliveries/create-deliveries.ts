@@ -1,27 +1,24 @@
-import type { PushRequest } from '@waxwing/protocol';
-import type { Clock, Log, Metrics } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
+import { rememberOpenedTokens } from '../registrations/opened-tokens.js';
 import type { TokenVault } from '../registrations/token-vault.js';
 import type { UnreadableTokens } from '../registrations/unreadable-tokens.js';
-import type { RelayDatabase } from '../relay-tables.js';
-import { QuotaExchange } from '../servers/quota-exchange.js';
-import { ServerQuotas } from '../servers/server-quotas.js';
-import { UsedQuotaStore } from '../servers/used-quota-store.js';
-import { ProviderTokenStore } from './apns/provider-token-store.js';
+import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
-import { BreakerStore } from './apps/breaker-store.js';
-import { CredentialBreakers } from './apps/credential-breakers.js';
-import { DeletionBreakers } from './apps/deletion-breakers.js';
-import { DeliveryAttempts } from './attempt-delivery.js';
-import { DeliverNotifications, type DeliveryResult } from './deliver-notifications.js';
+import { DeliveryAttempts } from './attempts/attempt-delivery.js';
+import { BreakerStore } from './breakers/breaker-store.js';
+import { CredentialBreakers } from './breakers/credential-breakers.js';
+import { DeletionBreakers } from './breakers/deletion-breakers.js';
 import type { DeliveriesConfiguration } from './deliveries-configuration.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
-import { DeliveryQueue } from './delivery-queue.js';
 import { type DeliveryTimings, productionTimings } from './delivery-timings.js';
-import { LoadLimit } from './load-limit.js';
-import { rememberOpenedTokens } from './opened-tokens.js';
-import type { NotifyRequester } from './read-push-request.js';
-import { ReceiptStore } from './receipt-store.js';
-import { RecordAttempts } from './record-attempts.js';
+import { DeliveryQueue } from './queue/delivery-queue.js';
+import { LoadLimit } from './queue/load-limit.js';
+import { ReceiptStore } from './queue/receipt-store.js';
+import { RecordOutcomes } from './queue/record-outcomes.js';
+import { DeliverNotifications } from './requests/deliver-notifications.js';
+import { ProviderTokenStore } from './vendors/apns/token.js';
 
 export interface DeliveriesOptions {
   readonly configuration: DeliveriesConfiguration;
@@ -37,22 +34,14 @@ export interface DeliveriesOptions {
 }
 
 /** Everything between a notify request and the vendors. */
-export interface Deliveries {
-  /** See {@link DeliverNotifications.deliver}. */
-  deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]>;
-  /** See {@link LoadLimit.requireRoom}. */
-  requireRoom(notifications: number): void;
+export interface Deliveries extends Pick<DeliverNotifications, 'deliver' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
-  readonly quotas: ServerQuotas;
   /** `undefined` when all is well; otherwise a sentence that names refused credentials. */
   readiness(): Promise<string | undefined>;
-  /** See {@link DeliverNotifications.waitNoLonger}. */
-  waitNoLonger(): void;
   /** Waits for what is under way, at most `deadlineMilliseconds`, and drops all connections. Stop the job queue first. */
   close(deadlineMilliseconds: number): Promise<void>;
 }
 
-const sweepMilliseconds = 10 * 60_000;
 const probeMilliseconds = 60_000;
 
 /**
@@ -60,10 +49,49 @@ const probeMilliseconds = 60_000;
  * @throws ConfigurationError naming everything that is wrong with the apps file and what it names.
  */
 export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
-  const { configuration, clock, random, log, database, unreadableTokens } = options;
-  const { timings = productionTimings } = options;
+  const { configuration, clock, log, database, timings = productionTimings } = options;
   const tokenVault = rememberOpenedTokens(options.tokenVault);
   const metrics = new DeliveryMetrics(options.metrics);
+  const foundation = { ...options, timings, tokenVault, metrics };
+  const ways = await openWays(foundation);
+  const { apps, credentials, deletions } = ways;
+  const attempts = new DeliveryAttempts({ ...foundation, ...ways, delayDivisor: timings.delayDivisor });
+  const { maximumInFlight, maximumQueued } = configuration;
+  const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
+  const receipts = new ReceiptStore(database);
+  load.setQueued(await receipts.countQueued());
+  const counting = setInterval(() => {
+    void countQueued({ receipts, load, log });
+    void reviewDeletions(deletions, log);
+  }, timings.queueCountMilliseconds).unref();
+  const onSettled = () => load.addQueued(-1);
+  const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
+  const records = new RecordOutcomes({ database, queue, load, clock });
+  const delivering = new DeliverNotifications({ ...foundation, attempts, receipts, records, load });
+  if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
+  return {
+    deliver: (requester, requests) => delivering.deliver(requester, requests),
+    requireRoom: (notifications) => delivering.requireRoom(notifications),
+    receipts,
+    readiness: async () => credentials.describe(),
+    waitNoLonger: () => delivering.waitNoLonger(),
+    async close(deadlineMilliseconds) {
+      clearInterval(counting);
+      await apps.close(deadlineMilliseconds);
+    },
+  };
+}
+
+/** The apps, and what holds back their notifications or their deletions. */
+async function openWays({
+  configuration,
+  clock,
+  log,
+  database,
+  tokenVault,
+  timings,
+  metrics,
+}: Omit<DeliveriesOptions, 'metrics'> & { timings: DeliveryTimings; metrics: DeliveryMetrics }) {
   const store = new BreakerStore(database);
   const providerTokens = new ProviderTokenStore(database, tokenVault);
   const apps = await AppRegistry.open({ configuration, clock, log, timings, providerTokens });
@@ -83,65 +111,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   });
   await deletions.load();
   await store.forgetCredentials();
-  const { delayDivisor } = timings;
-  const attempts = new DeliveryAttempts({
-    apps,
-    credentials,
-    deletions,
-    metrics,
-    unreadableTokens,
-    clock,
-    random,
-    log,
-    delayDivisor,
-  });
-  const { maximumInFlight, maximumQueued, notificationsPerMinute } = configuration;
-  const load = new LoadLimit({ maximumInFlight, maximumQueued, metrics });
-  const receipts = new ReceiptStore(database);
-  load.setQueued(await receipts.countQueued());
-  const counting = setInterval(() => {
-    void countQueued({ receipts, load, log });
-    void reviewDeletions(deletions, log);
-  }, timings.queueCountMilliseconds).unref();
-  const onSettled = () => load.addQueued(-1);
-  const queue = new DeliveryQueue({ database, tokenVault, receipts, attempts, clock, onSettled });
-  const records = new RecordAttempts({ database, queue, load, clock });
-  const delivering = new DeliverNotifications({
-    database,
-    tokenVault,
-    clock,
-    log,
-    attempts,
-    receipts,
-    records,
-    load,
-    timings,
-  });
-  database.jobs.schedule('delivery-receipts', sweepMilliseconds, async (signal) => {
-    options.metrics.rowsRemoved.inc({ kind: 'receipt' }, await receipts.forgetOld(clock(), signal));
-  });
-  const quotas = new ServerQuotas(notificationsPerMinute, clock);
-  const exchange = new QuotaExchange({
-    quotas,
-    store: new UsedQuotaStore(database),
-    clock,
-    log,
-    intervalMilliseconds: timings.quotaExchangeMilliseconds,
-  });
-  await exchange.start();
-  if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
-  return {
-    deliver: (requester, requests) => delivering.deliver(requester, requests),
-    requireRoom: (notifications) => load.requireRoom(notifications),
-    receipts,
-    quotas,
-    readiness: async () => credentials.describe(),
-    waitNoLonger: () => delivering.waitNoLonger(),
-    async close(deadlineMilliseconds) {
-      clearInterval(counting);
-      await Promise.all([exchange.stop(deadlineMilliseconds), apps.close(deadlineMilliseconds)]);
-    },
-  };
+  return { apps, credentials, deletions };
 }
 
 /** What this process counts by itself is only its own part of the queue. */

@@ -1,4 +1,4 @@
-import type { EnvironmentReader } from '@waxwing/service';
+import type { EnvironmentReader } from '@waxwing/service/config';
 
 /** Which vendors' credentials the relay has, and where the vendors are. */
 export interface DeliveriesConfiguration {

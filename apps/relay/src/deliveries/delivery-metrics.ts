@@ -1,7 +1,7 @@
-import type { Metrics } from '@waxwing/service';
+import type { Metrics } from '@waxwing/service/metrics';
 import type { Vendor } from './delivery.js';
-import { reasonLabel } from './policy/find-policy.js';
-import type { VendorAnswer } from './vendor-answer.js';
+import { reasonLabel } from './policy/judge-answer.js';
+import type { VendorAnswer } from './vendors/vendor-sender.js';
 
 /** What deliveries count; labels come from closed lists, but for apps whose breaker is open. */
 export class DeliveryMetrics {

@@ -1,4 +1,4 @@
-import type { ApnsTimings } from './apns/apns-connection.js';
+import type { ApnsTimings } from './vendors/apns/connection.js';
 
 /** How long things may take; what production uses is below, tests shorten it. */
 export interface DeliveryTimings {

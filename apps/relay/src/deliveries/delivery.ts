@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RelayDevice } from '../registrations/relay-device.js';
 
 /** How urgent a notification is, in the words of the vendor that its server wrote for. */
@@ -48,4 +49,19 @@ export function keptUntil(notification: Notification): number {
 /** When the notification is no longer worth sending, in Unix milliseconds. */
 export function expiresAt({ receivedAt, timeToLiveSeconds }: Notification): number {
   return receivedAt + timeToLiveSeconds * 1000;
+}
+
+/** Whether a notification was written for the vendor that issued the device's token. */
+export function isOfKind({ target }: RelayDevice, { urgency }: Notification): boolean {
+  return target.tokenKind === urgency.vendor;
+}
+
+/**
+ * The collapse id that Google and Apple see. They tell notifications apart by phone and app alone, so that it must not
+ * be what a server chose: two organisations on one phone would replace each other's notifications. 43 characters; Apple
+ * allows 64 bytes.
+ */
+export function vendorCollapseId({ relayDeviceId, collapseId }: Notification): string | undefined {
+  if (collapseId === undefined) return undefined;
+  return createHash('sha256').update(`${relayDeviceId} ${collapseId}`).digest('base64url');
 }

@@ -1,5 +1,5 @@
-import { keyListPath } from '@waxwing/protocol';
-import { cacheableAnswer, type Operation } from '@waxwing/service';
+import { keyListFields, keyListPath } from '@waxwing/protocol';
+import { anybody, cacheableAnswer, noParameters, operation } from '@waxwing/service/http';
 import type { PublishedKeyList } from './key-ring.js';
 
 const maximumAgeSeconds = 60;
@@ -12,17 +12,20 @@ export interface KeyListContext {
  * `GET /remotes/push/e2ee/keys`: the signed key list, for anybody. All relays of a ring answer the same bytes until the
  * next list is signed; `If-None-Match` with its ETag is answered 304 without a body.
  */
-export function keyListOperation({ keyRing }: KeyListContext): Operation {
-  return {
-    method: 'GET',
-    path: keyListPath,
-    async handle(request) {
-      const { sequence, keyList, signature, signingPublicKey } = keyRing.publishedKeyList();
-      return cacheableAnswer(request, {
-        version: String(sequence),
-        maximumAgeSeconds,
-        fields: { key_list: keyList, signature, signing_public_key: signingPublicKey },
-      });
-    },
-  };
-}
+export const getKeyList = operation({
+  method: 'GET',
+  path: keyListPath,
+  summary: 'The signed list of the public keys that registrations are sealed to.',
+  actor: anybody,
+  parameters: noParameters,
+  answer: keyListFields,
+  codes: [],
+  async handle({ keyRing }: KeyListContext, { head }) {
+    const { sequence, keyList, signature, signingPublicKey } = keyRing.publishedKeyList();
+    return cacheableAnswer(head, {
+      version: String(sequence),
+      maximumAgeSeconds,
+      fields: { key_list: keyList, signature, signing_public_key: signingPublicKey },
+    });
+  },
+});

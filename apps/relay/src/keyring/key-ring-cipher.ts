@@ -1,4 +1,4 @@
-import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service';
+import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { armor, identityToRecipient } from 'age-encryption';
 import { decryptAgeFile, encryptAgeFile } from './age-file.js';
 import { defaultScryptWorkFactor, passphraseIdentity, passphraseRecipient } from './age-passphrase.js';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Environment, EnvironmentReader } from '@waxwing/service';
+import { type Environment, EnvironmentReader } from '@waxwing/service/config';
 import type { UnlockFile } from './key-ring-cipher.js';
 import { parseDay } from './ring-clock.js';
 import {

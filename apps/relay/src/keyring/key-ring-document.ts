@@ -1,5 +1,5 @@
 import { decodeBase64 } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { z } from 'zod';
 import { placeholderPattern, SecretWriter, takeSecrets } from './document-secrets.js';
 import { type BouncerKey, type KeyRing, keyId, type SigningKey, type TokenKey } from './key-ring.js';

@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, type Stats, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ConfigurationError, readPrivateFile, writePrivateFile } from '@waxwing/service';
+import { ConfigurationError, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import { withFileLock } from '@waxwing/storage';
 import type { KeyRingStore } from './key-ring-store.js';
 

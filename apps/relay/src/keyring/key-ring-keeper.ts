@@ -1,4 +1,6 @@
-import { type Clock, CommandError, ConfigurationError } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import type { AuditLog } from './audit-log.js';
 import { checkKeyRing } from './check-key-ring.js';
@@ -130,7 +132,7 @@ export class KeyRingKeeper {
   }
 
   /**
-   * Stores what `transition` makes of the ring, its key list signed anew where that is needed; nothing when it changes
+   * Stores what `transition` makes of the ring, its key list signed again where that is needed; nothing when it changes
    * nothing. `transition` is run again when another process was faster. Answers the ring that is stored, for the caller
    * to wipe; the private halves that the change has destroyed are wiped already.
    * @throws what `transition` throws, ConfigurationError as {@link read} does, and ClockDoubtError; nothing is changed then.
@@ -168,7 +170,7 @@ export class KeyRingKeeper {
     return replaced ? { ring, stored } : undefined;
   }
 
-  /** Encrypts the ring anew, for the first secret of `unlock`. */
+  /** Encrypts the ring again, for the first secret of `unlock`. */
   async rewrap(actor: string, unlock: UnlockFile = this.options.unlock): Promise<void> {
     const changes = [`encrypted for the first ${unlock.kind} of ${unlock.path}`];
     for (;;) {

@@ -1,12 +1,9 @@
 import { resolve } from 'node:path';
-import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { KeyRingPlace } from './key-ring-configuration.js';
 import { keyRingFile } from './key-ring-file.js';
 import { keyRingRow } from './key-ring-row.js';
 import type { KeyRingStore } from './key-ring-store.js';
-import type { KeyRingTables } from './key-ring-tables.js';
-
-type KeyRingDatabase = Pick<DatabaseWithJobs<KeyRingTables>, 'db' | 'write'>;
+import type { KeyRingDatabase } from './key-ring-tables.js';
 
 const copySuffix = '-moved';
 

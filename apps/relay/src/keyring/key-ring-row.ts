@@ -1,14 +1,10 @@
-import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { KeyRingStore } from './key-ring-store.js';
-import type { KeyRingTables } from './key-ring-tables.js';
+import type { KeyRingDatabase } from './key-ring-tables.js';
 
 const defaultName = 'relay';
 
 /** The key ring as one row of the relay's database, for relays on several machines. It is as encrypted as the file is. */
-export function keyRingRow(
-  database: Pick<DatabaseWithJobs<KeyRingTables>, 'db' | 'write'>,
-  name = defaultName,
-): KeyRingStore {
+export function keyRingRow(database: KeyRingDatabase, name = defaultName): KeyRingStore {
   return {
     place: name === defaultName ? "the relay's database" : `the relay's database (key ring "${name}")`,
     identities: () => [`row ${name}`],

@@ -1,4 +1,4 @@
-import { columnTypes, type MigrationSet } from '@waxwing/storage';
+import { columnTypes, type Database, type MigrationSet } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 
 /** What the key ring keeps in the relay's database. Instants in Unix milliseconds. */
@@ -19,6 +19,9 @@ export interface KeyRingTables {
     encrypted: string;
   };
 }
+
+/** As much of a database as the key ring uses, whatever else is in it. */
+export type KeyRingDatabase = Pick<Database<KeyRingTables>, 'db' | 'write'>;
 
 export const keyRingMigrations: MigrationSet = {
   unit: 'keyring',

@@ -1,5 +1,6 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { CommandError, Secret } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { Secret } from '@waxwing/service/config';
 import type { KeyPair } from '@waxwing/sodium';
 import {
   type AcceptedKey,
@@ -118,7 +119,7 @@ export function promote(
   return { ...ring, bouncerKeys };
 }
 
-/** Every token was written anew with this key: the older ones are destroyed, and what is not bound is refused. */
+/** Every token was encrypted again with this key: the older ones are destroyed, and what is not bound is refused. */
 export function concludeTokenMove(ring: KeyRing, id: string): KeyRing {
   const index = ring.tokenKeys.findIndex((key) => key.id === id);
   const [key, ...newer] = ring.tokenKeys.slice(index);

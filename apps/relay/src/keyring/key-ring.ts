@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Secret } from '@waxwing/service';
+import type { Secret } from '@waxwing/service/config';
 
 interface BouncerKeyFacts {
   /** Short fingerprint of the public key; see {@link keyId}. */

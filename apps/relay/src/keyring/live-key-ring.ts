@@ -1,7 +1,8 @@
-import { type Clock, ConfigurationError, type Log } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
-import type { AnyTransaction } from '@waxwing/storage';
-import type { Transaction } from 'kysely';
+import type { WriteTransaction } from '@waxwing/storage';
 import {
   currentSigningKey,
   type KeyRing,
@@ -11,6 +12,7 @@ import {
 } from './key-ring.js';
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
+import { KeyRingTokenVault } from './key-ring-token-vault.js';
 import { applySchedule, concludeTokenMove } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
 import { type Opener, openersOf } from './openers.js';
@@ -18,7 +20,6 @@ import { renewalDue, withListToRenew } from './publish-key-list.js';
 import { ClockDoubtError } from './ring-clock.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
 import type { SteadyClock } from './steady-clock.js';
-import { KeyRingTokenVault } from './token-vault.js';
 import { wipeKeyRing } from './wipe-key-ring.js';
 
 export interface LiveKeyRingOptions {
@@ -65,7 +66,7 @@ export class LiveKeyRing {
   #unopened: { readonly stored: string; readonly error: unknown; readonly at: number } | undefined;
   #refreshing: Promise<void> | undefined;
   /** What each transaction under way has counted so far. */
-  readonly #uses = new WeakMap<AnyTransaction, Map<string, NewUse>>();
+  readonly #uses = new WeakMap<object, Map<string, NewUse>>();
 
   constructor(current: StoredKeyRing, options: LiveKeyRingOptions) {
     this.#options = options;
@@ -104,14 +105,18 @@ export class LiveKeyRing {
    * Counts registrations opened with a key, in the transaction that keeps them. `now` in Unix milliseconds. What one
    * transaction counts is written at its end, into one slot and in one order, so that no two wait for each other.
    */
-  keyUsed(transaction: AnyTransaction, bouncerPublicKey: string, count: number, now: number): void {
+  keyUsed(
+    transaction: WriteTransaction<KeyRingTables>,
+    bouncerPublicKey: string,
+    count: number,
+    now: number,
+  ): void {
     let uses = this.#uses.get(transaction);
     if (uses === undefined) {
       const own = new Map<string, NewUse>();
       this.#uses.set(transaction, own);
       const slot = Math.floor(this.#options.random() * useSlots);
-      const db = transaction.db as Transaction<KeyRingTables>;
-      transaction.beforeCommit(() => countKeyUses(db, [...own.values()], slot));
+      transaction.beforeCommit(() => countKeyUses(transaction.db, [...own.values()], slot));
       uses = own;
     }
     const name = `${bouncerPublicKey} ${dayOf(now)}`;
@@ -121,10 +126,9 @@ export class LiveKeyRing {
   }
 
   /** Deletes the daily counts that neither a command shows nor the policy asks for any more; how many they were. */
-  forgetOldUses(transaction: AnyTransaction): Promise<number> {
+  forgetOldUses(transaction: WriteTransaction<KeyRingTables>): Promise<number> {
     const kept = this.#policy.unusedForMilliseconds + shownUseMilliseconds;
-    const db = transaction.db as Transaction<KeyRingTables>;
-    return deleteOldKeyUses(db, this.#options.steadyClock.now() - kept);
+    return deleteOldKeyUses(transaction.db, this.#options.steadyClock.now() - kept);
   }
 
   /** Destroys the token keys that are older than this one, and accepts bound tokens alone, now that all rows are moved. */
@@ -149,7 +153,7 @@ export class LiveKeyRing {
 
   /**
    * Takes over the ring that is stored, if another process changed it, and does what is due: retire, rotate, sign the
-   * list anew. Never rejects; what goes wrong is logged, at once and then every minute. Calls at the same time share one.
+   * list again. Never rejects; what goes wrong is logged, at once and then every minute. Calls at the same time share one.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -231,7 +235,7 @@ export class LiveKeyRing {
     this.#adopt(next);
     if ((next.ring.published?.sequence ?? 0) >= lastSequence) return;
     // Phones have seen a newer list, and would refuse this one.
-    log.warn('an older key ring was restored: its key list is signed anew');
+    log.warn('an older key ring was restored: its key list is signed again');
     const change = { actor: 'schedule', action: 'sign after a restore' };
     this.#adopt(await keeper.change(withListToRenew, change));
   }

@@ -1,5 +1,6 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { CommandError, Secret } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { Secret } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import type { KeyRing, SigningKey, TokenKey } from './key-ring.js';
 import { importKeys, newPrimaryKey, promote, type TransitionContext } from './key-ring-transitions.js';

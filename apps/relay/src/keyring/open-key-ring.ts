@@ -1,31 +1,25 @@
 import { performance } from 'node:perf_hooks';
-import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
-import type { AnyTransaction } from '@waxwing/storage';
 import { openAdminSocket } from './administration/admin-socket.js';
-import type { KeyDesk } from './administration/key-desk.js';
+import type { KeyAdmin } from './administration/key-admin.js';
 import { auditFile } from './audit-log.js';
 import type { KeyRingConfiguration } from './key-ring-configuration.js';
 import { KeyRingKeeper } from './key-ring-keeper.js';
 import { keyRingStore } from './key-ring-place.js';
-import type { KeyRingTables } from './key-ring-tables.js';
+import type { KeyRingDatabase } from './key-ring-tables.js';
 import { readKeyUses } from './key-uses.js';
 import { LiveKeyRing } from './live-key-ring.js';
 import { withListToRenew } from './publish-key-list.js';
 import { SteadyClock } from './steady-clock.js';
 
-/** The relay's database, whatever else is in it; the key ring's tables are among its migrations. */
-export interface DatabaseWithKeyRing {
-  readonly db: object;
-  write<Result>(write: (transaction: AnyTransaction) => Promise<Result>): Promise<Result>;
-}
-
 export interface OpenKeyRingOptions {
   readonly sodium: Sodium;
   readonly clock: Clock;
   readonly log: Log;
-  readonly database: DatabaseWithKeyRing;
+  /** The relay's, whatever else is in it. */
+  readonly database: KeyRingDatabase;
   /** A number from 0 up to, not including, 1. */
   readonly random?: () => number;
   /** Milliseconds of a clock that is never set. */
@@ -71,8 +65,8 @@ export async function openKeyRing(
     random,
   });
   await keyRing.refresh();
-  const desk = createKeyDesk(keeper, { ...options, clock, takeOver: () => keyRing.takeOver() });
-  const admin = await openAdminSocket(configuration.adminSocket, { desk, log });
+  const admin = createKeyAdmin(keeper, { ...options, clock, takeOver: () => keyRing.takeOver() });
+  const adminSocket = await openAdminSocket(configuration.adminSocket, { admin, log });
   const period = configuration.place.kind === 'file' ? filePollMilliseconds : rowPollMilliseconds;
   const timer = setInterval(() => void keyRing.refresh(), period);
   timer.unref();
@@ -80,23 +74,22 @@ export async function openKeyRing(
     keyRing,
     async close() {
       clearInterval(timer);
-      await admin?.close();
+      await adminSocket?.close();
       await keyRing.idle();
     },
   };
 }
 
-export interface CreateKeyDeskOptions extends Pick<OpenKeyRingOptions, 'sodium' | 'clock' | 'database'> {
+export interface CreateKeyAdminOptions extends Pick<OpenKeyRingOptions, 'sodium' | 'clock' | 'database'> {
   takeOver(): Promise<void>;
 }
 
 /** What commands work with. */
-export function createKeyDesk(
+export function createKeyAdmin(
   keeper: KeyRingKeeper,
-  { sodium, clock, database, takeOver }: CreateKeyDeskOptions,
-): KeyDesk {
-  const { db } = database as unknown as DatabaseWithJobs<KeyRingTables>;
-  return { keeper, sodium, clock, readKeyUses: () => readKeyUses(db), takeOver };
+  { sodium, clock, database, takeOver }: CreateKeyAdminOptions,
+): KeyAdmin {
+  return { keeper, sodium, clock, readKeyUses: () => readKeyUses(database.db), takeOver };
 }
 
 export interface CreateKeyRingKeeperOptions extends Omit<OpenKeyRingOptions, 'log' | 'random' | 'monotonic'> {
@@ -109,7 +102,7 @@ export function createKeyRingKeeper(
   { place, unlock, policy, confirmedDay, auditLog }: KeyRingConfiguration,
   { database, sodium, clock, witnessed, scryptWorkFactor }: CreateKeyRingKeeperOptions,
 ): KeyRingKeeper {
-  const store = keyRingStore(place, database as unknown as DatabaseWithJobs<KeyRingTables>);
+  const store = keyRingStore(place, database);
   const cost = scryptWorkFactor === undefined ? {} : { scryptWorkFactor };
   const audit = auditFile(auditLog);
   const clocks = { clock, confirmedDay, ...(witnessed === undefined ? {} : { witnessed }) };

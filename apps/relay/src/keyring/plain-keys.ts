@@ -1,5 +1,6 @@
 import { decodeBase64 } from '@waxwing/protocol';
-import { CommandError, Secret } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { Secret } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import { z } from 'zod';
 import { checkKeyPair } from './check-key-ring.js';

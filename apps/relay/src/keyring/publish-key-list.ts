@@ -4,7 +4,8 @@ import {
   keyListSignedBytes,
   signingKeyEndorsedBytes,
 } from '@waxwing/protocol';
-import { CommandError, unixSeconds } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { currentSigningKey, type KeyRing, openingKeys, type SigningKey } from './key-ring.js';
 import type { RotationPolicy } from './rotation-policy.js';
@@ -53,7 +54,7 @@ export function withListToRenew(ring: KeyRing): KeyRing {
   return published === undefined ? ring : { ...ring, published: { ...published, issuedAt: 0 } };
 }
 
-/** When the published list is to be signed anew, in Unix milliseconds. */
+/** When the published list is to be signed again, in Unix milliseconds. */
 export function renewalDue(issuedAt: number, policy: RotationPolicy): number {
   return issuedAt + policy.listValidMilliseconds / 2;
 }

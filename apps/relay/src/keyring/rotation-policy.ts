@@ -6,7 +6,7 @@ export interface RotationPolicy {
   readonly acceptForMilliseconds: number;
   /** A key with which nothing was opened for this long counts as unused, and may be retired before its date. */
   readonly unusedForMilliseconds: number;
-  /** How long a signed key list is valid; it is signed anew when half of that has passed. */
+  /** How long a signed key list is valid; it is signed again when half of that has passed. */
   readonly listValidMilliseconds: number;
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 
 const hourMilliseconds = 3_600_000;
 

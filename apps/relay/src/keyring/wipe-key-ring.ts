@@ -1,4 +1,4 @@
-import type { Secret } from '@waxwing/service';
+import type { Secret } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import type { KeyRing } from './key-ring.js';
 

@@ -1,18 +1,19 @@
 import { formatPushAccountId } from '@waxwing/protocol';
 import type { WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
-import type { BouncerKeys } from './bouncer-keys.js';
+import type { RelayDatabase, RelayTables } from '../tables.js';
+import type { OpenedRegistration } from './open-registration.js';
 import { PresentedRegistrations } from './presented-registrations.js';
+import type { RegistrationRefusal, RegistrationStore } from './registration-batches.js';
+import type { RegistrationKeys } from './registration-keys.js';
 import { RegistrationSequences } from './registration-sequences.js';
-import type { OpenedRegistration, RegistrationRefusal, RegistrationStore } from './registration-store.js';
 import type { NewRelayDevice } from './relay-device.js';
 import { type RelayDeviceRow, RelayDeviceUpsert } from './relay-device-upsert.js';
 import { placeOfToken, type TokenVault } from './token-vault.js';
 
 export interface DurableRegistrationsOptions {
   readonly database: RelayDatabase;
-  readonly keyRing: Pick<BouncerKeys, 'keyUsed'>;
+  readonly keyRing: Pick<RegistrationKeys, 'keyUsed'>;
   readonly tokenVault: TokenVault;
 }
 

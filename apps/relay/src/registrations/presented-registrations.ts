@@ -1,7 +1,7 @@
 import { BulkStatement } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
-import type { SealedRegistrationMark } from './registration-binding.js';
+import type { RelayDatabase, RelayTables } from '../tables.js';
+import type { SealedRegistrationMark } from './open-registration.js';
 
 /** For whom a sealed registration was presented. */
 interface PresentedFor {

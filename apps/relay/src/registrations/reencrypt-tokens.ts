@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../tables.js';
 import { placeOfToken, type TokenRow, type TokenVault, type UnreadableToken } from './token-vault.js';
 
 /** The key that tokens are written with now. */
@@ -11,7 +11,7 @@ interface CurrentTokenKey {
   readonly isSettled: boolean;
 }
 
-/** What writing tokens anew needs of the key ring. */
+/** What encrypting tokens again needs of the key ring. */
 interface ReplaceableTokenKeys {
   readonly tokenVault: TokenVault & {
     /** `undefined` when no row can be of another key or unbound, so that there is nothing to do. */
@@ -33,7 +33,7 @@ const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
 /**
- * Writes every token of an older key, or that is not bound to its row, anew with the current key, and then has the older
+ * Encrypts every token of an older key, or that is not bound to its row, with the current key, and then has the older
  * keys destroyed and unbound tokens refused. A token that no key of the ring opens holds up none of this.
  */
 export async function reencryptTokens(options: ReencryptTokensOptions): Promise<void> {

@@ -1,12 +1,17 @@
-import { registerBodyLimitBytes, relayRegisterParameters, relayRegisterPath } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
-import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
+import {
+  registerBodyLimitBytes,
+  relayRegisterAnswer,
+  relayRegisterParameters,
+  relayRegisterPath,
+} from '@waxwing/protocol';
+import { operation } from '@waxwing/service/http';
+import { server } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
 import type { RegistrationBatches } from './registration-batches.js';
 
-export interface RegisterDeviceOptions {
+interface Context {
   readonly servers: ServerDirectory;
   readonly registrations: RegistrationBatches;
   readonly quotas: Pick<ServerQuotas, 'take'>;
@@ -24,28 +29,31 @@ export interface RegisterDeviceOptions {
  * future than the liveness timeout; REQUEST_EXPIRED for one that is older, by its sequence, than another that the account
  * has registered with.
  */
-export function registerDevice({
-  servers,
-  registrations,
-  quotas,
-}: RegisterDeviceOptions): Operation<AuthenticatedServer> {
-  return {
-    method: 'POST',
-    path: relayRegisterPath,
-    bodyLimitBytes: registerBodyLimitBytes,
-    authenticate: (head) => authenticateServer(head, servers),
-    async handle(request, { serverId }) {
-      quotas.take(serverId, 1);
-      const parameters = request.parameters(relayRegisterParameters);
-      const { realmId } = await findRealm(servers, serverId, parameters.realm_uuid);
-      const deviceId = await registrations.register({
-        realmId,
-        realmUuid: parameters.realm_uuid,
-        pushAccountId: parameters.push_account_id,
-        encryptedPushRegistration: parameters.encrypted_push_registration,
-        bouncerPublicKey: parameters.bouncer_public_key,
-      });
-      return { device_id: deviceId };
-    },
-  };
-}
+export const registerDevice = operation({
+  method: 'POST',
+  path: relayRegisterPath,
+  summary: 'Takes a sealed push registration and answers the id to notify the device by.',
+  actor: server,
+  parameters: relayRegisterParameters,
+  bodyLimitBytes: registerBodyLimitBytes,
+  answer: relayRegisterAnswer,
+  codes: [
+    'RATE_LIMIT_HIT',
+    'MISSING_REMOTE_REALM',
+    'REMOTE_REALM_SERVER_MISMATCH_ERROR',
+    'INVALID_BOUNCER_PUBLIC_KEY',
+    'REQUEST_EXPIRED',
+  ],
+  charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, 1),
+  async handle({ registrations, servers }: Context, { actor: { serverId }, parameters }) {
+    const { realmId } = await findRealm(servers, serverId, parameters.realm_uuid);
+    const deviceId = await registrations.register({
+      realmId,
+      realmUuid: parameters.realm_uuid,
+      pushAccountId: parameters.push_account_id,
+      encryptedPushRegistration: parameters.encrypted_push_registration,
+      bouncerPublicKey: parameters.bouncer_public_key,
+    });
+    return { device_id: deviceId };
+  },
+});

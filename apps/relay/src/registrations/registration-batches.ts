@@ -1,16 +1,17 @@
 import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
-import type { BouncerKeys } from './bouncer-keys.js';
 import {
   decodeSealedRegistration,
   invalidRegistration,
+  isBoundTo,
+  markSealedRegistration,
+  type OpenedRegistration,
   openRegistration,
   requireFreshRegistration,
   supersededRegistration,
 } from './open-registration.js';
-import { isBoundTo, markSealedRegistration } from './registration-binding.js';
-import type { OpenedRegistration, RegistrationStore } from './registration-store.js';
+import type { RegistrationKeys } from './registration-keys.js';
 
 /** A registration that an authenticated server sent for one of its realms, and the key it says it is sealed to. */
 export interface SealedRegistration {
@@ -23,10 +24,29 @@ export interface SealedRegistration {
   readonly bouncerPublicKey: string;
 }
 
+/**
+ * Why a registration is not kept: its sealed bytes were presented for another realm, or too many push accounts, before,
+ * or the phone has registered the account with a later sequence since.
+ */
+export type RegistrationRefusal = 'presented-before' | 'superseded';
+
+/** Where registrations are kept. */
+export interface RegistrationStore {
+  /**
+   * Keeps all of them, or none, and resolves with their device ids in the same order once they are durable; with the
+   * refusal in the place of one that must not be kept. A repeat (same realm, push account and token) keeps its id, takes
+   * the new values and lives again if it had expired.
+   */
+  saveAll(
+    registrations: readonly OpenedRegistration[],
+    now: number,
+  ): Promise<readonly (number | RegistrationRefusal)[]>;
+}
+
 export interface RegistrationBatchesOptions {
   readonly clock: Clock;
   readonly sodium: Sodium;
-  readonly keyRing: Pick<BouncerKeys, 'find' | 'takeOver'>;
+  readonly keyRing: Pick<RegistrationKeys, 'find' | 'takeOver'>;
   readonly store: RegistrationStore;
 }
 

@@ -1,8 +1,8 @@
 import { formatPushAccountId, livenessTimeoutSeconds } from '@waxwing/protocol';
 import { BulkStatement } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
-import type { RelayTables } from '../relay-tables.js';
-import type { OpenedRegistration } from './registration-store.js';
+import type { RelayTables } from '../tables.js';
+import type { OpenedRegistration } from './open-registration.js';
 
 type Numbered = Pick<OpenedRegistration, 'device' | 'sequence'>;
 

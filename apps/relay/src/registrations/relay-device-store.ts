@@ -1,6 +1,6 @@
 import type { ApnsEnvironment } from '@waxwing/protocol';
 import type { Kysely, Transaction } from 'kysely';
-import type { RelayTables } from '../relay-tables.js';
+import type { RelayTables } from '../tables.js';
 import { deviceColumns, type StoredRelayDevice, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 
@@ -33,7 +33,7 @@ export async function findRelayDevices(
 export interface Expiry {
   /** When the token was found dead, in Unix milliseconds. */
   readonly at: number;
-  /** Only a device that last registered before this instant expires: a registration made since proves the token anew. */
+  /** Only a device that last registered before this instant expires: a later registration proves that the token lives. */
   readonly ifRegisteredBefore: number;
 }
 

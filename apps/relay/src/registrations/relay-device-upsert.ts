@@ -1,6 +1,6 @@
 import { BulkStatement } from '@waxwing/storage';
 import type { Insertable, Kysely, Transaction } from 'kysely';
-import type { RelayTables } from '../relay-tables.js';
+import type { RelayTables } from '../tables.js';
 
 export type RelayDeviceRow = Insertable<RelayTables['relay_devices']> & { readonly push_account_id: string };
 

@@ -1,6 +1,6 @@
 import type { ApnsEnvironment, PushAccountId, PushTarget } from '@waxwing/protocol';
 import type { Selectable } from 'kysely';
-import type { RelayTables } from '../relay-tables.js';
+import type { RelayTables } from '../tables.js';
 import { placeOfToken, type TokenVault, type UnreadableToken } from './token-vault.js';
 
 /** One install of an app in one realm, as the relay knows it. Instants in Unix milliseconds. */

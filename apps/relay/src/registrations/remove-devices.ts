@@ -1,20 +1,20 @@
-import { relayRemoveParameters, relayRemovePath } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
-import type { RelayDatabase } from '../relay-tables.js';
-import { type AuthenticatedServer, authenticateServer } from '../servers/authenticate-server.js';
+import { relayRemoveAnswer, relayRemoveParameters, relayRemovePath } from '@waxwing/protocol';
+import { operation } from '@waxwing/service/http';
+import { server } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
+import type { RelayDatabase } from '../tables.js';
 import { deleteRelayDevices } from './relay-device-store.js';
 
-export interface RemoveDevicesOptions {
+interface Context {
   readonly servers: ServerDirectory;
   readonly database: RelayDatabase;
   readonly quotas: Pick<ServerQuotas, 'take'>;
 }
 
 /**
- * Forgets devices of one realm, their tokens with them, because their users are gone or registered anew. Success also
+ * Forgets devices of one realm, their tokens with them, because their users are gone or have registered again. Success also
  * for ids that are unknown, removed already or another realm's, all alike, so that a repeat is harmless and nothing is
  * told about others. Each id costs the server as much of its quota as a notification. An extension of the push
  * registration protocol.
@@ -22,21 +22,19 @@ export interface RemoveDevicesOptions {
  * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
  * RATE_LIMIT_HIT with HTTP 503; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
-export function removeDevices({
-  servers,
-  database,
-  quotas,
-}: RemoveDevicesOptions): Operation<AuthenticatedServer> {
-  return {
-    method: 'POST',
-    path: relayRemovePath,
-    authenticate: (head) => authenticateServer(head, servers),
-    async handle(request, { serverId }) {
-      const { realm_uuid: realmUuid, device_ids: ids } = request.parameters(relayRemoveParameters);
-      quotas.take(serverId, Math.max(1, ids.length));
-      const { realmId } = await findRealm(servers, serverId, realmUuid);
-      if (ids.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, ids));
-      return {};
-    },
-  };
-}
+export const removeDevices = operation({
+  method: 'POST',
+  path: relayRemovePath,
+  summary: 'Forgets devices of one realm, and their tokens with them.',
+  actor: server,
+  parameters: relayRemoveParameters,
+  answer: relayRemoveAnswer,
+  codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
+  async handle({ database, quotas, servers }: Context, { actor: { serverId }, parameters }) {
+    const { realm_uuid: realmUuid, device_ids: ids } = parameters;
+    quotas.take(serverId, Math.max(1, ids.length));
+    const { realmId } = await findRealm(servers, serverId, realmUuid);
+    if (ids.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, ids));
+    return {};
+  },
+});

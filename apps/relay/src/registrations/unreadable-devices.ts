@@ -1,4 +1,4 @@
-import type { RelayDatabase } from '../relay-tables.js';
+import type { RelayDatabase } from '../tables.js';
 import { deviceColumns, isReadable, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 

@@ -1,5 +1,6 @@
-import type { Log, Metrics } from '@waxwing/service';
-import type { RelayDatabase } from '../relay-tables.js';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
+import type { RelayDatabase } from '../tables.js';
 import { deviceColumns, isReadable, toRelayDevice } from './relay-device.js';
 import type { TokenVault, UnreadableToken } from './token-vault.js';
 
@@ -15,14 +16,14 @@ const sampledAtEachEnd = 100;
 const missingKeysNamed = 3;
 
 /**
- * Knows of stored tokens that the key ring cannot open: those that deliveries and the clean-up came upon, and what a look
+ * Knows of stored tokens that the key ring cannot open: those that deliveries and the clean-up found, and what a look
  * at the oldest and the newest devices finds, which tells a ring that is not this database's.
  */
 export class UnreadableTokens {
   readonly #options: UnreadableTokensOptions;
   readonly #gauge;
   readonly #known = new Map<number, UnreadableToken>();
-  #isSaid = false;
+  readonly #troubleLog = new TroubleLog();
 
   constructor(options: UnreadableTokensOptions) {
     this.#options = options;
@@ -37,12 +38,12 @@ export class UnreadableTokens {
   note(deviceId: number, token: UnreadableToken): void {
     if (this.#known.size < maximumKnown || this.#known.has(deviceId)) this.#known.set(deviceId, token);
     this.#gauge.set(this.#known.size);
-    if (this.#isSaid) return;
-    this.#isSaid = true;
-    this.#options.log.error(
-      { device: deviceId, reason: token.reason, tokenKey: token.keyId },
-      'the key ring cannot open a stored token: its device gets no notifications until the right ring is back',
-    );
+    this.#troubleLog.begin('unreadable', () => {
+      this.#options.log.error(
+        { device: deviceId, reason: token.reason, tokenKey: token.keyId },
+        'the key ring cannot open a stored token: its device gets no notifications until the right ring is back',
+      );
+    });
   }
 
   /**
@@ -57,8 +58,7 @@ export class UnreadableTokens {
       this.#options.log.warn({ err }, 'the stored tokens could not be looked at');
     }
     if (this.#known.size > 0) return describeKnown([...this.#known.values()]);
-    if (this.#isSaid) this.#options.log.info('the key ring opens the stored tokens again');
-    this.#isSaid = false;
+    this.#troubleLog.end(() => this.#options.log.info('the key ring opens the stored tokens again'));
     return undefined;
   }
 

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { RequestHead } from '@waxwing/service';
+import type { ActorKind, RequestHead } from '@waxwing/service/http';
 import type { ServerDirectory } from './server-directory.js';
 
 export interface AuthenticatedServer {
@@ -7,12 +7,20 @@ export interface AuthenticatedServer {
   readonly serverId: string;
 }
 
+/** Requesters that are servers, as the relay's operations declare them. */
+export const server: ActorKind<{ readonly servers: ServerDirectory }, AuthenticatedServer> = {
+  name: 'server',
+  description: 'The UUID of a server and the key that the relay gave it.',
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED'],
+  authenticate: ({ servers }, head) => authenticateServer(head, servers),
+};
+
 /**
  * The server that sends a request, by HTTP Basic with its id and key (push registration protocol, "Authentication of
  * a server"). An unknown id and a wrong key are refused in the same words: ids cannot be probed.
  * @throws ProtocolError UNAUTHORIZED; BAD_REQUEST for another scheme, or a person's e-mail address instead of an id.
  */
-export async function authenticateServer(
+async function authenticateServer(
   request: RequestHead,
   servers: ServerDirectory,
 ): Promise<AuthenticatedServer> {

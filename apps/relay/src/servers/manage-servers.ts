@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { CommandError, generateCredential, hashCredential, type Secret } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
 import type { Transaction } from 'kysely';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../tables.js';
 
 /** A server as its operator sees it. Instants in Unix milliseconds. */
 export interface ServerSummary {

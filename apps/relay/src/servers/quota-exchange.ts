@@ -1,6 +1,8 @@
-import { answerWithin, type Clock, type Log } from '@waxwing/service';
-import type { ServerQuotas } from './server-quotas.js';
-import type { UsedQuotaStore } from './used-quota-store.js';
+import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
+import type { RelayDatabase } from '../tables.js';
+import { ServerQuotas } from './server-quotas.js';
+import { UsedQuotaStore } from './used-quota-store.js';
 
 export interface QuotaExchangeOptions {
   readonly quotas: ServerQuotas;
@@ -21,7 +23,7 @@ export class QuotaExchange {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #collectedAt: number | undefined;
-  #isAway = false;
+  readonly #troubleLog = new TroubleLog();
 
   constructor(options: QuotaExchangeOptions) {
     this.#options = options;
@@ -60,24 +62,41 @@ export class QuotaExchange {
       const readAt = clock();
       // The answer may be as late as the database is busy, and quotas fill up meanwhile.
       quotas.adopt(await store.read(readAt), readAt);
-      if (this.#isAway) log.info("servers' quotas are shared with the other relays again");
-      this.#isAway = false;
+      this.#troubleLog.end(() => log.info("servers' quotas are shared with the other relays again"));
     } catch (err) {
-      if (!this.#isAway) {
+      this.#troubleLog.begin('away', () => {
         log.warn(
           { err },
           "servers' quotas cannot be shared: each relay counts alone until the database answers",
         );
-      }
-      this.#isAway = true;
+      });
     }
   }
 
-  /** When counts were last collected: quotas fill up from then on, lest one be full later than its server was told. */
+  /** When counts were last collected: quotas fill up from then on, so that none is full later than its server was told. */
   #lastCollection(): number {
     const now = this.#options.clock();
     const last = Math.min(this.#collectedAt ?? now, now);
     this.#collectedAt = now;
     return last;
   }
+}
+
+export interface SharedQuotasOptions
+  extends Pick<QuotaExchangeOptions, 'clock' | 'log' | 'intervalMilliseconds'> {
+  readonly database: RelayDatabase;
+  /** Most notifications that one server may send in a minute. */
+  readonly notificationsPerMinute: number;
+}
+
+/** The quotas of all servers, which every process on the database keeps to. */
+export async function openSharedQuotas({
+  database,
+  notificationsPerMinute,
+  ...options
+}: SharedQuotasOptions): Promise<{ readonly quotas: ServerQuotas; readonly exchange: QuotaExchange }> {
+  const quotas = new ServerQuotas(notificationsPerMinute, options.clock);
+  const exchange = new QuotaExchange({ ...options, quotas, store: new UsedQuotaStore(database) });
+  await exchange.start();
+  return { quotas, exchange };
 }

@@ -1,4 +1,5 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { LRUCache } from 'lru-cache';
 
 export interface RecentLookupsOptions {
   readonly clock: Clock;
@@ -9,15 +10,16 @@ export interface RecentLookupsOptions {
 /** What was found a moment ago, so that a busy server costs one query a moment instead of one a request. */
 export class RecentLookups<Value> {
   readonly #options: RecentLookupsOptions;
-  readonly #entries = new Map<string, { readonly value: Value; readonly foundAt: number }>();
+  readonly #entries: LRUCache<string, { readonly value: Value; readonly foundAt: number }>;
 
   constructor(options: RecentLookupsOptions) {
     this.#options = options;
+    this.#entries = new LRUCache({ max: options.maximumEntries });
   }
 
   /** What was remembered for `key`, unless it is too old. */
   get(key: string): Value | undefined {
-    const entry = this.#entries.get(key);
+    const entry = this.#entries.peek(key);
     if (entry === undefined) return undefined;
     const age = this.#options.clock() - entry.foundAt;
     // A clock that was set back would keep an entry for as long as the step.
@@ -27,10 +29,6 @@ export class RecentLookups<Value> {
   }
 
   remember(key: string, value: Value): void {
-    this.#entries.delete(key);
     this.#entries.set(key, { value, foundAt: this.#options.clock() });
-    if (this.#entries.size <= this.#options.maximumEntries) return;
-    const [oldest] = this.#entries.keys();
-    if (oldest !== undefined) this.#entries.delete(oldest);
   }
 }

@@ -1,7 +1,15 @@
-import { requireConsent, type Terminal } from '@waxwing/service';
-import CliTable from 'cli-table3';
+import {
+  type ConsentFlags,
+  formatTable,
+  type OutputFlags,
+  printResult,
+  requireConsent,
+  type Terminal,
+  withJson,
+  withYes,
+} from '@waxwing/service/command-line';
 import { type Command, InvalidArgumentError } from 'commander';
-import { withRelayDatabase } from '../with-relay-database.js';
+import { withRelayDatabase } from '../with-database.js';
 import {
   addRealms,
   addServer,
@@ -13,12 +21,6 @@ import {
   setServerDeactivated,
 } from './manage-servers.js';
 
-interface OutputFlags {
-  readonly json?: true;
-}
-interface ConsentFlags extends OutputFlags {
-  readonly yes?: true;
-}
 interface RealmFlags extends OutputFlags {
   readonly realm: readonly string[];
 }
@@ -27,11 +29,8 @@ interface AddFlags extends RealmFlags {
   readonly serverId?: string;
 }
 
-/** Adds `servers …`: which servers may use the relay, and for which realms. */
-export function addServerCommands(program: Command, terminal: Terminal): void {
-  const servers = program
-    .command('servers')
-    .description('which servers may use this relay, and for which realms');
+/** Adds the commands of `servers`: which servers may use the relay, and for which realms. */
+export function addServerCommands(servers: Command, terminal: Terminal): void {
   addAdding(servers, terminal);
   addListing(servers, terminal);
   addRotating(servers, terminal);
@@ -52,7 +51,7 @@ function addAdding(servers: Command, terminal: Terminal): void {
       const added = await withRelayDatabase(terminal, (database) =>
         addServer(database, { serverId, name, realmUuids }, terminal.clock()),
       );
-      printCredentials(terminal, { ...added, realmUuids }, json);
+      printCredentials(terminal, { ...added, realmUuids }, { json });
     });
   withJson(servers.command('add-realm'))
     .description('give a server one more realm')
@@ -62,10 +61,14 @@ function addAdding(servers: Command, terminal: Terminal): void {
       await withRelayDatabase(terminal, (database) =>
         addRealms(database, serverId, realmUuids, terminal.clock()),
       );
-      printResult(terminal, json, {
-        machines: { server_id: serverId, realms: realmUuids },
-        people: `The server ${serverId} may now use the relay for ${realmUuids.join(', ')}.`,
-      });
+      printResult(
+        terminal,
+        { json },
+        {
+          machines: { server_id: serverId, realms: realmUuids },
+          people: `The server ${serverId} may now use the relay for ${realmUuids.join(', ')}.`,
+        },
+      );
     });
 }
 
@@ -74,21 +77,24 @@ function addListing(servers: Command, terminal: Terminal): void {
     .description('show all servers and their realms')
     .action(async ({ json }: OutputFlags) => {
       const summaries = await withRelayDatabase(terminal, listServers);
-      printResult(terminal, json, {
-        machines: { servers: summaries.map(formatForMachines) },
-        people:
-          summaries.length === 0
-            ? 'There are no servers yet: add one with "servers add".'
-            : formatTable(summaries),
-      });
+      printResult(
+        terminal,
+        { json },
+        {
+          machines: { servers: summaries.map(formatForMachines) },
+          people:
+            summaries.length === 0
+              ? 'There are no servers yet: add one with "servers add".'
+              : await formatServers(summaries),
+        },
+      );
     });
 }
 
 function addRotating(servers: Command, terminal: Terminal): void {
-  withJson(servers.command('rotate-key'))
+  withYes(withJson(servers.command('rotate-key')))
     .description('give a server a new key, printed this once; the old one stops working')
     .argument('<server-id>', 'the server', readUuid)
-    .option('--yes', 'do not ask')
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
       const rotated = await withRelayDatabase(terminal, async (database) => {
         await requireServer(database.db, serverId);
@@ -96,15 +102,14 @@ function addRotating(servers: Command, terminal: Terminal): void {
         await requireConsent(terminal, question, yes);
         return rotateServerKey(database, serverId);
       });
-      printCredentials(terminal, rotated, json);
+      printCredentials(terminal, rotated, { json });
     });
 }
 
 function addDeactivating(servers: Command, terminal: Terminal): void {
-  withJson(servers.command('deactivate'))
+  withYes(withJson(servers.command('deactivate')))
     .description('refuse everything from a server; its realms and devices are kept')
     .argument('<server-id>', 'the server', readUuid)
-    .option('--yes', 'do not ask')
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
       const changed = await withRelayDatabase(terminal, async (database) => {
         await requireServer(database.db, serverId);
@@ -115,10 +120,14 @@ function addDeactivating(servers: Command, terminal: Terminal): void {
         );
         return setServerDeactivated(database, serverId, terminal.clock());
       });
-      printResult(terminal, json, {
-        machines: { server_id: serverId, state: 'deactivated', changed },
-        people: `The server ${serverId} is deactivated; "servers reactivate" undoes that.`,
-      });
+      printResult(
+        terminal,
+        { json },
+        {
+          machines: { server_id: serverId, state: 'deactivated', changed },
+          people: `The server ${serverId} is deactivated; "servers reactivate" undoes that.`,
+        },
+      );
     });
   withJson(servers.command('reactivate'))
     .description('let a deactivated server in again, with the key that it had')
@@ -127,33 +136,24 @@ function addDeactivating(servers: Command, terminal: Terminal): void {
       const changed = await withRelayDatabase(terminal, (database) =>
         setServerDeactivated(database, serverId, undefined),
       );
-      printResult(terminal, json, {
-        machines: { server_id: serverId, state: 'active', changed },
-        people: `The server ${serverId} is active.`,
-      });
+      printResult(
+        terminal,
+        { json },
+        {
+          machines: { server_id: serverId, state: 'active', changed },
+          people: `The server ${serverId} is active.`,
+        },
+      );
     });
-}
-
-export function withJson(command: Command): Command {
-  return command.option('--json', 'print JSON').allowExcessArguments(false);
-}
-
-interface Result {
-  readonly machines: object;
-  readonly people: string;
-}
-
-export function printResult(terminal: Terminal, json: true | undefined, { machines, people }: Result): void {
-  terminal.print(json ? JSON.stringify(machines) : people);
 }
 
 function printCredentials(
   terminal: Terminal,
   { serverId, serverKey, realmUuids }: ServerCredentials & { readonly realmUuids?: readonly string[] },
-  json: true | undefined,
+  flags: OutputFlags,
 ): void {
   const key = serverKey.reveal();
-  printResult(terminal, json, {
+  printResult(terminal, flags, {
     machines: { server_id: serverId, server_key: key, realms: realmUuids },
     people: [
       `server id   ${serverId}`,
@@ -175,22 +175,15 @@ function formatForMachines({ serverId, name, createdAt, deactivatedAt, realmUuid
   };
 }
 
-function formatTable(summaries: readonly ServerSummary[]): string {
-  const table = new CliTable({
-    head: ['server id', 'name', 'state', 'added', 'realms'],
-    style: { head: [], border: [] },
-  });
-  for (const { serverId, name, createdAt, deactivatedAt, realmUuids } of summaries) {
-    const state = deactivatedAt === undefined ? 'active' : 'deactivated';
-    table.push([
-      serverId,
-      name,
-      state,
-      new Date(createdAt).toISOString().slice(0, 10),
-      realmUuids.join('\n'),
-    ]);
-  }
-  return table.toString();
+function formatServers(summaries: readonly ServerSummary[]): Promise<string> {
+  const rows = summaries.map(({ serverId, name, createdAt, deactivatedAt, realmUuids }) => [
+    serverId,
+    name,
+    deactivatedAt === undefined ? 'active' : 'deactivated',
+    new Date(createdAt).toISOString().slice(0, 10),
+    realmUuids.join('\n'),
+  ]);
+  return formatTable(['server id', 'name', 'state', 'added', 'realms'], rows);
 }
 
 function readUuid(text: string): string {

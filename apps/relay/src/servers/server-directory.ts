@@ -1,6 +1,7 @@
-import { type Clock, hashCredential, matchesCredential, type Secret } from '@waxwing/service';
+import { hashCredential, matchesCredential, type Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
-import type { RelayTables } from '../relay-tables.js';
+import type { RelayTables } from '../tables.js';
 import { RecentLookups } from './recent-lookups.js';
 
 export type ServerStanding = 'active' | 'deactivated' | 'unknown-or-wrong-key';

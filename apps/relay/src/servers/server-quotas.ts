@@ -1,5 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { LRUCache } from 'lru-cache';
 
 interface Bucket {
   left: number;
@@ -23,7 +24,7 @@ export const maximumServers = 10_000;
 export class ServerQuotas {
   readonly #perMinute: number;
   readonly #clock: Clock;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new LRUCache<string, Bucket>({ max: maximumServers });
 
   constructor(perMinute: number, clock: Clock) {
     this.#perMinute = perMinute;
@@ -51,7 +52,7 @@ export class ServerQuotas {
   collect(): UsedQuota[] {
     const collected: UsedQuota[] = [];
     const perMillisecond = this.#perMinute / minuteMilliseconds;
-    for (const [serverId, bucket] of this.#buckets) {
+    for (const [serverId, bucket] of [...this.#buckets].reverse()) {
       const usedMilliseconds = Math.floor(bucket.uncollected / perMillisecond);
       if (usedMilliseconds === 0) continue;
       bucket.uncollected -= usedMilliseconds * perMillisecond;
@@ -78,11 +79,7 @@ export class ServerQuotas {
 
   #refilled(serverId: string, now: number): Bucket {
     const bucket = this.#buckets.get(serverId) ?? { left: this.#perMinute, filledAt: now, uncollected: 0 };
-    // The most recently used last, so that the first is the one to forget.
-    this.#buckets.delete(serverId);
     this.#buckets.set(serverId, bucket);
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > maximumServers && oldest !== undefined) this.#buckets.delete(oldest);
     const elapsedMilliseconds = Math.max(0, now - bucket.filledAt);
     const filled = (elapsedMilliseconds * this.#perMinute) / minuteMilliseconds;
     bucket.left = Math.min(this.#perMinute, bucket.left + filled);

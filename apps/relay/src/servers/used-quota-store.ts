@@ -1,6 +1,6 @@
 import { BulkStatement, removeInBatches } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
-import type { RelayDatabase, RelayTables } from '../relay-tables.js';
+import type { RelayDatabase, RelayTables } from '../tables.js';
 import { maximumServers, type UsedQuota } from './server-quotas.js';
 
 /** Clocks that differ by more tell nothing to each other; by less, a quota fills as the one that is ahead says. */

@@ -1,17 +1,20 @@
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 import { nobodyElseHolds } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { ServerTables } from '../server-tables.js';
+import type { ServerTables } from '../tables.js';
 
 type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;
 export type EventQueueRow = Selectable<ServerTables['event_queues']>;
 
+/** An event as clients get it. */
+export type EventOnWire = JsonObject & { readonly id: number; readonly type: string };
+
 /** A queue that nobody asked for so long is gone. */
 export const queueLifetimeMilliseconds = 10 * 60_000;
 /** Asking again is noted down no more often than this. */
 export const noteUseAfterMilliseconds = 60_000;
-/** A queue with more unacknowledged events is given up: its client has to start afresh anyway. */
+/** A queue with more unacknowledged events is given up: its client has to start again anyway. */
 export const maximumEventsPerQueue = 1000;
 // With one more, the one that was used longest ago is given up.
 const maximumQueuesPerUser = 50;
@@ -129,7 +132,7 @@ export async function acknowledgeEvents(
 }
 
 /** The events after `eventId`, oldest first, each with its `id`. */
-export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<JsonObject[]> {
+export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<EventOnWire[]> {
   const rows = await db
     .selectFrom('events')
     .select(['event_id', 'event'])
@@ -137,7 +140,10 @@ export async function eventsAfter(db: Reader, queueId: string, eventId: number):
     .where('event_id', '>', eventId)
     .orderBy('event_id')
     .execute();
-  return rows.map((row) => ({ id: row.event_id, ...(parseJson(row.event) as JsonObject) }));
+  return rows.map((row) => ({
+    id: row.event_id,
+    ...(parseJson(row.event) as JsonObject & { type: string }),
+  }));
 }
 
 /** The next event id of a queue; `undefined` when the queue is gone. */

@@ -1,26 +1,19 @@
-import { type JsonObject, ProtocolError } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
+import { ProtocolError } from '@waxwing/protocol';
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
-import { authenticateUser } from '../users/authenticate.js';
-import type { KnownUser } from '../users/user-store.js';
-import { booleanParameter, integerParameter } from '../wire-parameters.js';
+import { user } from '../users/authenticate.js';
 import { badEventQueue } from './bad-event-queue.js';
-import type { Listener } from './event-bell.js';
 import {
   acknowledgeEvents,
+  type EventOnWire,
   type EventQueueRow,
   eventsAfter,
   findQueue,
   noteUseAfterMilliseconds,
   takeEventId,
 } from './event-queue-store.js';
-
-const parameters = z.object({
-  queue_id: z.string(),
-  last_event_id: integerParameter,
-  dont_block: booleanParameter.default(false),
-});
+import type { QueueListener } from './queue-listeners.js';
 
 interface Poll {
   readonly userId: number;
@@ -29,37 +22,46 @@ interface Poll {
 }
 
 /**
- * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which is thereby
- * acknowledged. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
+ * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which acknowledges
+ * those before it. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
  * Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or BAD_EVENT_QUEUE_ID.
  */
-export function getEvents(context: ServerContext): Operation<KnownUser> {
-  const { bell, database, longPollTimeoutSeconds } = context;
-  return {
-    method: 'GET',
-    path: '/api/v1/events',
-    authenticate: (head) => authenticateUser(database, head),
-    // A newer poll of a queue ends the older one, which is answered at once.
-    lane: (head) =>
-      head.queryParameter('dont_block') === 'true' ? undefined : head.queryParameter('queue_id'),
-    async handle(request, user) {
-      const { queue_id: queueId, last_event_id: lastEventId, dont_block } = request.parameters(parameters);
-      const poll = { userId: user.id, queueId, lastEventId };
-      await acknowledge(context, poll);
-      if (dont_block) return answer(queueId, await eventsAfter(database.db, queueId, lastEventId));
-      const listener = bell.listen(queueId);
-      try {
-        const milliseconds = longPollTimeoutSeconds * 1000;
-        return answer(
-          queueId,
-          await nextEvents(context, poll, { listener, milliseconds, signal: request.signal }),
-        );
-      } finally {
-        listener.close();
-      }
-    },
-  };
-}
+export const getEvents = operation({
+  method: 'GET',
+  path: '/api/v1/events',
+  summary:
+    'The events of a queue after the last one that its client has; waits for one where there are none.',
+  actor: user,
+  parameters: z.object({
+    queue_id: z.string(),
+    last_event_id: integerParameter,
+    dont_block: booleanParameter.default(false),
+  }),
+  answer: z.object({
+    queue_id: z.string(),
+    events: z.array(z.looseObject({ id: z.number().int(), type: z.string() })),
+  }),
+  codes: ['BAD_EVENT_QUEUE_ID'],
+  // A newer poll of a queue ends the older one, which is answered at once.
+  lane: (head) =>
+    head.queryParameter('dont_block') === 'true' ? undefined : head.queryParameter('queue_id'),
+  async handle(context: ServerContext, { actor, parameters, signal }) {
+    const { queueListeners, database, longPollTimeoutSeconds } = context;
+    const { queue_id: queueId, last_event_id: lastEventId, dont_block } = parameters;
+    const poll = { userId: actor.id, queueId, lastEventId };
+    await acknowledge(context, poll);
+    if (dont_block)
+      return { queue_id: queueId, events: await eventsAfter(database.db, queueId, lastEventId) };
+    const listener = queueListeners.listen(queueId);
+    try {
+      const milliseconds = longPollTimeoutSeconds * 1000;
+      const events = await nextEvents(context, poll, { listener, milliseconds, signal });
+      return { queue_id: queueId, events };
+    } finally {
+      listener.close();
+    }
+  },
+});
 
 async function acknowledge({ clock, database }: ServerContext, poll: Poll): Promise<void> {
   const { queueId, lastEventId } = poll;
@@ -81,21 +83,21 @@ async function acknowledge({ clock, database }: ServerContext, poll: Poll): Prom
 }
 
 interface Waiting {
-  readonly listener: Listener;
+  readonly listener: QueueListener;
   readonly milliseconds: number;
   readonly signal: AbortSignal;
 }
 
-async function nextEvents(context: ServerContext, poll: Poll, waiting: Waiting): Promise<JsonObject[]> {
+async function nextEvents(context: ServerContext, poll: Poll, waiting: Waiting): Promise<EventOnWire[]> {
   const { clock, database } = context;
   for (;;) {
     const events = await eventsAfter(database.db, poll.queueId, poll.lastEventId);
     if (events.length > 0) return events;
     // It may have been deleted, or have expired while nobody looked.
     await requireQueue(database.db, poll, clock());
-    const awakening = await waiting.listener.wait(waiting.milliseconds, waiting.signal);
-    if (awakening === 'gone') return [];
-    if (awakening === 'quiet') return lastLook(context, poll);
+    const end = await waiting.listener.wait(waiting.milliseconds, waiting.signal);
+    if (end === 'gone') return [];
+    if (end === 'timed-out') return lastLook(context, poll);
   }
 }
 
@@ -103,7 +105,7 @@ async function nextEvents(context: ServerContext, poll: Poll, waiting: Waiting):
  * A heartbeat, after what has happened without our being told: acknowledging the heartbeat acknowledges all before it.
  * Who adds an event holds the queue's row until it is committed, so taking an id after it sees it.
  */
-function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): Promise<JsonObject[]> {
+function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): Promise<EventOnWire[]> {
   return database.write(async ({ db }) => {
     const id = await takeEventId(db, queueId);
     if (id === undefined) throw badEventQueue(queueId);
@@ -119,8 +121,4 @@ async function requireQueue(
   const queue = await findQueue(db, userId, queueId, now);
   if (queue === undefined) throw badEventQueue(queueId);
   return queue;
-}
-
-function answer(queueId: string, events: JsonObject[]): JsonObject {
-  return { queue_id: queueId, events };
 }

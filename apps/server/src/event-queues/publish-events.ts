@@ -1,9 +1,8 @@
 import { stringifyJson } from '@waxwing/protocol';
 import type { PublishEvent } from '@waxwing/server-push';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Transaction } from 'kysely';
-import type { ServerTables } from '../server-tables.js';
-import type { EventBell } from './event-bell.js';
+import type { ServerTables } from '../tables.js';
 import {
   deleteQueue,
   type EventQueueRow,
@@ -11,12 +10,13 @@ import {
   queueLifetimeMilliseconds,
   takeEventId,
 } from './event-queue-store.js';
+import type { QueueListeners } from './queue-listeners.js';
 
 /** Puts events into the queues of users, within the transaction of what they tell of, and wakes who waits for them. */
-export function createPublisher(bell: EventBell, clock: Clock): PublishEvent {
+export function createPublisher(queueListeners: QueueListeners, clock: Clock): PublishEvent<ServerTables> {
   return async (transaction, event, userIds) => {
     if (userIds.length === 0) return;
-    const db = transaction.db as Transaction<ServerTables>;
+    const { db } = transaction;
     const queues = await db
       .selectFrom('event_queues')
       .selectAll()
@@ -28,7 +28,7 @@ export function createPublisher(bell: EventBell, clock: Clock): PublishEvent {
     for (const queue of queues) {
       if (!wants(queue, event.type)) continue;
       await append(db, queue, text);
-      await bell.ring(transaction, queue.queue_id);
+      await queueListeners.notify(transaction, queue.queue_id);
     }
   };
 }

@@ -1,20 +1,20 @@
 import { type RelayLinkStatus, readRelayLinkStatus } from '@waxwing/server-push';
+import { type OutputFlags, printResult, type Terminal, withJson } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-line.js';
-import type { ServerConfiguration } from '../server-configuration.js';
+import type { ServerConfiguration } from '../configuration.js';
+import { withServerDatabase } from '../with-database.js';
 
 /** `waxwing-server push status`. */
-export function addPushCommands(program: Command, { terminal, withDatabase }: CommandContext): void {
-  program
-    .command('push')
-    .description('encrypted push')
-    .command('status')
+export function addPushCommands(push: Command, terminal: Terminal): void {
+  withJson(push.command('status'))
     .description('print whether the relay is configured and how it was found when it was last asked')
-    .option('--json', 'print JSON')
-    .action(async ({ json }: { json?: boolean }) => {
-      await withDatabase(async ({ db }, { relay }) => {
+    .action(async (flags: OutputFlags) => {
+      await withServerDatabase(terminal, async ({ db }, { relay }) => {
         const status = await readRelayLinkStatus(db);
-        terminal.print(json ? JSON.stringify(statusJson(relay, status)) : statusText(relay, status));
+        printResult(terminal, flags, {
+          machines: statusJson(relay, status),
+          people: statusText(relay, status),
+        });
       });
     });
 }

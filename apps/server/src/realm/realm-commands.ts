@@ -1,21 +1,19 @@
+import { type OutputFlags, printResult, type Terminal, withJson } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import type { CommandContext } from '../command-line.js';
+import { withServerDatabase } from '../with-database.js';
 import { readRealm } from './realm-store.js';
 
 /** `waxwing-server realm show`. */
-export function addRealmCommands(program: Command, { terminal, withDatabase }: CommandContext): void {
-  program
-    .command('realm')
-    .description('the organisation')
-    .command('show')
+export function addRealmCommands(realm: Command, terminal: Terminal): void {
+  withJson(realm.command('show'))
     .description('print the UUID, by which the relay knows the organisation, its name and its address')
-    .option('--json', 'print JSON')
-    .action(async ({ json }: { json?: boolean }) => {
-      const { uuid, name, url } = await withDatabase((database, { realm }) =>
+    .action(async (flags: OutputFlags) => {
+      const { uuid, name, url } = await withServerDatabase(terminal, (database, { realm }) =>
         readRealm(database, realm, terminal.clock()),
       );
-      const text = `${name} at ${url}\nrealm UUID: ${uuid}`;
-      const shown = JSON.stringify({ realm_uuid: uuid, realm_name: name, realm_url: url });
-      terminal.print(json ? shown : text);
+      printResult(terminal, flags, {
+        machines: { realm_uuid: uuid, realm_name: name, realm_url: url },
+        people: `${name} at ${url}\nrealm UUID: ${uuid}`,
+      });
     });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PushRealm } from '@waxwing/server-push';
-import type { ServerDatabase } from '../server-tables.js';
+import type { ServerDatabase } from '../tables.js';
 
 /** The organisation: its UUID is made when it is first asked for and never changes, the rest is configured. */
 export async function readRealm(

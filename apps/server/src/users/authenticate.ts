@@ -1,8 +1,16 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { matchesCredential, type RequestHead } from '@waxwing/service';
-import type { AnyTransaction } from '@waxwing/storage';
-import type { ServerDatabase } from '../server-tables.js';
+import { matchesCredential } from '@waxwing/service/config';
+import type { ActorKind, RequestHead } from '@waxwing/service/http';
+import type { ServerDatabase, ServerTransaction } from '../tables.js';
 import { findCredential, type KnownUser, lockUser } from './user-store.js';
+
+/** Requesters that are users or bots, as the server's operations declare them. */
+export const user: ActorKind<{ readonly database: ServerDatabase }, KnownUser> = {
+  name: 'user',
+  description: "A user's or bot's e-mail address and API key.",
+  codes: ['BAD_REQUEST', 'INVALID_API_KEY', 'UNAUTHORIZED'],
+  authenticate: ({ database }, head) => authenticateUser(database, head),
+};
 
 /**
  * The user whose e-mail address and API key came with a request (HTTP Basic). An unknown address, a removed user and
@@ -22,6 +30,6 @@ export async function authenticateUser(database: ServerDatabase, head: RequestHe
  * Keeps a user as it was when it was authenticated until the transaction ends.
  * @throws ProtocolError INVALID_API_KEY when it was removed, or given another key, since.
  */
-export async function holdUser(transaction: AnyTransaction, user: KnownUser): Promise<void> {
+export async function holdUser(transaction: ServerTransaction, user: KnownUser): Promise<void> {
   if (!(await lockUser(transaction, user))) throw new ProtocolError('INVALID_API_KEY');
 }

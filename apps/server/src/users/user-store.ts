@@ -1,6 +1,6 @@
-import { type AnyTransaction, keepingRows } from '@waxwing/storage';
+import { keepingRows } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import type { ServerTables } from '../server-tables.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
 import type { Role } from './roles.js';
 
 /** A user or a bot of the organisation. */
@@ -93,10 +93,9 @@ export async function storeApiKeyHash(
 
 /** Whether a user is active and has its key still; what would change that waits for the end of the transaction then. */
 export async function lockUser(
-  transaction: AnyTransaction,
+  { db }: ServerTransaction,
   { id, apiKeyHash }: Pick<KnownUser, 'id' | 'apiKeyHash'>,
 ): Promise<boolean> {
-  const db = transaction.db as Transaction<ServerTables>;
   const row = await db
     .selectFrom('users')
     .select('id')

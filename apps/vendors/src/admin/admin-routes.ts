@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { describeForeignRequest } from '@waxwing/service';
-import { type Delivery, type DeliveryLog, formatDelivery } from '../deliveries/delivery-log.js';
+import { describeForeignRequest } from '@waxwing/service/http';
+import { type DeliveryLog, formatDelivery, type TakenNotification } from '../deliveries/delivery-log.js';
 import type { Faults } from '../faults/faults.js';
 import { FaultScriptError, parseFaultScript } from '../faults/parse-fault-rules.js';
-import { answerJson, readBody } from '../http/exchange.js';
+import { answerJson, readRequestBody } from '../http/read-and-answer.js';
 
 export interface AdminContext {
   /** The address that the listener is bound to. */
@@ -72,7 +72,7 @@ function showDeliveries(request: IncomingMessage, response: ServerResponse, cont
 }
 
 /** The answer in pieces of some 64 Ki characters: all of it may be more than one string can hold. */
-function* formatPages(deliveries: readonly Delivery[]): Generator<string> {
+function* formatPages(deliveries: readonly TakenNotification[]): Generator<string> {
   let page = '{"deliveries":[';
   for (const [index, delivery] of deliveries.entries()) {
     page += `${index === 0 ? '' : ','}${formatDelivery(delivery)}`;
@@ -99,7 +99,7 @@ function showFaults(_request: IncomingMessage, response: ServerResponse, { fault
 }
 
 function replaceFaults(request: IncomingMessage, response: ServerResponse, context: AdminContext): void {
-  readBody(request, maximumScriptBytes, (body) => {
+  readRequestBody(request, maximumScriptBytes, (body) => {
     if (body === undefined) {
       answerError(response, 413, `the rules are longer than ${maximumScriptBytes} bytes`);
       return;

@@ -6,10 +6,10 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { DeliveryLog } from '../deliveries/delivery-log.js';
-import type { AnswerFault, Environment } from '../faults/fault-rule.js';
+import type { AnswerFault, AppleSystem } from '../faults/fault-rule.js';
 import type { Faults } from '../faults/faults.js';
+import { appleReasons } from '../reasons/apple-reasons.js';
 import type { RequestCounts } from '../statistics.js';
-import { appleReasons } from './apple-reasons.js';
 import {
   type CheckedRequest,
   checkRequest,
@@ -20,7 +20,7 @@ import {
 import type { ProviderTokens } from './provider-tokens.js';
 
 export interface ApnsContext {
-  readonly environment: Environment;
+  readonly environment: AppleSystem;
   readonly providerTokens: ProviderTokens;
   readonly deliveries: DeliveryLog;
   readonly faults: Faults;
@@ -120,26 +120,26 @@ export class ApnsConnection {
   #accept(exchange: Exchange, request: CheckedRequest): void {
     const { environment, faults, counts } = this.#context;
     const { deviceToken: token, topic } = request;
-    const { latencyMilliseconds, outcome } = faults.decide({ vendor: 'apns', token, topic, environment });
-    if (outcome?.kind === 'silence') {
+    const { latencyMilliseconds, effect } = faults.decide({ vendor: 'apns', token, topic, environment });
+    if (effect?.kind === 'silence') {
       counts.countAnswer('no answer');
       this.#isSilent = true;
       this.#stopReading();
       return;
     }
-    if (outcome?.kind === 'reset' && outcome.when === 'before') {
+    if (effect?.kind === 'reset' && effect.when === 'before') {
       counts.countAnswer('reset before');
       this.#later(latencyMilliseconds, exchange, () =>
         exchange.stream.close(constants.NGHTTP2_REFUSED_STREAM),
       );
       return;
     }
-    if (outcome?.kind === 'answer') {
-      this.#later(latencyMilliseconds, exchange, () => this.#answerRefusal(exchange, outcome));
+    if (effect?.kind === 'answer') {
+      this.#later(latencyMilliseconds, exchange, () => this.#answerRefusal(exchange, effect));
       return;
     }
     this.#record(exchange, request);
-    if (outcome) {
+    if (effect) {
       counts.countAnswer('reset after');
       this.#later(latencyMilliseconds, exchange, () =>
         exchange.stream.close(constants.NGHTTP2_INTERNAL_ERROR),

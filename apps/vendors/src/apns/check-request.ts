@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http2';
-import { isJsonObject } from '../json-web-token.js';
+import { isObject } from '../json-web-token.js';
 import type { ProviderTokens } from './provider-tokens.js';
 import { type Refusal, refuse } from './refusal.js';
 
@@ -128,7 +128,7 @@ function readPayload({ headers, body, bodyBytes }: ReceivedRequest): string | Re
   const text = body.toString('utf8');
   try {
     const payload: unknown = JSON.parse(text);
-    if (isJsonObject(payload) && (payload.aps === undefined || isJsonObject(payload.aps))) return text;
+    if (isObject(payload) && (payload.aps === undefined || isObject(payload.aps))) return text;
     return refuse('PayloadEmpty', 'the payload is not a JSON object whose aps is one too');
   } catch (error) {
     if (error instanceof SyntaxError) return refuse('PayloadEmpty', 'the payload is not JSON');

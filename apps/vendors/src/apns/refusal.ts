@@ -1,4 +1,4 @@
-import type { AppleReason } from './apple-reasons.js';
+import type { AppleReason } from '../reasons/apple-reasons.js';
 
 /** A request that APNs turns down. */
 export interface Refusal {

@@ -11,8 +11,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createPrivateFile, replacePrivateFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
-import { createPrivateFile, replacePrivateFile } from './private-file.js';
 
 /** The vendors' side of every credential: what they gave out, and what they check it with. */
 export interface VendorCredentials {
@@ -75,7 +75,7 @@ export class CredentialStore {
 
   /**
    * Opens the credentials of a data directory, making the directory (mode 0700) and the credentials when there are none.
-   * The certificate alone is made anew when it is not good for `host`.
+   * The certificate alone is made again when it is not good for `host`.
    * @throws Error when the stored credentials cannot be read.
    */
   static async open(dataDir: string, host: string): Promise<CredentialStore> {

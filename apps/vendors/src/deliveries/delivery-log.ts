@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders as Http1Headers } from 'node:http';
 import type { IncomingHttpHeaders as Http2Headers } from 'node:http2';
-import type { Environment } from '../faults/fault-rule.js';
+import type { AppleSystem } from '../faults/fault-rule.js';
 
 /** A notification that a stand-in took responsibility for. */
-export interface Delivery {
+export interface TakenNotification {
   readonly vendor: 'fcm' | 'apns';
   /** The registration token, topic, condition or fid; for APNs the device token as it was written in the path. */
   readonly token: string;
   /** Which APNs it was; absent for FCM. */
-  readonly environment?: Environment;
+  readonly environment?: AppleSystem;
   readonly headers: Http1Headers | Http2Headers;
   /** The request's body as it came: valid JSON text, whose numbers are not rounded. */
   readonly bodyText: string;
@@ -20,7 +20,7 @@ const maximumBodyCharacters = 256 * 1024 * 1024;
 
 /** The newest deliveries in order of arrival: 200,000 of them, or as many as have 256 Mi characters of body. */
 export class DeliveryLog {
-  #deliveries: (Delivery | undefined)[] = [];
+  #deliveries: (TakenNotification | undefined)[] = [];
   #first = 0;
   #bodyCharacters = 0;
   #forgotten = 0;
@@ -34,7 +34,7 @@ export class DeliveryLog {
     return this.#forgotten;
   }
 
-  add(delivery: Delivery): void {
+  add(delivery: TakenNotification): void {
     this.#deliveries.push(delivery);
     this.#bodyCharacters += delivery.bodyText.length;
     while (this.kept > maximumDeliveries || this.#bodyCharacters > maximumBodyCharacters)
@@ -48,8 +48,8 @@ export class DeliveryLog {
   }
 
   /** Those of one token, or all. APNs tokens are matched without regard to case. */
-  list(token?: string): Delivery[] {
-    const kept = this.#deliveries.slice(this.#first) as Delivery[];
+  list(token?: string): TakenNotification[] {
+    const kept = this.#deliveries.slice(this.#first) as TakenNotification[];
     if (token === undefined) return kept;
     const hexadecimal = token.toLowerCase();
     return kept.filter((delivery) =>
@@ -69,7 +69,7 @@ export class DeliveryLog {
 }
 
 /** One delivery as JSON text. The body goes in as it came: parsing it would round integers above 2^53. */
-export function formatDelivery(delivery: Delivery): string {
+export function formatDelivery(delivery: TakenNotification): string {
   const { vendor, token, environment, headers, bodyText, receivedAtMilliseconds } = delivery;
   const before = JSON.stringify({ vendor, token, environment, headers }).slice(0, -1);
   return `${before},"body":${bodyText},"received_at":${receivedAtMilliseconds}}`;

@@ -1,5 +1,5 @@
 export type FaultVendor = 'fcm' | 'apns' | 'oauth';
-export type Environment = 'production' | 'sandbox';
+export type AppleSystem = 'production' | 'sandbox';
 
 /** The vendor's refusal, instead of what it would have answered. */
 export interface AnswerFault {
@@ -29,7 +29,7 @@ interface SilenceFault {
   readonly kind: 'silence';
 }
 
-export type Outcome = AnswerFault | ResetFault | SilenceFault;
+export type FaultEffect = AnswerFault | ResetFault | SilenceFault;
 
 export interface GoawayFault {
   /** After how many streams of one connection. */
@@ -44,13 +44,13 @@ export interface FaultRule {
   readonly vendor: FaultVendor;
   readonly token?: string;
   readonly topic?: string;
-  readonly environment?: Environment;
+  readonly environment?: AppleSystem;
   /** The share of matching requests that it strikes, 0 to 1. */
   readonly rate: number;
-  /** How often it strikes; Infinity for ever. */
+  /** How often it strikes; Infinity without end. */
   readonly times: number;
   readonly latencyMilliseconds: number;
-  readonly outcome?: Outcome;
+  readonly effect?: FaultEffect;
   readonly goaway?: GoawayFault;
   readonly maxConcurrentStreams?: number;
   readonly initialConcurrentStreams?: number;

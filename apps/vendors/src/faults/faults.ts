@@ -1,4 +1,4 @@
-import type { Environment, FaultRule, FaultVendor, GoawayFault, Outcome } from './fault-rule.js';
+import type { AppleSystem, FaultEffect, FaultRule, FaultVendor, GoawayFault } from './fault-rule.js';
 import type { FaultScript } from './parse-fault-rules.js';
 
 /** What rules match a request by. */
@@ -6,13 +6,13 @@ export interface FaultedRequest {
   readonly vendor: FaultVendor;
   readonly token?: string;
   readonly topic?: string;
-  readonly environment?: Environment;
+  readonly environment?: AppleSystem;
 }
 
 /** What the rules say about one request: how much later it is answered, and what happens instead of the answer. */
 export interface Verdict {
   readonly latencyMilliseconds: number;
-  readonly outcome: Outcome | undefined;
+  readonly effect: FaultEffect | undefined;
 }
 
 interface ActiveRule {
@@ -20,7 +20,7 @@ interface ActiveRule {
   fired: number;
 }
 
-const noFault: Verdict = { latencyMilliseconds: 0, outcome: undefined };
+const noFault: Verdict = { latencyMilliseconds: 0, effect: undefined };
 
 /** The scripted faults in force. They take effect at once, and on connections that are already open. */
 export class Faults {
@@ -73,7 +73,7 @@ export class Faults {
 
   /**
    * Decides one request, and counts the rules that strike. Rules that name its token come first, then the others, each
-   * in the order of the script; latencies add up, and the first rule with an outcome decides it.
+   * in the order of the script; latencies add up, and the first rule with an effect decides it.
    */
   decide(request: FaultedRequest): Verdict {
     const { vendor, token } = request;
@@ -82,26 +82,26 @@ export class Faults {
       this.#byToken.size > 0 && token !== undefined ? this.#byToken.get(tokenKey(vendor, token)) : undefined;
     if (named === undefined && general.length === 0) return noFault;
     let latencyMilliseconds = 0;
-    let outcome: Outcome | undefined;
+    let effect: FaultEffect | undefined;
     for (const active of named ? [...named, ...general] : general) {
       const { rule } = active;
-      if (rule.outcome === undefined && rule.latencyMilliseconds === 0) continue;
-      if (outcome !== undefined && rule.outcome !== undefined) continue;
+      if (rule.effect === undefined && rule.latencyMilliseconds === 0) continue;
+      if (effect !== undefined && rule.effect !== undefined) continue;
       if (active.fired >= rule.times || !this.#strikes(rule, request)) continue;
       active.fired += 1;
       latencyMilliseconds += rule.latencyMilliseconds;
-      outcome ??= rule.outcome;
+      effect ??= rule.effect;
     }
-    return { latencyMilliseconds, outcome };
+    return { latencyMilliseconds, effect };
   }
 
   /** Whether a connection that has just got its so-many-th stream is to go away, and how. Counts the rule. */
-  decideGoaway(environment: Environment, streams: number): GoawayFault | undefined {
+  decideGoaway(environment: AppleSystem, streams: number): GoawayFault | undefined {
     for (const active of this.#general.apns) {
-      const { goaway, outcome, latencyMilliseconds, times } = active.rule;
+      const { goaway, effect, latencyMilliseconds, times } = active.rule;
       if (goaway === undefined || streams % goaway.every !== 0) continue;
       if (!isForEnvironment(active.rule, environment)) continue;
-      const isCountedByRequests = outcome !== undefined || latencyMilliseconds > 0;
+      const isCountedByRequests = effect !== undefined || latencyMilliseconds > 0;
       if (isCountedByRequests) return goaway;
       if (active.fired >= times) continue;
       active.fired += 1;
@@ -111,7 +111,7 @@ export class Faults {
   }
 
   /** How many streams a connection may have at once: 1 and 1,000 unless a rule says otherwise. */
-  streamLimits(environment: Environment): { initial: number; authenticated: number } {
+  streamLimits(environment: AppleSystem): { initial: number; authenticated: number } {
     const rules = this.#general.apns
       .map(({ rule }) => rule)
       .filter((rule) => isForEnvironment(rule, environment));
@@ -141,7 +141,7 @@ export class Faults {
   }
 }
 
-function isForEnvironment(rule: FaultRule, environment: Environment): boolean {
+function isForEnvironment(rule: FaultRule, environment: AppleSystem): boolean {
   return rule.environment === undefined || rule.environment === environment;
 }
 

@@ -1,9 +1,9 @@
-import { appleReasons } from '../apns/apple-reasons.js';
-import { googleErrors } from '../fcm/google-errors.js';
-import { oauthErrors } from '../fcm/oauth-errors.js';
-import { isJsonObject } from '../json-web-token.js';
-import type { AnswerFault, FaultRule, FaultVendor, GoawayFault, Outcome } from './fault-rule.js';
-import { findFieldProblems, type WireRule } from './rule-fields.js';
+import { isObject } from '../json-web-token.js';
+import { appleReasons } from '../reasons/apple-reasons.js';
+import { googleErrors } from '../reasons/google-errors.js';
+import { oauthErrors } from '../reasons/oauth-errors.js';
+import type { AnswerFault, FaultEffect, FaultRule, FaultVendor, GoawayFault } from './fault-rule.js';
+import { readWireRule, type WireRule } from './rule-fields.js';
 
 export interface FaultScript {
   readonly rules: readonly FaultRule[];
@@ -41,7 +41,7 @@ const statusesByReason: Record<FaultVendor, ReadonlyMap<string, number>> = {
  * @throws FaultScriptError that names everything that is wrong, by its place.
  */
 export function parseFaultScript(body: unknown): FaultScript {
-  if (!isJsonObject(body) || !Array.isArray(body.rules)) {
+  if (!isObject(body) || !Array.isArray(body.rules)) {
     throw new FaultScriptError(['the body must be a JSON object with an array "rules"']);
   }
   const { rules, seed, ...unknown } = body;
@@ -50,25 +50,25 @@ export function parseFaultScript(body: unknown): FaultScript {
   );
   if (seed !== undefined && !Number.isSafeInteger(seed)) problems.push('seed must be an integer');
   const parsed: FaultRule[] = [];
-  for (const [index, rule] of (rules as unknown[]).entries()) {
+  for (const [index, source] of (rules as unknown[]).entries()) {
     const path = `rules[${index}]`;
-    const found = isJsonObject(rule) ? findProblems(path, rule) : [`${path} must be an object`];
-    if (found.length > 0) problems.push(...found);
-    else parsed.push(buildRule(rule as WireRule));
+    const read = readWireRule(path, source);
+    const found = 'rule' in read ? findProblems(path, read.rule) : read.problems;
+    if ('rule' in read && found.length === 0) {
+      parsed.push(buildRule(read.rule, source as FaultRule['source']));
+    }
+    problems.push(...found);
   }
   if (problems.length > 0) throw new FaultScriptError(problems);
   return { rules: parsed, ...(seed !== undefined && { seed: seed as number }) };
 }
 
-function findProblems(path: string, source: Readonly<Record<string, unknown>>): string[] {
-  const fieldProblems = findFieldProblems(path, source);
-  if (fieldProblems.length > 0) return fieldProblems;
-  const rule = source as WireRule;
+function findProblems(path: string, rule: WireRule): string[] {
   const problems: string[] = [];
   const isGoawayReason = rule.goaway_every !== undefined && rule.status === undefined;
   const isAnswer = rule.status !== undefined || (rule.reason !== undefined && !isGoawayReason);
-  const outcomes = [isAnswer, rule.reset !== undefined, rule.half_open !== undefined].filter(Boolean).length;
-  if (outcomes > 1) {
+  const effects = [isAnswer, rule.reset !== undefined, rule.half_open !== undefined].filter(Boolean).length;
+  if (effects > 1) {
     problems.push(`${path} must have only one of status or reason, reset, and half_open`);
   }
   if (!isAnswer) {
@@ -80,7 +80,7 @@ function findProblems(path: string, source: Readonly<Record<string, unknown>>): 
   } else {
     problems.push(...findAnswerProblems(path, rule));
   }
-  const isForRequests = outcomes > 0 || rule.latency_ms !== undefined;
+  const isForRequests = effects > 0 || rule.latency_ms !== undefined;
   const isForConnections = connectionFields.some((name) => rule[name] !== undefined);
   if (!isForRequests && !isForConnections) {
     problems.push(
@@ -140,8 +140,8 @@ function completeAnswer(rule: WireRule): { status: number | undefined; reason: s
   return { status: rule.status, reason: usual?.[0] };
 }
 
-function buildRule(rule: WireRule): FaultRule {
-  const outcome = buildOutcome(rule);
+function buildRule(rule: WireRule, source: FaultRule['source']): FaultRule {
+  const effect = buildEffect(rule);
   const goaway = buildGoaway(rule);
   return {
     vendor: rule.vendor,
@@ -151,7 +151,7 @@ function buildRule(rule: WireRule): FaultRule {
     rate: rule.rate ?? 1,
     times: rule.times ?? Number.POSITIVE_INFINITY,
     latencyMilliseconds: rule.latency_ms ?? 0,
-    ...(outcome && { outcome }),
+    ...(effect && { effect }),
     ...(goaway && { goaway }),
     ...(rule.max_concurrent_streams !== undefined && { maxConcurrentStreams: rule.max_concurrent_streams }),
     ...(rule.initial_concurrent_streams !== undefined && {
@@ -159,11 +159,11 @@ function buildRule(rule: WireRule): FaultRule {
     }),
     ...(rule.mint_interval_seconds !== undefined && { mintIntervalSeconds: rule.mint_interval_seconds }),
     ...(rule.expires_in !== undefined && { accessTokenSeconds: rule.expires_in }),
-    source: rule,
+    source,
   };
 }
 
-function buildOutcome(rule: WireRule): Outcome | undefined {
+function buildEffect(rule: WireRule): FaultEffect | undefined {
   if (rule.reset !== undefined) return { kind: 'reset', when: rule.reset === 'after' ? 'after' : 'before' };
   if (rule.half_open) return { kind: 'silence' };
   if (rule.status === undefined && (rule.reason === undefined || rule.goaway_every !== undefined))

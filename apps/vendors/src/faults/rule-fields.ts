@@ -1,143 +1,118 @@
+import { z } from 'zod';
 import type { FaultVendor } from './fault-rule.js';
 
-/** What one field of a fault rule may hold, and which vendors know it. */
-interface RuleField {
-  readonly vendors: readonly FaultVendor[];
-  readonly expected: string;
-  accepts(value: unknown): boolean;
-}
-
-const everyVendor: readonly FaultVendor[] = ['fcm', 'apns', 'oauth'];
+const everyVendor = ['fcm', 'apns', 'oauth'] as const satisfies readonly FaultVendor[];
 const maximumSeconds = 2 ** 31;
+const retryAfterForms = 'seconds as an integer from 0 on, or a text of 1 to 64 printable ASCII characters';
 
-/** Every field of a fault rule as it is written in `PUT /faults`. */
-export const ruleFields = {
-  vendor: choice(everyVendor, everyVendor),
-  token: text(4096, ['fcm', 'apns']),
-  topic: text(255, ['apns']),
-  environment: choice(['production', 'sandbox'], ['apns']),
-  rate: {
-    vendors: everyVendor,
-    expected: 'a number from 0 to 1',
-    accepts: (value) => typeof value === 'number' && value >= 0 && value <= 1,
-  },
-  times: integer(1, Number.MAX_SAFE_INTEGER),
-  status: integer(300, 599),
-  reason: {
-    vendors: everyVendor,
-    expected: 'a name of 1 to 64 letters, digits and underscores',
-    accepts: (value) => typeof value === 'string' && /^\w{1,64}$/.test(value),
-  },
-  message: text(4096, ['fcm', 'oauth']),
-  field: text(255, ['fcm']),
-  body: {
-    vendors: everyVendor,
-    expected: 'a text of at most 65536 characters',
-    accepts: (value) => typeof value === 'string' && value.length <= 65_536,
-  },
-  retry_after: {
-    vendors: everyVendor,
-    expected: 'seconds as an integer from 0 on, or a text of 1 to 64 printable ASCII characters',
-    accepts: (value) =>
-      isInteger(value, 0, maximumSeconds) || (typeof value === 'string' && /^[\x20-\x7e]{1,64}$/.test(value)),
-  },
-  timestamp: integer(0, Number.MAX_SAFE_INTEGER, ['apns']),
-  latency_ms: integer(0, 600_000),
-  reset: {
-    vendors: everyVendor,
-    expected: '"before", "after" or true (which is "before")',
-    accepts: (value) => value === 'before' || value === 'after' || value === true,
-  },
-  half_open: exactly(true, everyVendor),
-  goaway_every: integer(1, Number.MAX_SAFE_INTEGER, ['apns']),
-  goaway_json: {
-    vendors: ['apns'],
-    expected: 'true or false',
-    accepts: (value) => typeof value === 'boolean',
-  },
-  goaway_code: integer(0, 13, ['apns']),
-  max_concurrent_streams: integer(1, 2 ** 31 - 1, ['apns']),
-  initial_concurrent_streams: integer(1, 2 ** 31 - 1, ['apns']),
-  mint_interval_seconds: integer(1, 86_400, ['apns']),
-  expires_in: integer(1, 3600, ['oauth']),
-} as const satisfies Record<string, RuleField>;
+/** Which vendors know each field of a rule. */
+const vendorsOfField = z.registry<{ readonly vendors: readonly FaultVendor[] }>();
 
-type RuleFieldName = keyof typeof ruleFields;
+/** A fault rule as it is written in `PUT /faults`: what each field may hold, and which vendors know it. */
+const wireRule = z.strictObject({
+  vendor: field(everyVendor, z.enum(everyVendor, 'must be "fcm" or "apns" or "oauth"')),
+  token: field(['fcm', 'apns'], text(4096).optional()),
+  topic: field(['apns'], text(255).optional()),
+  environment: field(
+    ['apns'],
+    z.enum(['production', 'sandbox'], 'must be "production" or "sandbox"').optional(),
+  ),
+  rate: field(everyVendor, number('a number from 0 to 1', (value) => value >= 0 && value <= 1).optional()),
+  times: field(everyVendor, integer(1, Number.MAX_SAFE_INTEGER).optional()),
+  status: field(everyVendor, integer(300, 599).optional()),
+  reason: field(
+    everyVendor,
+    matching(/^\w{1,64}$/, 'a name of 1 to 64 letters, digits and underscores').optional(),
+  ),
+  message: field(['fcm', 'oauth'], text(4096).optional()),
+  field: field(['fcm'], text(255).optional()),
+  body: field(everyVendor, text(65_536, 0).optional()),
+  retry_after: field(
+    everyVendor,
+    z
+      .union([
+        number(retryAfterForms, (value) => isInteger(value, 0, maximumSeconds)),
+        matching(/^[\x20-\x7e]{1,64}$/, retryAfterForms),
+      ])
+      .optional(),
+  ),
+  timestamp: field(['apns'], integer(0, Number.MAX_SAFE_INTEGER).optional()),
+  latency_ms: field(everyVendor, integer(0, 600_000).optional()),
+  reset: field(
+    everyVendor,
+    z.literal(['before', 'after', true], 'must be "before", "after" or true (which is "before")').optional(),
+  ),
+  half_open: field(everyVendor, z.literal(true, 'must be true').optional()),
+  goaway_every: field(['apns'], integer(1, Number.MAX_SAFE_INTEGER).optional()),
+  goaway_json: field(['apns'], z.boolean('must be true or false').optional()),
+  goaway_code: field(['apns'], integer(0, 13).optional()),
+  max_concurrent_streams: field(['apns'], integer(1, 2 ** 31 - 1).optional()),
+  initial_concurrent_streams: field(['apns'], integer(1, 2 ** 31 - 1).optional()),
+  mint_interval_seconds: field(['apns'], integer(1, 86_400).optional()),
+  expires_in: field(['oauth'], integer(1, 3600).optional()),
+});
 
 /** A rule whose fields each hold what they may, not yet checked against each other. */
-export type WireRule = Readonly<
-  {
-    vendor: FaultVendor;
-    environment?: 'production' | 'sandbox';
-    reset?: 'before' | 'after' | true;
-    half_open?: true;
-    goaway_json?: boolean;
-    retry_after?: number | string;
-  } & Partial<Record<'token' | 'topic' | 'reason' | 'message' | 'field' | 'body', string>> &
-    Partial<
-      Record<
-        | 'rate'
-        | 'times'
-        | 'status'
-        | 'timestamp'
-        | 'latency_ms'
-        | 'goaway_every'
-        | 'goaway_code'
-        | 'max_concurrent_streams'
-        | 'initial_concurrent_streams'
-        | 'mint_interval_seconds'
-        | 'expires_in',
-        number
-      >
-    >
->;
+export type WireRule = Readonly<z.infer<typeof wireRule>>;
 
-/** What is wrong with each field by itself, as sentences that begin with the field's path. */
-export function findFieldProblems(path: string, rule: Readonly<Record<string, unknown>>): string[] {
-  const { vendor } = rule;
-  if (!ruleFields.vendor.accepts(vendor)) return [`${path}.vendor must be ${ruleFields.vendor.expected}`];
-  return Object.entries(rule).flatMap(([name, value]) => {
-    if (!Object.hasOwn(ruleFields, name)) {
-      return [`${path}.${name} is not a field of a rule; those are ${Object.keys(ruleFields).join(', ')}`];
-    }
-    const field: RuleField = ruleFields[name as RuleFieldName];
-    if (!field.vendors.includes(vendor as FaultVendor)) {
-      return [
-        `${path}.${name} does not go with vendor "${String(vendor)}", only with ${field.vendors.join(' and ')}`,
-      ];
-    }
-    return field.accepts(value) ? [] : [`${path}.${name} must be ${field.expected}`];
+/** The name of every field of a rule, with the vendors that know it. */
+export const ruleFields: Readonly<Record<string, { readonly vendors: readonly FaultVendor[] }>> =
+  Object.fromEntries(
+    Object.entries(wireRule.shape).map(([name, shape]) => [
+      name,
+      { vendors: vendorsOfField.get(shape)?.vendors ?? [] },
+    ]),
+  );
+
+/** The rule, or what is wrong with each field by itself, as sentences that begin with the field's path. */
+export function readWireRule(
+  path: string,
+  source: unknown,
+): { readonly rule: WireRule } | { readonly problems: readonly string[] } {
+  const parsed = wireRule.safeParse(source);
+  if (!parsed.success) return { problems: parsed.error.issues.flatMap((issue) => describe(path, issue)) };
+  const { vendor } = parsed.data;
+  const foreign = Object.keys(parsed.data).flatMap((name) => {
+    const vendors = ruleFields[name]?.vendors ?? [];
+    if (vendors.includes(vendor)) return [];
+    return [`${path}.${name} does not go with vendor "${vendor}", only with ${vendors.join(' and ')}`];
   });
+  return foreign.length > 0 ? { problems: foreign } : { rule: parsed.data };
 }
 
-function choice(values: readonly string[], vendors: readonly FaultVendor[]): RuleField {
-  return {
-    vendors,
-    expected: values.map((value) => `"${value}"`).join(' or '),
-    accepts: (value) => typeof value === 'string' && values.includes(value),
-  };
+function describe(path: string, issue: z.core.$ZodIssue): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    const known = Object.keys(ruleFields).join(', ');
+    return issue.keys.map((name) => `${path}.${name} is not a field of a rule; those are ${known}`);
+  }
+  const [name] = issue.path;
+  return name === undefined ? [`${path} must be an object`] : [`${path}.${String(name)} ${issue.message}`];
 }
 
-function exactly(wanted: boolean, vendors: readonly FaultVendor[]): RuleField {
-  return { vendors, expected: String(wanted), accepts: (value) => value === wanted };
+function field<Shape extends z.ZodType>(vendors: readonly FaultVendor[], shape: Shape): Shape {
+  vendorsOfField.add(shape, { vendors });
+  return shape;
 }
 
-function text(maximumCharacters: number, vendors: readonly FaultVendor[]): RuleField {
-  return {
-    vendors,
-    expected: `a text of 1 to ${maximumCharacters} characters`,
-    accepts: (value) => typeof value === 'string' && value.length >= 1 && value.length <= maximumCharacters,
-  };
+function text(maximumCharacters: number, minimumCharacters = 1) {
+  const range = minimumCharacters === 0 ? 'at most' : `${minimumCharacters} to`;
+  const expected = `must be a text of ${range} ${maximumCharacters} characters`;
+  return z.string(expected).min(minimumCharacters, expected).max(maximumCharacters, expected);
 }
 
-function integer(minimum: number, maximum: number, vendors: readonly FaultVendor[] = everyVendor): RuleField {
-  return {
-    vendors,
-    expected: `an integer from ${minimum} to ${maximum}`,
-    accepts: (value) => isInteger(value, minimum, maximum),
-  };
+function matching(pattern: RegExp, expected: string) {
+  return z.string(`must be ${expected}`).regex(pattern, `must be ${expected}`);
 }
 
-function isInteger(value: unknown, minimum: number, maximum: number): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum;
+function integer(minimum: number, maximum: number) {
+  const expected = `an integer from ${minimum} to ${maximum}`;
+  return number(expected, (value) => isInteger(value, minimum, maximum));
+}
+
+function isInteger(value: number, minimum: number, maximum: number): boolean {
+  return Number.isSafeInteger(value) && value >= minimum && value <= maximum;
+}
+
+function number(expected: string, accepts: (value: number) => boolean) {
+  return z.number(`must be ${expected}`).refine(accepts, `must be ${expected}`);
 }

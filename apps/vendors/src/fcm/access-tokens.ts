@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 const maximumRemembered = 10_000;
 
-/** The access tokens that are in force. They live in memory: after a restart a sender is answered 401 and asks anew. */
+/** The access tokens that are in force. They live in memory: after a restart a sender is answered 401 and asks again. */
 export class AccessTokens {
   readonly #clock: () => number;
-  readonly #expiries = new Map<string, number>();
+  readonly #expiries = new LRUCache<string, number>({ max: maximumRemembered });
   #issuedCount = 0;
 
   constructor(clock: () => number) {
@@ -20,10 +21,6 @@ export class AccessTokens {
     const token = `ya29.${randomBytes(48).toString('base64url')}`;
     this.#issuedCount += 1;
     this.#expiries.set(token, this.#clock() + lifetimeSeconds * 1000);
-    if (this.#expiries.size > maximumRemembered) {
-      const [oldest] = this.#expiries.keys();
-      if (oldest !== undefined) this.#expiries.delete(oldest);
-    }
     return token;
   }
 

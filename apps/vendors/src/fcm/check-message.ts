@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json-web-token.js';
+import { isObject } from '../json-web-token.js';
 
 /** A message that FCM would take. */
 export interface CheckedMessage {
@@ -57,7 +57,7 @@ export function checkMessage(body: Json): CheckedMessage | MessageProblem {
   }
   const message = body.message;
   if (message === undefined || message === null) return problem('message', 'The message is not set.');
-  if (!isJsonObject(message))
+  if (!isObject(message))
     return wrongType('message', 'type.googleapis.com/google.firebase.fcm.v1.Message', message);
   const target = findTarget(message);
   if (typeof target !== 'string') return target;
@@ -91,7 +91,7 @@ function findTarget(message: Json): string | MessageProblem {
 
 function checkData(data: unknown, path: string, maximumBytes: number): MessageProblem | undefined {
   if (!isSet(data)) return undefined;
-  if (!isJsonObject(data)) return wrongType(path, 'Map', data);
+  if (!isObject(data)) return wrongType(path, 'Map', data);
   let bytes = 0;
   for (const [index, [key, value]] of Object.entries(data).entries()) {
     if (typeof value !== 'string') return wrongType(`${path}[${index}].value`, 'TYPE_STRING', value);
@@ -113,7 +113,7 @@ function isReservedKey(key: string): boolean {
 function checkAndroid(android: unknown): MessageProblem | undefined {
   if (!isSet(android)) return undefined;
   const path = 'message.android';
-  if (!isJsonObject(android)) {
+  if (!isObject(android)) {
     return wrongType(path, 'type.googleapis.com/google.firebase.fcm.v1.AndroidConfig', android);
   }
   const { priority, ttl } = android;

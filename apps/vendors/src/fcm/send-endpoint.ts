@@ -4,17 +4,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DeliveryLog } from '../deliveries/delivery-log.js';
 import type { Faults } from '../faults/faults.js';
 import { actOnFault } from '../http/act-on-fault.js';
-import { answerJson, readBody } from '../http/exchange.js';
-import { isJsonObject } from '../json-web-token.js';
-import type { RequestCounts } from '../statistics.js';
-import type { AccessTokens } from './access-tokens.js';
-import { type CheckedMessage, checkMessage } from './check-message.js';
+import { answerJson, readRequestBody } from '../http/read-and-answer.js';
+import { isObject } from '../json-web-token.js';
 import {
   formatGoogleError,
   type GoogleErrorName,
   type GoogleErrorOptions,
   googleErrors,
-} from './google-errors.js';
+} from '../reasons/google-errors.js';
+import type { RequestCounts } from '../statistics.js';
+import type { AccessTokens } from './access-tokens.js';
+import { type CheckedMessage, checkMessage } from './check-message.js';
 
 export interface SendEndpointContext {
   readonly projectId: string;
@@ -43,7 +43,7 @@ export function handleSendRequest(
   context: SendEndpointContext,
 ): void {
   context.counts.requests += 1;
-  readBody(request, maximumBodyBytes, (body) => {
+  readRequestBody(request, maximumBodyBytes, (body) => {
     const refusal = checkCaller(request, context);
     const message = refusal ?? readMessage(body);
     if ('name' in message) {
@@ -121,7 +121,7 @@ function readMessage(body: Buffer | undefined): (CheckedMessage & { bodyText: st
   } catch (error) {
     return malformed(`Invalid JSON payload received. ${(error as SyntaxError).message}`);
   }
-  if (!isJsonObject(parsed))
+  if (!isObject(parsed))
     return malformed('Invalid JSON payload received. Unknown name "": Root element must be a message.');
   const checked = checkMessage(parsed);
   if (!('field' in checked)) return { ...checked, bodyText };

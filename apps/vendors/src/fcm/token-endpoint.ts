@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Faults } from '../faults/faults.js';
 import { actOnFault } from '../http/act-on-fault.js';
-import { answerJson, readBody } from '../http/exchange.js';
+import { answerJson, readRequestBody } from '../http/read-and-answer.js';
+import { formatOAuthError, oauthErrors } from '../reasons/oauth-errors.js';
 import type { RequestCounts } from '../statistics.js';
 import type { AccessTokens } from './access-tokens.js';
-import { formatOAuthError, oauthErrors } from './oauth-errors.js';
 import { type OAuthRefusal, type ServiceAccount, verifyAssertion } from './verify-assertion.js';
 
 export interface TokenEndpointContext {
@@ -28,7 +28,7 @@ export function handleTokenRequest(
 ): void {
   const { accessTokens, faults, counts, log } = context;
   counts.requests += 1;
-  readBody(request, maximumBodyBytes, (body) => {
+  readRequestBody(request, maximumBodyBytes, (body) => {
     const refusal = checkTokenRequest(request, body, context);
     if (refusal) {
       log(`oauth: refused with ${refusal.error}, because: ${refusal.description}`);

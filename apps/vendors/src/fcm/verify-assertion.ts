@@ -1,6 +1,6 @@
 import { type KeyObject, verify } from 'node:crypto';
 import { decodeJsonWebToken } from '../json-web-token.js';
-import type { OAuthErrorName } from './oauth-errors.js';
+import type { OAuthErrorName } from '../reasons/oauth-errors.js';
 
 export interface ServiceAccount {
   readonly clientEmail: string;

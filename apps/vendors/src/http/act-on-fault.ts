@@ -18,21 +18,21 @@ export interface FaultableExchange {
 /** Carries out what the scripted faults say about a request: process it or not, and answer, refuse, break off, or keep still. */
 export function actOnFault(exchange: FaultableExchange): void {
   const { request, response, counts, verdict } = exchange;
-  const { outcome, latencyMilliseconds } = verdict;
-  if (outcome?.kind === 'silence') {
+  const { effect, latencyMilliseconds } = verdict;
+  if (effect?.kind === 'silence') {
     counts.countAnswer('no answer');
     return;
   }
-  const isProcessed = outcome === undefined || (outcome.kind === 'reset' && outcome.when === 'after');
+  const isProcessed = effect === undefined || (effect.kind === 'reset' && effect.when === 'after');
   if (isProcessed) exchange.process();
   const finish = () => {
     if (response.destroyed) return;
-    if (outcome === undefined) {
+    if (effect === undefined) {
       exchange.answerSuccess();
-    } else if (outcome.kind === 'answer') {
-      exchange.answerFault(outcome);
+    } else if (effect.kind === 'answer') {
+      exchange.answerFault(effect);
     } else {
-      counts.countAnswer(`reset ${outcome.when}`);
+      counts.countAnswer(`reset ${effect.when}`);
       request.socket.resetAndDestroy();
     }
   };

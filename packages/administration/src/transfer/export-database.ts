@@ -30,6 +30,7 @@ export async function exportDatabase<Tables>(
   const sets = [jobMigrations, ...migrations];
   const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');
   return await reading.execute(async (transaction) => {
+    // Which tables there are is read from the database itself.
     const db = transaction as unknown as Kysely<unknown>;
     const counts = { rows: 0, jobs: 0 };
     await writeLine(output, { waxwingExport: 1, migrations: await namesOfMigrations(db, sets) });

@@ -29,6 +29,7 @@ export async function importDatabase<Tables>(
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
   // Not through the group commit: lines can be read only once, and this write may take long.
   return await database.db.transaction().execute(async (transaction) => {
+    // Which tables there are is read from the database itself.
     const db = transaction as unknown as Kysely<unknown>;
     const tables = await readTables(db, bookkeepingTables(sets));
     await refuseOtherVersion(await nextLine(lines), await namesOfMigrations(db, sets));

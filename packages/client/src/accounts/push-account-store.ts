@@ -14,7 +14,7 @@ export interface PushAccountStore {
   remove(pushAccountId: PushAccountId): Promise<void>;
 }
 
-/** An account table in memory: for tests, and for programs that register anew each time they start. */
+/** An account table in memory: for tests, and for programs that register again each time they start. */
 export function createMemoryPushAccountStore(): PushAccountStore {
   const accounts = new Map<PushAccountId, PushAccount>();
   return {

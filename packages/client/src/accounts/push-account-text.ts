@@ -22,6 +22,7 @@ export function encodePushAccount(account: PushAccount): string {
     publicKey: encodeBase64(keyPair.publicKey),
     privateKey: encodeBase64(keyPair.privateKey),
     ...(sequence === undefined ? {} : { sequence }),
+    // An interface has no index signature, whatever its fields are.
     ...(registration === undefined ? {} : { registration: registration as unknown as JsonObject }),
   });
 }
@@ -62,6 +63,7 @@ function decodeRegistration(row: JsonValue): SentRegistration {
   if (!isJsonObject(pushToken) || typeof bouncerPublicKey !== 'string' || typeof timestamp !== 'number') {
     throw notAnAccount();
   }
+  // A token that is not one any more differs from the phone's own, which makes it register again.
   const registration = { pushToken: pushToken as unknown as PushToken, bouncerPublicKey, timestamp };
   return typeof row.repeatedForSequence === 'number'
     ? { ...registration, repeatedForSequence: row.repeatedForSequence }

@@ -7,10 +7,10 @@ import {
   type TokenKind,
   testNotificationPath,
 } from '@waxwing/protocol/phone';
-import { type Clock, createServerClock, type ServerClock } from '../server-clock.js';
+import { createServerClock, type PhoneClock, type ServerClock } from '../server-clock.js';
 import { requireServerUrl } from '../web-origin.js';
+import { type Connection, exchangeJson, type Fetch } from './api-exchange.js';
 import { type EventQueue, parseEventQueue, parseEvents, type ServerEvent } from './event-queue.js';
-import { type Connection, exchangeJson, type Fetch } from './exchange.js';
 import { encodeForm, type FormFields } from './form.js';
 
 export interface ChatApiOptions {
@@ -21,7 +21,7 @@ export interface ChatApiOptions {
   /** The platform's own by default. */
   readonly fetch?: Fetch;
   /** Milliseconds since 1970; the device's clock by default. */
-  readonly clock?: Clock;
+  readonly clock?: PhoneClock;
   /** For one request; 30 s by default. */
   readonly timeoutMilliseconds?: number;
 }

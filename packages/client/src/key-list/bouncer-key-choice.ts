@@ -32,12 +32,12 @@ interface KeyListOrigin {
 }
 
 /** Says which bouncer key to seal to. */
-export interface BouncerKeys {
+export interface BouncerKeyChooser {
   /** Asks the server for the newest key list, and chooses by what is known then. */
   choose(origin: KeyListOrigin): Promise<BouncerKeyChoice | NoBouncerKey>;
 }
 
 /** For an app that follows no key list: always the key that it was built with. */
-export function createBuiltInKey(publicKey: string): BouncerKeys {
+export function createBuiltInKey(publicKey: string): BouncerKeyChooser {
   return { choose: async () => ({ source: 'built-in', publicKey }) };
 }

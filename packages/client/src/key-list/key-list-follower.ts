@@ -7,10 +7,10 @@ import {
   verifyKeyList,
 } from '@waxwing/protocol/phone';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
-import type { Clock } from '../server-clock.js';
+import { createTurn } from '../one-after-another.js';
+import type { PhoneClock } from '../server-clock.js';
 import { longestClockLagMilliseconds } from '../time-to-follow.js';
-import { createTurn } from '../turns.js';
-import type { BouncerKeyChoice, BouncerKeys, NoBouncerKey } from './bouncer-key-choice.js';
+import type { BouncerKeyChoice, BouncerKeyChooser, NoBouncerKey } from './bouncer-key-choice.js';
 import { followKeyList, type KeyListState, type KeyListStore } from './key-list-state.js';
 
 export interface KeyListFollowerOptions {
@@ -20,7 +20,7 @@ export interface KeyListFollowerOptions {
   readonly recoveryPublicKey: string | undefined;
   readonly store: KeyListStore;
   readonly verify: VerifySignature;
-  readonly deviceClock: Clock;
+  readonly deviceClock: PhoneClock;
 }
 
 const refusals: Readonly<Record<KeyListRefusal, string>> = {
@@ -37,7 +37,7 @@ const refusals: Readonly<Record<KeyListRefusal, string>> = {
  * Follows the relay's signed key lists: seals to the primary key of the newest that was verified, until that list
  * expires; then to the key in the app; never to a key that a verified list has revoked or dropped.
  */
-export function createKeyListFollower(options: KeyListFollowerOptions): BouncerKeys {
+export function createKeyListFollower(options: KeyListFollowerOptions): BouncerKeyChooser {
   const { store } = options;
   // One at a time, or a list that arrives late would overwrite what a newer one has revoked.
   const inTurn = createTurn();

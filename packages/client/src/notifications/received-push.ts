@@ -2,7 +2,7 @@ import {
   decodeBase64,
   normalizeCiphertextBase64,
   type PushAccountId,
-  parseJson,
+  parseJsonOrUndefined,
   parsePushAccountId,
 } from '@waxwing/protocol/phone';
 
@@ -36,15 +36,6 @@ function fieldsOf(received: unknown): {
   readonly push_account_id?: unknown;
   readonly encrypted_data?: unknown;
 } {
-  const value = typeof received === 'string' ? parsedText(received) : received;
+  const value = typeof received === 'string' ? parseJsonOrUndefined(received) : received;
   return typeof value === 'object' && value !== null ? value : {};
-}
-
-function parsedText(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    // Any text may arrive here; the caller is told that it is no encrypted push.
-    return undefined;
-  }
 }

@@ -2,13 +2,13 @@ import type { PushAccountId } from '@waxwing/protocol/phone';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import type { ChatApi } from '../chat-api/chat-api.js';
 import type { EventQueue, PushDeviceState } from '../chat-api/event-queue.js';
-import type { Clock } from '../server-clock.js';
+import type { PhoneClock } from '../server-clock.js';
 
 export interface DeviceWatchOptions {
   readonly api: ChatApi;
   readonly queue: EventQueue;
   readonly pushAccountId: PushAccountId;
-  readonly clock: Clock;
+  readonly clock: PhoneClock;
   /** When waiting ends, in Unix milliseconds by `clock`. */
   readonly deadline: number;
 }

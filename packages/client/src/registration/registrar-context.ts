@@ -4,16 +4,16 @@ import type { AccountIdentity } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { PushToken } from '../build-registration.js';
 import type { ChatApi } from '../chat-api/chat-api.js';
-import type { BouncerKeys } from '../key-list/bouncer-key-choice.js';
-import type { Clock } from '../server-clock.js';
+import type { BouncerKeyChooser } from '../key-list/bouncer-key-choice.js';
+import type { PhoneClock } from '../server-clock.js';
 
 /** What a registrar works with: the phone's things, and one account's connection to its server. */
 export interface RegistrarContext {
   readonly sodium: Sodium;
   readonly random: Random;
-  readonly clock: Clock;
+  readonly clock: PhoneClock;
   readonly accounts: PushAccountStore;
-  readonly bouncerKeys: BouncerKeys;
+  readonly bouncerKeys: BouncerKeyChooser;
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
   readonly identity: AccountIdentity;
   readonly api: ChatApi;

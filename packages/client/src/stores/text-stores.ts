@@ -3,7 +3,7 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodePushAccount, encodePushAccount } from '../accounts/push-account-text.js';
 import type { KeyListState, KeyListStore } from '../key-list/key-list-state.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
-import { createTurn, type Turn } from '../turns.js';
+import { createTurn, type Turn } from '../one-after-another.js';
 
 /**
  * Texts by name, as `localStorage` and React Native's AsyncStorage keep them. The accounts hold private keys: on a

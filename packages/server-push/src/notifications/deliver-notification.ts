@@ -1,9 +1,8 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
-import type { Clock } from '@waxwing/service';
-import type { AnyTransaction } from '@waxwing/storage';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { activePushDevices } from '../push-devices/push-device-store.js';
 import { retryLater } from '../relay-link/retry-later.js';
-import type { ServerPushTables } from '../tables.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
 
@@ -23,7 +22,7 @@ export interface QueuedNotification {
 /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
 export async function enqueueNotification(
   { jobs }: DatabaseWithJobs<ServerPushTables>,
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   { userId, content, giveUpAt }: QueuedNotification,
 ): Promise<void> {
   const payload = JSON.stringify({ userId, content });
@@ -42,10 +41,12 @@ export interface DeliverNotificationOptions {
  * Seals for the devices that the user has at that moment, so that one registered meanwhile is not missed, and tries
  * until the relay takes it. A repeat after a crash is dropped by the phone.
  */
-export function deliverNotificationHandler(options: DeliverNotificationOptions): JobHandler {
+export function deliverNotificationHandler(
+  options: DeliverNotificationOptions,
+): JobHandler<ServerPushTables> {
   const { database, sender, clock, random } = options;
 
-  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome> {
+  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const { userId, content } = JSON.parse(job.payload) as QueuedNotification;
     if (sender === undefined) return { kind: 'done' };
     const devices = await activePushDevices(database.db, userId);

@@ -1,6 +1,7 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { RelayNotifyAnswer } from '@waxwing/protocol';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
 import { pushDeviceEvent } from '../push-devices/push-device-state.js';
 import { type ActivePushDevice, dropDeadRegistration } from '../push-devices/push-device-store.js';
@@ -64,7 +65,7 @@ export class NotificationSender {
   }
 
   async #dropDead(devices: readonly ActivePushDevice[], answer: RelayNotifyAnswer): Promise<number> {
-    const deadIds = new Set<number>(answer.delete_device_ids);
+    const deadIds = new Set<number | bigint>(answer.delete_device_ids);
     const dead = devices.filter(({ relayDeviceId }) => deadIds.has(relayDeviceId));
     if (dead.length === 0) return 0;
     const { clock, database, log, publish } = this.#options;

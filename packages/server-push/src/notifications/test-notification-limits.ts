@@ -1,5 +1,6 @@
-import { type AnyTransaction, nobodyElseHolds } from '@waxwing/storage';
-import { type ActivePushDevice, pushTables } from '../push-devices/push-device-store.js';
+import { nobodyElseHolds } from '@waxwing/storage';
+import type { ActivePushDevice } from '../push-devices/push-device-store.js';
+import type { PushTransaction } from '../tables.js';
 
 const deviceIntervalMilliseconds = 10_000;
 const userWindowMilliseconds = 60 * 60_000;
@@ -10,12 +11,12 @@ const maximumPerUserWindow = 20;
  * ten seconds for each device, twenty an hour for each user. Kept in the database, so a restart lifts no limit.
  */
 export async function takeTestNotification(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
   devices: readonly ActivePushDevice[],
   now: number,
 ): Promise<number | undefined> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const ids = devices.map(({ id }) => id);
   const { alone } = await db
     .selectNoFrom(nobodyElseHolds(db, `test notifications of user ${userId}`).as('alone'))
@@ -56,11 +57,11 @@ export async function takeTestNotification(
 
 /** Deletes up to `limit` notes that limit nobody any more; how many they were. */
 export async function deleteOldTestNotifications(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   now: number,
   limit: number,
 ): Promise<number> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const old = db
     .selectFrom('test_notifications')
     .select('id')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   decodePublicKey,
   formatPushAccountId,
-  maximumEncryptedRegistrationCharacters,
+  maximumEncryptedPushRegistrationCharacters,
   normalizeCiphertextBase64,
   ProtocolError,
   type registerPushDeviceParameters,
@@ -18,7 +18,7 @@ export interface CheckedRegistration {
   readonly tokenKind: TokenKind;
   readonly pushPublicKey: string;
   readonly bouncerPublicKey: string;
-  readonly encryptedRegistration: string;
+  readonly encryptedPushRegistration: string;
   /** SHA-256 over all of it: equal for identical registrations alone. */
   readonly hash: string;
 }
@@ -38,20 +38,20 @@ export function checkRegistration(
     throw refusal('push_public_key', 'it is a low-order point, with which nothing can be kept secret');
   }
   if (decodePublicKey(bouncerPublicKey) === undefined) throw refusal('bouncer_public_key', keyRule);
-  const encryptedRegistration = checkSealed(parameters.encrypted_push_registration);
+  const encryptedPushRegistration = checkSealed(parameters.encrypted_push_registration);
   const pushAccountId = formatPushAccountId(parameters.push_account_id);
   const tokenKind = parameters.token_kind;
   const hash = createHash('sha256')
-    .update([tokenKind, pushPublicKey, bouncerPublicKey, encryptedRegistration].join('\n'))
+    .update([tokenKind, pushPublicKey, bouncerPublicKey, encryptedPushRegistration].join('\n'))
     .digest('hex');
-  return { pushAccountId, tokenKind, pushPublicKey, bouncerPublicKey, encryptedRegistration, hash };
+  return { pushAccountId, tokenKind, pushPublicKey, bouncerPublicKey, encryptedPushRegistration, hash };
 }
 
 function checkSealed(text: string): string {
   const sealed = normalizeCiphertextBase64(text);
   if (sealed === undefined) throw refusal('encrypted_push_registration', sealedRule);
-  if (sealed.length > maximumEncryptedRegistrationCharacters) {
-    const rule = `it has ${sealed.length} characters, and ${maximumEncryptedRegistrationCharacters} is the most`;
+  if (sealed.length > maximumEncryptedPushRegistrationCharacters) {
+    const rule = `it has ${sealed.length} characters, and ${maximumEncryptedPushRegistrationCharacters} is the most`;
     throw refusal('encrypted_push_registration', rule);
   }
   if (Buffer.byteLength(sealed, 'base64') <= sealedBoxOverheadBytes) {

@@ -1,5 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock, Log } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import { removeInBatches } from '@waxwing/storage';
 import type { PublishEvent } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
@@ -21,7 +22,7 @@ const errorCode = 'REQUEST_EXPIRED';
 
 /**
  * Has registrations fail whose job is gone, because an operator dropped it or a backup did not have it: the phone is
- * told, and registers again, instead of waiting for ever. Call it before the jobs are started.
+ * told, and registers again, instead of waiting without end. Call it before the jobs are started.
  */
 export function scheduleFailureOfLongPending({
   database,

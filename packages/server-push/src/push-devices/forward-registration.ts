@@ -1,14 +1,13 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
 import { parseJson } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
-import type { AnyTransaction } from '@waxwing/storage';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PublishEvent } from '../server-push-options.js';
-import type { ServerPushTables } from '../tables.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { AcceptedRegistration } from './accept-registration.js';
 import { pushDeviceEvent } from './push-device-state.js';
 import {
-  type AcceptedRegistration,
   activateRegistration,
   type ChangedPushDevice,
   type FreedRelayDevice,
@@ -48,7 +47,7 @@ export interface ForwardRegistrationOptions {
  */
 export async function enqueueForwarding(
   { jobs }: DatabaseWithJobs<ServerPushTables>,
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   { key, waitingBefore }: AcceptedRegistration,
   now: number,
 ): Promise<void> {
@@ -71,11 +70,13 @@ export function handleForwarding(options: ForwardRegistrationOptions): void {
  * Asks the relay until it accepts, refuses for good, or a day has passed; then the device is active or failed, and an
  * event says so in the same commit. A job for a registration that was replaced or removed meanwhile changes nothing.
  */
-function forwardRegistrationHandler(options: ForwardRegistrationOptions): Omit<JobHandler, 'concurrency'> {
+function forwardRegistrationHandler(
+  options: ForwardRegistrationOptions,
+): Omit<JobHandler<ServerPushTables>, 'concurrency'> {
   const { database, link, publish, clock, random } = options;
 
   async function announce(
-    transaction: AnyTransaction,
+    transaction: PushTransaction,
     device: ChangedPushDevice | undefined,
     errorCode?: string,
   ): Promise<void> {
@@ -84,7 +85,7 @@ function forwardRegistrationHandler(options: ForwardRegistrationOptions): Omit<J
   }
 
   async function activate(
-    transaction: AnyTransaction,
+    transaction: PushTransaction,
     key: RegistrationKey,
     accepted: FreedRelayDevice,
   ): Promise<void> {
@@ -95,7 +96,7 @@ function forwardRegistrationHandler(options: ForwardRegistrationOptions): Omit<J
     await enqueueRemoval(database, transaction, { freed: device?.freed ?? [accepted], now });
   }
 
-  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome> {
+  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const key = readKey(job);
     const row = await pendingRegistration(database.db, key);
     if (row === undefined) return { kind: 'done' };
@@ -104,16 +105,16 @@ function forwardRegistrationHandler(options: ForwardRegistrationOptions): Omit<J
     const registration = {
       pushAccountId: row.push_account_id,
       bouncerPublicKey: row.pending_bouncer_public_key ?? '',
-      encryptedRegistration: row.pending_encrypted_registration ?? '',
+      encryptedPushRegistration: row.pending_encrypted_registration ?? '',
     };
     const outcome = await link.register(registration, signal);
     if (outcome.kind === 'accepted') {
-      const apply = (transaction: AnyTransaction) =>
+      const apply = (transaction: PushTransaction) =>
         activate(transaction, key, { relayDeviceId: outcome.answer, pushAccountId: row.push_account_id });
       return { kind: 'done', apply };
     }
     if (outcome.kind === 'refused-for-good') {
-      const apply = async (transaction: AnyTransaction) =>
+      const apply = async (transaction: PushTransaction) =>
         announce(transaction, await failRegistration(transaction, key, outcome.code, clock()), outcome.code);
       return { kind: 'done', apply };
     }

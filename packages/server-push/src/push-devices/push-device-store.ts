@@ -1,8 +1,6 @@
-import { type JsonObject, maximumPushDevicesPerUser, type TokenKind } from '@waxwing/protocol';
-import type { AnyTransaction } from '@waxwing/storage';
-import { type Kysely, sql, type Transaction } from 'kysely';
-import type { ServerPushTables } from '../tables.js';
-import type { CheckedRegistration } from './check-registration.js';
+import type { PushDeviceStateOnWire, TokenKind } from '@waxwing/protocol';
+import { type Kysely, sql } from 'kysely';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
 type Reader = Kysely<ServerPushTables>;
@@ -12,20 +10,6 @@ export interface RegistrationKey {
   readonly id: number;
   readonly generation: number;
 }
-
-/** A registration that is to be taken to the relay. */
-export interface AcceptedRegistration {
-  readonly key: RegistrationKey;
-  /** How many registrations of the same user waited for the relay before it. */
-  readonly waitingBefore: number;
-}
-
-export type Acceptance =
-  | ({ readonly kind: 'accepted'; readonly freed: readonly FreedRelayDevice[] } & AcceptedRegistration)
-  /** The same registration is there already and has not failed. */
-  | { readonly kind: 'unchanged' }
-  /** The user has as many devices as allowed, and none of them has failed. */
-  | { readonly kind: 'full' };
 
 /** A PushDevice that notifications can be sent to. */
 export interface ActivePushDevice {
@@ -62,103 +46,8 @@ const nothingPending = {
   pending_encrypted_registration: null,
 } as const;
 
-/** Whether the same registration is there already and has not failed. */
-export async function isRegistered(
-  transaction: AnyTransaction,
-  userId: number,
-  { hash, pushAccountId }: CheckedRegistration,
-): Promise<boolean> {
-  const row = await pushTables(transaction)
-    .selectFrom('push_devices')
-    .select('id')
-    .where('user_id', '=', userId)
-    .where('push_account_id', '=', pushAccountId)
-    .where('registration_hash', '=', hash)
-    .where('error_code', 'is', null)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-/** Takes a registration as the newest of its device; one that is in force stays so. */
-export async function acceptRegistration(
-  transaction: AnyTransaction,
-  userId: number,
-  registration: CheckedRegistration,
-  now: number,
-): Promise<Acceptance> {
-  const db = pushTables(transaction);
-  const { devices, isKnown, waiting } = await countDevices(db, userId, registration.pushAccountId);
-  const isFull = !isKnown && devices >= maximumPushDevicesPerUser;
-  const freed = isFull ? await removeOldestFailed(db, userId) : [];
-  if (freed === undefined) return { kind: 'full' };
-  const newest = {
-    registration_hash: registration.hash,
-    error_code: null,
-    changed_at: now,
-    pending_token_kind: registration.tokenKind,
-    pending_push_public_key: registration.pushPublicKey,
-    pending_bouncer_public_key: registration.bouncerPublicKey,
-    pending_encrypted_registration: registration.encryptedRegistration,
-  };
-  const key = await db
-    .insertInto('push_devices')
-    .values({ user_id: userId, push_account_id: registration.pushAccountId, generation: 1, ...newest })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['user_id', 'push_account_id'])
-        .doUpdateSet({ ...newest, generation: sql`push_devices.generation + 1` })
-        .where((is) =>
-          is.or([
-            is('push_devices.registration_hash', '!=', registration.hash),
-            is('push_devices.error_code', 'is not', null),
-          ]),
-        ),
-    )
-    .returning(['id', 'generation'])
-    .executeTakeFirst();
-  return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key, waitingBefore: waiting, freed };
-}
-
-/** How many devices a user has, how many of them wait for the relay, and whether this one is among them. */
-async function countDevices(db: Reader, userId: number, pushAccountId: string) {
-  const { devices, waiting, known } = await db
-    .selectFrom('push_devices')
-    .select((is) => [
-      is.fn.countAll<number>().as('devices'),
-      is.fn.count<number>('pending_token_kind').as('waiting'),
-      is.fn.max(is.case().when('push_account_id', '=', pushAccountId).then(1).end()).as('known'),
-    ])
-    .where('user_id', '=', userId)
-    .executeTakeFirstOrThrow();
-  return { devices: Number(devices), waiting: Number(waiting), isKnown: known !== null };
-}
-
-/** Makes room for another device of a user; `undefined` when none has failed. */
-async function removeOldestFailed(
-  db: Transaction<ServerPushTables>,
-  userId: number,
-): Promise<readonly FreedRelayDevice[] | undefined> {
-  const oldestFailed = await db
-    .selectFrom('push_devices')
-    .select('id')
-    .where('user_id', '=', userId)
-    .where('error_code', 'is not', null)
-    // One whose former registration still works is given up last.
-    .orderBy((is) => is.case().when('relay_device_id', 'is', null).then(0).else(1).end())
-    .orderBy('changed_at')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
-  if (oldestFailed === undefined) return undefined;
-  const removed = await db
-    .deleteFrom('push_devices')
-    .where('id', '=', oldestFailed.id)
-    .returning(['relay_device_id', 'push_account_id'])
-    .execute();
-  return freedBy(removed);
-}
-
-function freedBy(
+/** What these rows had at the relay. */
+export function freedBy(
   rows: readonly Pick<PushDeviceRow, 'relay_device_id' | 'push_account_id'>[],
 ): FreedRelayDevice[] {
   return rows.flatMap(({ relay_device_id: relayDeviceId, push_account_id: pushAccountId }) =>
@@ -182,13 +71,13 @@ export async function pendingRegistration(
 
 /** Puts the pending registration in force; `undefined` when it is not pending any more. */
 export async function activateRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   key: RegistrationKey,
   relayDeviceId: number,
   now: number,
 ): Promise<ActivatedPushDevice | undefined> {
   // Changes nothing: it holds the row where others could else change it before the next statement.
-  const former = await pushTables(transaction)
+  const former = await transaction.db
     .updateTable('push_devices')
     .set((is) => ({ generation: is.ref('generation') }))
     .where('id', '=', key.id)
@@ -208,7 +97,7 @@ export async function activateRegistration(
 
 /** Marks the pending registration as failed; `undefined` when it is not pending any more. */
 export async function failRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   key: RegistrationKey,
   errorCode: string,
   now: number,
@@ -218,10 +107,10 @@ export async function failRegistration(
 
 /** Marks up to `limit` registrations as failed that were accepted before `before` and wait still; whose they are. */
 export async function failLongPending(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   { before, limit, errorCode, now }: { before: number; limit: number; errorCode: string; now: number },
 ): Promise<ChangedPushDevice[]> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const waiting = db
     .selectFrom('push_devices')
     .select('id')
@@ -242,11 +131,11 @@ export async function failLongPending(
 }
 
 async function settle(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   key: RegistrationKey,
   change: object,
 ): Promise<ChangedPushDevice | undefined> {
-  return pushTables(transaction)
+  return transaction.db
     .updateTable('push_devices')
     .set({ ...change, ...nothingPending })
     .where('id', '=', key.id)
@@ -257,7 +146,10 @@ async function settle(
 }
 
 /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
-export async function pushDevicesOf(db: Reader, userId: number): Promise<JsonObject> {
+export async function pushDevicesOf(
+  db: Reader,
+  userId: number,
+): Promise<Record<string, PushDeviceStateOnWire>> {
   const rows = await db
     .selectFrom('push_devices')
     .select(['push_account_id', 'error_code', 'pending_token_kind'])
@@ -296,13 +188,13 @@ export async function activePushDevices(
 
 /**
  * Forgets a registration in force that the relay no longer knows. The row goes with it unless a newer registration is
- * pending. `undefined` when nothing was removed, because the device was registered anew meanwhile or is pending.
+ * pending. `undefined` when nothing was removed, because the device was registered again meanwhile or is pending.
  */
 export async function dropDeadRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   device: Pick<ActivePushDevice, 'id' | 'activeGeneration'>,
 ): Promise<ChangedPushDevice | undefined> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const removed = await db
     .deleteFrom('push_devices')
     .where('id', '=', device.id)
@@ -322,10 +214,10 @@ export async function dropDeadRegistration(
 
 /** Deletes all devices of a user; what they had at the relay. */
 export async function deletePushDevicesOf(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
 ): Promise<FreedRelayDevice[]> {
-  const removed = await pushTables(transaction)
+  const removed = await transaction.db
     .deleteFrom('push_devices')
     .where('user_id', '=', userId)
     .returning(['relay_device_id', 'push_account_id'])
@@ -369,11 +261,11 @@ export async function relayDevicesInUse(
 
 /** Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds); how many they were. */
 export async function deleteLongFailed(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   before: number,
   limit: number,
 ): Promise<number> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const failed = db
     .selectFrom('push_devices')
     .select('id')
@@ -390,9 +282,4 @@ export async function deleteLongFailed(
     .returning('id')
     .execute();
   return deleted.length;
-}
-
-/** A transaction of whichever tables, seen as one of ours. */
-export function pushTables(transaction: AnyTransaction): Transaction<ServerPushTables> {
-  return transaction.db as Transaction<ServerPushTables>;
 }

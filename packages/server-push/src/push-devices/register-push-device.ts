@@ -5,14 +5,14 @@ import {
   registerPushDeviceParameters,
   registerPushDevicePath,
 } from '@waxwing/protocol';
-import type { Operation } from '@waxwing/service';
-import { OneAtATime } from '../one-at-a-time.js';
+import { noAnswer, operation } from '@waxwing/service/http';
+import type { ServerPushContext } from '../context.js';
+import { person } from '../person.js';
 import { rateLimitHit } from '../rate-limit-hit.js';
-import { requirePerson } from '../require-person.js';
-import type { PushActor, ServerPushOptions } from '../server-push-options.js';
+import type { PushActor } from '../server-push-options.js';
+import { type Acceptance, acceptRegistration, isRegistered } from './accept-registration.js';
 import { type CheckedRegistration, checkRegistration } from './check-registration.js';
 import { enqueueForwarding } from './forward-registration.js';
-import { type Acceptance, acceptRegistration, isRegistered } from './push-device-store.js';
 import {
   defaultRegistrationsPerHour,
   type TakenRegistration,
@@ -20,9 +20,9 @@ import {
 } from './registration-rate.js';
 import { enqueueRemoval } from './remove-relay-devices.js';
 
-type RegisterPushDeviceOptions = Pick<
-  ServerPushOptions,
-  'authenticate' | 'clock' | 'database' | 'registrationsPerHour' | 'relay' | 'sodium'
+type Context = Pick<
+  ServerPushContext,
+  'authenticate' | 'clock' | 'database' | 'registering' | 'registrationsPerHour' | 'relay' | 'sodium'
 >;
 
 /** How often a registration is tried while other processes register devices of the same user. */
@@ -35,44 +35,44 @@ const mostTries = 4;
  * PUSH_SERVICE_NOT_CONFIGURED; BAD_REQUEST for what the parameters hold; RATE_LIMIT_HIT for one more than the user is
  * allowed in an hour, of which a repeat of what is registered already is none; BAD_REQUEST for one device too many.
  */
-export function registerPushDevice(options: RegisterPushDeviceOptions): Operation<PushActor> {
-  const { authenticate, relay, sodium } = options;
-  const oneAtATime = new OneAtATime();
-  return {
-    method: 'POST',
-    path: registerPushDevicePath,
-    bodyLimitBytes: registerBodyLimitBytes,
-    authenticate: (head) => requirePerson(authenticate, head),
-    async handle(request, actor) {
-      const parameters = request.parameters(registerPushDeviceParameters);
-      if (relay.kind === 'not-configured') throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
-      const registration = checkRegistration(parameters, sodium);
-      const refusal = refusalOf(
-        await oneAtATime.run(actor.userId, () => register(options, actor, registration)),
-      );
-      if (refusal !== undefined) throw refusal;
-      return {};
-    },
-  };
-}
+export const registerPushDevice = operation({
+  method: 'POST',
+  path: registerPushDevicePath,
+  summary: "Accepts a phone's sealed push registration, to be forwarded to the relay.",
+  actor: person,
+  parameters: registerPushDeviceParameters,
+  bodyLimitBytes: registerBodyLimitBytes,
+  answer: noAnswer,
+  codes: ['PUSH_SERVICE_NOT_CONFIGURED', 'RATE_LIMIT_HIT'],
+  async handle(context: Context, { actor, parameters }) {
+    if (context.relay.kind === 'not-configured') throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
+    const registration = checkRegistration(parameters, context.sodium);
+    const registered = await context.registering.run(actor.userId, () =>
+      register(context, actor, registration),
+    );
+    const refusal = refusalOf(registered);
+    if (refusal !== undefined) throw refusal;
+    return {};
+  },
+});
 
 type Registered = Acceptance | Exclude<TakenRegistration, { kind: 'taken' }>;
 
 async function register(
-  options: RegisterPushDeviceOptions,
+  context: Context,
   actor: PushActor,
   registration: CheckedRegistration,
 ): Promise<Registered> {
-  let registered = await tryToRegister(options, actor, registration);
+  let registered = await tryToRegister(context, actor, registration);
   for (let tries = 1; registered.kind === 'busy' && tries < mostTries; tries++) {
-    registered = await tryToRegister(options, actor, registration);
+    registered = await tryToRegister(context, actor, registration);
   }
   return registered;
 }
 
 /** Nothing is thrown for a limit: the writes of others share the transaction, and would be done again. */
 function tryToRegister(
-  { clock, database, registrationsPerHour = defaultRegistrationsPerHour }: RegisterPushDeviceOptions,
+  { clock, database, registrationsPerHour = defaultRegistrationsPerHour }: Context,
   { userId, hold }: PushActor,
   registration: CheckedRegistration,
 ): Promise<Registered> {

@@ -1,6 +1,6 @@
-import { type AnyTransaction, nobodyElseHolds } from '@waxwing/storage';
+import { nobodyElseHolds } from '@waxwing/storage';
 import { sql } from 'kysely';
-import { pushTables } from './push-device-store.js';
+import type { PushTransaction } from '../tables.js';
 
 /** Registrations that each user may have forwarded in an hour, where nothing else is said. */
 export const defaultRegistrationsPerHour = 60;
@@ -19,12 +19,12 @@ export type TakenRegistration =
  * It holds for all processes on the database together, and until the transaction ends nobody else takes one of this user.
  */
 export async function takeRegistration(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
   perHour: number,
   now: number,
 ): Promise<TakenRegistration> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const eachMilliseconds = Math.ceil(hourMilliseconds / perHour);
   const mostMilliseconds = eachMilliseconds * perHour;
   const latestFullAt = now + mostMilliseconds - eachMilliseconds;
@@ -52,11 +52,11 @@ export async function takeRegistration(
 
 /** Deletes up to `limit` rows of users who have all of their allowance again; how many they were. */
 export async function deleteFullRates(
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   now: number,
   limit: number,
 ): Promise<number> {
-  const db = pushTables(transaction);
+  const db = transaction.db;
   const full = db.selectFrom('registration_rates').select('user_id').where('full_at', '<=', now).limit(limit);
   const deleted = await db
     .deleteFrom('registration_rates')

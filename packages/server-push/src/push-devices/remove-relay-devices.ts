@@ -1,10 +1,9 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
 import { maximumRemovedDevices } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
-import type { AnyTransaction } from '@waxwing/storage';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
-import type { ServerPushTables } from '../tables.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { deletePushDevicesOf, type FreedRelayDevice, relayDevicesInUse } from './push-device-store.js';
 
 /** Kind of the job that tells the relay which devices it should forget. */
@@ -28,7 +27,7 @@ export interface RelayDeviceRemoval {
 /** Adds the job, within the transaction that removes the PushDevices. */
 export async function enqueueRemoval(
   { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   { freed, now, runAt = now }: RelayDeviceRemoval,
 ): Promise<void> {
   const giveUpAt = now + tellingDeadlineMilliseconds;
@@ -47,7 +46,7 @@ export async function enqueueRemoval(
  */
 export async function removePushDevicesOf(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
-  transaction: AnyTransaction,
+  transaction: PushTransaction,
   userId: number,
   now: number,
 ): Promise<void> {
@@ -68,10 +67,10 @@ export interface RemoveRelayDevicesOptions {
  * week has passed. A device that a PushDevice uses, again or still, is left alone; one that a registration which waits
  * for the relay may turn out to be is looked at again when that is settled.
  */
-export function removeRelayDevicesHandler(options: RemoveRelayDevicesOptions): JobHandler {
+export function removeRelayDevicesHandler(options: RemoveRelayDevicesOptions): JobHandler<ServerPushTables> {
   const { database, link, clock, random } = options;
 
-  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome> {
+  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const { freed } = JSON.parse(job.payload) as Pick<RelayDeviceRemoval, 'freed'>;
     const { used, undecided } = await relayDevicesInUse(database.db, freed);
     const ids = freed.map(({ relayDeviceId }) => relayDeviceId);

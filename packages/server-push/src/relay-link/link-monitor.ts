@@ -1,5 +1,7 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { Clock, Log, Metrics } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
+import type { Metrics } from '@waxwing/service/metrics';
 import type { Kysely } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
 import type { RelayOutcome } from './relay-answer.js';
@@ -44,6 +46,7 @@ const outageMilliseconds = 30_000;
 export class LinkMonitor {
   readonly #options: LinkMonitorOptions;
   readonly #exchanges;
+  readonly #troubleLog = new TroubleLog();
   #reason: string | undefined;
   #failingSince: number | undefined;
   #writtenAt: number | undefined;
@@ -64,7 +67,7 @@ export class LinkMonitor {
     const reason = outcome.kind === 'retry' ? outcome.reason : undefined;
     const isChange = reason !== this.#reason || this.#writtenAt === undefined;
     if (!isChange && now - (this.#writtenAt ?? 0) < rewriteAfterMilliseconds) return;
-    if (isChange) this.#logChange(reason);
+    this.#tell(reason);
     const failingSince = this.#failingSince;
     this.#failingSince = reason === undefined ? undefined : (failingSince ?? now);
     this.#reason = reason;
@@ -98,11 +101,13 @@ export class LinkMonitor {
     return failingSince !== undefined && now - failingSince >= outageMilliseconds;
   }
 
-  #logChange(reason: string | undefined): void {
-    if (reason !== undefined) {
-      this.#options.log.error({ reason }, 'push notifications are held up; trying again by itself');
-    } else if (this.#reason !== undefined) {
-      this.#options.log.info('the relay answers again');
+  #tell(reason: string | undefined): void {
+    const { log } = this.#options;
+    if (reason === undefined) this.#troubleLog.end(() => log.info('the relay answers again'));
+    else {
+      this.#troubleLog.begin(reason, () =>
+        log.error({ reason }, 'push notifications are held up; trying again by itself'),
+      );
     }
   }
 

@@ -1,5 +1,5 @@
-import { type JsonValue, parseJson } from '@waxwing/protocol';
-import { parseRetryAfter } from '@waxwing/service';
+import { isJsonObject, type JsonValue, parseJsonOrUndefined } from '@waxwing/protocol';
+import { parseRetryAfter } from '@waxwing/service/http';
 import type { z } from 'zod';
 
 /** Why the relay must be asked again: nobody answered, it has trouble, it is busy, or the admin must mend something. */
@@ -53,7 +53,7 @@ export function interpretAnswer<Schema extends z.ZodType>(
   now: number,
 ): RelayOutcome<z.infer<Schema>> {
   const { status } = received;
-  const body = parseBody(received.body);
+  const body = received.body === undefined ? undefined : parseJsonOrUndefined(received.body);
   const retryAfter = parseRetryAfter(received.retryAfter, now);
   const retry = (cause: RetryCause, reason: string): RelayRetry => ({
     kind: 'retry',
@@ -62,8 +62,8 @@ export function interpretAnswer<Schema extends z.ZodType>(
     retryAfterSeconds: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000),
   });
   if (status === 200) {
-    const parsed = schema.safeParse(body);
-    if (parsed.success) return { kind: 'accepted', answer: parsed.data };
+    const parsed = isSuccess(body) ? schema.safeParse(body) : undefined;
+    if (parsed?.success) return { kind: 'accepted', answer: parsed.data };
     return retry('admin-must-act', 'answered 200 with a body that is not of the push registration protocol');
   }
   if (status >= 500) return retry('relay-error', `answered ${status}`);
@@ -79,19 +79,13 @@ export function interpretAnswer<Schema extends z.ZodType>(
   return retry('admin-must-act', `answered ${status}${hint}; is its address right?`);
 }
 
-function parseBody(text: string | undefined): JsonValue | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return parseJson(text);
-  } catch {
-    // Not JSON: no answer of the protocol, which the caller sees by the missing value.
-    return undefined;
-  }
+function isSuccess(body: JsonValue | undefined): boolean {
+  return isJsonObject(body) && body.result === 'success';
 }
 
 function readError(body: JsonValue | undefined): { code: string; message: string } | undefined {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
-  const { code, msg } = body as Readonly<Record<string, JsonValue>>;
+  if (!isJsonObject(body)) return undefined;
+  const { code, msg } = body;
   const isCode = typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,99}$/.test(code);
   const message = typeof msg === 'string' ? printable(msg) : '';
   return { code: isCode ? code : 'BAD_REQUEST', message };

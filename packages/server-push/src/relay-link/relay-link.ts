@@ -14,15 +14,15 @@ import {
   relayRemovePath,
   stringifyJson,
 } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
-import type { RelayConfiguration } from '../server-push-options.js';
+import type { RelayAccount } from '../server-push-options.js';
 import type { LinkMonitor } from './link-monitor.js';
 import { interpretAnswer, type ReceivedAnswer, type RelayOutcome, type RelayRetry } from './relay-answer.js';
 
 export interface RelayLinkOptions {
-  readonly relay: Extract<RelayConfiguration, { kind: 'configured' }>;
+  readonly relay: Extract<RelayAccount, { kind: 'configured' }>;
   readonly realmUuid: string;
   readonly dispatcher: Dispatcher;
   readonly timeoutMilliseconds: number;
@@ -30,11 +30,11 @@ export interface RelayLinkOptions {
   readonly monitor: LinkMonitor;
 }
 
-export interface SealedRegistration {
+export interface ForwardedRegistration {
   /** Decimal text. */
   readonly pushAccountId: string;
   readonly bouncerPublicKey: string;
-  readonly encryptedRegistration: string;
+  readonly encryptedPushRegistration: string;
 }
 
 interface Exchange {
@@ -64,11 +64,11 @@ export class RelayLink {
   }
 
   /** Hands a sealed registration to the relay; the answer is the id of its RelayDevice. */
-  async register(registration: SealedRegistration, signal?: AbortSignal): Promise<RelayOutcome<number>> {
+  async register(registration: ForwardedRegistration, signal?: AbortSignal): Promise<RelayOutcome<number>> {
     const form = new URLSearchParams({
       realm_uuid: this.#options.realmUuid,
       push_account_id: registration.pushAccountId,
-      encrypted_push_registration: registration.encryptedRegistration,
+      encrypted_push_registration: registration.encryptedPushRegistration,
       bouncer_public_key: registration.bouncerPublicKey,
     });
     const content = { type: 'application/x-www-form-urlencoded', body: form.toString() };

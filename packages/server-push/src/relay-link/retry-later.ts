@@ -1,5 +1,6 @@
 import type { Job, JobOutcome } from '@waxwing/jobs';
-import { type Clock, retryDelayMilliseconds } from '@waxwing/service';
+import { type Clock, retryDelayMilliseconds } from '@waxwing/service/lifecycle';
+import type { ServerPushTables } from '../tables.js';
 
 export interface RetryLaterOptions {
   readonly clock: Clock;
@@ -21,7 +22,7 @@ export function retryLater(
   { attempt }: Job,
   { reason, retryAfterSeconds = 0 }: RelayTrouble,
   { clock, random, capMilliseconds }: RetryLaterOptions,
-): JobOutcome {
+): JobOutcome<ServerPushTables> {
   const delay = retryDelayMilliseconds({
     attempt,
     firstMilliseconds: firstRetryMilliseconds,

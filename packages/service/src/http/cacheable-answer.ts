@@ -1,5 +1,5 @@
 import { type JsonObject, stringifyJson } from '@waxwing/protocol';
-import { type OperationRequest, RawAnswer } from './operation.js';
+import { RawAnswer, type RequestHead } from './operation.js';
 
 export interface CacheableAnswer {
   /** Names this version of the answer; printable ASCII without quotes. */
@@ -14,7 +14,7 @@ export interface CacheableAnswer {
  * A success that caches may keep, with its ETag; 304 without a body for a request whose `If-None-Match` names it
  * (RFC 9110 section 13.1.2).
  */
-export function cacheableAnswer(request: OperationRequest, answer: CacheableAnswer): RawAnswer {
+export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: CacheableAnswer): RawAnswer {
   const etag = `"${answer.version}"`;
   const headers = { etag, 'cache-control': `public, max-age=${answer.maximumAgeSeconds}` };
   if (namesEtag(request.header('if-none-match'), etag)) return new RawAnswer(304, headers, undefined);

@@ -1,22 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { errorCodes, ProtocolError, stringifyJson } from '@waxwing/protocol';
+import { errorCodes, type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../logging/create-logger.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { tellAnswered } from './answered.js';
 import { Connections } from './connections.js';
 import { errorAnswer, toProtocolError } from './error-answer.js';
 import { FastifyOperationRequest } from './fastify-operation-request.js';
 import { addHealth, asksForHealth } from './health-routes.js';
 import { defaultHttpLimits, type HttpLimits } from './http-limits.js';
-import { type Operation, RawAnswer } from './operation.js';
+import { type BoundOperation, RawAnswer } from './operation.js';
 import { Places } from './places.js';
 import { Readiness, type ReadinessChecks } from './readiness.js';
-import { acceptBodies, expectedBodyBytes, receiveBody } from './received-body.js';
+import { acceptBodies, acceptFiles, expectedBodyBytes, receiveBody } from './received-body.js';
+import { allowedMethods, type ServedOperation, serveOperations } from './served-operation.js';
 
 export interface HttpAppOptions {
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly BoundOperation[];
   /** What must be well for `/health/ready`. */
   readonly readiness: Readiness | ReadinessChecks;
   /** What is not said is as in {@link defaultHttpLimits}. */
@@ -29,30 +31,38 @@ export interface HttpAppOptions {
 
 const defaultBodyLimitBytes = 64 * 1024;
 const defaultClosePatienceMilliseconds = 6000;
+// A parameter in a path may be an e-mail address.
+const maximumPathParameterCharacters = 400;
 const json = 'application/json; charset=utf-8';
 
 /** What the hooks of one app share. */
 interface Door {
   readonly options: HttpAppOptions;
+  readonly operations: readonly ServedOperation[];
   readonly connections: Connections;
   readonly places: Places;
   readonly closing: AbortSignal;
 }
 
 interface RequestFacts {
-  readonly operation: Operation | undefined;
+  readonly operation: ServedOperation | undefined;
   readonly received: FastifyOperationRequest;
   /** What the operation's `authenticate` answered. */
   actor: unknown;
   code: string | undefined;
 }
 
-// A property, because a weak map of all requests keeps the garbage collector busy.
 const factsKey = Symbol('facts');
+
+/** A property, because a weak map of all requests keeps the garbage collector busy. */
+function carrierOf(request: FastifyRequest): { [factsKey]: RequestFacts } {
+  // Fastify's types know of no property that a hook adds.
+  return request as unknown as { [factsKey]: RequestFacts };
+}
 
 /** What is known of a request that has passed the first hook, which none can leave out. */
 function factsOf(request: FastifyRequest): RequestFacts {
-  return (request as unknown as { [factsKey]: RequestFacts })[factsKey];
+  return carrierOf(request)[factsKey];
 }
 
 /** The HTTP side of a service: the operations, health, its limits, one log line a request, one place for errors. */
@@ -63,7 +73,8 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   const onRefusal = (reason: string): void => metrics.httpRefusals.inc({ reason });
   const connections = new Connections({ limits, log, onRefusal });
   const places = new Places({ limits, onRefusal, actorRefusalStatus: options.actorRefusalStatus ?? 429 });
-  const door: Door = { options, connections, places, closing: closing.signal };
+  const operations = serveOperations(options.operations);
+  const door: Door = { options, operations, connections, places, closing: closing.signal };
   metrics.watchHttp(() => ({
     connections: connections.count,
     requestsInFlight: places.requestsInFlight,
@@ -74,6 +85,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     bodyLimit: defaultBodyLimitBytes,
     genReqId: requestIds(),
     exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: maximumPathParameterCharacters },
     serverFactory: (handle) => connections.serve(handle),
     // A long poll must not hold up closing: it is answered through its abort signal instead.
     forceCloseConnections: 'idle',
@@ -90,7 +102,12 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   app.setErrorHandler((error, request, reply) => answerError(door, { request, reply, thrown: error }));
   const { readiness } = options;
   addHealth(app, readiness instanceof Readiness ? readiness : new Readiness(readiness, log), closing.signal);
-  for (const operation of options.operations) addOperation(app, door, operation);
+  const takesFile = ({ declared }: ServedOperation): boolean => declared.body === 'file';
+  for (const operation of operations) if (!takesFile(operation)) addOperation(app, door, operation);
+  app.register(async (part) => {
+    acceptFiles(part);
+    for (const operation of operations.filter(takesFile)) addOperation(part, door, operation);
+  });
   return app;
 }
 
@@ -101,7 +118,7 @@ function requestIds(): () => string {
 }
 
 /** What every request passes first, whatever it asks for. */
-function admitRequests(app: FastifyInstance, { closing, connections, options }: Door): void {
+function admitRequests(app: FastifyInstance, { closing, connections, operations }: Door): void {
   app.decorateRequest(factsKey, null);
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
@@ -112,7 +129,7 @@ function admitRequests(app: FastifyInstance, { closing, connections, options }: 
       actor: undefined,
       code: undefined,
     };
-    (request as unknown as { [factsKey]: RequestFacts })[factsKey] = facts;
+    carrierOf(request)[factsKey] = facts;
     if (asksForHealth(request)) return next();
     if (closing.aborted || exchange.isSurplus) {
       return next(new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 }));
@@ -123,7 +140,7 @@ function admitRequests(app: FastifyInstance, { closing, connections, options }: 
       return next(error as Error);
     }
     // Here, because Fastify would read the body first.
-    next(request.is404 ? notFound(options.operations, request) : undefined);
+    next(isNotFound(request) ? notFound(operations, request) : undefined);
   });
   app.addHook('onSend', (request, reply, _payload, next) => {
     // One that is kept alive after its last answer would hold up closing for as long.
@@ -135,26 +152,28 @@ function admitRequests(app: FastifyInstance, { closing, connections, options }: 
   });
 }
 
-function operationOf(request: FastifyRequest): Operation | undefined {
-  return (request.routeOptions.config as { operation?: Operation }).operation;
+function operationOf(request: FastifyRequest): ServedOperation | undefined {
+  return (request.routeOptions.config as { operation?: ServedOperation }).operation;
 }
 
-function addOperation(app: FastifyInstance, door: Door, operation: Operation): void {
-  const { places } = door;
-  const bodyLimit = operation.bodyLimitBytes ?? defaultBodyLimitBytes;
+function addOperation(app: FastifyInstance, { places }: Door, operation: ServedOperation): void {
+  const { authenticate, declared, route } = operation;
+  const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
+  // A file goes by in pieces.
+  const keptLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
   app.route({
-    method: operation.method,
-    url: operation.path,
+    method: declared.method,
+    url: route,
     bodyLimit,
     config: { operation },
     onRequest: async (request) => {
       const facts = factsOf(request);
       const { received } = facts;
       const { exchange } = received;
-      const bodyBytes = expectedBodyBytes(request, bodyLimit);
-      if (operation.authenticate !== undefined) {
-        facts.actor = await operation.authenticate(received);
-        const lane = operation.lane?.(received);
+      const bodyBytes = expectedBodyBytes(request, keptLimit);
+      if (authenticate !== undefined) {
+        facts.actor = await authenticate(received);
+        const lane = declared.lane?.(received);
         places.take(exchange, { actor: received.actor, lane, requests: 1, bodyBytes });
       } else if (bodyBytes > 0) {
         places.take(exchange, { actor: undefined, requests: 0, bodyBytes });
@@ -162,20 +181,42 @@ function addOperation(app: FastifyInstance, door: Door, operation: Operation): v
     },
     handler: async (request, reply) => {
       const { actor, received } = factsOf(request);
-      if (operation.authenticate === undefined) {
+      if (authenticate === undefined) {
         places.take(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
       }
       received.body = await receiveBody(request);
-      const answer = await operation.handle(received, actor);
-      if (answer instanceof RawAnswer) {
-        return reply.code(answer.httpStatus).headers(answer.headers).send(answer.body);
-      }
-      const ignored = received.ignoredParameters();
-      const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
-      const text = stringifyJson({ result: 'success', msg: '', ...answer, ...extra });
-      return reply.header('cache-control', 'no-store').type(json).send(`${text}\n`);
+      operation.charge?.(actor);
+      const parameters = received.parameters(operation);
+      const answer = await operation.handle({
+        actor,
+        parameters,
+        head: received,
+        file: received.file,
+        // Made only where it is asked for.
+        get signal() {
+          return received.signal;
+        },
+      });
+      return sendAnswer(reply, operation, answer);
     },
   });
+}
+
+function sendAnswer(
+  reply: FastifyReply,
+  { declared, reader }: ServedOperation,
+  answer: JsonObject | RawAnswer,
+): FastifyReply {
+  if (answer instanceof RawAnswer) {
+    const { body, headers, httpStatus } = answer;
+    tellAnswered(() => ({ declared, httpStatus, code: undefined, fields: undefined }));
+    return reply.code(httpStatus).headers(headers).send(body);
+  }
+  tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
+  const ignored = factsOf(reply.request).received.ignoredParameters(reader);
+  const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+  const text = stringifyJson({ result: 'success', msg: '', ...answer, ...extra });
+  return reply.header('cache-control', 'no-store').type(json).send(`${text}\n`);
 }
 
 interface Failure {
@@ -192,6 +233,11 @@ function answerError({ options }: Door, { request, reply, thrown }: Failure): Fa
   }
   const answer = errorAnswer(error);
   facts.code = answer.code;
+  const { operation } = facts;
+  if (operation !== undefined) {
+    const { declared } = operation;
+    tellAnswered(() => ({ declared, httpStatus: answer.httpStatus, code: answer.code, fields: undefined }));
+  }
   return reply.code(answer.httpStatus).headers(answer.headers).type(json).send(answer.body);
 }
 
@@ -201,9 +247,14 @@ function isOfLeaving(thrown: unknown, request: FastifyRequest): boolean {
   return (thrown as Error).name === 'AbortError' && factsOf(request).received.exchange.isOver;
 }
 
-function notFound(operations: readonly Operation[], request: FastifyRequest): ProtocolError {
-  const path = request.url.split('?', 1)[0];
-  const methods = operations.filter((operation) => operation.path === path).map(({ method }) => method);
+/** Also a path whose parameter is empty, which the router takes for one. */
+function isNotFound({ is404, params }: FastifyRequest): boolean {
+  return is404 || Object.values(params as Record<string, string>).includes('');
+}
+
+function notFound(operations: readonly ServedOperation[], request: FastifyRequest): ProtocolError {
+  const [path = ''] = request.url.split('?', 1);
+  const methods = allowedMethods(operations, path);
   if (methods.length === 0) return new ProtocolError('NOT_FOUND');
   const message = `${errorCodes.METHOD_NOT_ALLOWED.message}: use ${methods.join(' or ')}`;
   return new ProtocolError('METHOD_NOT_ALLOWED', { message, fields: { allowed_methods: methods } });
@@ -212,8 +263,7 @@ function notFound(operations: readonly Operation[], request: FastifyRequest): Pr
 function logRequests(app: FastifyInstance, { options: { log, metrics } }: Door): void {
   const describe = (request: FastifyRequest) => {
     const { operation, received, code } = factsOf(request);
-    const name = operation ? `${operation.method} ${operation.path}` : 'none';
-    return { request: request.id, operation: name, actor: received.actor, code };
+    return { request: request.id, operation: operation?.name ?? 'none', actor: received.actor, code };
   };
   app.addHook('onRequest', (request, reply, next) => {
     factsOf(request).received.exchange.whenOver(() => {

@@ -1,21 +1,20 @@
-import { type JsonValue, ProtocolError } from '@waxwing/protocol';
+import { ProtocolError } from '@waxwing/protocol';
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 import { type BasicCredentials, parseBasicCredentials } from './basic-credentials.js';
 import type { Exchange } from './exchange.js';
-import type { OperationRequest } from './operation.js';
+import type { RequestHead, UploadedFile } from './operation.js';
 import { parseJsonBody, type ReceivedBody } from './received-body.js';
-import { collectParameters, parseParameters, unsupportedParameters } from './request-parameters.js';
+import { collectParameters, type ParameterReader, parseJsonParameters } from './request-parameters.js';
+import type { ServedOperation } from './served-operation.js';
 
-/** {@link OperationRequest} on Fastify. */
-export class FastifyOperationRequest implements OperationRequest {
+/** One request on Fastify, until it is answered. */
+export class FastifyOperationRequest implements RequestHead {
   actor: string | undefined;
   readonly exchange: Exchange;
   readonly #request: FastifyRequest;
   readonly #closing: AbortSignal;
   #body: ReceivedBody = { kind: 'none' };
   #raw: Map<string, string[]> | undefined;
-  #schema: z.ZodObject | undefined;
   #signal: AbortSignal | undefined;
 
   constructor(request: FastifyRequest, exchange: Exchange, closing: AbortSignal) {
@@ -37,25 +36,25 @@ export class FastifyOperationRequest implements OperationRequest {
     return parseBasicCredentials(this.#request.headers.authorization);
   }
 
-  parameters<S extends z.ZodObject>(schema: S): z.infer<S> {
+  /**
+   * What the operation declares, from wherever it came.
+   * @throws ProtocolError REQUEST_VARIABLE_MISSING, REQUEST_CONFUSING_VAR or BAD_REQUEST for the first parameter that is
+   * wrong, and UNSUPPORTED_MEDIA_TYPE.
+   */
+  parameters({ declared, reader }: ServedOperation): unknown {
     if (this.#body.kind === 'refused') throw this.#body.error;
+    if (declared.body === 'json') return parseJsonParameters(declared.parameters, this.#json());
     if (this.#body.kind === 'json') {
       throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
         message: 'Send the parameters as a form (application/x-www-form-urlencoded), not as JSON',
       });
     }
-    this.#schema = schema;
-    return parseParameters(schema, this.#rawParameters());
+    const path = this.#request.params as Record<string, string>;
+    return reader.read({ path, raw: this.#rawParameters() });
   }
 
-  jsonBody(): JsonValue {
-    if (this.#body.kind === 'refused') throw this.#body.error;
-    if (this.#body.kind !== 'json') {
-      throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
-        message: 'Send the request body as JSON (application/json)',
-      });
-    }
-    return parseJsonBody(this.#body.text);
+  get file(): UploadedFile | undefined {
+    return this.#body.kind === 'form' ? this.#body.file : undefined;
   }
 
   header(name: string): string | undefined {
@@ -77,9 +76,16 @@ export class FastifyOperationRequest implements OperationRequest {
     return this.#signal;
   }
 
-  /** Names of parameters that came and that the operation does not know; none for JSON operations. */
-  ignoredParameters(): string[] {
-    return this.#body.kind === 'json' ? [] : unsupportedParameters(this.#schema, this.#rawParameters());
+  /** Names of parameters that came and that the operation does not know; none for JSON bodies. */
+  ignoredParameters(reader: ParameterReader): string[] {
+    return this.#body.kind === 'json' ? [] : reader.ignored(this.#rawParameters());
+  }
+
+  #json() {
+    if (this.#body.kind === 'json') return parseJsonBody(this.#body.text);
+    throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
+      message: 'Send the request body as JSON (application/json)',
+    });
   }
 
   #rawParameters(): Map<string, string[]> {

@@ -1,64 +1,131 @@
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { PassThrough, pipeline, type Readable } from 'node:stream';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { ProtocolError } from '@waxwing/protocol';
-import { collectParameters } from './request-parameters.js';
+import type { UploadedFile } from './operation.js';
+import { collectParameters, type RawParameters } from './request-parameters.js';
 
 /** Parts of a form, empty ones among them. */
 const maximumMultipartFields = 200;
 const maximumNameBytes = 100;
+/** Of a field beside a file. */
+const maximumFieldBytes = 64 * 1024;
 /** So that a form that is refused is not read to its end. */
 const pieceBytes = 4096;
 const withoutName = 'Each part of a multipart form must have a name in its Content-Disposition';
+const tooManyParts = `A multipart form has at most ${maximumMultipartFields} parts`;
+
+/** A form whose file, if it has one, is still to be read. */
+export interface UploadForm {
+  readonly entries: RawParameters;
+  readonly file: UploadedFile | undefined;
+}
 
 /**
  * The fields of a multipart form that has arrived whole, each as it was written, whatever its type.
  * @throws ProtocolError BAD_REQUEST for files, parts without a name, too many parts, and for what is no such form;
  * PAYLOAD_TOO_LARGE for a name of more than a hundred bytes.
  */
-export async function parseMultipartForm(
-  body: Buffer,
+export async function parseMultipartForm(body: Buffer, contentType: string): Promise<RawParameters> {
+  return refusingMalformed(
+    new Promise((resolve, reject) => {
+      const entries = new Map<string, string[]>();
+      const parser = readFields(contentType, { entries, maximumFieldBytes: body.length, reject });
+      parser.on('file', (_name, file) => {
+        file.resume();
+        reject(new ProtocolError('BAD_REQUEST', { message: 'Files are not accepted' }));
+        parser.destroy();
+      });
+      parser.on('finish', () => resolve(entries));
+      for (let start = 0; start < body.length && !parser.destroyed; start += pieceBytes) {
+        parser.write(body.subarray(start, start + pieceBytes));
+      }
+      parser.end();
+    }),
+  );
+}
+
+/**
+ * The fields of a multipart form up to its file, and the file as it comes; what comes after the file is left out.
+ * @throws ProtocolError as {@link parseMultipartForm}; the file's content fails with PAYLOAD_TOO_LARGE when it is longer
+ * than `maximumFileBytes`, and with the connection's error when that ends first.
+ */
+export async function receiveUploadForm(
+  source: Readable,
   contentType: string,
-): Promise<ReadonlyMap<string, readonly string[]>> {
+  maximumFileBytes: number,
+): Promise<UploadForm> {
+  return refusingMalformed(
+    new Promise((resolve, reject) => {
+      const entries = new Map<string, string[]>();
+      const content = new PassThrough();
+      // Whoever reads it learns of what goes wrong; where nobody does there is nobody to tell.
+      content.on('error', () => undefined);
+      let isFirst = true;
+      const parser = readFields(contentType, { entries, maximumFieldBytes, maximumFileBytes, reject });
+      parser.on('file', (_field, stream, name = '', _encoding, type) => {
+        stream.on('error', (cause) => content.destroy(malformed(cause)));
+        if (!isFirst) {
+          stream.resume();
+          return;
+        }
+        isFirst = false;
+        stream.once('limit', () => content.destroy(new ProtocolError('PAYLOAD_TOO_LARGE')));
+        // Read to its end also where nobody wants the rest, so that the request comes to its own.
+        content.once('close', () => stream.resume());
+        stream.pipe(content);
+        resolve({ entries, file: { name, contentType: type, content } });
+      });
+      pipeline(source, parser, (error) => {
+        if (error) {
+          content.destroy(malformed(error));
+          reject(error);
+        } else resolve({ entries, file: undefined });
+      });
+    }),
+  );
+}
+
+interface FieldsToRead {
+  readonly entries: Map<string, string[]>;
+  readonly maximumFieldBytes: number;
+  readonly maximumFileBytes?: number;
+  readonly reject: (error: Error) => void;
+}
+
+function readFields(contentType: string, options: FieldsToRead): BusboyInstance {
+  const { entries, maximumFieldBytes: fieldSize, maximumFileBytes: fileSize, reject } = options;
+  const headers: BusboyHeaders = { 'content-type': contentType };
+  const parser = new Busboy({
+    headers,
+    limits: { fieldSize, parts: maximumMultipartFields, ...(fileSize !== undefined && { fileSize }) },
+    isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+  });
+  // Nothing may be thrown here: the parser calls this from events of its own.
+  const refuse = (error: Error): void => {
+    reject(error);
+    parser.destroy();
+  };
+  parser.on('field', (name: string | undefined, value, _nameTruncated, isTruncated) => {
+    if (name === undefined) refuse(new ProtocolError('BAD_REQUEST', { message: withoutName }));
+    // The parser's own limit for names holds in the other kind of form alone.
+    else if (isTruncated || Buffer.byteLength(name) > maximumNameBytes) {
+      refuse(new ProtocolError('PAYLOAD_TOO_LARGE'));
+    } else collectParameters(entries, [[name, value]]);
+  });
+  parser.on('partsLimit', () => refuse(new ProtocolError('BAD_REQUEST', { message: tooManyParts })));
+  parser.on('error', reject);
+  return parser;
+}
+
+async function refusingMalformed<T>(read: Promise<T>): Promise<T> {
   try {
-    return await readFields(body, { 'content-type': contentType });
+    return await read;
   } catch (cause) {
-    if (cause instanceof ProtocolError) throw cause;
-    throw new ProtocolError('BAD_REQUEST', {
-      message: 'Malformed multipart form in the request body',
-      cause,
-    });
+    throw malformed(cause);
   }
 }
 
-function readFields(body: Buffer, headers: BusboyHeaders): Promise<Map<string, string[]>> {
-  return new Promise((resolve, reject) => {
-    const entries = new Map<string, string[]>();
-    const tooMany = `A multipart form has at most ${maximumMultipartFields} parts`;
-    const parser = new Busboy({
-      headers,
-      limits: { fieldSize: body.length, parts: maximumMultipartFields },
-      isPartAFile: (_name, _type, fileName) => fileName !== undefined,
-    });
-    const refuse = (error: Error): void => {
-      reject(error);
-      parser.destroy();
-    };
-    // Nothing may be thrown here: the parser calls this from events of its own.
-    parser.on('field', (name: string | undefined, value) => {
-      if (name === undefined) refuse(new ProtocolError('BAD_REQUEST', { message: withoutName }));
-      // The parser's own limit for names holds in the other kind of form alone.
-      else if (Buffer.byteLength(name) > maximumNameBytes) refuse(new ProtocolError('PAYLOAD_TOO_LARGE'));
-      else collectParameters(entries, [[name, value]]);
-    });
-    parser.on('file', (_name, file) => {
-      file.resume();
-      refuse(new ProtocolError('BAD_REQUEST', { message: 'Files are not accepted' }));
-    });
-    parser.on('partsLimit', () => refuse(new ProtocolError('BAD_REQUEST', { message: tooMany })));
-    parser.on('error', reject);
-    parser.on('finish', () => resolve(entries));
-    for (let start = 0; start < body.length && !parser.destroyed; start += pieceBytes) {
-      parser.write(body.subarray(start, start + pieceBytes));
-    }
-    parser.end();
-  });
+function malformed(cause: unknown): ProtocolError {
+  if (cause instanceof ProtocolError) return cause;
+  return new ProtocolError('BAD_REQUEST', { message: 'Malformed multipart form in the request body', cause });
 }

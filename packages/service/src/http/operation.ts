@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from '@waxwing/protocol';
-import type { z } from 'zod';
+import type { Readable } from 'node:stream';
+import type { ErrorCode, JsonObject } from '@waxwing/protocol';
+import { z } from 'zod';
 import type { BasicCredentials } from './basic-credentials.js';
 
 /** What is known of a request before its body is read. */
@@ -15,46 +16,156 @@ export interface RequestHead {
   setActor(actor: string): void;
 }
 
-/** What an operation may know of a request. */
-export interface OperationRequest extends RequestHead {
+/** A kind of requester, and how it is recognised by the head of a request alone. */
+export interface ActorKind<Context, Actor> {
+  /** Names the kind in the OpenAPI document, such as `user`. */
+  readonly name: string;
+  /** What credentials such a requester sends, for the OpenAPI document. */
+  readonly description: string;
+  /** What `authenticate` refuses with. */
+  readonly codes: readonly ErrorCode[];
   /**
-   * The parameters that `schema` names, from the form, the multipart form or the query string.
-   * @throws ProtocolError REQUEST_VARIABLE_MISSING or BAD_REQUEST, for the first parameter that is wrong.
+   * Who asks: whoever is refused here has sent no body that was kept, and takes nobody's place. Names the actor with
+   * {@link RequestHead.setActor}. Anybody may ask where there is none.
    */
-  parameters<S extends z.ZodObject>(schema: S): z.infer<S>;
-  /** The JSON body, integers never rounded. @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for any other body. */
-  jsonBody(): JsonValue;
-  /** Aborted when the requester has gone away, a newer request takes this one's place, or the service is closing. */
-  readonly signal: AbortSignal;
+  authenticate?(context: Context, head: RequestHead): Promise<Actor>;
 }
 
-/** An answer that is not the usual success: another status, headers, or no body (304). */
+/** Whoever can reach the service, without credentials. */
+export const anybody: ActorKind<unknown, undefined> = {
+  name: 'anybody',
+  description: 'No credentials are needed.',
+  codes: [],
+};
+
+/** A file as it arrives. It is to be read, or destroyed, before the request is answered. */
+export interface UploadedFile {
+  readonly name: string;
+  /** As the requester says, such as `image/png`. */
+  readonly contentType: string;
+  /** Fails with ProtocolError PAYLOAD_TOO_LARGE when the file is larger than allowed. */
+  readonly content: Readable;
+}
+
+/** What an operation may know of a request. */
+export interface OperationRequest<Parameters, Actor> {
+  readonly actor: Actor;
+  readonly parameters: Parameters;
+  readonly head: RequestHead;
+  /** Aborted when the requester has gone away, a newer request takes this one's place, or the service is closing. */
+  readonly signal: AbortSignal;
+  /** `undefined` where none came, and where the operation takes none. */
+  readonly file: UploadedFile | undefined;
+}
+
+/** An answer that is not the usual success: another status, headers, a stream, or no body (304). */
 export class RawAnswer {
   readonly httpStatus: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** `undefined` where the status has none. */
-  readonly body: string | undefined;
+  /** `undefined` where the status has none. A stream is sent as it comes. */
+  readonly body: string | Readable | undefined;
 
-  constructor(httpStatus: number, headers: Readonly<Record<string, string>>, body: string | undefined) {
+  constructor(
+    httpStatus: number,
+    headers: Readonly<Record<string, string>>,
+    body: string | Readable | undefined,
+  ) {
     this.httpStatus = httpStatus;
     this.headers = headers;
     this.body = body;
   }
 }
 
-/** One HTTP method, path and handler. An app lists all of its operations in one file. */
-export interface Operation<Actor = unknown> {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * One HTTP method, path and handler, with everything that is to be said about them. An app lists all of its operations
+ * in one file. Parsing, refusals of wrong methods, the OpenAPI document and tests are made from the value.
+ */
+export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject> {
+  readonly method: Method;
+  /** Parts in braces are parameters: `/api/v1/messages/{message_id}`. */
   readonly path: string;
-  /** Largest body in bytes; 64 KiB where nothing is said. */
-  readonly bodyLimitBytes?: number;
+  /** One sentence for the OpenAPI document. */
+  readonly summary: string;
+  readonly actor: ActorKind<NoInfer<Context>, Actor>;
   /**
-   * Who asks, by the head alone: whoever is refused here has sent no body that was kept, and takes nobody's place.
-   * Without it anybody may ask. Names the actor with {@link RequestHead.setActor}.
+   * From the path, the form or multipart form, and the query string; each is given to its shape as text. Where `body` is
+   * `json`, the shape of that body.
    */
-  authenticate?(request: RequestHead): Promise<Actor>;
+  readonly parameters: Parameters;
+  /** Other names of parameters, older ones for the most part: alias -> name. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** What the body is: a form where nothing is said; `file` for a multipart form whose last part is a file. */
+  readonly body?: 'form' | 'json' | 'file';
+  /** Largest body in bytes; 64 KiB where nothing is said. The largest file where `body` is `file`. */
+  readonly bodyLimitBytes?: number;
+  /** The fields of the answer beside `result` and `msg`. */
+  readonly answer: Answer;
+  /** What `handle` refuses with, beside what its actor and parameters are refused with. */
+  readonly codes: readonly ErrorCode[];
   /** Of an actor's requests with the same lane only the newest is kept; none where `undefined` is answered. */
-  lane?(request: RequestHead): string | undefined;
-  /** The answer's fields beside `result` and `msg`. Refusals are thrown as ProtocolError. */
-  handle(request: OperationRequest, actor: Actor): Promise<JsonObject | RawAnswer>;
+  lane?(head: RequestHead): string | undefined;
+  /** Takes what the request costs its actor before its parameters are read. @throws ProtocolError when it is too much. */
+  charge?(context: Context, actor: Actor): void;
+  /** The answer's fields. Refusals are thrown as ProtocolError. */
+  handle(
+    context: Context,
+    request: OperationRequest<z.output<Parameters>, Actor>,
+  ): Promise<z.input<Answer> | RawAnswer>;
+  /** Never set: makes a context that lacks what the operation needs a type error. */
+  readonly needs?: (context: Context) => void;
+}
+
+/** An operation with whatever actor, parameters and answer. */
+export type AnyOperation<Context = never> = Operation<Context, unknown, z.ZodObject, z.ZodObject>;
+
+/** Parameters of an operation that has none. */
+export const noParameters = z.object({});
+
+/** Answer of an operation that says no more than that it succeeded. */
+export const noAnswer = z.object({});
+
+/** Declares an operation; the types of its parts follow from each other. */
+export function operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
+  declared: Operation<Context, Actor, Parameters, Answer>,
+): Operation<Context, Actor, Parameters, Answer> {
+  for (const name of pathParameters(declared.path)) {
+    if (name in declared.parameters.shape) continue;
+    throw new Error(`${declared.method} ${declared.path} declares no parameter ${name}`);
+  }
+  return declared;
+}
+
+/** The names in braces of a path, in order. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
+
+/** An operation with what it works with: what an HTTP app serves. */
+export interface BoundOperation {
+  readonly declared: AnyOperation;
+  readonly authenticate: ((head: RequestHead) => Promise<unknown>) | undefined;
+  readonly charge: ((actor: unknown) => void) | undefined;
+  readonly handle: (request: OperationRequest<unknown, unknown>) => Promise<JsonObject | RawAnswer>;
+}
+
+/** Binds operations to what they work with. */
+export function bindOperations<Context>(
+  context: Context,
+  operations: readonly AnyOperation<NoInfer<Context>>[],
+): BoundOperation[] {
+  return operations.map((declared) => {
+    const { actor, charge } = declared;
+    return {
+      declared: declared as AnyOperation,
+      authenticate:
+        actor.authenticate && ((head) => actor.authenticate?.(context, head) ?? Promise.resolve()),
+      charge: charge && ((who) => charge(context, who)),
+      handle: (request) =>
+        declared.handle(context, request as OperationRequest<Record<string, unknown>, unknown>) as Promise<
+          JsonObject | RawAnswer
+        >,
+    };
+  });
 }

@@ -1,5 +1,6 @@
 import { answerWithin } from '../lifecycle/answer-within.js';
 import type { Log } from '../logging/create-logger.js';
+import { TroubleLog } from '../logging/trouble-log.js';
 
 /**
  * What must be well for a process to get requests: each check answers `undefined`, or a sentence that says what is
@@ -14,11 +15,12 @@ const late = `no answer within ${timeoutMilliseconds / 1000} seconds`;
 export class Readiness {
   readonly #checks: ReadinessChecks;
   readonly #log: Log;
-  readonly #last = new Map<string, string | undefined>();
+  readonly #troubleLogs: Readonly<Record<string, TroubleLog>>;
   #underWay: Promise<Readonly<Record<string, string>>> | undefined;
 
   constructor(checks: ReadinessChecks, log: Log) {
     this.#checks = checks;
+    this.#troubleLogs = Object.fromEntries(Object.keys(checks).map((check) => [check, new TroubleLog()]));
     this.#log = log;
   }
 
@@ -42,10 +44,9 @@ export class Readiness {
   }
 
   #tell(check: string, trouble: string | undefined): void {
-    if (this.#last.get(check) === trouble) return;
-    this.#last.set(check, trouble);
-    if (trouble === undefined) this.#log.info({ check }, 'ready again');
-    else this.#log.warn({ check }, `not ready: ${trouble}`);
+    const troubleLog = this.#troubleLogs[check];
+    if (trouble === undefined) troubleLog?.end(() => this.#log.info({ check }, 'ready again'));
+    else troubleLog?.begin(trouble, () => this.#log.warn({ check }, `not ready: ${trouble}`));
   }
 }
 

@@ -1,18 +1,21 @@
+import type { Readable } from 'node:stream';
 import fastifyFormbody from '@fastify/formbody';
 import { type JsonValue, ProtocolError, parseJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { parseMultipartForm } from './multipart-form.js';
-import { collectParameters } from './request-parameters.js';
+import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
+import type { UploadedFile } from './operation.js';
+import { collectParameters, type RawParameters } from './request-parameters.js';
 
 /** A body as it arrived. It is judged only after authentication, so that a stranger learns nothing from refusals. */
 export type ReceivedBody =
   | { readonly kind: 'none' }
-  | { readonly kind: 'form'; readonly entries: ReadonlyMap<string, readonly string[]> }
+  | { readonly kind: 'form'; readonly entries: RawParameters; readonly file?: UploadedFile | undefined }
   | { readonly kind: 'json'; readonly text: string }
   | { readonly kind: 'refused'; readonly error: ProtocolError };
 
 const jsonText = Symbol('jsonText');
 const multipartBytes = Symbol('multipartBytes');
+const multipartStream = Symbol('multipartStream');
 const unsupported = Symbol('unsupported');
 
 /** Teaches the app the three kinds of body that operations take, and to set aside any other. */
@@ -31,6 +34,14 @@ export function acceptBodies(app: FastifyInstance): void {
   });
 }
 
+/** Teaches a part of the app to take multipart forms as they come, for operations that take a file. */
+export function acceptFiles(part: FastifyInstance): void {
+  part.removeContentTypeParser('multipart/form-data');
+  part.addContentTypeParser('multipart/form-data', (_request, stream, done) => {
+    done(null, { [multipartStream]: stream });
+  });
+}
+
 /** Bytes that the body will take at most; 0 for none, and for one that is too large to be read. */
 export function expectedBodyBytes({ headers, method }: FastifyRequest, bodyLimitBytes: number): number {
   if (method === 'GET') return 0;
@@ -44,7 +55,9 @@ export async function receiveBody(request: FastifyRequest): Promise<ReceivedBody
   const body = request.body as Record<string | symbol, unknown> | undefined | null;
   if (body === undefined || body === null) return { kind: 'none' };
   if (typeof body[jsonText] === 'string') return { kind: 'json', text: body[jsonText] };
-  if (body[multipartBytes] instanceof Buffer) return readMultipart(request, body[multipartBytes]);
+  if (body[multipartBytes] instanceof Buffer || body[multipartStream] !== undefined) {
+    return readMultipart(request, body);
+  }
   if (body[unsupported] === true) return { kind: 'refused', error: unsupportedType(request) };
   const entries = new Map<string, string[]>();
   collectParameters(entries, Object.entries(body as Record<string, string | string[]>));
@@ -60,9 +73,18 @@ export function parseJsonBody(text: string): JsonValue {
   }
 }
 
-async function readMultipart(request: FastifyRequest, bytes: Buffer): Promise<ReceivedBody> {
+async function readMultipart(
+  request: FastifyRequest,
+  body: Record<string | symbol, unknown>,
+): Promise<ReceivedBody> {
+  const contentType = request.headers['content-type'] ?? '';
   try {
-    return { kind: 'form', entries: await parseMultipartForm(bytes, request.headers['content-type'] ?? '') };
+    const bytes = body[multipartBytes];
+    if (bytes instanceof Buffer)
+      return { kind: 'form', entries: await parseMultipartForm(bytes, contentType) };
+    const stream = body[multipartStream] as Readable;
+    const form = await receiveUploadForm(stream, contentType, request.routeOptions.bodyLimit ?? 0);
+    return { kind: 'form', ...form };
   } catch (error) {
     if (error instanceof ProtocolError) return { kind: 'refused', error };
     throw error;

@@ -1,8 +1,15 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type JsonValue, ProtocolError } from '@waxwing/protocol';
 import type { z } from 'zod';
+import { type AnyOperation, pathParameters } from './operation.js';
 
 /** Parameters of one request, by name; a repeated one holds all of its values. */
 export type RawParameters = ReadonlyMap<string, readonly string[]>;
+
+/** What a request may say as text: in its path, and in its form and query string together. */
+export interface RequestText {
+  readonly path: Readonly<Record<string, string>>;
+  readonly raw: RawParameters;
+}
 
 /** Adds what one source (form, multipart form, query string) holds. */
 export function collectParameters(
@@ -15,45 +22,92 @@ export function collectParameters(
   }
 }
 
-/**
- * Presence and types, in the schema's order: the first wrong parameter is refused.
- * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, or BAD_REQUEST.
- */
-export function parseParameters<S extends z.ZodObject>(schema: S, raw: RawParameters): z.infer<S> {
-  const single: Record<string, string> = {};
-  for (const name of Object.keys(schema.shape)) {
-    const values = raw.get(name);
-    if (values === undefined) continue;
-    if (values.length > 1) {
-      throw new ProtocolError('BAD_REQUEST', { message: `Argument '${name}' was sent more than once` });
-    }
-    const value = values[0] ?? '';
-    // PostgreSQL takes no text with it, and no parameter needs it.
-    if (value.includes('\0')) {
-      throw new ProtocolError('BAD_REQUEST', {
-        message: `Invalid ${name}: must not contain the character U+0000`,
-      });
-    }
-    single[name] = value;
+/** How one operation's parameters are read: what is known of their names, found out once. */
+export class ParameterReader {
+  readonly #shape: z.ZodObject;
+  readonly #inPath: ReadonlySet<string>;
+  /** Name on the wire -> name of the parameter. */
+  readonly #names = new Map<string, string>();
+
+  constructor({ aliases = {}, parameters, path }: Pick<AnyOperation, 'aliases' | 'parameters' | 'path'>) {
+    this.#shape = parameters;
+    this.#inPath = new Set(pathParameters(path));
+    for (const name of Object.keys(parameters.shape))
+      if (!this.#inPath.has(name)) this.#names.set(name, name);
+    for (const [alias, name] of Object.entries(aliases)) this.#names.set(alias, name);
   }
-  const parsed = schema.safeParse(single);
+
+  /**
+   * Presence and types, in the schema's order: the first wrong parameter is refused.
+   * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, REQUEST_CONFUSING_VAR, or BAD_REQUEST.
+   */
+  read({ path, raw }: RequestText): unknown {
+    const single: Record<string, string> = {};
+    for (const name of this.#inPath) single[name] = requireText(name, path[name] ?? '');
+    const sentAs = new Map<string, string>();
+    for (const [sent, name] of this.#names) {
+      const values = raw.get(sent);
+      if (values === undefined) continue;
+      if (values.length > 1) {
+        throw new ProtocolError('BAD_REQUEST', { message: `Argument '${sent}' was sent more than once` });
+      }
+      const other = sentAs.get(name);
+      if (other !== undefined) throw confusing(other, sent);
+      sentAs.set(name, sent);
+      single[name] = requireText(sent, values[0] ?? '');
+    }
+    const parsed = this.#shape.safeParse(single);
+    if (parsed.success) return parsed.data;
+    throw refusal(single, sentAs, parsed.error);
+  }
+
+  /** The parameters that came and that the operation does not know, sorted. */
+  ignored(raw: RawParameters): string[] {
+    return [...raw.keys()].filter((name) => !this.#names.has(name)).sort();
+  }
+}
+
+/** A JSON body in its declared shape. @throws ProtocolError BAD_REQUEST that names the place of the first mistake. */
+export function parseJsonParameters(schema: z.ZodObject, body: JsonValue): unknown {
+  const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw refusal(single, parsed.error);
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') || 'the body';
+  throw new ProtocolError('BAD_REQUEST', { message: `Invalid ${where}: ${issue?.message ?? 'wrong type'}` });
 }
 
-/** The parameters that the schema does not name, in the order they came. */
-export function unsupportedParameters(schema: z.ZodObject | undefined, raw: RawParameters): string[] {
-  return [...raw.keys()].filter((name) => !Object.hasOwn(schema?.shape ?? {}, name));
+function requireText(name: string, value: string): string {
+  // PostgreSQL takes no text with it, and no parameter needs it.
+  if (!value.includes('\0')) return value;
+  throw new ProtocolError('BAD_REQUEST', {
+    message: `Invalid ${name}: must not contain the character U+0000`,
+  });
 }
 
-function refusal(single: Record<string, string>, error: z.ZodError): ProtocolError {
-  const issue = error.issues[0];
-  const name = String(issue?.path[0] ?? '');
+function confusing(one: string, other: string): ProtocolError {
+  return new ProtocolError('REQUEST_CONFUSING_VAR', {
+    message: `Can't decide between '${one}' and '${other}': send one of them`,
+    fields: { var_name1: one, var_name2: other },
+  });
+}
+
+function refusal(
+  single: Record<string, string>,
+  sentAs: ReadonlyMap<string, string>,
+  error: z.ZodError,
+): ProtocolError {
+  const [issue] = error.issues;
+  const [first = '', ...inside] = issue?.path ?? [];
+  const name = String(first);
   if (!Object.hasOwn(single, name)) {
     return new ProtocolError('REQUEST_VARIABLE_MISSING', {
       message: `Missing '${name}' argument`,
       fields: { var_name: name },
     });
   }
-  return new ProtocolError('BAD_REQUEST', { message: `Invalid ${name}: ${issue?.message ?? 'wrong type'}` });
+  const place = inside
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `["${String(step)}"]`))
+    .join('');
+  const where = `${sentAs.get(name) ?? name}${place}`;
+  return new ProtocolError('BAD_REQUEST', { message: `Invalid ${where}: ${issue?.message ?? 'wrong type'}` });
 }

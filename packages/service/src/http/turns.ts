@@ -7,7 +7,7 @@ const maximumActsPerTurn = 256;
 
 /**
  * Begins one thing after the other and lets the sockets be looked at in between: in the order in which they were asked
- * for, but those that follow upon others of the same sender and those that do not alternately, so that nobody waits
+ * for, but those that follow others of the same sender and those that do not alternately, so that nobody waits
  * behind a crowd of senders who ask for much at once. How long a thing takes includes all that follows from it without
  * waiting for anything outside.
  */

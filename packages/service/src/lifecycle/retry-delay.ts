@@ -1,10 +1,18 @@
-export interface RetryDelayOptions {
+export interface BackOff {
   /** Attempts made so far; 1 after the first failure. */
   readonly attempt: number;
   readonly firstMilliseconds: number;
   readonly capMilliseconds: number;
+}
+
+export interface RetryDelayOptions extends BackOff {
   /** A number from 0 up to, not including, 1. */
   readonly random: () => number;
+}
+
+/** Milliseconds until the next attempt: doubling from the first delay up to the cap. */
+export function backOffMilliseconds({ attempt, firstMilliseconds, capMilliseconds }: BackOff): number {
+  return Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(attempt - 1, 40));
 }
 
 /**
@@ -12,7 +20,6 @@ export interface RetryDelayOptions {
  * of that, so that many clients that failed together do not come back together.
  */
 export function retryDelayMilliseconds(options: RetryDelayOptions): number {
-  const { attempt, firstMilliseconds, capMilliseconds, random } = options;
-  const whole = Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(attempt - 1, 40));
-  return Math.round(whole / 2 + (whole / 2) * random());
+  const whole = backOffMilliseconds(options);
+  return Math.round(whole / 2 + (whole / 2) * options.random());
 }

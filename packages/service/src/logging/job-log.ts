@@ -1,4 +1,5 @@
 import type { Log } from './create-logger.js';
+import { TroubleLog } from './trouble-log.js';
 
 /** What a database tells of its jobs and of its other work in the background. */
 interface JobLog {
@@ -10,7 +11,7 @@ interface JobLog {
 
 /** Writes it into the log; that the database is away once, however often it is asked, and once that it is back. */
 export function createJobLog(log: Log): JobLog {
-  let isAway = false;
+  const troubleLog = new TroubleLog();
   return {
     onJobError(err, { id, kind }) {
       if (kind !== 'none') {
@@ -22,14 +23,12 @@ export function createJobLog(log: Log): JobLog {
         log.error({ err }, 'work in the background failed unexpectedly');
         return;
       }
-      if (isAway) return;
-      isAway = true;
-      log.error({ err }, `the database is away, and jobs and signals wait for it: ${message}`);
+      troubleLog.begin('away', () => {
+        log.error({ err }, `the database is away, and jobs and signals wait for it: ${message}`);
+      });
     },
     onAnswer() {
-      if (!isAway) return;
-      isAway = false;
-      log.info('the database answers again');
+      troubleLog.end(() => log.info('the database answers again'));
     },
   };
 }

@@ -57,8 +57,8 @@ export function translatingPool(pool: pg.Pool): PostgresPool {
     async connect() {
       const client = await connect(pool);
       let broken = false;
+      // The parameters are Kysely's overloads: a statement, or a cursor, which is never used here.
       return {
-        // The parameters are Kysely's overloads: a statement, or a cursor, which is never used here.
         async query(sql: unknown, parameters?: unknown) {
           // The server rolls back by itself when it loses a connection.
           if (broken && sql === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] };

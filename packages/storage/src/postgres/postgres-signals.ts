@@ -1,3 +1,4 @@
+import { backOffMilliseconds } from '@waxwing/service/lifecycle';
 import pg from 'pg';
 import { SignalListeners } from '../signals/signal-listeners.js';
 import { assertSignalFits, type SignalListener, type Signals } from '../signals/signals.js';
@@ -7,7 +8,7 @@ import { connectionSettings } from './postgres-pool.js';
 
 // One channel of PostgreSQL for all of ours: a process listens once, and ours need no names that PostgreSQL accepts.
 const postgresChannel = 'waxwing_signals';
-const reconnectMilliseconds = { first: 100, cap: 5_000 };
+const reconnect = { firstMilliseconds: 100, capMilliseconds: 5_000 };
 const heartbeatMilliseconds = 10_000;
 const answerTimeoutMilliseconds = 5_000;
 const sendAgainMilliseconds = 1_000;
@@ -145,8 +146,8 @@ export class PostgresSignals implements Signals {
   }
 
   #scheduleReconnect(): void {
-    const { first, cap } = reconnectMilliseconds;
-    const wait = Math.min(cap, first * 2 ** Math.min(this.#failures++, 10));
+    this.#failures += 1;
+    const wait = backOffMilliseconds({ attempt: this.#failures, ...reconnect });
     this.#reconnectTimer = setTimeout(() => {
       this.#connected().then(
         () => this.#listeners.tellAllOfGap(),

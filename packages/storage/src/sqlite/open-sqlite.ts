@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { describeOpenness, makePrivateFile } from '../database-file.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
-import { describeOpenness, makePrivateFile } from '../private-file.js';
 import { isBusy } from './sqlite-errors.js';
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>;

@@ -1,4 +1,5 @@
 import type { QueryResult } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { SqliteDatabase, SqliteStatement } from './open-sqlite.js';
 
 const maximumCachedStatements = 500;
@@ -12,7 +13,7 @@ interface PreparedStatement {
 /** One connection, with the statements that it has prepared: preparing costs more than most of them. */
 export class StatementCache {
   readonly database: SqliteDatabase;
-  readonly #statements = new Map<string, PreparedStatement>();
+  readonly #statements = new LRUCache<string, PreparedStatement>({ max: maximumCachedStatements });
 
   constructor(database: SqliteDatabase) {
     this.database = database;
@@ -23,6 +24,7 @@ export class StatementCache {
     const { statement } = prepared;
     const values = parameters as Parameters<SqliteStatement['all']>;
     if (prepared.columns.length > 0) {
+      // It was told to answer arrays, of which its types know nothing.
       const rows = statement.all(...values) as unknown as readonly (readonly unknown[])[];
       // A `select *` has more columns once a migration, of this process or another, has added some.
       if (rows[0] !== undefined && rows[0].length !== prepared.columns.length) {
@@ -46,10 +48,6 @@ export class StatementCache {
     const columns = columnsOf(statement);
     if (columns.length > 0) statement.setReturnArrays(true);
     const prepared = { statement, columns };
-    if (this.#statements.size >= maximumCachedStatements) {
-      const [oldest] = this.#statements.keys();
-      if (oldest !== undefined) this.#statements.delete(oldest);
-    }
     this.#statements.set(sql, prepared);
     return prepared;
   }

@@ -8,14 +8,17 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ApnsConnection } from '../../../../apps/relay/src/deliveries/apns/apns-connection.js';
-import { type ApnsEnding, ApnsExchange } from '../../../../apps/relay/src/deliveries/apns/apns-exchange.js';
+import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
+import { rebuildAps } from '../../../../apps/relay/src/deliveries/requests/read-push-request.js';
+import { ApnsConnection } from '../../../../apps/relay/src/deliveries/vendors/apns/connection.js';
+import {
+  type ApnsEnding,
+  ApnsExchange,
+} from '../../../../apps/relay/src/deliveries/vendors/apns/exchange.js';
 import {
   type ApnsNotification,
   buildApnsNotification,
-} from '../../../../apps/relay/src/deliveries/apns/apns-notification.js';
-import { rebuildAps } from '../../../../apps/relay/src/deliveries/aps.js';
-import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
+} from '../../../../apps/relay/src/deliveries/vendors/apns/message.js';
 import { until } from './deliveries-under-test.js';
 
 const time = { now: 1_000_000 };

@@ -1,11 +1,11 @@
 import { constants, createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ApnsTimings } from '../../../../apps/relay/src/deliveries/apns/apns-connection.js';
-import type { ApnsResult } from '../../../../apps/relay/src/deliveries/apns/apns-exchange.js';
-import { ApnsPool } from '../../../../apps/relay/src/deliveries/apns/apns-pool.js';
 import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { ReachLog } from '../../../../apps/relay/src/deliveries/reach-log.js';
+import type { ApnsTimings } from '../../../../apps/relay/src/deliveries/vendors/apns/connection.js';
+import type { ApnsResult } from '../../../../apps/relay/src/deliveries/vendors/apns/exchange.js';
+import { ApnsPool } from '../../../../apps/relay/src/deliveries/vendors/apns/pool.js';
+import { ReachLog } from '../../../../apps/relay/src/deliveries/vendors/reach-log.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { until } from './deliveries-under-test.js';
 
@@ -125,7 +125,7 @@ describe('the connections to APNs', () => {
     expect(await send()).toMatchObject({ kind: 'answered' });
   });
 
-  it('that refuse a stream again and again are not asked for ever', async () => {
+  it('that refuse a stream again and again are not asked without end', async () => {
     let streams = 0;
     peer.on('stream', (stream) => {
       streams += 1;

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { runRelayCommand } from '../command-line-under-test.js';
 
 const app = 'fcm:some-project';

@@ -1,14 +1,14 @@
 import type { MigrationSet } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
 import { deliveryMigrations } from '../../../../apps/relay/src/deliveries/delivery-tables.js';
-import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
+import { type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
 eachBackend((backend) => {
   it('breakers are opened, confirmed once, opened again and closed, each app and kind by itself', async () => {
-    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrationSets }));
+    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     await store.open({ app: 'b', kind: 'deletion', reason: 'too many', at: 1 });
     await store.open({ app: 'a', kind: 'credential', reason: 'refused', at: 2 });
     await store.open({ app: 'a', kind: 'deletion', reason: 'too many', at: 3 });
@@ -34,7 +34,7 @@ eachBackend((backend) => {
   });
 
   it('deletions are frozen by realm and server, confirmed for the whole app, and thaw each by itself', async () => {
-    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrationSets }));
+    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     for (const scope of ['realm x', 'server y', 'realm z']) {
       await store.open({ app: 'a', kind: 'deletion', scope, reason: 'too many', at: 1 });
     }
@@ -52,7 +52,7 @@ eachBackend((backend) => {
   });
 
   it('a process that sees more dead tokens holds what is frozen, and undoes no confirmation', async () => {
-    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrationSets }));
+    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     const at = { app: 'a', scope: 'realm x' };
     expect(await store.heldAt(at)).toBeUndefined();
     await store.open({ ...at, kind: 'deletion', reason: 'too many', at: 1 });
@@ -67,14 +67,14 @@ eachBackend((backend) => {
     const url = await backend.freshUrl();
     const { '0003-breaker-scopes': _newer, ...migrations } = deliveryMigrations.migrations;
     const older: MigrationSet = { ...deliveryMigrations, migrations };
-    const sets = relayMigrationSets.map((set) => (set === deliveryMigrations ? older : set));
+    const sets = relayMigrations.map((set) => (set === deliveryMigrations ? older : set));
     const before = await backend.open<RelayTables>({ url, migrations: sets });
     await before.write(({ db }) =>
       sql`insert into app_breakers (app, kind, reason, opened_at, confirmed_at)
         values ('a', 'deletion', 'too many', 1, null), ('b', 'deletion', 'too many', 2, 3)`.execute(db),
     );
     await before.close();
-    const store = new BreakerStore(await backend.open<RelayTables>({ url, migrations: relayMigrationSets }));
+    const store = new BreakerStore(await backend.open<RelayTables>({ url, migrations: relayMigrations }));
     expect(await store.list()).toEqual([
       { app: 'a', kind: 'deletion', scope: '', reason: 'too many', openedAt: 1, confirmedAt: undefined },
       { app: 'b', kind: 'deletion', scope: '', reason: 'too many', openedAt: 2, confirmedAt: 3 },

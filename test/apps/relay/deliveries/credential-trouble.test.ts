@@ -95,7 +95,7 @@ describe('a revoked APNs key', () => {
     expect((await device(ids[0] ?? 0)).expired_at).toBeNull();
   });
 
-  it('that is replaced by another key file is used anew at the next probe', async () => {
+  it('that is replaced by another key file is used from the next probe on', async () => {
     let keyFile = '';
     relay = await startDeliveriesUnderTest({
       apps: (vendors) => {

@@ -1,12 +1,8 @@
 import { afterEach } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
-import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/apps/deletion-breakers.js';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
+import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/breakers/deletion-breakers.js';
 import type { Delivery, Notification } from '../../../../apps/relay/src/deliveries/delivery.js';
-import {
-  type RelayDatabase,
-  type RelayTables,
-  relayMigrationSets,
-} from '../../../../apps/relay/src/relay-tables.js';
+import { type RelayDatabase, type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { sqliteBackend } from '../../../support/test-databases.js';
 
@@ -26,7 +22,7 @@ afterEach(() => {
 export async function startProcess(
   onChange: (app: string, frozen: number) => void = () => undefined,
 ): Promise<DeletionBreakers> {
-  database ??= await backend.open<RelayTables>({ migrations: relayMigrationSets });
+  database ??= await backend.open<RelayTables>({ migrations: relayMigrations });
   store ??= new BreakerStore(database);
   const { log, text } = createMemoryLog();
   logged = text;

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import type { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
 import fc from '../../../support/fast-check.js';
 import {
   app,
@@ -109,7 +109,7 @@ describe('deletions that an operator confirmed', () => {
     expect(await store?.list()).toMatchObject([{ confirmedAt: time.now - 60_000 }]);
   });
 
-  it('can be frozen anew when the day is over', async () => {
+  it('can be frozen again when the day is over', async () => {
     const breakers = await startProcess();
     await hear(breakers, 100, 1);
     await store?.confirm(app, time.now);

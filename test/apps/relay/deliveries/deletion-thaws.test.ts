@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DeletionBreakers } from '../../../../apps/relay/src/deliveries/apps/deletion-breakers.js';
+import type { DeletionBreakers } from '../../../../apps/relay/src/deliveries/breakers/deletion-breakers.js';
 import type { Delivery } from '../../../../apps/relay/src/deliveries/delivery.js';
 import { app, delivery, frozen, hear, hour, startProcess, time } from './deletion-breakers-under-test.js';
 

@@ -8,7 +8,8 @@ import {
   relayNotifyRequest,
   relayReceiptsPath,
 } from '@waxwing/protocol';
-import { EnvironmentReader, Metrics } from '@waxwing/service';
+import { EnvironmentReader } from '@waxwing/service/config';
+import { Metrics } from '@waxwing/service/metrics';
 import { describe, expect, it } from 'vitest';
 import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';
 import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';

@@ -9,15 +9,10 @@ import {
   relayReceiptsPath,
   stringifyJson,
 } from '@waxwing/protocol';
-import {
-  type Clock,
-  createHttpApp,
-  EnvironmentReader,
-  Metrics,
-  Readiness,
-  readinessAnswer,
-  Secret,
-} from '@waxwing/service';
+import { EnvironmentReader, Secret } from '@waxwing/service/config';
+import { bindOperations, createHttpApp, Readiness, readinessAnswer } from '@waxwing/service/http';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { Metrics } from '@waxwing/service/metrics';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { createDeliveries } from '../../../../apps/relay/src/deliveries/create-deliveries.js';
 import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';
@@ -25,12 +20,13 @@ import {
   type DeliveryTimings,
   productionTimings,
 } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { notifyOperation } from '../../../../apps/relay/src/deliveries/notify-operation.js';
-import { receiptsOperation } from '../../../../apps/relay/src/deliveries/receipts-operation.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { notify } from '../../../../apps/relay/src/deliveries/requests/notify-operation.js';
+import { findReceipts } from '../../../../apps/relay/src/deliveries/requests/receipts-operation.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { placeOfToken, type TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unreadable-tokens.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { openSharedQuotas } from '../../../../apps/relay/src/servers/quota-exchange.js';
 import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
@@ -135,8 +131,12 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     ...{ configuration, clock, log, metrics, database, tokenVault, unreadableTokens, timings },
     random: Math.random,
   });
+  const { quotas, exchange } = await openSharedQuotas({
+    ...{ database, clock, log, notificationsPerMinute: configuration.notificationsPerMinute },
+    intervalMilliseconds: timings.quotaExchangeMilliseconds,
+  });
   const servers = new ServerDirectory(database.db, clock);
-  const operations = [notifyOperation({ servers, deliveries }), receiptsOperation({ servers, deliveries })];
+  const operations = bindOperations({ servers, quotas, deliveries }, [notify, findReceipts]);
   const checks = { vendors: () => deliveries.readiness(), keys: () => unreadableTokens.describe() };
   const readiness = new Readiness(checks, log);
   const app = await createHttpApp({ log, metrics, operations, readiness });
@@ -289,6 +289,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       await app.close();
       await database.jobs.stop(0);
       await deliveries.close(keepData ? patienceMilliseconds : 0);
+      await exchange.stop(keepData ? patienceMilliseconds : 0);
       await database.close();
       await own?.close();
       if (!keepData) rmSync(dir, { recursive: true, force: true });

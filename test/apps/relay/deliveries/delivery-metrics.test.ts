@@ -1,4 +1,4 @@
-import { Metrics } from '@waxwing/service';
+import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
 import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';
 

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { PushRequest } from '@waxwing/protocol';
-import { Metrics } from '@waxwing/service';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Attempt, DeliveryAttempts } from '../../../../apps/relay/src/deliveries/attempt-delivery.js';
-import {
-  DeliverNotifications,
-  type SettledItem,
-} from '../../../../apps/relay/src/deliveries/deliver-notifications.js';
+import type { DeliveryAttempts } from '../../../../apps/relay/src/deliveries/attempts/attempt-delivery.js';
 import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';
 import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { LoadLimit } from '../../../../apps/relay/src/deliveries/load-limit.js';
-import type { RecordAttempts } from '../../../../apps/relay/src/deliveries/record-attempts.js';
+import type { Outcome } from '../../../../apps/relay/src/deliveries/policy/judge-answer.js';
+import { LoadLimit } from '../../../../apps/relay/src/deliveries/queue/load-limit.js';
+import type {
+  FirstOutcome,
+  RecordOutcomes,
+} from '../../../../apps/relay/src/deliveries/queue/record-outcomes.js';
+import { DeliverNotifications } from '../../../../apps/relay/src/deliveries/requests/deliver-notifications.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import {
   type DeliveriesUnderTest,
@@ -20,7 +21,7 @@ import {
   until,
 } from './deliveries-under-test.js';
 
-const sent: Attempt = { kind: 'sent' };
+const sent: Outcome = { kind: 'sent' };
 let relay: DeliveriesUnderTest;
 beforeEach(async () => {
   relay = await startDeliveriesUnderTest();
@@ -45,9 +46,9 @@ function gate<Value>(): Gate<Value> {
 
 /** The real first try of a request, with a vendor and a database whose answers come when a test lets them. */
 function deliveringWith(options: {
-  attempt: () => Promise<Attempt>;
-  record: (items: readonly SettledItem[]) => Promise<Attempt[]>;
-  recordLate: (attempt: Attempt) => void;
+  attempt: () => Promise<Outcome>;
+  record: (items: readonly FirstOutcome[]) => Promise<Outcome[]>;
+  recordLate: (outcome: Outcome) => void;
 }) {
   const { database, tokenVault, deliveries, realmId, server } = relay;
   const delivering = new DeliverNotifications({
@@ -56,8 +57,8 @@ function deliveringWith(options: {
     receipts: deliveries.receipts,
     records: {
       record: options.record,
-      recordLate: async (_notification: unknown, attempt: Attempt) => options.recordLate(attempt),
-    } as unknown as RecordAttempts,
+      recordLate: async (_notification: unknown, outcome: Outcome) => options.recordLate(outcome),
+    } as unknown as RecordOutcomes,
     load: new LoadLimit({
       ...{ maximumInFlight: 100, maximumQueued: 100 },
       metrics: new DeliveryMetrics(new Metrics()),
@@ -70,7 +71,7 @@ function deliveringWith(options: {
 
 describe('a delivery that ends after its request was answered', () => {
   it('is written down only after what the answer said, which would else be taken for the newer', async () => {
-    const vendor = gate<Attempt>();
+    const vendor = gate<Outcome>();
     const database = gate<void>();
     const written: string[] = [];
     const recording = gate<void>();
@@ -79,10 +80,10 @@ describe('a delivery that ends after its request was answered', () => {
       record: async (items) => {
         recording.open();
         await database.opened;
-        written.push(...items.map(({ attempt }) => attempt.kind));
-        return items.map(({ attempt }) => attempt);
+        written.push(...items.map(({ outcome }) => outcome.kind));
+        return items.map(({ outcome }) => outcome);
       },
-      recordLate: (attempt) => written.push(attempt.kind),
+      recordLate: (outcome) => written.push(outcome.kind),
     });
     const answered = deliver(fcmRequest(await relay.addFcm('fcm-late')));
     // The budget is over and the database is slow; now the vendor answers.
@@ -90,7 +91,7 @@ describe('a delivery that ends after its request was answered', () => {
     vendor.open(sent);
     await new Promise((resolve) => setTimeout(resolve, 20));
     database.open();
-    expect(await answered).toMatchObject([{ attempt: { kind: 'retry', reason: 'UNDER_WAY' } }]);
+    expect(await answered).toMatchObject([{ outcome: { kind: 'retry', reason: 'UNDER_WAY' } }]);
     await until(() => written.length === 2);
     expect(written).toEqual(['retry', 'sent']);
   });
@@ -99,7 +100,7 @@ describe('a delivery that ends after its request was answered', () => {
 describe('a repeat whose first cannot be stored', () => {
   it('is stored in its place, however late that comes out', async () => {
     const database = gate<void>();
-    const stored: (readonly SettledItem[])[] = [];
+    const stored: (readonly FirstOutcome[])[] = [];
     let records = 0;
     const deliver = deliveringWith({
       attempt: async () => sent,
@@ -107,7 +108,7 @@ describe('a repeat whose first cannot be stored', () => {
         records += 1;
         if (records === 1) await database.opened;
         else stored.push(items.filter(({ isRepeat }) => !isRepeat));
-        return items.map(({ attempt }) => attempt);
+        return items.map(({ outcome }) => outcome);
       },
       recordLate: () => undefined,
     });
@@ -118,7 +119,7 @@ describe('a repeat whose first cannot be stored', () => {
     await new Promise((resolve) => setTimeout(resolve, 60));
     database.fail(new Error('the disk is full'));
     await expect(first).rejects.toThrow('the disk is full');
-    expect(await repeat).toMatchObject([{ attempt: { kind: 'retry', reason: 'INTERNAL' } }]);
-    expect(stored.flat()).toMatchObject([{ attempt: { kind: 'retry', reason: 'INTERNAL' } }]);
+    expect(await repeat).toMatchObject([{ outcome: { kind: 'retry', reason: 'INTERNAL' } }]);
+    expect(stored.flat()).toMatchObject([{ outcome: { kind: 'retry', reason: 'INTERNAL' } }]);
   });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { relayRegisterPath } from '@waxwing/protocol';
-import { createHttpApp, Metrics } from '@waxwing/service';
+import { bindOperations, createHttpApp } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, describe, expect, it } from 'vitest';
 import { registerDevice } from '../../../../apps/relay/src/registrations/register-device.js';
 import type { RegistrationBatches } from '../../../../apps/relay/src/registrations/registration-batches.js';
@@ -125,16 +126,16 @@ describe('a server that registers too much', () => {
   it('is answered 503, not 429, which stock servers take for the end of a registration', async () => {
     relay = await startDeliveriesUnderTest();
     const clock = () => Date.now();
-    const refusing = registerDevice({
+    const context = {
       servers: new ServerDirectory(relay.database.db, clock),
       // Nothing gets that far: the parameters are missing.
       registrations: {} as RegistrationBatches,
       quotas: new ServerQuotas(1, clock),
-    });
+    };
     const other = await createHttpApp({
       log: createMemoryLog().log,
       metrics: new Metrics(),
-      operations: [refusing],
+      operations: bindOperations(context, [registerDevice]),
       readiness: {},
     });
     const { authorization } = relay;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ReceiptStore, saveReceipts } from '../../../../apps/relay/src/deliveries/receipt-store.js';
-import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
+import { ReceiptStore, saveReceipts } from '../../../../apps/relay/src/deliveries/queue/receipt-store.js';
+import { type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
 const dayMilliseconds = 86_400_000;
@@ -8,7 +8,7 @@ const now = 1_800_000_000_000;
 
 eachBackend((backend) => {
   it('receipts are forgotten a day after they were settled, three if the job was lost, many at a time', async () => {
-    const database = await backend.open<RelayTables>({ migrations: relayMigrationSets });
+    const database = await backend.open<RelayTables>({ migrations: relayMigrations });
     const receipts = [
       { status: 'sent', days: 1, count: 1 },
       { status: 'rejected', days: 1.1, count: 600 },

@@ -1,11 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { decodeJwt, decodeProtectedHeader, importPKCS8 } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { ProviderToken } from '../../../../apps/relay/src/deliveries/apns/provider-token.js';
-import { ProviderTokenStore } from '../../../../apps/relay/src/deliveries/apns/provider-token-store.js';
-import type { ApnsApp } from '../../../../apps/relay/src/deliveries/apps/app-set.js';
-import { type RelayTables, relayMigrationSets } from '../../../../apps/relay/src/relay-tables.js';
+import type { ApnsApp } from '../../../../apps/relay/src/deliveries/vendors/apns/app.js';
+import {
+  ProviderToken,
+  ProviderTokenStore,
+} from '../../../../apps/relay/src/deliveries/vendors/apns/token.js';
+import { type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend, eachPostgres } from '../../../support/test-databases.js';
 import { apnsRequest, apnsToken, startDeliveriesUnderTest } from './deliveries-under-test.js';
@@ -14,7 +16,7 @@ const minute = 60_000;
 
 eachBackend((backend) => {
   async function setUp(processes: number) {
-    const database = await backend.open<RelayTables>({ migrations: relayMigrationSets });
+    const database = await backend.open<RelayTables>({ migrations: relayMigrations });
     const pem = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
       type: 'pkcs8',
       format: 'pem',

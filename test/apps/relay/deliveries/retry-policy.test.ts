@@ -11,7 +11,10 @@ import {
   retryDelay,
   retrySchedules,
 } from '../../../../apps/relay/src/deliveries/policy/retry-schedules.js';
-import type { UnansweredReason, VendorAnswer } from '../../../../apps/relay/src/deliveries/vendor-answer.js';
+import type {
+  UnansweredReason,
+  VendorAnswer,
+} from '../../../../apps/relay/src/deliveries/vendors/vendor-sender.js';
 
 const now = Date.UTC(2026, 0, 5, 12);
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/apps/breaker-store.js';
+import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import {
   apnsRequest,

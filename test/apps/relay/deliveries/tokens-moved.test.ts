@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/key-ring-token-vault.js';
 import { concludeTokenMove } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
 import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/token-vault.js';
 import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sealUnbound } from '../../../support/unbound-token.js';

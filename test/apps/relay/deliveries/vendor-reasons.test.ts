@@ -136,7 +136,7 @@ describe('what FCM says', () => {
   });
 
   it.each(Object.entries(fcm))(
-    '%s leads to its outcome, and the token fares as it should',
+    '%s leads to its outcome, and the token is kept or expires as it should',
     async (reason, expected) => {
       const token = `fcm-${reason}`;
       const device = await relay.addFcm(token);
@@ -165,7 +165,7 @@ describe('what APNs says', () => {
   });
 
   it.each(Object.entries(apns).map(([reason, expected], index) => [reason, expected, index] as const))(
-    '%s leads to its outcome, and the token fares as it should',
+    '%s leads to its outcome, and the token is kept or expires as it should',
     async (reason, expected, index) => {
       const token = apnsToken(1000 + index);
       // An app of its own, so that one app's refused credential holds back no other test.

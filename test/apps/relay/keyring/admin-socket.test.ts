@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { connect, createServer, Server } from 'node:net';
 import { join } from 'node:path';
-import { ConfigurationError } from '@waxwing/service';
+import { ConfigurationError } from '@waxwing/service/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   callAdminSocket,
@@ -23,12 +23,12 @@ import { freshFolder, ringOnDisk, sodium, startedAt } from './ring-material.js';
 
 async function open(path: string, options: { readonly idleMilliseconds?: number } = {}) {
   const { keeper } = await ringOnDisk();
-  const desk = {
+  const admin = {
     ...{ keeper, sodium, clock: () => startedAt },
     readKeyUses: async () => new Map(),
     takeOver: async () => undefined,
   };
-  return openAdminSocket(path, { desk, log: createMemoryLog().log, ...options });
+  return openAdminSocket(path, { admin, log: createMemoryLog().log, ...options });
 }
 
 /** As a relay leaves it that was killed: there, and nobody listens. */

@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigurationError, Secret, writePrivateFile } from '@waxwing/service';
+import { ConfigurationError, Secret, writePrivateFile } from '@waxwing/service/config';
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
 import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';
 import { checkKeyPair } from '../../../../apps/relay/src/keyring/check-key-ring.js';

@@ -1,13 +1,14 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Secret, type Terminal } from '@waxwing/service';
+import type { Terminal } from '@waxwing/service/command-line';
+import { Secret } from '@waxwing/service/config';
 import { runCommandLine } from '../../../../apps/relay/src/command-line.js';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { createKeyRingKeeper } from '../../../../apps/relay/src/keyring/open-key-ring.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
-import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
+import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
 import { sodium } from './ring-material.js';
 
 interface Ran {
@@ -106,9 +107,10 @@ export async function keysOf(terminal: KeyTerminal): Promise<readonly ListedKey[
 /** The ring itself, read past the commands. */
 export async function ringOf(terminal: KeyTerminal): Promise<KeyRing> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  const database = { db: {}, write: () => Promise.reject(new Error('no database is needed here')) };
-  const keeper = createKeyRingKeeper(configuration, { sodium, clock: () => terminal.now, database });
-  return (await keeper.read()).ring;
+  return withDatabase(terminal, async (database) => {
+    const keeper = createKeyRingKeeper(configuration, { sodium, clock: () => terminal.now, database });
+    return (await keeper.read()).ring;
+  });
 }
 
 /** A terminal on a machine where `keys init` was typed. */

@@ -11,7 +11,7 @@ const atOnce = 4;
 
 /** Lets a process change the ring, and ends it as a power cut would, `delayMilliseconds` after its first change. */
 async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, delayMilliseconds: number) {
-  const script = join(import.meta.dirname, 'rotate-forever.ts');
+  const script = join(import.meta.dirname, 'rotate-without-end.ts');
   const flags = ['--conditions=source', '--import', 'tsx', script];
   const child = spawn(process.execPath, [...flags, path, identityPath, auditPath], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writePrivateFile } from '@waxwing/service';
+import { writePrivateFile } from '@waxwing/service/config';
 import { generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
@@ -123,7 +123,7 @@ eachBackend((backend) => {
       expect(pair?.privateKey.every((byte) => byte === 0)).toBe(true);
     });
 
-    it('signs its list anew before it ends, and not before half of its time', async () => {
+    it('signs its list again before it ends, and not before half of its time', async () => {
       const here = await world(place);
       const { keyRing } = await open(here);
       const first = keyRing.publishedKeyList();
@@ -270,7 +270,7 @@ describe('a ring that is spoilt while the relay runs', () => {
     expect(live.keyRing.describe().problem).toBeUndefined();
   });
 
-  it('signs its list anew when an older ring is restored, running or not, so that phones still follow it', async () => {
+  it('signs its list again when an older ring is restored, running or not, so that phones still follow it', async () => {
     const { here, path, live } = await running();
     const backup = readFileSync(path);
     here.time.now += 1000;

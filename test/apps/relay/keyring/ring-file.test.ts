@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ConfigurationError, writePrivateFile } from '@waxwing/service';
+import { ConfigurationError, writePrivateFile } from '@waxwing/service/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
 import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';

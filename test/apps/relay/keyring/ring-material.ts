@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writePrivateFile } from '@waxwing/service';
+import { writePrivateFile } from '@waxwing/service/config';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { generateX25519Identity } from 'age-encryption';
 import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';

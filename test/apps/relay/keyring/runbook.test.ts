@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EnvironmentReader } from '@waxwing/service';
+import { EnvironmentReader } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
 import { readKeyRingEnvironment } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { eachPostgres } from '../../../support/test-databases.js';

@@ -1,4 +1,4 @@
-import type { RegistrationRefusal } from '../../../../apps/relay/src/registrations/registration-store.js';
+import type { RegistrationRefusal } from '../../../../apps/relay/src/registrations/registration-batches.js';
 
 /** The ids of devices that were all kept. */
 export function deviceIds(outcomes: readonly (number | RegistrationRefusal)[]): number[] {

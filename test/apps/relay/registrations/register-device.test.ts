@@ -197,7 +197,7 @@ eachBackend((backend) => {
   });
 
   it('takes a registration from the quota of its server before anything of it is looked at', async () => {
-    const { quotas } = relay.context.deliveries;
+    const { quotas } = relay.context;
     quotas.take(relay.server.serverId, 600_000);
     const refused = await relay.register({});
     expect(refused).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });

@@ -1,10 +1,10 @@
 import type { PushAccountId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { forgetPresentedRegistrations } from '../../../../apps/relay/src/registrations/presented-registrations.js';
 import {
   isBoundTo,
   markSealedRegistration,
-} from '../../../../apps/relay/src/registrations/registration-binding.js';
+} from '../../../../apps/relay/src/registrations/open-registration.js';
+import { forgetPresentedRegistrations } from '../../../../apps/relay/src/registrations/presented-registrations.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors } from '../../../support/shared-vectors.js';

@@ -1,13 +1,13 @@
-import { maximumEncryptedRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { maximumEncryptedPushRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { rememberOpenedTokens } from '../../../../apps/relay/src/deliveries/opened-tokens.js';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/key-ring-token-vault.js';
 import { newKeyRing, newTokenKey } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/token-vault.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
 import { decodeSealedRegistration } from '../../../../apps/relay/src/registrations/open-registration.js';
+import { rememberOpenedTokens } from '../../../../apps/relay/src/registrations/opened-tokens.js';
 import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
 import { setApnsEnvironment } from '../../../../apps/relay/src/registrations/relay-device-store.js';
 import { placeOfToken } from '../../../../apps/relay/src/registrations/token-vault.js';
@@ -15,9 +15,9 @@ import {
   findUnreadableDevices,
   removeUnreadableDevices,
 } from '../../../../apps/relay/src/registrations/unreadable-devices.js';
-import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
-import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
+import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
+import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
 import { sealUnbound } from '../../../support/unbound-token.js';
@@ -62,7 +62,7 @@ eachBackend((backend) => {
   afterEach(() => database.close());
 
   function present(...presented: readonly Presented[]) {
-    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapBouncerKeys() });
+    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapRegistrationKeys() });
     return store.saveAll(presented.map(opened), 1);
   }
   const save = async (...presented: readonly Presented[]) => deviceIds(await present(...presented));
@@ -189,8 +189,10 @@ describe('two relays that save the same devices in opposite orders', () => {
 });
 
 it('opens no box that is longer than any registration', () => {
-  const longest = 'A'.repeat(maximumEncryptedRegistrationCharacters);
-  expect(decodeSealedRegistration(longest)).toHaveLength((maximumEncryptedRegistrationCharacters / 4) * 3);
+  const longest = 'A'.repeat(maximumEncryptedPushRegistrationCharacters);
+  expect(decodeSealedRegistration(longest)).toHaveLength(
+    (maximumEncryptedPushRegistrationCharacters / 4) * 3,
+  );
   expect(decodeSealedRegistration(`${longest}AAAA`)).toBeUndefined();
 });
 

@@ -1,8 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  scheduleRemovalOfOldRows,
-  sequenceRetentionMilliseconds,
-} from '../../../../apps/relay/src/remove-old-rows.js';
+import { sequenceRetentionMilliseconds } from '../../../../apps/relay/src/scheduled-jobs.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors } from '../../../support/shared-vectors.js';
@@ -143,12 +140,8 @@ eachBackend((backend) => {
     });
 
     it('is forgotten 400 days after the last one in force, and refused ones delay nothing', async () => {
-      const { database, context } = relay;
-      scheduleRemovalOfOldRows({
-        ...{ database, clock: context.clock, metrics: context.metrics },
-        keyRing: { forgetOldUses: async () => 0 },
-      });
-      await database.jobs.start();
+      const { database } = relay;
+      await relay.startJobs();
       await register({ sequence: 9 });
       const remembered = () => database.db.selectFrom('registration_sequences').select('sequence').execute();
       const start = relay.time.now;

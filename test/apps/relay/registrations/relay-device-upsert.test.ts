@@ -1,6 +1,6 @@
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import {
   type RelayDeviceRow,
   RelayDeviceUpsert,
@@ -19,7 +19,7 @@ const device = fc.record({
 const groups = fc.array(fc.array(device, { minLength: 1, maxLength: 150 }), { minLength: 1, maxLength: 4 });
 
 eachBackend((backend) => {
-  it('gives each device one row and one id for ever, whatever arrives together, and keeps what came last', async () => {
+  it('gives each device one row and one lasting id, whatever arrives together, and keeps what came last', async () => {
     const url = new Secret(await backend.freshUrl());
     const database = await openRelayDatabase({
       url,

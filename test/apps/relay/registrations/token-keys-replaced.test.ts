@@ -1,7 +1,7 @@
 import type { PushAccountId } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service';
+import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-relay-database.js';
+import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
 import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
 import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
 import {
@@ -9,9 +9,9 @@ import {
   type TokenRow,
   type TokenVault,
 } from '../../../../apps/relay/src/registrations/token-vault.js';
-import type { RelayDatabase } from '../../../../apps/relay/src/relay-tables.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
-import { createMapBouncerKeys } from '../../../support/map-bouncer-keys.js';
+import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
+import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { realmUuid } from '../relay-under-test.js';
@@ -48,7 +48,7 @@ eachBackend((backend) => {
   afterEach(() => database.close());
 
   async function register(tokenVault: TokenVault, tokens: readonly string[]) {
-    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapBouncerKeys() });
+    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapRegistrationKeys() });
     const registrations = tokens.map((token) => {
       const target = { tokenKind: 'fcm', token } as const;
       const device = { realmId, pushAccountId: 7n as PushAccountId, target, registeredAt: 1 };
@@ -87,7 +87,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('writes what nobody registers again anew, keeping ids, and has the old key destroyed only then', async () => {
+  it('encrypts with the new key what nobody registers again, keeping ids, and has the old key destroyed only then', async () => {
     const tokens = Array.from({ length: 450 }, (_, index) => `token ${index}`);
     const ids = await register(before, tokens);
     expect(await reencrypt(false)).toEqual([]);
@@ -113,7 +113,7 @@ eachBackend((backend) => {
     expect([first, last].map((id) => rows.get(id)?.token.slice(0, 4))).toEqual(['new:', 'new:']);
   });
 
-  it('looks at a small number of devices at a time, also where none has to be written anew', async () => {
+  it('looks at a small number of devices at a time, also where none has to be encrypted again', async () => {
     await register(
       after,
       Array.from({ length: 2100 }, (_, index) => `token ${index}`),

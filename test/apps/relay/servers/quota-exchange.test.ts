@@ -1,14 +1,10 @@
-import type { Clock } from '@waxwing/service';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type RelayDatabase,
-  type RelayTables,
-  relayMigrationSets,
-} from '../../../../apps/relay/src/relay-tables.js';
 import { QuotaExchange } from '../../../../apps/relay/src/servers/quota-exchange.js';
 import { maximumServers, ServerQuotas } from '../../../../apps/relay/src/servers/server-quotas.js';
 import { forgetFullQuotas, UsedQuotaStore } from '../../../../apps/relay/src/servers/used-quota-store.js';
+import { type RelayDatabase, type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
 import { CuttableProxy } from '../../../support/cuttable-proxy.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
@@ -70,7 +66,7 @@ describe('the quota of several processes on one database', () => {
     /** Two connections where a second process is possible, one otherwise. */
     async function openTwice(): Promise<readonly [RelayDatabase, RelayDatabase]> {
       const url = await backend.freshUrl();
-      const open = () => backend.open<RelayTables>({ migrations: relayMigrationSets, url });
+      const open = () => backend.open<RelayTables>({ migrations: relayMigrations, url });
       const first = await open();
       return [first, backend.name === 'postgres' ? await open() : first];
     }
@@ -227,7 +223,7 @@ describe('the quota of several processes on one database', () => {
   eachPostgres((backend) => {
     it('is counted on, and stopping does not wait, while the database keeps the row to itself', async () => {
       const url = await backend.freshUrl();
-      const open = () => backend.open<RelayTables>({ migrations: relayMigrationSets, url });
+      const open = () => backend.open<RelayTables>({ migrations: relayMigrations, url });
       const [database, locker] = [await open(), await open()];
       const one = startProcess(database, () => noon);
       await locker.db.transaction().execute(async (transaction) => {
@@ -275,7 +271,7 @@ async function startBehindProxy(backend: TestBackend, clock: Clock) {
   url.host = `127.0.0.1:${proxy.port}`;
   const open = () =>
     backend.open<RelayTables>({
-      migrations: relayMigrationSets,
+      migrations: relayMigrations,
       url: url.href,
       // The outage is told to whoever asks; what goes on in the background meanwhile is not looked at here.
       onJobError: () => undefined,

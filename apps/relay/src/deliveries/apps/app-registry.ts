@@ -1,20 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import { type Clock, ConfigurationError, type Log } from '@waxwing/service';
-import { ApnsSender } from '../apns/apns-sender.js';
-import { ProviderToken } from '../apns/provider-token.js';
-import type { ProviderTokenStore } from '../apns/provider-token-store.js';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
 import type { Delivery, Vendor } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';
-import { FcmSender } from '../fcm/fcm-sender.js';
-import type { VendorSender } from '../vendor-sender.js';
-import { type ApnsApp, type AppSet, type FcmApp, findApnsApp, findFcmApp } from './app-set.js';
-import { readAppsFile } from './read-apps-file.js';
+import { type ApnsApp, findApnsApp } from '../vendors/apns/app.js';
+import { ApnsSender } from '../vendors/apns/sender.js';
+import { ProviderToken, type ProviderTokenStore } from '../vendors/apns/token.js';
+import { type FcmApp, findFcmApp } from '../vendors/fcm/app.js';
+import { FcmSender } from '../vendors/fcm/sender.js';
+import type { VendorSender } from '../vendors/vendor-sender.js';
+import { type AppSet, readAppsFile } from './read-apps-file.js';
 
 /** The way that one app's notifications take. */
 export interface AppRoute {
-  /** `fcm:<project>` or `apns:<bundle id>:<environment>`: what breakers and metrics name. */
+  /**
+   * `fcm:<project>` or `apns:<bundle id>:<environment>`, with `*` for all bundle ids that one entry of the apps file
+   * serves without naming them: what breakers and metrics name. Phones choose none of it that the apps file leaves open.
+   */
   readonly appId: string;
   readonly vendor: Vendor;
   /** Names the credential and its file, for people. */
@@ -73,10 +78,10 @@ export class AppRegistry {
       return app && this.#routeOf(app, `fcm:${app.projectId}`);
     }
     const app = findApnsApp(this.#apps, target.iosAppId);
-    return app && this.#routeOf(app, `apns:${target.iosAppId}:${environment}`);
+    return app && this.#routeOf(app, `apns:${app.topics === '*' ? '*' : target.iosAppId}:${environment}`);
   }
 
-  /** Reads the apps file anew, so that a mended credential is used without a restart; what did not change keeps its connections. */
+  /** Reads the apps file again, so that a mended credential is used without a restart; what did not change keeps its connections. */
   async reload(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;

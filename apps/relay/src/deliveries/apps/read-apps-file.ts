@@ -1,10 +1,17 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import { parseJson, uuid } from '@waxwing/protocol';
-import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service';
+import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { type CryptoKey, importPKCS8 } from 'jose';
 import { z } from 'zod';
-import { type ApnsApp, type AppSet, type FcmApp, isDefaultFcmApp } from './app-set.js';
+import type { ApnsApp } from '../vendors/apns/app.js';
+import { type FcmApp, isDefaultFcmApp } from '../vendors/fcm/app.js';
+
+/** Every credential that the relay holds with a vendor. */
+export interface AppSet {
+  readonly fcm: readonly FcmApp[];
+  readonly apns: readonly ApnsApp[];
+}
 
 const bundleId = z.string().regex(/^[.a-zA-Z0-9-]{1,255}$/, 'must be a bundle id such as org.example.App');
 const tenCharacters = z

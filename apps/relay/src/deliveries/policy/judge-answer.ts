@@ -1,37 +1,62 @@
-import type { DeliveryFault } from '@waxwing/protocol';
-import { parseRetryAfter } from '@waxwing/service';
+import type { ApnsEnvironment, DeliveryFault } from '@waxwing/protocol';
+import { parseRetryAfter } from '@waxwing/service/http';
 import { type Delivery, expiresAt, type Vendor } from '../delivery.js';
-import type { VendorAnswer } from '../vendor-answer.js';
-import { findPolicy } from './find-policy.js';
+import type { VendorAnswer } from '../vendors/vendor-sender.js';
 import { type RetryScheduleName, retryDelay, retrySchedules } from './retry-schedules.js';
+import { apnsPolicy, fcmPolicy, type PolicyRow, unansweredPolicy } from './vendor-policy.js';
 
-/** What came of one delivery, as far as it says nothing about the app's credential. */
-export type PlainOutcome =
-  | { readonly kind: 'sent' }
-  /** The token is dead, for a device that registered before `ifRegisteredBefore` (Unix milliseconds). */
-  | { readonly kind: 'gone'; readonly reason: string; readonly ifRegisteredBefore: number }
-  | {
-      readonly kind: 'retry';
-      readonly reason: string;
-      readonly at: number;
-      /** Whether it may have been sent all the same. */
-      readonly isInDoubt: boolean;
-    }
-  | { readonly kind: 'rejected'; readonly reason: string; readonly fault: DeliveryFault };
+type Unaccepted = Exclude<VendorAnswer, { kind: 'accepted' }>;
 
-/** What came of one delivery. */
+/** What came of one delivery: judged here, recorded, kept as a receipt, and told to its server. */
 export type Outcome =
-  | PlainOutcome
-  /** The app's credential was refused, which says nothing about this notification: hold it until it works again. */
+  | {
+      readonly kind: 'sent';
+      /** Which of Apple's systems took it, where that is not the one that the phone named. */
+      readonly workedEnvironment?: ApnsEnvironment;
+    }
+  | {
+      readonly kind: 'gone';
+      readonly reason: string;
+      /**
+       * The token is dead for a device that registered before then (Unix milliseconds). Left out where there is no device
+       * to expire.
+       */
+      readonly ifRegisteredBefore?: number;
+    }
+  | RetryOutcome
+  | RejectedOutcome;
+
+export interface RetryOutcome {
+  readonly kind: 'retry';
+  readonly reason: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** False when the notification was only held back, which does not count against it. */
+  readonly isTry: boolean;
+  /** Whether it may have been sent all the same. */
+  readonly isInDoubt?: boolean;
+}
+
+interface RejectedOutcome {
+  readonly kind: 'rejected';
+  readonly reason: string;
+  readonly fault: DeliveryFault;
+}
+
+/** An answer that blames the app's credential, so that the outcome is for the credential's breaker to decide. */
+export type CredentialVerdict =
+  /** The credential was refused, which says nothing about this notification: hold it until it works again. */
   | {
       readonly kind: 'credential-trouble';
       readonly reason: string;
       readonly trouble: 'refused' | 'mint-throttled';
     }
-  /** The app's credential may have been refused. What holds for this notification unless it turns out that it was. */
-  | { readonly kind: 'credential-suspected'; readonly reason: string; readonly otherwise: RetryOutcome };
-
-type RetryOutcome = Extract<PlainOutcome, { kind: 'retry' | 'rejected' }>;
+  /** It may have been refused. What holds for this notification unless it turns out that it was. */
+  | {
+      readonly kind: 'credential-suspected';
+      readonly reason: string;
+      readonly otherwise: RetryOutcome | RejectedOutcome;
+    };
 
 export interface JudgeOptions {
   readonly now: number;
@@ -50,8 +75,8 @@ export interface AnsweredDelivery {
   readonly doubtsBefore: number;
 }
 
-/** The outcome that the policy table gives an answer, once first aid is past. */
-export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): Outcome {
+/** What the policy table makes of an answer, once what may be tried at once was tried. */
+export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): Outcome | CredentialVerdict {
   const { vendor, answer, delivery } = answered;
   if (answer.kind === 'accepted') return { kind: 'sent' };
   const row = findPolicy(vendor, answer);
@@ -94,9 +119,9 @@ function judgeRetry(
   scheduleName: RetryScheduleName,
   reason: string,
   { now, random, delayDivisor }: JudgeOptions,
-): RetryOutcome {
+): RetryOutcome | RejectedOutcome {
   const schedule = retrySchedules[scheduleName];
-  const rejected: RetryOutcome = { kind: 'rejected', reason, fault: 'vendor' };
+  const rejected: RejectedOutcome = { kind: 'rejected', reason, fault: 'vendor' };
   if ('maximumTries' in schedule && doubtsBefore + 1 >= schedule.maximumTries) return rejected;
   const retryAfterMilliseconds =
     answer.kind === 'refused' ? parseRetryAfter(answer.retryAfter, now) : undefined;
@@ -104,9 +129,53 @@ function judgeRetry(
   const at = Math.ceil(now + delay);
   const { notification } = delivery;
   const stopAt = Math.min(expiresAt(notification), notification.receivedAt + schedule.stopAfterMilliseconds);
-  return at >= stopAt ? rejected : { kind: 'retry', reason, at, isInDoubt: scheduleName === 'ambiguous' };
+  if (at >= stopAt) return rejected;
+  return { kind: 'retry', reason, at, isTry: true, isInDoubt: scheduleName === 'ambiguous' };
 }
 
 function assertNever(row: never, { notification }: Delivery): never {
   throw new Error(`no rule for ${JSON.stringify(row)} of notification ${notification.notificationId}`);
+}
+
+/** The row of the policy table for an answer. A reason that no table knows is judged by its HTTP status. */
+export function findPolicy(vendor: Vendor, answer: Unaccepted): PolicyRow {
+  if (answer.kind === 'unanswered') return unansweredPolicy[answer.why];
+  const table: Readonly<Record<string, PolicyRow>> = vendor === 'fcm' ? fcmPolicy : apnsPolicy;
+  if (Object.hasOwn(table, answer.reason)) return table[answer.reason] as PolicyRow;
+  return byStatus(vendor, answer.httpStatus);
+}
+
+function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
+  if (httpStatus === 401 || httpStatus === 403) return { outcome: 'credential-suspected' };
+  if (httpStatus === 429) {
+    return { outcome: 'retry', schedule: vendor === 'fcm' ? 'fcmQuota' : 'apnsDeviceThrottle' };
+  }
+  if (httpStatus >= 400 && httpStatus < 500) return { outcome: 'rejected', fault: 'relay' };
+  return { outcome: 'retry', schedule: vendor === 'fcm' ? 'fcmUnavailable' : 'apnsUnavailable' };
+}
+
+/** Whether the vendor judged the notification on its merits, so that it took the credential; a busy one did not. */
+export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
+  if (answer.kind === 'accepted') return true;
+  const { outcome } = findPolicy(vendor, answer);
+  return outcome === 'gone' || outcome === 'rejected';
+}
+
+/** Whether the answer is about the credential, or may be, so that it says nothing certain about the token. */
+export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
+  if (answer.kind === 'accepted' || provesCredential(vendor, answer)) return false;
+  return findPolicy(vendor, answer).outcome !== 'retry';
+}
+
+/** Whether the vendor wants this phone, and no other, to be left alone for a while. */
+export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
+  const row = findPolicy(vendor, answer);
+  return row.outcome === 'retry' && row.schedule === 'apnsDeviceThrottle';
+}
+
+/** A reason as a metric's label: one of the tables', or `other`, so that a vendor cannot add labels without end. */
+export function reasonLabel(vendor: Vendor, answer: VendorAnswer): string {
+  if (answer.kind === 'accepted') return '';
+  if (answer.kind === 'unanswered') return answer.why;
+  return Object.hasOwn(vendor === 'fcm' ? fcmPolicy : apnsPolicy, answer.reason) ? answer.reason : 'other';
 }

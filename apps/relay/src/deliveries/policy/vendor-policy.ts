@@ -1,9 +1,9 @@
 import type { DeliveryFault } from '@waxwing/protocol';
-import type { UnansweredReason } from '../vendor-answer.js';
+import type { UnansweredReason } from '../vendors/vendor-sender.js';
 import type { RetryScheduleName } from './retry-schedules.js';
 
 /** What to try once, at once, before the rest of the row counts. */
-type FirstAid =
+type SecondTry =
   /** The token may belong to Apple's other system. */
   | 'other-environment'
   /** The credential may only be too old. */
@@ -12,7 +12,7 @@ type FirstAid =
   | 'again';
 
 /** What a vendor's reason means for one notification. */
-export type PolicyRow = { readonly firstAid?: FirstAid } & (
+export type PolicyRow = { readonly secondTry?: SecondTry } & (
   | {
       readonly outcome: 'gone';
       /** Whether the vendor says since when; then the token dies only if it was not registered later. */
@@ -24,7 +24,7 @@ export type PolicyRow = { readonly firstAid?: FirstAid } & (
   | { readonly outcome: 'credential-trouble' }
   /** The credential may be at fault or this token alone: it counts when several tokens say so. */
   | { readonly outcome: 'credential-suspected' }
-  /** New provider tokens came too often: the credential rests until it may be minted anew. */
+  /** New provider tokens came too often: the credential rests until a new one may be made. */
   | { readonly outcome: 'mint-throttled' }
 );
 
@@ -50,7 +50,7 @@ export const fcmPolicy = {
   FAILED_PRECONDITION: ourMistake,
   // The token belongs to another Firebase project: here the wrong project may be configured, so it never deletes.
   SENDER_ID_MISMATCH: configuration,
-  UNAUTHENTICATED: { firstAid: 'fresh-token', ...credential },
+  UNAUTHENTICATED: { secondTry: 'fresh-token', ...credential },
   // Firebase's own key for APNs or web push, which only some tokens need.
   THIRD_PARTY_AUTH_ERROR: perhapsCredential,
   // The service account has no right to send for the project, whatever the message.
@@ -71,7 +71,7 @@ export const fcmPolicy = {
 export const apnsPolicy = {
   Unregistered: goneSince,
   ExpiredToken: goneSince,
-  BadDeviceToken: { firstAid: 'other-environment', ...gone },
+  BadDeviceToken: { secondTry: 'other-environment', ...gone },
   // The topic is the registration's own, yet an app served with the wrong team's key looks the same: it never deletes.
   DeviceTokenNotForTopic: registration,
   BadTopic: registration,
@@ -88,10 +88,10 @@ export const apnsPolicy = {
   PayloadTooLarge: ourMistake,
   BadPath: ourMistake,
   MethodNotAllowed: ourMistake,
-  IdleTimeout: { firstAid: 'again', ...apnsUnavailable },
-  ExpiredProviderToken: { firstAid: 'fresh-token', ...credential },
+  IdleTimeout: { secondTry: 'again', ...apnsUnavailable },
+  ExpiredProviderToken: { secondTry: 'fresh-token', ...credential },
   // The phone chose the environment and the app, which a key may be restricted to.
-  UnrelatedKeyIdInToken: { firstAid: 'again', ...perhapsCredential },
+  UnrelatedKeyIdInToken: { secondTry: 'again', ...perhapsCredential },
   BadEnvironmentKeyIdInToken: perhapsCredential,
   Forbidden: perhapsCredential,
   InvalidProviderToken: credential,
@@ -102,7 +102,7 @@ export const apnsPolicy = {
   TooManyRequests: { outcome: 'retry', schedule: 'apnsDeviceThrottle' },
   InternalServerError: apnsUnavailable,
   ServiceUnavailable: apnsUnavailable,
-  Shutdown: { firstAid: 'again', ...apnsUnavailable },
+  Shutdown: { secondTry: 'again', ...apnsUnavailable },
 } as const satisfies Record<string, PolicyRow>;
 
 /** What happens below the vendors' protocols; the senders have already repeated what was provably not processed. */

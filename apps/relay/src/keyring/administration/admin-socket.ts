@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
-import { CommandError, ConfigurationError, type Log } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { Log } from '@waxwing/service/logging';
 import { withFileLock } from '@waxwing/storage';
 import { z } from 'zod';
-import { type DeskCommandName, deskCommands } from './desk-commands.js';
-import type { DeskCommand, KeyDesk } from './key-desk.js';
+import { type AdminCommandName, adminCommands } from './admin-commands.js';
+import type { AdminCommand, KeyAdmin } from './key-admin.js';
 import { describeDistrust, describeOpenFolder, readSocketFacts } from './trusted-socket.js';
 
 /*
@@ -14,7 +16,7 @@ import { describeDistrust, describeOpenFolder, readSocketFacts } from './trusted
  */
 
 const request = z.strictObject({
-  command: z.string().refine((name): name is DeskCommandName => Object.hasOwn(deskCommands, name)),
+  command: z.string().refine((name): name is AdminCommandName => Object.hasOwn(adminCommands, name)),
   arguments: z.unknown(),
   actor: z.string().max(100),
 });
@@ -29,23 +31,23 @@ const defaultIdleMilliseconds = 30_000;
 const maximumPathBytes = 103;
 const ownUid = process.geteuid?.() ?? 0;
 
-export interface DeskCall {
-  readonly command: DeskCommandName;
+export interface AdminCall {
+  readonly command: AdminCommandName;
   readonly arguments: JsonObject;
   readonly actor: string;
 }
 
 export interface AdminService {
-  readonly desk: KeyDesk;
+  readonly admin: KeyAdmin;
   readonly log: Log;
   /** How long a connection may be silent before it is closed; 30 seconds where nothing is said. */
   readonly idleMilliseconds?: number;
 }
 
 /** Does what a call asks. @throws CommandError or ConfigurationError when it must not be done. */
-export async function callDesk(desk: KeyDesk, call: DeskCall): Promise<JsonObject> {
-  const command: DeskCommand = deskCommands[call.command];
-  return command.run({ desk, actor: call.actor }, command.arguments.parse(call.arguments));
+export async function runAdminCommand(admin: KeyAdmin, call: AdminCall): Promise<JsonObject> {
+  const command: AdminCommand = adminCommands[call.command];
+  return command.run({ admin, actor: call.actor }, command.arguments.parse(call.arguments));
 }
 
 /**
@@ -92,7 +94,7 @@ async function openUnlessOpen(
  * that nobody else than this user or root listens there: a call may hold a private key.
  * @throws CommandError when it refuses, or is not trusted.
  */
-export async function callAdminSocket(path: string, call: DeskCall): Promise<JsonObject | undefined> {
+export async function callAdminSocket(path: string, call: AdminCall): Promise<JsonObject | undefined> {
   const socket = await connectTrusted(path);
   if (socket === undefined) return undefined;
   socket.write(`${JSON.stringify(call)}\n`);
@@ -106,11 +108,11 @@ export async function callAdminSocket(path: string, call: DeskCall): Promise<Jso
 
 async function serve(
   socket: Socket,
-  { desk, log, idleMilliseconds = defaultIdleMilliseconds }: AdminService,
+  { admin, log, idleMilliseconds = defaultIdleMilliseconds }: AdminService,
 ): Promise<void> {
   try {
     const call = request.parse(parseJson(await readLine(socket, idleMilliseconds)));
-    const answer = await callDesk(desk, call as DeskCall);
+    const answer = await runAdminCommand(admin, call as AdminCall);
     socket.end(`${JSON.stringify({ answer })}\n`);
   } catch (error) {
     const expected = error instanceof CommandError || error instanceof ConfigurationError;

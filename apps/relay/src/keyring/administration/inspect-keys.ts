@@ -1,15 +1,16 @@
 import { type JsonObject, verifyKeyList } from '@waxwing/protocol';
-import { CommandError, unixSeconds } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { unixSeconds } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
 import { currentSigningKey, openingKeys, type PublishedKeyList, primaryKey } from '../key-ring.js';
 import { followedAheadMilliseconds } from '../ring-clock.js';
-import { deskCommand } from './key-desk.js';
+import { adminCommand } from './key-admin.js';
 
 /** What an app is built with, and the key list as it is published. */
-export const exportPublic = deskCommand({
+export const exportPublic = adminCommand({
   arguments: z.strictObject({}),
-  run: ({ desk }) =>
-    desk.keeper.look((ring) => ({
+  run: ({ admin }) =>
+    admin.keeper.look((ring) => ({
       bouncer_public_key: primaryKey(ring).publicKey,
       signing_public_key: currentSigningKey(ring).publicKey,
       recovery_public_key: ring.recoveryPublicKey ?? null,
@@ -18,12 +19,12 @@ export const exportPublic = deskCommand({
 });
 
 /** Opens the ring, checks every key pair, and verifies the published list as a phone does. */
-export const verifyRing = deskCommand({
+export const verifyRing = adminCommand({
   arguments: z.strictObject({}),
-  async run({ desk }) {
+  async run({ admin }) {
     // Only public halves are looked at.
-    const ring = await desk.keeper.look((found) => found);
-    const { sodium, clock, keeper } = desk;
+    const ring = await admin.keeper.look((found) => found);
+    const { sodium, clock, keeper } = admin;
     keeper.requireClockOf(ring);
     if (ring.published === undefined)
       throw new CommandError('No key list was signed yet: start the relay once.');
@@ -41,7 +42,7 @@ export const verifyRing = deskCommand({
     );
     if (verdict.kind === 'refused') {
       throw new CommandError(
-        `The ring is sound, but phones would refuse its key list (${verdict.reason}): start the relay, which signs it anew, and check this machine's clock.`,
+        `The ring is sound, but phones would refuse its key list (${verdict.reason}): start the relay, which signs it again, and check this machine's clock.`,
       );
     }
     const opening = openingKeys(ring, clock()).length;

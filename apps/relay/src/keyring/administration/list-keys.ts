@@ -3,18 +3,18 @@ import { z } from 'zod';
 import type { AcceptedKey, BouncerKey, KeyRing } from '../key-ring.js';
 import { dayOf, type KeyUse, type KeyUses } from '../key-uses.js';
 import type { RotationPolicy } from '../rotation-policy.js';
-import { deskCommand } from './key-desk.js';
+import { adminCommand } from './key-admin.js';
 
 const daysShown = 30;
 
 /** Everything about the ring but its private halves. Instants are ISO 8601 text. */
-export const listKeys = deskCommand({
+export const listKeys = adminCommand({
   arguments: z.strictObject({}),
-  async run({ desk }) {
-    const uses = await desk.readKeyUses();
-    const { policy, store } = desk.keeper.options;
-    const surroundings = { uses, policy, now: desk.clock(), place: store.place };
-    return desk.keeper.look((ring) => describeRing(ring, surroundings));
+  async run({ admin }) {
+    const uses = await admin.readKeyUses();
+    const { policy, store } = admin.keeper.options;
+    const surroundings = { uses, policy, now: admin.clock(), place: store.place };
+    return admin.keeper.look((ring) => describeRing(ring, surroundings));
   },
 });
 

@@ -1,19 +1,18 @@
-import { CommandError } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
 import { z } from 'zod';
 import { newSigningKey, newTokenKey } from '../new-key-ring.js';
 import { recoverSigningKey, rotateSigningKey } from '../publish-key-list.js';
-import { changeRing, deskCommand } from './key-desk.js';
+
+import { tokenKeyNoticeMilliseconds } from '../ring-clock.js';
+import { adminCommand, changeRing } from './key-admin.js';
 
 const dryRun = z.boolean();
 
-// Long enough for every relay of the ring to have learnt of a token key before a row is written with it.
-const tokenKeyNoticeMilliseconds = 120_000;
-
 /** Replaces the key that signs the key list; `recoveryPrivateKey` (base64) endorses the new one after a theft. */
-export const replaceSigningKey = deskCommand({
+export const replaceSigningKey = adminCommand({
   arguments: z.strictObject({ recoveryPrivateKey: z.string().nullable(), dryRun }),
   run: (request, { recoveryPrivateKey, dryRun }) => {
-    const { sodium, clock } = request.desk;
+    const { sodium, clock } = request.admin;
     const next = newSigningKey(sodium, clock());
     return changeRing(request, {
       action: recoveryPrivateKey === null ? 'rotate-signing-key' : 'rotate-signing-key --recovery-key',
@@ -42,11 +41,11 @@ export const replaceSigningKey = deskCommand({
   },
 });
 
-/** Adds a key for tokens at rest; rows are written anew with it, and the older keys are destroyed after the last one. */
-export const rotateTokenKey = deskCommand({
+/** Adds a key for tokens at rest; rows are encrypted again with it, and the older keys are destroyed after the last one. */
+export const rotateTokenKey = adminCommand({
   arguments: z.strictObject({ dryRun }),
   run: (request, { dryRun }) => {
-    const { sodium, clock } = request.desk;
+    const { sodium, clock } = request.admin;
     const next = newTokenKey(sodium, clock() + tokenKeyNoticeMilliseconds);
     return changeRing(request, {
       action: 'rotate-token-key',

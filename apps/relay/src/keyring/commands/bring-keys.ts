@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { CommandError, type Terminal } from '@waxwing/service';
+import { CommandError, printResult, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import type { RelayDatabase } from '../../relay-tables.js';
-import { type KeyDesk, transitionContext } from '../administration/key-desk.js';
+import type { RelayDatabase } from '../../tables.js';
+import { type KeyAdmin, transitionContext } from '../administration/key-admin.js';
 import type { KeyRing } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { newKeyRing, newKeyRingOf } from '../new-key-ring.js';
 import { parsePlainKeys } from '../plain-keys.js';
-import { actorName, askDesk, withDesk } from './desk-session.js';
+import { actorName, runKeyCommand, withKeyAdmin } from './admin-session.js';
 import { makeIdentityFile, makeRecoveryKey } from './key-files.js';
-import { type ChangeFlags, makeChange, printResult, withDryRun } from './output.js';
+import { type ChangeFlags, makeChange, withDryRun } from './output.js';
 
 interface NewRingFlags extends ChangeFlags {
   readonly recoveryKey?: string;
@@ -37,16 +37,16 @@ export function addBringingKeys(keys: Command, terminal: Terminal): void {
 async function importFile(terminal: Terminal, file: string, flags: ImportFlags): Promise<void> {
   const text = await readPlainFile(file);
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  const hasRing = await withDesk(terminal, configuration, async ({ keeper }) => {
+  const hasRing = await withKeyAdmin(terminal, configuration, async ({ keeper }) => {
     return (await keeper.readStored()) !== undefined;
   });
   if (hasRing) {
     const given = { text, primary: flags.primary ?? null };
     await makeChange(terminal, flags, { command: 'import', arguments: given });
   } else {
-    await makeRing(terminal, flags, (desk) => {
-      const plain = parsePlainKeys(text, desk.sodium);
-      return newKeyRingOf(plain, flags.primary, { ...transitionContext(desk), sodium: desk.sodium });
+    await makeRing(terminal, flags, (admin) => {
+      const plain = parsePlainKeys(text, admin.sodium);
+      return newKeyRingOf(plain, flags.primary, { ...transitionContext(admin), sodium: admin.sodium });
     });
   }
   if (!flags.dryRun) terminal.say(`${file} still holds the private keys in the open: destroy it.`);
@@ -82,27 +82,27 @@ async function readPlainFile(file: string): Promise<string> {
 async function makeRing(
   terminal: Terminal,
   flags: NewRingFlags,
-  create: (desk: KeyDesk) => KeyRing,
+  create: (admin: KeyAdmin) => KeyRing,
 ): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  await withDesk(terminal, configuration, async (desk, database) => {
-    const { place } = desk.keeper.options.store;
-    if ((await desk.keeper.readStored()) !== undefined) {
+  await withKeyAdmin(terminal, configuration, async (admin, database) => {
+    const { place } = admin.keeper.options.store;
+    if ((await admin.keeper.readStored()) !== undefined) {
       throw new CommandError(`There is a key ring in ${place} already: nothing was changed.`);
     }
     if (!flags.yesLoseDevices) await refuseBesideDevices(database, place);
-    const ring = create(desk);
+    const ring = create(admin);
     if (flags.dryRun) {
       const machines = { changed: false, dry_run: true, keys: ring.bouncerKeys.map(({ id }) => id) };
       return printResult(terminal, flags, { machines, people: `This would make a key ring in ${place}.` });
     }
     const identityFile = await makeIdentityFile(configuration.unlock);
     const recoveryPublicKey =
-      flags.recoveryKey === undefined ? undefined : await makeRecoveryKey(flags.recoveryKey, desk.sodium);
-    if (!(await desk.keeper.create({ ...ring, recoveryPublicKey }, actorName()))) {
+      flags.recoveryKey === undefined ? undefined : await makeRecoveryKey(flags.recoveryKey, admin.sodium);
+    if (!(await admin.keeper.create({ ...ring, recoveryPublicKey }, actorName()))) {
       throw new CommandError('Another process has just made a key ring: nothing was changed.');
     }
-    const made = await askDesk(terminal, 'export-public', {});
+    const made = await runKeyCommand(terminal, 'export-public', {});
     printResult(terminal, flags, {
       machines: { place, identity_file: identityFile ?? null, ...made },
       people: [

@@ -1,13 +1,14 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { CommandError, requireConsent, type Terminal, writePrivateFile } from '@waxwing/service';
+import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
+import { writePrivateFile } from '@waxwing/service/config';
 import type { Command } from 'commander';
 import { openingKeys } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { fileExists } from '../key-ring-file.js';
-import { actorName, withDesk } from './desk-session.js';
-import { type ConsentFlags, printResult, withConsent } from './output.js';
+import { actorName, withKeyAdmin } from './admin-session.js';
+import { type AskedChangeFlags, withConsent } from './output.js';
 
-interface ExportFlags extends ConsentFlags {
+interface ExportFlags extends AskedChangeFlags {
   readonly to: string;
 }
 
@@ -26,7 +27,7 @@ async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<
   if (await fileExists(flags.to)) {
     throw new CommandError(`The file ${flags.to} exists already: name another one.`);
   }
-  await withDesk(terminal, configuration, async ({ keeper, clock }) => {
+  await withKeyAdmin(terminal, configuration, async ({ keeper, clock }) => {
     const { ring } = await keeper.read();
     const keys = openingKeys(ring, clock());
     const exported = { file: flags.to, keys: keys.map(({ id }) => id) };

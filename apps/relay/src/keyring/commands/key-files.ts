@@ -1,5 +1,6 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { CommandError, readPrivateFile, writePrivateFile } from '@waxwing/service';
+import { CommandError } from '@waxwing/service/command-line';
+import { readPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import type { UnlockFile } from '../key-ring-cipher.js';

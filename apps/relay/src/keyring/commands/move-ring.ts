@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
+import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { keyRingStore, movedKeyRingStore, settingOf } from '../key-ring-place.js';
@@ -9,10 +9,10 @@ import {
   removeMovedKeyRing,
   requireOtherPlace,
 } from '../move-key-ring.js';
-import { actorName, keyRingDatabase, withDesk } from './desk-session.js';
-import { type ConsentFlags, printResult, withConsent } from './output.js';
+import { actorName, withKeyAdmin } from './admin-session.js';
+import { type AskedChangeFlags, withConsent } from './output.js';
 
-interface MoveFlags extends ConsentFlags {
+interface MoveFlags extends AskedChangeFlags {
   readonly to: string;
   readonly removeOld?: true;
 }
@@ -35,13 +35,12 @@ async function move(terminal: Terminal, flags: MoveFlags): Promise<void> {
   if (setting === before) {
     throw new CommandError(`RELAY_KEY_RING names ${flags.to} already: there is nothing to move.`);
   }
-  await withDesk(terminal, configuration, async ({ keeper }, database) => {
-    const rings = keyRingDatabase(database);
+  await withKeyAdmin(terminal, configuration, async ({ keeper }, database) => {
     const options: MoveKeyRingOptions = {
       keeper,
       from: { store: keeper.options.store, setting: before },
-      copy: movedKeyRingStore(configuration.place, rings),
-      to: { store: keyRingStore(place, rings), setting },
+      copy: movedKeyRingStore(configuration.place, database),
+      to: { store: keyRingStore(place, database), setting },
       actor: actorName(),
     };
     requireOtherPlace(options);

@@ -1,10 +1,10 @@
-import { requireConsent, type Terminal } from '@waxwing/service';
+import { printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { findUnreadableDevices, removeUnreadableDevices } from '../../registrations/unreadable-devices.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
-import { KeyRingTokenVault } from '../token-vault.js';
-import { withDesk } from './desk-session.js';
-import { type ConsentFlags, printResult, withConsent } from './output.js';
+import { KeyRingTokenVault } from '../key-ring-token-vault.js';
+import { withKeyAdmin } from './admin-session.js';
+import { type AskedChangeFlags, withConsent } from './output.js';
 
 /** Adds `remove-unreadable`. */
 export function addRemovingUnreadable(keys: Command, terminal: Terminal): void {
@@ -12,12 +12,12 @@ export function addRemovingUnreadable(keys: Command, terminal: Terminal): void {
     .description(
       'remove the devices whose stored tokens the ring cannot open; their servers are told at the next notification',
     )
-    .action((flags: ConsentFlags) => removeUnreadable(terminal, flags));
+    .action((flags: AskedChangeFlags) => removeUnreadable(terminal, flags));
 }
 
-async function removeUnreadable(terminal: Terminal, flags: ConsentFlags): Promise<void> {
+async function removeUnreadable(terminal: Terminal, flags: AskedChangeFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  await withDesk(terminal, configuration, async ({ keeper, clock }, database) => {
+  await withKeyAdmin(terminal, configuration, async ({ keeper, clock }, database) => {
     const { ring } = await keeper.read();
     const vault = new KeyRingTokenVault(() => ring, clock);
     const { devices, looked } = await findUnreadableDevices(database, vault);

@@ -1,22 +1,15 @@
-import { CommandError, requireConsent, type Terminal } from '@waxwing/service';
+import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { UnlockFile } from '../key-ring-cipher.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
-import { actorName, withDesk } from './desk-session.js';
+import { actorName, withKeyAdmin } from './admin-session.js';
 import { makeIdentityFile, readRecoveryKey } from './key-files.js';
-import {
-  type ChangeFlags,
-  type ConsentFlags,
-  makeChange,
-  printResult,
-  withConsent,
-  withDryRun,
-} from './output.js';
+import { type AskedChangeFlags, type ChangeFlags, makeChange, withConsent, withDryRun } from './output.js';
 
-interface SigningFlags extends ConsentFlags {
+interface SigningFlags extends AskedChangeFlags {
   readonly recoveryKey?: string;
 }
-interface RewrapFlags extends ConsentFlags {
+interface RewrapFlags extends AskedChangeFlags {
   readonly toIdentityFile?: string;
   readonly toPassphraseFile?: string;
 }
@@ -57,7 +50,7 @@ async function rewrap(terminal: Terminal, flags: RewrapFlags): Promise<void> {
   const next = isOther
     ? ` Set RELAY_KEY_RING_${unlock.kind.toUpperCase()}_FILE=${unlock.path} and restart every relay of this ring: until then they keep the ring that they have.`
     : '';
-  await withDesk(terminal, configuration, async ({ keeper }) => {
+  await withKeyAdmin(terminal, configuration, async ({ keeper }) => {
     await keeper.look(() => undefined);
     const made = { changed: !flags.dryRun, dry_run: flags.dryRun ?? false, unlock_file: unlock.path };
     if (!flags.dryRun) {

@@ -1,0 +1,148 @@
+import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
+import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
+import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
+import { Metrics } from '@waxwing/service/metrics';
+import type { Sodium } from '@waxwing/sodium';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import type { RelayConfiguration } from './configuration.js';
+import type { RelayContext } from './context.js';
+import { createDeliveries } from './deliveries/create-deliveries.js';
+import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
+import { keysReadiness } from './keyring/keys-readiness.js';
+import { openKeyRing } from './keyring/open-key-ring.js';
+import { openRelayDatabase } from './open-database.js';
+import { bindRelayOperations } from './operations.js';
+import { DurableRegistrations } from './registrations/durable-registrations.js';
+import { RegistrationBatches } from './registrations/registration-batches.js';
+import { UnreadableTokens } from './registrations/unreadable-tokens.js';
+import { scheduleRelayJobs } from './scheduled-jobs.js';
+import { openSharedQuotas } from './servers/quota-exchange.js';
+import { ServerDirectory } from './servers/server-directory.js';
+import type { RelayDatabase } from './tables.js';
+
+/** What production takes from this machine, and tests from their own hands. */
+export interface RelayOverrides {
+  /** To standard output at the configured level where nothing is said. */
+  readonly log?: Log;
+  readonly clock?: Clock;
+  /** Milliseconds of a clock that is never set, by which the key ring notices that the other one was. */
+  readonly monotonic?: Clock;
+  /** A number from 0 up to, not including, 1. */
+  readonly random?: () => number;
+  readonly timings?: DeliveryTimings;
+}
+
+/** A relay that is ready to answer, and does its jobs; it listens nowhere yet. */
+export interface Relay extends HttpService {
+  readonly log: Log;
+  readonly database: RelayDatabase;
+}
+
+const jobsDeadlineMilliseconds = 5000;
+const requestsDeadlineMilliseconds = 3000;
+const deliveriesDeadlineMilliseconds = 2000;
+const quotasDeadlineMilliseconds = 1000;
+
+/**
+ * Assembles the relay: opens database and key ring, and works the jobs that are due.
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the operator; nothing is left open then.
+ */
+export function createRelay(
+  configuration: RelayConfiguration,
+  overrides: RelayOverrides = {},
+): Promise<Relay> {
+  return openInOrder((closers) => assemble(configuration, overrides, closers));
+}
+
+async function assemble(
+  configuration: RelayConfiguration,
+  overrides: RelayOverrides,
+  closers: Closers,
+): Promise<Omit<Relay, 'close'>> {
+  const { log = createLogger('waxwing-relay', configuration.logLevel), clock = systemClock } = overrides;
+  const { monotonic = () => performance.now(), random = Math.random } = overrides;
+  const metrics = new Metrics();
+  const sodium = await loadSodium(log);
+  const database = await openDatabase(configuration, { log, clock, metrics });
+  closers.push(() => database.close());
+  const { keyRing, close: closeRing } = await openKeyRing(configuration.keyRing, {
+    ...{ sodium, clock, monotonic, log, random, database },
+  });
+  closers.push(closeRing);
+  const { tokenVault } = keyRing;
+  const foundation = { clock, random, log, metrics, sodium, database, tokenVault };
+  const unreadableTokens = new UnreadableTokens(foundation);
+  await unreadableTokens.describe();
+  const { timings = productionTimings } = overrides;
+  const deliveries = await createDeliveries({
+    ...foundation,
+    ...{ configuration: configuration.deliveries, unreadableTokens, timings },
+  });
+  closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
+  const { quotas, exchange } = await openSharedQuotas({
+    ...foundation,
+    notificationsPerMinute: configuration.deliveries.notificationsPerMinute,
+    intervalMilliseconds: timings.quotaExchangeMilliseconds,
+  });
+  closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
+  const context = createContext({ ...foundation, keyRing, deliveries, quotas });
+  const checks = {
+    database: () => database.check(),
+    keys: keysReadiness(keyRing, [() => unreadableTokens.describe()]),
+    vendors: () => deliveries.readiness(),
+  };
+  const readiness = new Readiness(checks, log);
+  const app = await createApp(context, { configuration, readiness });
+  closers.push(() => stop(context, app));
+  scheduleRelayJobs({ ...foundation, keyRing, unreadableTokens, receipts: deliveries.receipts });
+  metrics.watchJobs(() => database.jobs.tally());
+  await database.jobs.start();
+  return { app, log, database, metrics, readiness };
+}
+
+type Foundation = Omit<RelayContext, 'servers' | 'registrations'>;
+
+function createContext(foundation: Foundation): RelayContext {
+  const servers = new ServerDirectory(foundation.database.db, foundation.clock);
+  const store = new DurableRegistrations(foundation);
+  const registrations = new RegistrationBatches({ ...foundation, store });
+  return { ...foundation, servers, registrations };
+}
+
+async function loadSodium(log: Log): Promise<Sodium> {
+  const { sodium, nativeUnavailableReason } = await loadFastestSodium();
+  if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
+  log.info({ backend: sodium.backend }, 'encryption loaded');
+  return sodium;
+}
+
+function openDatabase(
+  { databaseUrl: url }: RelayConfiguration,
+  { log, clock, metrics }: Pick<RelayContext, 'log' | 'clock' | 'metrics'>,
+): Promise<RelayDatabase> {
+  const onDeadJobsRemoved = (count: number) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count);
+  return openRelayDatabase({ url, role: 'serving', clock, ...createJobLog(log), onDeadJobsRemoved });
+}
+
+function createApp(
+  context: RelayContext,
+  { configuration, readiness }: { configuration: RelayConfiguration; readiness: Readiness },
+): Promise<Relay['app']> {
+  const { log, metrics } = context;
+  return createHttpApp({
+    log,
+    metrics,
+    operations: bindRelayOperations(context),
+    readiness,
+    limits: configuration.http,
+    // Servers take a 429 for final, and try again after a 503.
+    actorRefusalStatus: 503,
+  });
+}
+
+/** Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end. */
+async function stop({ deliveries, database }: RelayContext, app: Relay['app']): Promise<void> {
+  const patience = setTimeout(() => deliveries.waitNoLonger(), requestsDeadlineMilliseconds);
+  await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
+  clearTimeout(patience);
+}

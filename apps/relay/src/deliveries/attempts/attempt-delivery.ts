@@ -1,0 +1,261 @@
+import { type ApnsEnvironment, type DeliveryFault, vendorPayloadLimitBytes } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { UnreadableRelayDevice } from '../../registrations/relay-device.js';
+import type { UnreadableTokens } from '../../registrations/unreadable-tokens.js';
+import type { AppRegistry, AppRoute } from '../apps/app-registry.js';
+import type { CredentialBreakers } from '../breakers/credential-breakers.js';
+import type { DeletionBreakers } from '../breakers/deletion-breakers.js';
+import { type Delivery, keptUntil, type Notification } from '../delivery.js';
+import type { DeliveryMetrics } from '../delivery-metrics.js';
+import {
+  blamesCredential,
+  type CredentialVerdict,
+  findPolicy,
+  judgeAnswer,
+  type Outcome,
+  provesCredential,
+  throttlesDevice,
+} from '../policy/judge-answer.js';
+import { apnsBodyBytes } from '../vendors/apns/message.js';
+import { fcmDataBytes } from '../vendors/fcm/message.js';
+import type { VendorAnswer } from '../vendors/vendor-sender.js';
+import { DeviceRests } from './device-rests.js';
+import { ReplacedNotifications } from './replaced-notifications.js';
+
+export interface AttemptOptions {
+  /** Tries made before this one. */
+  readonly triesBefore: number;
+  /** Those of them that may have been sent all the same. */
+  readonly doubtsBefore: number;
+  /** Whether it was stored since its server sent it, so that a later one may have taken its place. */
+  readonly hasWaited: boolean;
+  /** What has not left by then (Unix milliseconds) is not sent any more. */
+  readonly notAfter: number;
+}
+
+type TriesBefore = Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>;
+
+export interface DeliveryAttemptsOptions {
+  readonly apps: AppRegistry;
+  readonly credentials: CredentialBreakers;
+  readonly deletions: DeletionBreakers;
+  readonly metrics: DeliveryMetrics;
+  readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly log: Log;
+  readonly delayDivisor: number;
+}
+
+interface Answered {
+  readonly route: AppRoute;
+  readonly environment: ApnsEnvironment;
+  readonly answer: VendorAnswer;
+  /** The token was called bad by one of Apple's systems and the other could not be asked. */
+  readonly isInDoubt?: boolean;
+}
+
+const sent: Outcome = { kind: 'sent' };
+const heldApartMilliseconds = 1000;
+const unreadableRetryMilliseconds = 60_000;
+
+/** One try at reaching one device: the right app, its breaker, the vendor, a second try at once where it may help, the verdict. */
+export class DeliveryAttempts {
+  readonly #options: DeliveryAttemptsOptions;
+  readonly #rests: DeviceRests;
+  readonly #replaced = new ReplacedNotifications();
+
+  constructor(options: DeliveryAttemptsOptions) {
+    this.#options = options;
+    this.#rests = new DeviceRests(heldApartMilliseconds / options.delayDivisor);
+  }
+
+  /** Never rejects for what a vendor does; rejects when the database cannot be used. */
+  async attempt(delivery: Delivery, options: AttemptOptions): Promise<Outcome> {
+    const { target } = delivery.device;
+    const environment = target.tokenKind === 'apns' ? target.apnsEnvironment : 'production';
+    const route = this.#options.apps.find(delivery, environment);
+    if (route === undefined) {
+      const reason = this.#options.apps.isConfigured ? 'APP_NOT_SERVED' : 'DELIVERY_NOT_CONFIGURED';
+      return this.#reject(delivery, reason, 'relay-configuration');
+    }
+    if (payloadBytes(delivery) > vendorPayloadLimitBytes) {
+      return this.#reject(delivery, 'PAYLOAD_TOO_LARGE', 'server');
+    }
+    if (options.hasWaited && this.#replaced.isReplaced(delivery.notification)) {
+      return this.#reject(delivery, 'REPLACED', 'server');
+    }
+    const admission = this.#options.credentials.admit(route.appId, delivery.device);
+    if (admission.kind === 'held') {
+      return { kind: 'retry', reason: admission.reason, at: admission.until, isTry: false };
+    }
+    const question: Question = { delivery, route, environment, notAfter: options.notAfter };
+    if (admission.kind === 'probe') return this.#probe(question, options);
+    const at = this.#rests.nextTry(delivery.device.id, this.#options.clock());
+    if (at !== undefined) return this.#rest(delivery, at);
+    const answer = await route.sender.send(delivery, question);
+    if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
+    return this.#conclude(delivery, await this.#tryAtOnce(question, { route, environment, answer }), options);
+  }
+
+  /** For a device whose token cannot be read; nothing of it is deleted, since it may be readable again. */
+  refuseUnreadable({ urgency }: Notification, { id, unreadable }: UnreadableRelayDevice): Outcome {
+    const { metrics, unreadableTokens } = this.#options;
+    const { reason } = unreadable;
+    metrics.countUnsent(urgency.vendor, reason);
+    unreadableTokens.note(id, unreadable);
+    return { kind: 'rejected', reason, fault: 'relay' };
+  }
+
+  /** The same for a notification that was accepted before: it waits for the right key ring while it is worth it. */
+  holdUnreadable({ id, unreadable }: UnreadableRelayDevice): Outcome {
+    const { clock, delayDivisor, unreadableTokens } = this.#options;
+    unreadableTokens.note(id, unreadable);
+    const at = Math.ceil(clock() + unreadableRetryMilliseconds / delayDivisor);
+    return { kind: 'retry', reason: unreadable.reason, at, isTry: false };
+  }
+
+  #rest({ notification, device }: Delivery, at: number): Outcome {
+    // What is not worth it any more by then neither waits nor takes the place of another.
+    if (at < keptUntil(notification)) {
+      this.#rests.hold(device.id);
+      this.#replaced.note(notification);
+    }
+    return { kind: 'retry', reason: 'DEVICE_RESTS', at, isTry: false };
+  }
+
+  /** Tries with whatever credential the operator has put in place of the one that was refused. */
+  async #probe(question: Question, before: TriesBefore): Promise<Outcome> {
+    const { credentials, apps } = this.#options;
+    const { delivery, environment } = question;
+    const { appId } = question.route;
+    try {
+      await credentials.prepareProbe();
+      const route = apps.find(delivery, environment) ?? question.route;
+      const first = await this.#send({ ...question, route });
+      // Said of this app: what comes after may be the answer of Apple's other system.
+      if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
+      const answered = await this.#tryAtOnce({ ...question, route }, first);
+      return await this.#conclude(delivery, answered, before);
+    } finally {
+      credentials.endProbe(appId);
+    }
+  }
+
+  async #tryAtOnce(question: Question, first: Answered): Promise<Answered> {
+    if (first.answer.kind === 'accepted') return first;
+    const { secondTry } = findPolicy(question.route.vendor, first.answer);
+    if (secondTry === undefined) return first;
+    if (secondTry === 'other-environment') return this.#askOtherEnvironment(question, first);
+    if (secondTry === 'fresh-token') await question.route.sender.refreshCredential();
+    return this.#send(question);
+  }
+
+  /** Only when both of Apple's systems call a token bad is it dead. Where the other one cannot be asked, nobody knows. */
+  async #askOtherEnvironment(question: Question, first: Answered): Promise<Answered> {
+    const environment = question.environment === 'production' ? 'sandbox' : 'production';
+    const route = this.#options.apps.find(question.delivery, environment);
+    // Asking whether it may be sent would use up the probe of a refused credential.
+    if (route === undefined || this.#options.credentials.isOpen(route.appId)) {
+      return { ...first, isInDoubt: true };
+    }
+    const second = await this.#send({ ...question, route, environment });
+    return blamesCredential(route.vendor, second.answer) ? { ...first, isInDoubt: true } : second;
+  }
+
+  async #send({ delivery, route, environment, notAfter }: Question): Promise<Answered> {
+    return { route, environment, answer: await route.sender.send(delivery, { environment, notAfter }) };
+  }
+
+  async #concludeSent(
+    delivery: Delivery,
+    { appId, vendor }: AppRoute,
+    environment: ApnsEnvironment,
+  ): Promise<Outcome> {
+    const { notification, device } = delivery;
+    const { target } = device;
+    const { credentials, deletions, metrics } = this.#options;
+    this.#replaced.note(notification);
+    deletions.noteSent(appId, delivery);
+    metrics.countSent(vendor);
+    if (credentials.awaitsSuccess(appId)) await credentials.worked(appId);
+    const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
+    return isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;
+  }
+
+  async #conclude(
+    delivery: Delivery,
+    { route, environment, answer, isInDoubt }: Answered,
+    { triesBefore, doubtsBefore }: TriesBefore,
+  ): Promise<Outcome> {
+    if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
+    const { clock, random, delayDivisor, credentials, metrics } = this.#options;
+    const { vendor, appId } = route;
+    const verdict = judgeAnswer(
+      { vendor, delivery, answer, tries: triesBefore + 1, doubtsBefore },
+      { now: clock(), random, delayDivisor },
+    );
+    if (verdict.kind === 'credential-trouble' || verdict.kind === 'credential-suspected') {
+      metrics.count(vendor, verdict.kind, answer);
+      return this.#blameCredential(delivery, route, verdict);
+    }
+    if (provesCredential(vendor, answer)) await credentials.worked(appId);
+    if (verdict.kind === 'retry' && throttlesDevice(vendor, answer)) {
+      this.#rests.begin(delivery.device.id, verdict.at);
+    }
+    const outcome =
+      verdict.kind === 'gone' ? await this.#weighDeath(appId, delivery, verdict, isInDoubt) : verdict;
+    metrics.count(vendor, outcome.kind, answer);
+    if (outcome.kind === 'rejected') this.#logRejection(delivery, outcome.reason, outcome.fault);
+    return outcome;
+  }
+
+  async #blameCredential(delivery: Delivery, route: AppRoute, verdict: CredentialVerdict): Promise<Outcome> {
+    const { credentials } = this.#options;
+    const { reason } = verdict;
+    if (verdict.kind === 'credential-trouble') {
+      const notBefore = verdict.trouble === 'mint-throttled' ? route.sender.renewableAt : 0;
+      return { kind: 'retry', reason, at: await credentials.refused(route, reason, notBefore), isTry: false };
+    }
+    const at = await credentials.suspected(route, delivery.device, reason);
+    if (at !== undefined) return { kind: 'retry', reason, at, isTry: false };
+    const { otherwise } = verdict;
+    if (otherwise.kind === 'rejected') this.#logRejection(delivery, reason, otherwise.fault);
+    return otherwise;
+  }
+
+  async #weighDeath(
+    appId: string,
+    delivery: Delivery,
+    death: Extract<Outcome, { kind: 'gone' }>,
+    isInDoubt = false,
+  ): Promise<Outcome> {
+    if (isInDoubt) return { kind: 'rejected', reason: death.reason, fault: 'registration' };
+    if (await this.#options.deletions.mayDelete(appId, delivery)) return death;
+    return { kind: 'rejected', reason: `DELETIONS_FROZEN_${death.reason}`, fault: 'vendor' };
+  }
+
+  #reject(delivery: Delivery, reason: string, fault: DeliveryFault): Outcome {
+    this.#options.metrics.countUnsent(delivery.notification.urgency.vendor, reason);
+    this.#logRejection(delivery, reason, fault);
+    return { kind: 'rejected', reason, fault };
+  }
+
+  #logRejection({ device }: Delivery, reason: string, fault: DeliveryFault): void {
+    const level = fault === 'relay' || fault === 'relay-configuration' ? 'error' : 'info';
+    this.#options.log[level]({ device: device.id, reason, fault }, 'a notification was rejected');
+  }
+}
+
+interface Question {
+  readonly delivery: Delivery;
+  readonly route: AppRoute;
+  readonly environment: ApnsEnvironment;
+  readonly notAfter: number;
+}
+
+function payloadBytes({ notification }: Delivery): number {
+  const { urgency } = notification;
+  return urgency.vendor === 'fcm' ? fcmDataBytes(notification) : apnsBodyBytes(urgency, notification);
+}

@@ -1,0 +1,93 @@
+import {
+  CommandError,
+  type ConsentFlags,
+  formatTable,
+  type OutputFlags,
+  printResult,
+  requireConsent,
+  type Terminal,
+  withJson,
+  withYes,
+} from '@waxwing/service/command-line';
+import type { Command } from 'commander';
+import { withRelayDatabase } from '../../with-database.js';
+import { BreakerStore, type StoredBreaker } from './breaker-store.js';
+
+/** Adds the commands of `apps`: which apps' credentials are refused, and which apps' deletions are frozen. */
+export function addAppCommands(apps: Command, terminal: Terminal): void {
+  withJson(apps.command('status'))
+    .description('show what is held back, and why')
+    .action(async ({ json }: OutputFlags) => {
+      const breakers = await withRelayDatabase(terminal, (database) => new BreakerStore(database).list());
+      printResult(
+        terminal,
+        { json },
+        {
+          machines: { apps: breakers.map(formatForMachines) },
+          people: breakers.length === 0 ? 'Nothing is held back.' : await formatBreakers(breakers),
+        },
+      );
+    });
+  withYes(withJson(apps.command('confirm-deletions')))
+    .description(
+      'say that the dead tokens of an app are really dead: they are deleted again, for a day without question',
+    )
+    .argument('<app>', 'the app as "apps status" shows it, such as fcm:my-project')
+    .action(async (app: string, { json, yes }: ConsentFlags) => {
+      await withRelayDatabase(terminal, async (database) => {
+        const store = new BreakerStore(database);
+        const frozen = (await store.list()).filter((breaker) => breaker.app === app && isFrozen(breaker));
+        if (frozen.length === 0) {
+          throw new CommandError(`The deletions of "${app}" are not frozen: "apps status" shows which are.`);
+        }
+        const reasons = frozen.map((breaker) => `${whoseOf(breaker)}: ${breaker.reason}`).join('; ');
+        const question = `${reasons}. Devices with dead tokens are deleted and must register again. Go on?`;
+        await requireConsent(terminal, question, yes);
+        await store.confirm(app, terminal.clock());
+      });
+      printResult(
+        terminal,
+        { json },
+        {
+          machines: { app, state: 'confirmed' },
+          people: `Dead tokens of ${app} are deleted again; a running relay notices within seconds.`,
+        },
+      );
+    });
+}
+
+function isFrozen({ kind, confirmedAt }: StoredBreaker): boolean {
+  return kind === 'deletion' && confirmedAt === undefined;
+}
+
+/** Whose deletions or notifications it holds back. */
+function whoseOf({ scope }: StoredBreaker): string {
+  return scope === '' ? 'all' : scope;
+}
+
+function stateOf(breaker: StoredBreaker): string {
+  if (breaker.kind === 'credential') return 'credential refused';
+  return isFrozen(breaker) ? 'deletions frozen' : 'deletions confirmed';
+}
+
+function formatForMachines(breaker: StoredBreaker): object {
+  return {
+    app: breaker.app,
+    whose: whoseOf(breaker),
+    state: stateOf(breaker),
+    reason: breaker.reason,
+    since: new Date(breaker.openedAt).toISOString(),
+    confirmed_at: breaker.confirmedAt === undefined ? null : new Date(breaker.confirmedAt).toISOString(),
+  };
+}
+
+function formatBreakers(breakers: readonly StoredBreaker[]): Promise<string> {
+  const rows = breakers.map((breaker) => [
+    breaker.app,
+    whoseOf(breaker),
+    stateOf(breaker),
+    new Date(breaker.openedAt).toISOString(),
+    breaker.reason,
+  ]);
+  return formatTable(['app', 'whose', 'state', 'since', 'why'], rows);
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { RelayDevice } from '../../registrations/relay-device.js';
+
+export type SuspectDevice = Pick<RelayDevice, 'id' | 'realmId'>;
+
+interface Suspicion {
+  /** Devices and their realms, since the vendor last took the credential. */
+  readonly suspects: Map<number, number>;
+  /** Until when (Unix milliseconds) a device says nothing, because the credential worked for another one beside it. */
+  readonly excused: Map<number, number>;
+  /** Of the realms that the app serves, the first two that were seen. */
+  readonly realms: Set<number>;
+}
+
+const fewestDevices = 3;
+const fewestRealms = 2;
+const excusedMilliseconds = 24 * 60 * 60_000;
+const maximumDevices = 1000;
+const maximumApps = 10_000;
+
+/**
+ * Answers that blame a credential and may be one token's fault all the same. They count as the credential's when several
+ * tokens got them, of several realms where the app serves several, and no notification of the app was judged on its
+ * merits meanwhile. A device that turned out to be at fault itself counts no more for a day.
+ */
+export class CredentialSuspicions {
+  readonly #clock: Clock;
+  readonly #apps = new Map<string, Suspicion>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** An app is used by this realm, too. */
+  noteUse(appId: string, realmId: number): void {
+    const { realms } = this.#of(appId);
+    if (realms.size < fewestRealms) realms.add(realmId);
+  }
+
+  /** One more device got such an answer. Whether they are enough to blame the credential. */
+  suspect(appId: string, { id, realmId }: SuspectDevice): boolean {
+    const { suspects, excused, realms } = this.#of(appId);
+    if (this.#isExcused(excused, id)) return false;
+    remember(suspects, id, realmId);
+    const isOfSeveral = new Set(suspects.values()).size >= Math.min(fewestRealms, realms.size);
+    return suspects.size >= fewestDevices && isOfSeveral;
+  }
+
+  /** Whether a device got such an answer, so that one more of it tells little. */
+  isSuspect(appId: string, { id }: SuspectDevice): boolean {
+    const known = this.#apps.get(appId);
+    return known !== undefined && (known.suspects.has(id) || this.#isExcused(known.excused, id));
+  }
+
+  /** Whether a device of the same realm got such an answer since the vendor last took the credential. */
+  isRealmSuspect(appId: string, { realmId }: SuspectDevice): boolean {
+    const suspects = this.#apps.get(appId)?.suspects.values() ?? [];
+    return [...suspects].includes(realmId);
+  }
+
+  isUnderSuspicion(appId: string): boolean {
+    return (this.#apps.get(appId)?.suspects.size ?? 0) > 0;
+  }
+
+  /** The credential worked: whoever was refused beside that is at fault itself. */
+  excuse(appId: string): void {
+    const known = this.#apps.get(appId);
+    if (known === undefined) return;
+    const until = this.#clock() + excusedMilliseconds;
+    for (const id of known.suspects.keys()) remember(known.excused, id, until);
+    known.suspects.clear();
+  }
+
+  #isExcused(excused: ReadonlyMap<number, number>, id: number): boolean {
+    return this.#clock() < (excused.get(id) ?? 0);
+  }
+
+  #of(appId: string): Suspicion {
+    const known = this.#apps.get(appId);
+    if (known !== undefined) return known;
+    const fresh: Suspicion = { suspects: new Map(), excused: new Map(), realms: new Set() };
+    this.#apps.set(appId, fresh);
+    const [oldest] = this.#apps.keys();
+    if (this.#apps.size > maximumApps && oldest !== undefined) this.#apps.delete(oldest);
+    return fresh;
+  }
+}
+
+function remember(map: Map<number, number>, id: number, value: number): void {
+  map.delete(id);
+  map.set(id, value);
+  const [oldest] = map.keys();
+  if (map.size > maximumDevices && oldest !== undefined) map.delete(oldest);
+}

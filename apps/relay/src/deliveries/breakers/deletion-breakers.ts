@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import { RecentLookups } from '../../servers/recent-lookups.js';
+import type { Delivery, Notification } from '../delivery.js';
+import { AppShares, type Scope } from './app-shares.js';
+import { type BreakerStore, type StoredBreaker, scopeKey } from './breaker-store.js';
+import { FrozenWatch, type Owner } from './frozen-watch.js';
+
+export interface DeletionBreakersOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: BreakerStore;
+  /** Told how many of an app's realms and servers are frozen now, the app itself counted as one. */
+  onChange(appId: string, frozen: number): void;
+}
+
+const hourMilliseconds = 60 * 60_000;
+/** After an operator confirmed, deletions go on for so long whatever the share. */
+const confirmedMilliseconds = 24 * hourMilliseconds;
+/** A freezing so soon after a thaw lasts twice as long as the one before, up to as long as this. */
+const relapseMilliseconds = 24 * hourMilliseconds;
+const reloadMilliseconds = 2000;
+const maximumApps = 10_000;
+const maximumThawed = 10_000;
+/** Two for each scope: the account and the phone. */
+const maximumNames = 60_000;
+
+/**
+ * Freezes deletions when a vendor suddenly calls far more tokens dead than usual: a mistake at the vendor or in the
+ * configuration looks exactly like that, and deletions cannot be undone. Deliveries go on. Frozen is the realm where it
+ * happens; a server when it happens in several of its realms, and the whole app when it happens with several servers, so
+ * that no member and no server can freeze what belongs to others. It thaws by itself after an hour in which enough phones
+ * answered, few of them dead, and no other process saw many dead; or when an operator confirms.
+ */
+export class DeletionBreakers {
+  readonly #options: DeletionBreakersOptions;
+  readonly #apps = new Map<string, AppShares>();
+  /** Push accounts and tokens that a scope counted within the hour, and in which era of its share. */
+  readonly #counted: Readonly<Record<'sent' | 'dead', RecentLookups<object>>>;
+  readonly #frozen = new Map<string, FrozenWatch>();
+  /** How long those freezings lasted that thawed lately. */
+  readonly #thawed: RecentLookups<number>;
+  readonly #confirmed = new Map<string, number>();
+  /** What is being stored as frozen. */
+  readonly #freezing = new Map<string, Promise<void>>();
+  /** How many freezings this process has stored. */
+  #freezes = 0;
+  #loadedAt = Number.NEGATIVE_INFINITY;
+  #loading: Promise<void> | undefined;
+
+  constructor(options: DeletionBreakersOptions) {
+    this.#options = options;
+    const { clock } = options;
+    const hourly = {
+      ...{ clock, lifetimeMilliseconds: hourMilliseconds, maximumEntries: maximumNames },
+    };
+    this.#counted = { sent: new RecentLookups(hourly), dead: new RecentLookups(hourly) };
+    this.#thawed = new RecentLookups({
+      ...{ clock, lifetimeMilliseconds: relapseMilliseconds, maximumEntries: maximumThawed },
+    });
+  }
+
+  noteSent(appId: string, delivery: Delivery): void {
+    const now = this.#options.clock();
+    const owner = ownerOf(delivery);
+    for (const scope of this.#scopesOf(appId, delivery.notification)) {
+      if (!this.#isFirst('sent', scope, owner)) continue;
+      scope.share.noteSent(now);
+      this.#frozen.get(scope.key)?.count('sent');
+    }
+  }
+
+  /** Counts a dead token. Whether it may be deleted. */
+  async mayDelete(appId: string, delivery: Delivery): Promise<boolean> {
+    await this.takeUpConfirmations();
+    // Before it is counted: a thaw would forget it.
+    await this.review();
+    const scopes = this.#scopesOf(appId, delivery.notification);
+    this.#noteDead(scopes, ownerOf(delivery));
+    if (scopes.some(({ key }) => this.#frozen.has(key))) return false;
+    for (const scope of scopes) {
+      if (!scope.share.isUnusual || this.#isConfirmed(scope.key)) continue;
+      // Another process may have frozen it before, and an operator confirmed.
+      await this.#reload();
+      if (this.#isConfirmed(scope.key)) continue;
+      if (!this.#frozen.has(scope.key)) await this.#freezeOnce(scope);
+      return false;
+    }
+    return true;
+  }
+
+  /** Lets go on what was usual for an hour. Call it now and then; while nothing is frozen it does nothing. */
+  async review(): Promise<void> {
+    const now = this.#options.clock();
+    const { store } = this.#options;
+    for (const [key, watch] of this.#frozen) {
+      const { app, scope } = watch;
+      const share = this.#apps.get(app)?.find(scope);
+      if (share === undefined) continue;
+      if (watch.mustHold(share.thawingShare, now)) await store.hold(watch, now);
+      if (!watch.isOver(now)) continue;
+      const wasUsual = watch.wasUsual(share.thawingShare);
+      const since = watch.begin(now);
+      if (!wasUsual || watch.isHeldByOther((await store.heldAt(watch)) ?? now, since)) continue;
+      await store.close(app, 'deletion', scope);
+      this.#thaw(key, 'the share of dead tokens was usual for long enough: deletions go on');
+    }
+  }
+
+  /** Reads what is frozen and what operators confirmed. */
+  async load(): Promise<void> {
+    const stillFrozen = new Set<string>();
+    for (const breaker of await this.#read()) {
+      if (breaker.kind !== 'deletion') continue;
+      const key = scopeKey(breaker);
+      if (breaker.confirmedAt === undefined) {
+        stillFrozen.add(key);
+        this.#markFrozen(breaker);
+      } else {
+        this.#confirmed.set(key, breaker.confirmedAt);
+        if (this.#frozen.has(key)) this.#resume(key, 'an operator confirmed the deletions: they go on');
+      }
+    }
+    for (const key of [...this.#frozen.keys()]) {
+      if (!stillFrozen.has(key)) this.#thaw(key, 'another relay found the share of dead tokens usual again');
+    }
+    this.#loadedAt = this.#options.clock();
+  }
+
+  /** Notices what an operator confirmed since; asks the database only while something is frozen. */
+  async takeUpConfirmations(): Promise<void> {
+    const isFresh = Math.abs(this.#options.clock() - this.#loadedAt) < reloadMilliseconds;
+    if (this.#frozen.size > 0 && !isFresh) await this.#reload();
+  }
+
+  #noteDead(scopes: readonly Scope[], owner: Owner): void {
+    const now = this.#options.clock();
+    for (const scope of scopes) {
+      if (!this.#isFirst('dead', scope, owner)) continue;
+      if (scope.share.noteDead(scope.cause, now)) this.#frozen.get(scope.key)?.count('dead');
+    }
+  }
+
+  #isFirst(kind: 'sent' | 'dead', { key, share }: Scope, owner: Owner): boolean {
+    const watch = this.#frozen.get(key);
+    if (watch !== undefined) return watch.isFirst(kind, owner);
+    const counted = this.#counted[kind];
+    const names = [`${key} account ${owner.account}`, `${key} phone ${owner.phone}`];
+    const isFirst = names.every((name) => counted.get(name) !== share.era);
+    if (isFirst) for (const name of names) counted.remember(name, share.era);
+    return isFirst;
+  }
+
+  #reload(): Promise<void> {
+    this.#loading ??= this.load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  /** What is stored; read again when this process has frozen something meanwhile, which the first reading may not have. */
+  async #read(): Promise<StoredBreaker[]> {
+    for (;;) {
+      const before = this.#freezes;
+      const breakers = await this.#options.store.list();
+      if (before === this.#freezes) return breakers;
+    }
+  }
+
+  #isConfirmed(key: string): boolean {
+    const confirmedAt = this.#confirmed.get(key);
+    return confirmedAt !== undefined && this.#options.clock() - confirmedAt < confirmedMilliseconds;
+  }
+
+  async #freezeOnce(scope: Scope): Promise<void> {
+    const key = scope.key;
+    const freezing = this.#freezing.get(key) ?? this.#freeze(scope);
+    this.#freezing.set(key, freezing);
+    try {
+      await freezing;
+    } finally {
+      this.#freezing.delete(key);
+    }
+  }
+
+  /** Stored first: what only memory knows no operator could confirm. */
+  async #freeze({ app, scope, share, key }: Scope): Promise<void> {
+    const at = this.#options.clock();
+    const reason = share.describe();
+    this.#options.log.error(
+      { app, scope, reason },
+      'deletions are frozen until the share of dead tokens is usual again: look for a mistake, then run "waxwing-relay apps confirm-deletions"',
+    );
+    await this.#options.store.open({ app, kind: 'deletion', scope, reason, at });
+    this.#freezes += 1;
+    this.#confirmed.delete(key);
+    this.#markFrozen({ app, scope });
+  }
+
+  #markFrozen({ app, scope }: Pick<StoredBreaker, 'app' | 'scope'>): void {
+    const key = scopeKey({ app, scope });
+    if (this.#frozen.has(key)) return;
+    const lasted = this.#thawed.get(key);
+    const lastsMilliseconds =
+      lasted === undefined ? hourMilliseconds : Math.min(2 * lasted, relapseMilliseconds);
+    const since = this.#options.clock();
+    this.#frozen.set(key, new FrozenWatch({ app, scope, since, lastsMilliseconds }));
+    const share = this.#apps.get(app)?.find(scope);
+    if (share !== undefined) share.isFrozen = true;
+    this.#tellChange(app);
+  }
+
+  #thaw(key: string, why: string): void {
+    const watch = this.#frozen.get(key);
+    if (watch !== undefined) this.#thawed.remember(key, watch.lastsMilliseconds);
+    this.#resume(key, why);
+  }
+
+  #resume(key: string, why: string): void {
+    const watched = this.#frozen.get(key);
+    if (watched === undefined) return;
+    const { app, scope } = watched;
+    this.#frozen.delete(key);
+    this.#apps.get(app)?.find(scope)?.restart();
+    this.#tellChange(app);
+    this.#options.log.info({ app, scope }, why);
+  }
+
+  #tellChange(appId: string): void {
+    const frozen = [...this.#frozen.values()].filter(({ app }) => app === appId).length;
+    this.#options.onChange(appId, frozen);
+  }
+
+  #scopesOf(appId: string, notification: Notification): readonly Scope[] {
+    let shares = this.#apps.get(appId);
+    if (shares === undefined) {
+      shares = new AppShares(appId, (key) => this.#frozen.has(key));
+      this.#apps.set(appId, shares);
+      const [oldest] = this.#apps.keys();
+      if (this.#apps.size > maximumApps && oldest !== undefined) this.#apps.delete(oldest);
+    }
+    return shares.scopesOf(notification);
+  }
+}
+
+function ownerOf({ notification: { realmId, pushAccountId }, device }: Delivery): Owner {
+  const phone = createHash('sha256').update(device.target.token).digest('base64');
+  return { account: `${realmId} ${pushAccountId}`, phone };
+}

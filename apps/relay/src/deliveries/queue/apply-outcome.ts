@@ -1,0 +1,30 @@
+import type { Transaction } from 'kysely';
+import { markExpired, setApnsEnvironment } from '../../registrations/relay-device-store.js';
+import type { RelayTables } from '../../tables.js';
+import type { Outcome } from '../policy/judge-answer.js';
+
+const registeredSince: Outcome = { kind: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' };
+
+/**
+ * Does to the device what an outcome at `now` (Unix milliseconds) asks for: a dead token expires, and an environment that
+ * worked is remembered. The outcome as it stands then: a token that was registered again meanwhile is not gone.
+ */
+export async function applyOutcome(
+  db: Transaction<RelayTables>,
+  relayDeviceId: number,
+  outcome: Outcome,
+  now: number,
+): Promise<Outcome> {
+  if (outcome.kind === 'sent' && outcome.workedEnvironment !== undefined) {
+    await setApnsEnvironment(db, relayDeviceId, outcome.workedEnvironment);
+  }
+  if (outcome.kind !== 'gone' || outcome.ifRegisteredBefore === undefined) return outcome;
+  const { ifRegisteredBefore } = outcome;
+  if (await markExpired(db, relayDeviceId, { at: now, ifRegisteredBefore })) return outcome;
+  const row = await db
+    .selectFrom('relay_devices')
+    .select('expired_at')
+    .where('id', '=', relayDeviceId)
+    .executeTakeFirst();
+  return row === undefined || row.expired_at !== null ? outcome : registeredSince;
+}

@@ -1,0 +1,150 @@
+import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
+import { parseJson, stringifyJson } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
+import { findRelayDevices } from '../../registrations/relay-device-store.js';
+import type { TokenVault } from '../../registrations/token-vault.js';
+import type { RelayDatabase, RelayTables, RelayTransaction } from '../../tables.js';
+import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
+import { isOfKind, keptUntil, type Notification } from '../delivery.js';
+import type { Outcome, RetryOutcome } from '../policy/judge-answer.js';
+import { applyOutcome } from './apply-outcome.js';
+import {
+  countTry,
+  type Receipt,
+  type ReceiptStore,
+  receiptOf,
+  saveReceipts,
+  type TryCounts,
+} from './receipt-store.js';
+
+export interface DeliveryQueueOptions {
+  readonly database: RelayDatabase;
+  readonly tokenVault: TokenVault;
+  readonly receipts: ReceiptStore;
+  readonly attempts: DeliveryAttempts;
+  readonly clock: Clock;
+  /** Told when a queued notification is settled. */
+  onSettled(): void;
+}
+
+const jobKind = 'deliver-notification';
+const concurrency = 500;
+const patienceMilliseconds = 60_000;
+const givenUp = 'EXPIRED_';
+
+/** Notifications that wait in the database for another try, until they are settled or no longer worth it. */
+export class DeliveryQueue {
+  readonly #options: DeliveryQueueOptions;
+  readonly #jobs: JobQueue<RelayTables>;
+
+  constructor(options: DeliveryQueueOptions) {
+    this.#options = options;
+    this.#jobs = options.database.jobs;
+    const handler: JobHandler<RelayTables> = {
+      concurrency,
+      run: (job) => this.#run(job),
+      giveUp: (job, reason) => (transaction) => this.#giveUp(transaction, job, reason),
+    };
+    this.#jobs.handle(jobKind, handler);
+  }
+
+  /** Stores a notification for another try, within the caller's transaction. */
+  async add(
+    transaction: RelayTransaction,
+    notification: Notification,
+    { at: runAt, reason }: RetryOutcome,
+  ): Promise<void> {
+    const payload = encodeNotification(notification);
+    const giveUpAt = keptUntil(notification);
+    await this.#jobs.enqueue(transaction, { kind: jobKind, payload, runAt, giveUpAt, reason });
+  }
+
+  async #run(job: Job): Promise<JobOutcome<RelayTables>> {
+    const { receipts, clock } = this.#options;
+    const notification = decodeNotification(job.payload);
+    const receipt = await receipts.findOne(notification);
+    if (hasEnded(receipt)) return { kind: 'done' };
+    if (receipt?.notBefore !== undefined && receipt.notBefore > clock()) {
+      return this.#postpone(receipt, receipt.notBefore);
+    }
+    const { attempts: triesBefore = 0, doubts: doubtsBefore = 0 } = receipt ?? {};
+    const outcome = await this.#attempt(notification, { triesBefore, doubtsBefore });
+    const counts = countTry(outcome, receipt);
+    const apply = (transaction: RelayTransaction) => this.#apply(transaction, notification, outcome, counts);
+    if (outcome.kind === 'retry') return { kind: 'retry', at: outcome.at, reason: outcome.reason, apply };
+    return { kind: 'done', apply };
+  }
+
+  async #attempt(
+    notification: Notification,
+    before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
+  ): Promise<Outcome> {
+    const { clock, attempts } = this.#options;
+    const device = await this.#findDevice(notification);
+    if (device === undefined) return { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
+    if (!isReadable(device)) return attempts.holdUnreadable(device);
+    const notAfter = clock() + patienceMilliseconds;
+    return attempts.attempt({ notification, device }, { ...before, hasWaited: true, notAfter });
+  }
+
+  /** Its first try ended after it had been stored, and its vendor wants a longer rest than it was stored for. */
+  #postpone(receipt: Receipt, at: number): JobOutcome<RelayTables> {
+    const { reason = 'UNDER_WAY' } = receipt;
+    const apply = (transaction: RelayTransaction) =>
+      saveReceipts(transaction.db, [{ ...receipt, notBefore: undefined }]);
+    return { kind: 'retry', at, reason, apply };
+  }
+
+  /** `undefined` where there is none, or none that can be reached with it. */
+  async #findDevice(notification: Notification): Promise<StoredRelayDevice | undefined> {
+    const { database, tokenVault: vault } = this.#options;
+    const { realmId, relayDeviceId } = notification;
+    const devices = await findRelayDevices(database.db, { realmId, ids: [relayDeviceId], vault });
+    const device = devices.get(relayDeviceId);
+    if (device === undefined || device.expiredAt !== undefined) return undefined;
+    return isReadable(device) && !isOfKind(device, notification) ? undefined : device;
+  }
+
+  async #apply(
+    transaction: RelayTransaction,
+    notification: Notification,
+    outcome: Outcome,
+    counts: TryCounts,
+  ): Promise<void> {
+    const { db } = transaction;
+    const now = this.#options.clock();
+    const stands = await applyOutcome(db, notification.relayDeviceId, outcome, now);
+    await saveReceipts(db, [receiptOf(notification, stands, counts, now)]);
+    if (outcome.kind !== 'retry') transaction.afterCommit(() => this.#options.onSettled());
+  }
+
+  async #giveUp(transaction: RelayTransaction, job: Job, reason: string): Promise<void> {
+    const notification = decodeNotification(job.payload);
+    const receipt = await this.#options.receipts.findOne(notification);
+    if (hasEnded(receipt)) return;
+    const outcome: Outcome = { kind: 'rejected', reason: `${givenUp}${reason}`, fault: 'vendor' };
+    const { attempts = 0, doubts = 0 } = receipt ?? {};
+    await this.#apply(transaction, notification, outcome, { attempts, doubts });
+  }
+}
+
+/** Whether it ended well after its request had been answered. What was given up has not: somebody brought it back. */
+function hasEnded(receipt: Receipt | undefined): boolean {
+  return receipt !== undefined && receipt.status !== 'queued' && receipt.reason?.startsWith(givenUp) !== true;
+}
+
+/** A notification as text for the job queue; the token is not in it, the device's row has it. */
+function encodeNotification({ collapseId, urgency, ...rest }: Notification): string {
+  return stringifyJson({ ...rest, collapseId: collapseId ?? null, urgency: { ...urgency } });
+}
+
+/** What {@link encodeNotification} wrote. */
+function decodeNotification(text: string): Notification {
+  const { collapseId, ...rest } = parseJson(text) as unknown as StoredNotification;
+  return { ...rest, collapseId: collapseId ?? undefined };
+}
+
+interface StoredNotification extends Omit<Notification, 'collapseId'> {
+  readonly collapseId: string | null;
+}

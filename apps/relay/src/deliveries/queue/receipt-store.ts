@@ -1,0 +1,213 @@
+import { type DeliveryFault, type DeliveryStatus, deliveryFaults, deliveryStatuses } from '@waxwing/protocol';
+import { removeInBatches } from '@waxwing/storage';
+import type { Selectable, Transaction } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
+import type { Outcome } from '../policy/judge-answer.js';
+
+/** Which notification for which device: an id may be used for all devices of one message. */
+export interface ReceiptKey {
+  readonly serverId: string;
+  readonly notificationId: string;
+  readonly relayDeviceId: number;
+}
+
+/** An outcome in the words in which it is stored and told to servers. */
+export interface ToldOutcome {
+  readonly status: DeliveryStatus;
+  readonly reason: string | undefined;
+  readonly fault: DeliveryFault | undefined;
+}
+
+/** What became of a notification, as it is remembered. */
+export interface Receipt extends ReceiptKey, ToldOutcome {
+  readonly attempts: number;
+  /** Those of them that may have been sent all the same; none where nothing is said. */
+  readonly doubts?: number | undefined;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+  /** Until when the stored try must wait, where that is later than it was stored for; in Unix milliseconds. */
+  readonly notBefore?: number | undefined;
+}
+
+const rowsPerStatement = 500;
+const rememberedMilliseconds = 24 * 60 * 60_000;
+/** A queued notification is given up after a day, and its receipt says so; one that still waits lost its job. */
+const longestQueuedMilliseconds = 3 * rememberedMilliseconds;
+
+/** Reading what became of notifications. Only what has an id, or was queued, is remembered, and for a day. */
+export class ReceiptStore {
+  readonly #database: RelayDatabase;
+
+  constructor(database: RelayDatabase) {
+    this.#database = database;
+  }
+
+  /** The receipts of a server's notifications, for every device. */
+  async find(serverId: string, notificationIds: readonly string[]): Promise<Receipt[]> {
+    const found: Receipt[] = [];
+    for (let offset = 0; offset < notificationIds.length; offset += rowsPerStatement) {
+      const rows = await this.#database.db
+        .selectFrom('delivery_receipts')
+        .selectAll()
+        .where('server_id', '=', serverId)
+        .where('notification_id', 'in', notificationIds.slice(offset, offset + rowsPerStatement))
+        .execute();
+      for (const row of rows) found.push(toReceipt(row));
+    }
+    return found;
+  }
+
+  /** `undefined` when nothing is remembered. */
+  async findOne({ serverId, notificationId, relayDeviceId }: ReceiptKey): Promise<Receipt | undefined> {
+    const row = await this.#database.db
+      .selectFrom('delivery_receipts')
+      .selectAll()
+      .where('server_id', '=', serverId)
+      .where('notification_id', '=', notificationId)
+      .where('relay_device_id', '=', relayDeviceId)
+      .executeTakeFirst();
+    return row && toReceipt(row);
+  }
+
+  async countQueued(): Promise<number> {
+    const { count } = await this.#database.db
+      .selectFrom('delivery_receipts')
+      .select(({ fn }) => fn.countAll().as('count'))
+      .where('status', '=', 'queued')
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /**
+   * Forgets what has been settled for a day, and what was queued for so long that its job is gone; how many they were.
+   */
+  async forgetOld(now: number, signal: AbortSignal): Promise<number> {
+    const settled = ['sent', 'gone', 'rejected'];
+    const forgotten = await this.#forget(settled, now - rememberedMilliseconds, signal);
+    return forgotten + (await this.#forget(['queued'], now - longestQueuedMilliseconds, signal));
+  }
+
+  #forget(statuses: readonly string[], before: number, signal: AbortSignal): Promise<number> {
+    const forgetSome = async (limit: number): Promise<number> => {
+      const { numDeletedRows } = await this.#database.write(({ db }) =>
+        db
+          .deleteFrom('delivery_receipts')
+          .where(({ eb, refTuple, selectFrom }) =>
+            eb(
+              refTuple('server_id', 'notification_id', 'relay_device_id'),
+              'in',
+              selectFrom('delivery_receipts')
+                .select(['server_id', 'notification_id', 'relay_device_id'])
+                .where('status', 'in', statuses)
+                .where('updated_at', '<', before)
+                .limit(limit)
+                .$asTuple('server_id', 'notification_id', 'relay_device_id'),
+            ),
+          )
+          // Said again because another process may queue the same notification again between the two.
+          .where('status', 'in', statuses)
+          .where('updated_at', '<', before)
+          .executeTakeFirstOrThrow(),
+      );
+      return Number(numDeletedRows);
+    };
+    return removeInBatches(forgetSome, signal);
+  }
+}
+
+export function tellOutcome(outcome: Outcome): ToldOutcome {
+  return {
+    status: outcome.kind === 'retry' ? 'queued' : outcome.kind,
+    reason: outcome.kind === 'sent' ? undefined : outcome.reason,
+    fault: outcome.kind === 'rejected' ? outcome.fault : undefined,
+  };
+}
+
+/** The outcome that was remembered; nothing is to be done about it any more. */
+export function outcomeOf({ status, reason = '', fault = 'vendor' }: ToldOutcome): Outcome {
+  switch (status) {
+    case 'sent':
+      return { kind: 'sent' };
+    case 'queued':
+      return { kind: 'retry', reason, at: 0, isTry: false };
+    case 'gone':
+      return { kind: 'gone', reason };
+    case 'rejected':
+      return { kind: 'rejected', reason, fault };
+  }
+}
+
+export type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;
+
+/** The counts with one more outcome: what was only held back is no try. */
+export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts = { attempts: 0 }): TryCounts {
+  if (outcome.kind !== 'retry') return { attempts: attempts + 1, doubts };
+  return {
+    attempts: attempts + (outcome.isTry ? 1 : 0),
+    doubts: doubts + (outcome.isInDoubt === true ? 1 : 0),
+  };
+}
+
+/** What is remembered of an outcome. */
+export function receiptOf(
+  { serverId, notificationId, relayDeviceId }: ReceiptKey,
+  outcome: Outcome,
+  counts: TryCounts,
+  updatedAt: number,
+): Receipt {
+  return { serverId, notificationId, relayDeviceId, ...tellOutcome(outcome), ...counts, updatedAt };
+}
+
+/** Writes receipts over former ones of the same notification and device. */
+export async function saveReceipts(
+  db: Transaction<RelayTables>,
+  receipts: readonly Receipt[],
+): Promise<void> {
+  for (let offset = 0; offset < receipts.length; offset += rowsPerStatement) {
+    await db
+      .insertInto('delivery_receipts')
+      .values(receipts.slice(offset, offset + rowsPerStatement).map(toRow))
+      .onConflict((conflict) =>
+        conflict.columns(['server_id', 'notification_id', 'relay_device_id']).doUpdateSet((is) => ({
+          status: is.ref('excluded.status'),
+          reason: is.ref('excluded.reason'),
+          fault: is.ref('excluded.fault'),
+          attempts: is.ref('excluded.attempts'),
+          updated_at: is.ref('excluded.updated_at'),
+          doubts: is.ref('excluded.doubts'),
+          not_before: is.ref('excluded.not_before'),
+        })),
+      )
+      .execute();
+  }
+}
+
+function toRow(receipt: Receipt): RelayTables['delivery_receipts'] {
+  return {
+    server_id: receipt.serverId,
+    notification_id: receipt.notificationId,
+    relay_device_id: receipt.relayDeviceId,
+    status: receipt.status,
+    reason: receipt.reason ?? null,
+    fault: receipt.fault ?? null,
+    attempts: receipt.attempts,
+    updated_at: receipt.updatedAt,
+    doubts: receipt.doubts ?? 0,
+    not_before: receipt.notBefore ?? null,
+  };
+}
+
+function toReceipt(row: Selectable<RelayTables['delivery_receipts']>): Receipt {
+  return {
+    serverId: row.server_id,
+    notificationId: row.notification_id,
+    relayDeviceId: row.relay_device_id,
+    status: deliveryStatuses.find((status) => status === row.status) ?? 'rejected',
+    reason: row.reason ?? undefined,
+    fault: deliveryFaults.find((fault) => fault === row.fault),
+    attempts: row.attempts,
+    updatedAt: row.updated_at,
+    doubts: row.doubts,
+    notBefore: row.not_before ?? undefined,
+  };
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { WriteTransaction } from '@waxwing/storage';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
+import type { Notification } from '../delivery.js';
+import type { Outcome } from '../policy/judge-answer.js';
+import { applyOutcome } from './apply-outcome.js';
+import type { DeliveryQueue } from './delivery-queue.js';
+import type { LoadLimit } from './load-limit.js';
+import { countTry, type Receipt, receiptOf, saveReceipts } from './receipt-store.js';
+
+export interface RecordOutcomesOptions {
+  readonly database: RelayDatabase;
+  readonly queue: DeliveryQueue;
+  readonly load: LoadLimit;
+  readonly clock: Clock;
+}
+
+/** A notification and what its first try, or the lack of one, came to. */
+export interface FirstOutcome {
+  readonly notification: Notification;
+  readonly outcome: Outcome;
+  /** Whether its server gave it an id, by which it may ask for the receipt. */
+  readonly hasOwnId: boolean;
+  /** Whether it is another one's to record. */
+  readonly isRepeat: boolean;
+}
+
+/** Makes outcomes durable: receipts, dead tokens, environments that worked, and what must be tried again. */
+export class RecordOutcomes {
+  readonly #options: RecordOutcomesOptions;
+
+  constructor(options: RecordOutcomesOptions) {
+    this.#options = options;
+  }
+
+  /** The outcomes as they stand in the end: a token that was registered again meanwhile is not gone. */
+  async record(items: readonly FirstOutcome[]): Promise<Outcome[]> {
+    const { database, load } = this.#options;
+    const isNew = items.filter(({ isRepeat }) => !isRepeat);
+    const toRecord = isNew.filter((item) => item.hasOwnId || leavesTrace(item.outcome));
+    if (toRecord.length === 0) return items.map(({ outcome }) => outcome);
+    const now = this.#options.clock();
+    const standing = await database.write((transaction) => this.#write(transaction, toRecord, now));
+    load.addQueued(toRecord.filter(({ outcome }) => outcome.kind === 'retry').length);
+    return items.map((item) => standing.get(item) ?? item.outcome);
+  }
+
+  /** For an outcome that came after its request was answered; `wasQueued` where a later try was stored by then. */
+  async recordLate(notification: Notification, outcome: Outcome, wasQueued: boolean): Promise<void> {
+    const { database, load, clock } = this.#options;
+    const now = clock();
+    if (outcome.kind === 'retry') {
+      const receipt = { ...receiptOf(notification, outcome, countTry(outcome), now), notBefore: outcome.at };
+      // The try that is stored already waits for that.
+      if (wasQueued) await database.write(({ db }) => saveReceipts(db, [receipt]));
+      return;
+    }
+    const item: FirstOutcome = { notification, outcome, hasOwnId: true, isRepeat: false };
+    await database.write((transaction) => this.#write(transaction, [item], now));
+    if (wasQueued) load.addQueued(-1);
+  }
+
+  async #write(
+    transaction: WriteTransaction<RelayTables>,
+    items: readonly FirstOutcome[],
+    now: number,
+  ): Promise<Map<FirstOutcome, Outcome>> {
+    const standing = new Map<FirstOutcome, Outcome>();
+    const receipts: Receipt[] = [];
+    for (const item of items) {
+      const { notification, hasOwnId } = item;
+      const outcome = await applyOutcome(transaction.db, notification.relayDeviceId, item.outcome, now);
+      standing.set(item, outcome);
+      if (outcome.kind === 'retry') await this.#options.queue.add(transaction, notification, outcome);
+      if (hasOwnId || outcome.kind === 'retry') {
+        receipts.push(receiptOf(notification, outcome, countTry(outcome), now));
+      }
+    }
+    await saveReceipts(transaction.db, receipts);
+    return standing;
+  }
+}
+
+function leavesTrace(outcome: Outcome): boolean {
+  if (outcome.kind === 'gone') return outcome.ifRegisteredBefore !== undefined;
+  if (outcome.kind === 'retry') return true;
+  return outcome.kind === 'sent' && outcome.workedEnvironment !== undefined;
+}

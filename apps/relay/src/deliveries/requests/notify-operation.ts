@@ -1,0 +1,84 @@
+import {
+  isApnsPushRequest,
+  notifyBodyLimitBytes,
+  type PushRequest,
+  type RelayNotifyAnswer,
+  type RelayNotifyResult,
+  relayNotifyAnswer,
+  relayNotifyPath,
+  relayNotifyRequest,
+} from '@waxwing/protocol';
+import { operation } from '@waxwing/service/http';
+import { server } from '../../servers/authenticate-server.js';
+import { findRealm } from '../../servers/find-realm.js';
+import type { ServerDirectory } from '../../servers/server-directory.js';
+import type { ServerQuotas } from '../../servers/server-quotas.js';
+import { tellOutcome } from '../queue/receipt-store.js';
+import type { DeliverNotifications, DeliveryResult } from './deliver-notifications.js';
+
+interface NotifyContext {
+  readonly servers: ServerDirectory;
+  readonly quotas: Pick<ServerQuotas, 'take'>;
+  readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
+}
+
+/**
+ * Delivers notifications to devices of one realm (push registration protocol, "POST remotes/push/e2ee/notify"). Each
+ * push request is tried at once and gets a result in `results`, in order; what must be tried again is stored before the
+ * answer. A dead token, an unknown device and another realm's device are in `delete_device_ids`.
+ *
+ * Refuses, checked in this order: UNAUTHORIZED; BAD_REQUEST for the body; SERVICE_UNAVAILABLE when the relay
+ * is full; RATE_LIMIT_HIT with HTTP 503; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ */
+export const notify = operation({
+  method: 'POST',
+  path: relayNotifyPath,
+  summary: 'Delivers encrypted notifications to devices of one realm.',
+  actor: server,
+  body: 'json',
+  parameters: relayNotifyRequest,
+  bodyLimitBytes: notifyBodyLimitBytes,
+  answer: relayNotifyAnswer,
+  codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
+  async handle({ deliveries, quotas, servers }: NotifyContext, { actor: { serverId }, parameters }) {
+    const { realm_uuid: realmUuid, push_requests: pushRequests } = parameters;
+    // First, so that what is refused takes nothing from the quota.
+    deliveries.requireRoom(pushRequests.length);
+    quotas.take(serverId, Math.max(1, pushRequests.length));
+    const { realmId } = await findRealm(servers, serverId, realmUuid);
+    const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
+    return formatAnswer(pushRequests, results);
+  },
+});
+
+function formatAnswer(
+  requests: readonly PushRequest[],
+  results: readonly DeliveryResult[],
+): RelayNotifyAnswer {
+  let androidCount = 0;
+  let appleCount = 0;
+  const gone = new Set<number | bigint>();
+  requests.forEach((request, index) => {
+    const kind = results[index]?.outcome.kind;
+    if (kind === 'gone') gone.add(request.device_id);
+    if (kind !== 'sent') return;
+    if (isApnsPushRequest(request)) appleCount += 1;
+    else androidCount += 1;
+  });
+  return {
+    android_successfully_sent_count: androidCount,
+    apple_successfully_sent_count: appleCount,
+    delete_device_ids: [...gone],
+    realm_push_status: { can_push: true, expected_end_timestamp: null },
+    results: results.map(formatResult),
+  };
+}
+
+function formatResult({ outcome, notification, isRemembered }: DeliveryResult): RelayNotifyResult {
+  const { status, reason, fault } = tellOutcome(outcome);
+  const result: RelayNotifyResult = { status };
+  if (reason !== undefined) result.reason = reason;
+  if (fault !== undefined) result.fault = fault;
+  if (isRemembered) result.notification_id = notification.notificationId;
+  return result;
+}

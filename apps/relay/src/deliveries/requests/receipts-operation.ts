@@ -1,0 +1,48 @@
+import { relayReceiptsAnswer, relayReceiptsParameters, relayReceiptsPath } from '@waxwing/protocol';
+import { operation } from '@waxwing/service/http';
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import { server } from '../../servers/authenticate-server.js';
+import type { ServerDirectory } from '../../servers/server-directory.js';
+import type { ServerQuotas } from '../../servers/server-quotas.js';
+import type { Receipt, ReceiptStore } from '../queue/receipt-store.js';
+
+interface ReceiptsContext {
+  readonly servers: ServerDirectory;
+  readonly quotas: Pick<ServerQuotas, 'take'>;
+  readonly deliveries: { readonly receipts: Pick<ReceiptStore, 'find'> };
+}
+
+/**
+ * Tells a server what became of its notifications: of those that were queued, and of those that it gave an id, for a day
+ * after the last change. Ids that are not remembered are left out.
+ *
+ * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for `ids`; RATE_LIMIT_HIT with
+ * HTTP 503.
+ */
+export const findReceipts = operation({
+  method: 'GET',
+  path: relayReceiptsPath,
+  summary: 'Tells what became of notifications.',
+  actor: server,
+  parameters: relayReceiptsParameters,
+  answer: relayReceiptsAnswer,
+  codes: ['RATE_LIMIT_HIT'],
+  async handle({ deliveries, quotas }: ReceiptsContext, { actor: { serverId }, parameters: { ids } }) {
+    quotas.take(serverId, 1);
+    const receipts = await deliveries.receipts.find(serverId, ids);
+    return { receipts: receipts.map(formatReceipt) };
+  },
+});
+
+function formatReceipt(receipt: Receipt) {
+  const { notificationId, relayDeviceId, status, reason, fault, attempts, updatedAt } = receipt;
+  return {
+    notification_id: notificationId,
+    device_id: relayDeviceId,
+    status,
+    ...(reason !== undefined && { reason }),
+    ...(fault !== undefined && { fault }),
+    attempts,
+    updated_at: unixSeconds(updatedAt),
+  };
+}

@@ -1,0 +1,197 @@
+import { EventEmitter, once } from 'node:events';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { ReachLog } from '../reach-log.js';
+import type { UnansweredReason } from '../vendor-sender.js';
+import { ApnsConnection, type ApnsTimings } from './connection.js';
+import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './exchange.js';
+
+export interface ApnsPoolOptions {
+  readonly url: string;
+  /** PEM of the authority to trust; the system's when `undefined`. */
+  readonly ca: string | undefined;
+  readonly clock: Clock;
+  readonly timings: ApnsTimings;
+  readonly maximumConnections: number;
+  /** Requests that may wait for a free stream; one more is answered OVERLOADED. */
+  readonly maximumWaiting: number;
+  readonly reach: ReachLog;
+}
+
+/** A stream refused on a connection that lives may be refused again and again; connections ending take requests along. */
+const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
+const maximumConnectFailures = 2;
+const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
+/** After these the connection is of no more use; a request that got one goes to another. */
+const leaveConnection = /"(?:Shutdown|IdleTimeout|UnrelatedKeyIdInToken)"/;
+
+/**
+ * Connections to one of Apple's systems with one credential, kept for as long as they last. Requests wait here, and not
+ * unseen inside Node, until a stream is free.
+ */
+export class ApnsPool {
+  readonly #options: ApnsPoolOptions;
+  readonly #connections = new Set<ApnsConnection>();
+  readonly #again: ApnsExchange[] = [];
+  #waiting: (ApnsExchange | undefined)[] = [];
+  #first = 0;
+  #underWay = 0;
+  #connectFailures = 0;
+  #connectNotBefore = 0;
+  #isClosed = false;
+  /** Emits `over` when nothing is under way any more, or nobody waits for it. */
+  readonly #closing = new EventEmitter();
+
+  constructor(options: ApnsPoolOptions) {
+    this.#options = options;
+  }
+
+  /** Requests that wait for a free stream. */
+  get waiting(): number {
+    return this.#again.length + this.#waiting.length - this.#first;
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** Sends one notification, again where APNs provably has not processed it. Never rejects. */
+  send(request: ApnsRequest): Promise<ApnsResult> {
+    return new Promise((resolve) => {
+      if (this.#isClosed || this.waiting >= this.#options.maximumWaiting) {
+        resolve({ kind: 'unanswered', why: 'OVERLOADED' });
+        return;
+      }
+      this.#waiting.push(new ApnsExchange(request, resolve));
+      this.#dispatch();
+    });
+  }
+
+  /** Waits until nothing is under way, at most `deadlineMilliseconds`; then drops every connection. */
+  async close(deadlineMilliseconds: number): Promise<void> {
+    this.#isClosed = true;
+    if (this.#underWay + this.waiting > 0) {
+      const deadline = setTimeout(() => this.#closing.emit('over'), deadlineMilliseconds);
+      await once(this.#closing, 'over');
+      clearTimeout(deadline);
+    }
+    for (const connection of this.#connections) connection.destroy();
+    this.#failWaiting('OVERLOADED');
+  }
+
+  #dispatch(): void {
+    while (this.waiting > 0) {
+      const connection = this.#withRoom();
+      if (connection === undefined) break;
+      const next = this.#take();
+      if (next === undefined) break;
+      if (this.#options.clock() > next.request.notAfter) {
+        next.resolve({ kind: 'unanswered', why: 'OVERLOADED' });
+        continue;
+      }
+      this.#underWay += 1;
+      connection.send(next);
+    }
+    if (this.waiting > 0) this.#openWhereUseful();
+  }
+
+  #withRoom(): ApnsConnection | undefined {
+    for (const connection of this.#connections) if (connection.room > 0) return connection;
+    return undefined;
+  }
+
+  #take(): ApnsExchange | undefined {
+    const again = this.#again.pop();
+    if (again !== undefined) return again;
+    const next = this.#waiting[this.#first];
+    this.#waiting[this.#first] = undefined;
+    this.#first += 1;
+    if (this.#first === this.#waiting.length) {
+      this.#waiting = [];
+      this.#first = 0;
+    } else if (this.#first >= 4096) {
+      this.#waiting = this.#waiting.slice(this.#first);
+      this.#first = 0;
+    }
+    return next;
+  }
+
+  /** One more connection, unless one is only just coming up: opening many at once looks like an attack to Apple. */
+  #openWhereUseful(): void {
+    let usable = 0;
+    for (const connection of this.#connections) {
+      if (connection.isRetired) continue;
+      if (!connection.isProven) return;
+      usable += 1;
+    }
+    if (usable >= this.#options.maximumConnections) return;
+    if (this.#options.clock() < this.#connectNotBefore) {
+      if (usable === 0) this.#failWaiting('NOT_CONNECTED');
+      return;
+    }
+    const { url, ca, timings, clock } = this.#options;
+    const connection = new ApnsConnection({
+      url,
+      ca,
+      timings,
+      clock,
+      onEnded: (exchange, ending, ended) => this.#end(exchange, ending, ended),
+      onRoom: () => this.#dispatch(),
+      onRetired: () => this.#dispatch(),
+      onClosed: (closed) => this.#onClosed(closed),
+    });
+    this.#connections.add(connection);
+  }
+
+  #onClosed(connection: ApnsConnection): void {
+    this.#connections.delete(connection);
+    if (this.#isClosed) return;
+    // One that ended before it answered anything failed too: opening the next at once would look like an attack.
+    if (connection.isProven) this.#connectFailures = 0;
+    else this.#rest(connection);
+    this.#dispatch();
+  }
+
+  #onAnswer(): void {
+    this.#options.reach.worked();
+    this.#connectFailures = 0;
+    this.#connectNotBefore = 0;
+  }
+
+  /** Opens no connection for a while, the longer the more of them failed in a row. */
+  #rest(failed: ApnsConnection): void {
+    this.#connectFailures += 1;
+    const doublings = this.#connectFailures - maximumConnectFailures;
+    if (doublings < 0) return;
+    const { firstMilliseconds, capMilliseconds } = reconnectDelays;
+    const delay = Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(doublings, 20));
+    this.#connectNotBefore = this.#options.clock() + delay;
+    if (!failed.wasConnected) this.#options.reach.failed(failed.trouble);
+  }
+
+  #end(exchange: ApnsExchange, ending: ApnsEnding, connection: ApnsConnection): void {
+    this.#underWay -= 1;
+    if (ending.kind === 'not-processed') {
+      const { because } = ending;
+      if (exchange.resends[because] < maximumResends[because] && !this.#isClosed) {
+        exchange.resends[because] += 1;
+        this.#again.push(exchange);
+        return;
+      }
+      exchange.resolve({ kind: 'unanswered', why: 'NOT_PROCESSED' });
+    } else {
+      if (ending.kind === 'answered') this.#onAnswer();
+      if (ending.kind === 'answered' && ending.httpStatus !== 200 && leaveConnection.test(ending.body)) {
+        connection.retire();
+      }
+      exchange.resolve(ending);
+    }
+    if (this.#isClosed && this.#underWay + this.waiting === 0) this.#closing.emit('over');
+  }
+
+  #failWaiting(why: UnansweredReason): void {
+    for (let next = this.waiting > 0 ? this.#take() : undefined; next !== undefined; ) {
+      next.resolve({ kind: 'unanswered', why });
+      next = this.waiting > 0 ? this.#take() : undefined;
+    }
+  }
+}

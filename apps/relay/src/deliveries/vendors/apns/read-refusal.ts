@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { readReason, type VendorRefusal } from '../vendor-sender.js';
+
+const errorBody = z.object({
+  reason: z.string().optional().catch(undefined),
+  timestamp: z.int().optional().catch(undefined),
+});
+
+export interface ApnsReply {
+  readonly httpStatus: number;
+  readonly body: string;
+  readonly retryAfter: string | undefined;
+}
+
+/** A refusal by APNs; its timestamp is in milliseconds. */
+export function readApnsRefusal({ httpStatus, body, retryAfter }: ApnsReply): VendorRefusal {
+  const parsed = errorBody.safeParse(parseOrUndefined(body));
+  const { reason, timestamp } = parsed.success ? parsed.data : {};
+  return { kind: 'refused', httpStatus, reason: readReason(reason), retryAfter, deadSince: timestamp };
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Cut off or not Apple's: it names no reason, and the HTTP status decides.
+    return undefined;
+  }
+}

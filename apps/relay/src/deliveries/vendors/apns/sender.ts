@@ -1,0 +1,69 @@
+import type { ApnsEnvironment } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { Delivery } from '../../delivery.js';
+import { ReachLog } from '../reach-log.js';
+import type { SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';
+import type { ApnsTimings } from './connection.js';
+import type { ApnsResult } from './exchange.js';
+import { buildApnsNotification } from './message.js';
+import { ApnsPool } from './pool.js';
+import { readApnsRefusal } from './read-refusal.js';
+import type { ProviderToken } from './token.js';
+
+export interface ApnsSenderOptions {
+  readonly providerToken: ProviderToken;
+  readonly urls: Readonly<Record<ApnsEnvironment, string>>;
+  readonly ca: string | undefined;
+  readonly clock: Clock;
+  readonly timings: ApnsTimings;
+  readonly maximumWaiting: number;
+  readonly log: Log;
+}
+
+const maximumConnections = 8;
+
+/** APNs with one team's key: production and sandbox, each with connections of its own. */
+export class ApnsSender implements VendorSender {
+  readonly #options: ApnsSenderOptions;
+  readonly #pools: Readonly<Record<ApnsEnvironment, ApnsPool>>;
+
+  constructor(options: ApnsSenderOptions) {
+    this.#options = options;
+    const { urls, ca, clock, timings, maximumWaiting, log } = options;
+    const pool = (url: string) => {
+      const reach = new ReachLog(log, url);
+      return new ApnsPool({ url, ca, clock, timings, maximumConnections, maximumWaiting, reach });
+    };
+    this.#pools = { production: pool(urls.production), sandbox: pool(urls.sandbox) };
+  }
+
+  async send(delivery: Delivery, { environment, notAfter }: SendOptions): Promise<VendorAnswer> {
+    const { providerToken } = this.#options;
+    const authorization = providerToken.peek() ?? (await providerToken.get());
+    const notification = buildApnsNotification(delivery);
+    return toAnswer(await this.#pools[environment].send({ notification, authorization, notAfter }));
+  }
+
+  refreshCredential(): Promise<void> {
+    return this.#options.providerToken.renew();
+  }
+
+  get renewableAt(): number {
+    return this.#options.providerToken.mintableAt;
+  }
+
+  async close(deadlineMilliseconds: number): Promise<void> {
+    await Promise.all([
+      this.#pools.production.close(deadlineMilliseconds),
+      this.#pools.sandbox.close(deadlineMilliseconds),
+    ]);
+  }
+}
+
+const accepted: VendorAnswer = { kind: 'accepted' };
+
+function toAnswer(result: ApnsResult): VendorAnswer {
+  if (result.kind === 'unanswered') return result;
+  return result.httpStatus === 200 ? accepted : readApnsRefusal(result);
+}

@@ -1,0 +1,78 @@
+import type { Dispatcher } from 'undici';
+import { z } from 'zod';
+import { maximumAnswerCharacters, readReason, type VendorRefusal } from '../vendor-sender.js';
+
+/** So much is read, and dropped, to keep the connection; beyond that it is given up. */
+const maximumReadBytes = 128 * 1024;
+
+const errorBody = z.object({
+  error: z.object({
+    status: z.string().optional().catch(undefined),
+    message: z.string().optional().catch(undefined),
+    details: z
+      .array(
+        z.object({
+          '@type': z.string().optional(),
+          errorCode: z.string().optional(),
+          fieldViolations: z.array(z.object({ field: z.string().optional() })).optional(),
+        }),
+      )
+      .catch([])
+      .default([]),
+  }),
+});
+
+const fcmErrorType = 'type.googleapis.com/google.firebase.fcm.v1.FcmError';
+const namesToken = /not a valid FCM registration token/i;
+
+/** A refusal by FCM. */
+export async function readFcmRefusal({
+  statusCode,
+  headers,
+  body,
+}: Dispatcher.ResponseData): Promise<VendorRefusal> {
+  const retryAfter = headers['retry-after'];
+  return {
+    kind: 'refused',
+    httpStatus: statusCode,
+    reason: readReasonIn(await readBody(body)),
+    retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+  };
+}
+
+/** What Google answered, which is ASCII; nothing at all when it is longer than Google's answers are. */
+export async function readBody(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= maximumAnswerCharacters) chunks.push(chunk);
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (bytes > maximumReadBytes) break;
+  }
+  return bytes > maximumAnswerCharacters ? '' : Buffer.concat(chunks).toString('utf8');
+}
+
+/**
+ * The reason in FCM's error body: the code of its FcmError, else the status, else `UNKNOWN`. An INVALID_ARGUMENT that
+ * blames the token and nothing else is `INVALID_TOKEN`. https://firebase.google.com/docs/cloud-messaging/error-codes
+ */
+function readReasonIn(body: string): string {
+  const parsed = errorBody.safeParse(parseOrUndefined(body));
+  if (!parsed.success) return 'UNKNOWN';
+  const { status, message = '', details } = parsed.data.error;
+  const code = readReason(details.find((detail) => detail['@type'] === fcmErrorType)?.errorCode ?? status);
+  if (code !== 'INVALID_ARGUMENT') return code;
+  const blamed = details.flatMap(({ fieldViolations = [] }) => fieldViolations.map(({ field }) => field));
+  const blamesOnlyToken = blamed.every((field) => field === 'message.token');
+  return blamesOnlyToken && (blamed.length > 0 || namesToken.test(message)) ? 'INVALID_TOKEN' : code;
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A proxy's page, say: it names no reason, and the HTTP status decides.
+    return undefined;
+  }
+}

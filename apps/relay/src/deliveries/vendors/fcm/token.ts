@@ -1,0 +1,137 @@
+import type { Clock } from '@waxwing/service/lifecycle';
+import { SignJWT } from 'jose';
+import { type Dispatcher, request } from 'undici';
+import { z } from 'zod';
+import type { ReachLog } from '../reach-log.js';
+import type { VendorAnswer } from '../vendor-sender.js';
+import type { FcmApp } from './app.js';
+import { readBody } from './read-refusal.js';
+
+export type AccessTokenResult =
+  | { readonly kind: 'token'; readonly accessToken: string }
+  | { readonly kind: 'failed'; readonly answer: Exclude<VendorAnswer, { kind: 'accepted' }> };
+
+export interface AccessTokenOptions {
+  readonly app: FcmApp;
+  readonly clock: Clock;
+  readonly dispatcher: Dispatcher;
+  readonly reach: ReachLog;
+}
+
+const scope = 'https://www.googleapis.com/auth/firebase.messaging';
+const assertionLifetimeSeconds = 3600;
+const refreshEarlyMilliseconds = 5 * 60_000;
+/** How long the token in hand is used before the next try to refresh it, after one has failed. */
+const refreshAgainMilliseconds = 10_000;
+const timeoutMilliseconds = 10_000;
+
+const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+
+/** Instants in Unix milliseconds. */
+interface HeldToken {
+  readonly accessToken: string;
+  readonly refreshAt: number;
+  readonly endsAt: number;
+}
+
+/**
+ * A service account's access token: asked for once however many need it, kept until five minutes before it ends.
+ * https://developers.google.com/identity/protocols/oauth2/service-account
+ */
+export class AccessToken {
+  readonly #options: AccessTokenOptions;
+  #current: HeldToken | undefined;
+  #asking: Promise<AccessTokenResult> | undefined;
+
+  constructor(options: AccessTokenOptions) {
+    this.#options = options;
+  }
+
+  /** The token in force, without waiting; `undefined` when {@link get} has to be asked. */
+  peek(): string | undefined {
+    const current = this.#current;
+    return current !== undefined && this.#options.clock() < current.refreshAt
+      ? current.accessToken
+      : undefined;
+  }
+
+  /** Waits for Google only when there is no token that is still good: a newer one is fetched beside it. */
+  async get(): Promise<AccessTokenResult> {
+    const held = this.#current;
+    const accessToken = this.peek();
+    if (accessToken !== undefined) return { kind: 'token', accessToken };
+    this.#asking ??= this.#refresh().finally(() => {
+      this.#asking = undefined;
+    });
+    if (held !== undefined && this.#options.clock() < held.endsAt) {
+      return { kind: 'token', accessToken: held.accessToken };
+    }
+    return this.#asking;
+  }
+
+  /** Forgets a token that was refused, unless a newer one has come since. */
+  forget(refused: string): void {
+    if (this.#current?.accessToken === refused) this.#current = undefined;
+  }
+
+  /** A token in hand is used until its end while Google does not give another. */
+  async #refresh(): Promise<AccessTokenResult> {
+    const result = await this.#ask();
+    const current = this.#current;
+    if (result.kind === 'token' || current === undefined) return result;
+    const now = this.#options.clock();
+    if (now >= current.endsAt) return result;
+    this.#current = { ...current, refreshAt: Math.min(current.endsAt, now + refreshAgainMilliseconds) };
+    return { kind: 'token', accessToken: current.accessToken };
+  }
+
+  async #ask(): Promise<AccessTokenResult> {
+    const { app, clock, dispatcher, reach } = this.#options;
+    try {
+      const grant = new URLSearchParams({
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: await this.#signAssertion(),
+      });
+      const { statusCode, headers, body } = await request(app.tokenUri, {
+        method: 'POST',
+        dispatcher,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: grant.toString(),
+        headersTimeout: timeoutMilliseconds,
+        bodyTimeout: timeoutMilliseconds,
+      });
+      const text = await readBody(body);
+      const parsed = tokenAnswer.safeParse(statusCode === 200 ? JSON.parse(text) : undefined);
+      reach.worked();
+      if (!parsed.success) return refused(statusCode, headers['retry-after']);
+      const lifetimeMilliseconds = parsed.data.expires_in * 1000;
+      const early = Math.min(refreshEarlyMilliseconds, lifetimeMilliseconds / 2);
+      const endsAt = clock() + lifetimeMilliseconds;
+      this.#current = { accessToken: parsed.data.access_token, refreshAt: endsAt - early, endsAt };
+      return { kind: 'token', accessToken: parsed.data.access_token };
+    } catch (error) {
+      // No connection, a timeout, or an answer that is not Google's: nothing that says that the account is wrong.
+      reach.failed(error);
+      return refused(503, undefined);
+    }
+  }
+
+  #signAssertion(): Promise<string> {
+    const { app, clock } = this.#options;
+    const issuedAt = Math.floor(clock() / 1000);
+    return new SignJWT({ scope })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: app.privateKeyId })
+      .setIssuer(app.clientEmail)
+      .setAudience(app.tokenUri)
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(issuedAt + assertionLifetimeSeconds)
+      .sign(app.privateKey.reveal());
+  }
+}
+
+function refused(httpStatus: number, retryAfter: string | string[] | undefined): AccessTokenResult {
+  const mayPass = httpStatus === 429 || httpStatus >= 500 || httpStatus < 400;
+  const reason = mayPass ? 'OAUTH_UNAVAILABLE' : 'OAUTH_REFUSED';
+  const header = typeof retryAfter === 'string' ? retryAfter : undefined;
+  return { kind: 'failed', answer: { kind: 'refused', httpStatus, reason, retryAfter: header } };
+}

@@ -1,0 +1,31 @@
+import type { Log } from '@waxwing/service/logging';
+
+/** Tells the log once that a vendor cannot be reached and why, and once that it can be reached again. */
+export class ReachLog {
+  readonly #log: Log;
+  readonly #url: string;
+  #isFailing = false;
+
+  constructor(log: Log, url: string) {
+    this.#log = log;
+    this.#url = url;
+  }
+
+  /** `error` is what went wrong; `undefined` when nobody answered in time. */
+  failed(error: unknown): void {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    const { code, message } = (error ?? { message: 'it does not answer' }) as NodeJS.ErrnoException;
+    const why = (message || code || String(error)).trim();
+    this.#log.error(
+      { err: error },
+      `${this.#url} cannot be reached: ${why}; notifications for it are stored and tried again`,
+    );
+  }
+
+  worked(): void {
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#log.info(`${this.#url} can be reached again`);
+  }
+}

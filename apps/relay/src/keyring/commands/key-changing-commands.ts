@@ -1,0 +1,56 @@
+import { CommandError, type Terminal } from '@waxwing/service/command-line';
+import type { Command } from 'commander';
+import { type AskedChangeFlags, type ChangeFlags, makeChange, withConsent, withDryRun } from './output.js';
+
+interface RetireFlags extends AskedChangeFlags {
+  readonly force?: true;
+}
+interface RevokeFlags extends AskedChangeFlags {
+  readonly compromised?: true;
+}
+interface MendFlags extends ChangeFlags {
+  readonly today: string;
+}
+
+/** Adds `rotate`, `retire`, `revoke` and `mend-dates`. */
+export function addChangingKeys(keys: Command, terminal: Terminal): void {
+  withDryRun(keys.command('rotate'))
+    .description('make a new primary key; the old one is still accepted')
+    .action((flags: ChangeFlags) => makeChange(terminal, flags, { command: 'rotate', arguments: {} }));
+  withDryRun(keys.command('mend-dates'))
+    .description('date again what was done to the ring by a clock that was far ahead')
+    .requiredOption(
+      '--today <day>',
+      'which day it is, such as 2026-11-22: by a calendar, not by this machine',
+    )
+    .action(({ today, ...flags }: MendFlags) =>
+      makeChange(terminal, flags, { command: 'mend-dates', arguments: { today } }),
+    );
+  withConsent(keys.command('retire'))
+    .description('refuse an accepted key from now on, and destroy its private half')
+    .argument('<key>', 'its id or its public key')
+    .option('--force', 'even though phones still use it')
+    .action((key: string, flags: RetireFlags) =>
+      makeChange(terminal, flags, {
+        command: 'retire',
+        arguments: { key, force: flags.force ?? false },
+        question: 'Its private half is destroyed, here and for good. Go on?',
+      }),
+    );
+  withConsent(keys.command('revoke'))
+    .description('refuse a key at once, since somebody else may have its private half; phones are told')
+    .argument('<key>', 'its id or its public key')
+    .option('--compromised', 'says that you mean it')
+    .action((key: string, flags: RevokeFlags) => {
+      if (!flags.compromised) {
+        throw new CommandError(
+          'Add --compromised if somebody else may have the key; "keys retire" is for one that is merely old.',
+        );
+      }
+      return makeChange(terminal, flags, {
+        command: 'revoke',
+        arguments: { key },
+        question: 'Phones that have not followed the key list are refused until they do. Go on?',
+      });
+    });
+}

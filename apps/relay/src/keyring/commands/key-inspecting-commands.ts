@@ -1,0 +1,76 @@
+import {
+  formatTable,
+  type OutputFlags,
+  printResult,
+  type Terminal,
+  withJson,
+} from '@waxwing/service/command-line';
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { runKeyCommand } from './admin-session.js';
+import { formatSparkline } from './sparkline.js';
+
+const listed = z.object({
+  keys: z.array(
+    z.object({
+      id: z.string(),
+      state: z.string(),
+      created_at: z.string(),
+      accepted_until: z.string().nullable(),
+      last_used_at: z.string().nullable(),
+      registrations_per_day: z.array(z.number()),
+      safe_to_retire_since: z.string().nullable(),
+    }),
+  ),
+});
+
+/** Adds `list`, `export-public` and `verify`. */
+export function addInspectingKeys(keys: Command, terminal: Terminal): void {
+  withJson(keys.command('list'))
+    .description(
+      'show every key: its state, its dates, how much it is used, and since when it is safe to retire',
+    )
+    .action(async (flags: OutputFlags) => {
+      const machines = await runKeyCommand(terminal, 'list', {});
+      printResult(terminal, flags, {
+        machines,
+        people: await formatKeys(listed.parse(machines), terminal.clock()),
+      });
+    });
+  withJson(keys.command('export-public'))
+    .description('print what apps are built with: public keys only')
+    .action(async (flags: OutputFlags) => {
+      const machines = await runKeyCommand(terminal, 'export-public', {});
+      const people = [
+        `bouncer public key   ${machines.bouncer_public_key}`,
+        `signing public key   ${machines.signing_public_key}`,
+        `recovery public key  ${machines.recovery_public_key ?? 'none'}`,
+      ];
+      printResult(terminal, flags, { machines, people: people.join('\n') });
+    });
+  withJson(keys.command('verify'))
+    .description('open the ring, check every key, and verify the published list as a phone does')
+    .action(async (flags: OutputFlags) => {
+      const machines = await runKeyCommand(terminal, 'verify', {});
+      const people = `The key ring in ${machines.place} is sound: ${machines.opening_keys} keys open registrations.`;
+      printResult(terminal, flags, { machines, people });
+    });
+}
+
+function formatKeys({ keys }: z.infer<typeof listed>, now: number): Promise<string> {
+  const head = ['key', 'state', 'age', 'accepted until', 'last used', 'last 30 days', 'safe to retire since'];
+  const rows = keys.map((key) => [
+    key.id,
+    key.state,
+    `${Math.floor((now - Date.parse(key.created_at)) / 86_400_000)} d`,
+    shownDate(key.accepted_until),
+    shownDate(key.last_used_at),
+    formatSparkline(key.registrations_per_day),
+    shownDate(key.safe_to_retire_since),
+  ]);
+  return formatTable(head, rows);
+}
+
+function shownDate(instant: string | null): string {
+  return instant === null ? '' : instant.slice(0, 10);
+}

@@ -1,0 +1,21 @@
+import { type DatabaseWithJobsOptions, openDatabaseWithJobs } from '@waxwing/jobs';
+import type { Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { type RelayDatabase, type RelayTables, relayMigrations } from './tables.js';
+
+export interface OpenRelayDatabaseOptions
+  extends Pick<DatabaseWithJobsOptions, 'role' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'> {
+  readonly url: Secret<string>;
+  readonly clock: Clock;
+}
+
+/** The relay's database, its tables up to date. @throws DatabaseUnusableError with a sentence that says what to do. */
+export function openRelayDatabase(options: OpenRelayDatabaseOptions): Promise<RelayDatabase> {
+  const { url, clock, ...rest } = options;
+  return openDatabaseWithJobs<RelayTables>({
+    ...rest,
+    url: url.reveal(),
+    migrations: relayMigrations,
+    now: clock,
+  });
+}

@@ -1,0 +1,70 @@
+import { removeInBatches } from '@waxwing/storage';
+import type { RelayContext } from './context.js';
+import type { Deliveries } from './deliveries/create-deliveries.js';
+import type { LiveKeyRing } from './keyring/live-key-ring.js';
+import { forgetPresentedRegistrations } from './registrations/presented-registrations.js';
+import { type ReencryptTokensOptions, reencryptTokens } from './registrations/reencrypt-tokens.js';
+import { forgetRegistrationSequences } from './registrations/registration-sequences.js';
+import { deleteLongExpired } from './registrations/relay-device-store.js';
+import type { UnreadableTokens } from './registrations/unreadable-tokens.js';
+import { forgetFullQuotas } from './servers/used-quota-store.js';
+
+export interface RelayJobsOptions extends Pick<RelayContext, 'database' | 'clock' | 'metrics'> {
+  readonly keyRing: Pick<LiveKeyRing, 'forgetOldUses'> & ReencryptTokensOptions['keyRing'];
+  readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
+  readonly receipts: Pick<Deliveries['receipts'], 'forgetOld'>;
+}
+
+const minuteMilliseconds = 60_000;
+const hourMilliseconds = 60 * minuteMilliseconds;
+const dayMilliseconds = 24 * hourMilliseconds;
+
+/** Until then a registration gives an expired device back its id. */
+export const expiredRetentionMilliseconds = 30 * dayMilliseconds;
+
+/** Phones register every 30 days; one that was silent for so long and comes back begins with any sequence. */
+export const sequenceRetentionMilliseconds = 400 * dayMilliseconds;
+
+/** Everything that the relay does by the clock, in its database's jobs. Call it before they are started. */
+export function scheduleRelayJobs(options: RelayJobsOptions): void {
+  const { database, clock, metrics, keyRing, receipts } = options;
+  const { jobs } = database;
+  const count = (kind: string, rows: number): void => metrics.rowsRemoved.inc({ kind }, rows);
+  scheduleRegistrationJobs(options, count);
+  jobs.schedule('servers/forget-full-quotas', hourMilliseconds, async (signal) =>
+    count('full-server-quota', await forgetFullQuotas(database, clock(), signal)),
+  );
+  jobs.schedule('keyring/forget-old-uses', dayMilliseconds, async () =>
+    count('bouncer-key-use', await database.write((transaction) => keyRing.forgetOldUses(transaction))),
+  );
+  jobs.schedule('delivery-receipts', 10 * minuteMilliseconds, async (signal) =>
+    count('receipt', await receipts.forgetOld(clock(), signal)),
+  );
+}
+
+function scheduleRegistrationJobs(
+  { database, clock, keyRing, unreadableTokens }: RelayJobsOptions,
+  count: (kind: string, rows: number) => void,
+): void {
+  const { jobs } = database;
+  jobs.schedule('registrations/forget-presented', hourMilliseconds, async (signal) =>
+    count('presented-registration', await forgetPresentedRegistrations(database, clock(), signal)),
+  );
+  jobs.schedule('registrations/remove-expired', hourMilliseconds, async (signal) => {
+    const before = clock() - expiredRetentionMilliseconds;
+    const removeSome = (limit: number) => database.write(({ db }) => deleteLongExpired(db, before, limit));
+    count('expired-relay-device', await removeInBatches(removeSome, signal));
+  });
+  jobs.schedule('registrations/forget-sequences', dayMilliseconds, async (signal) => {
+    const before = clock() - sequenceRetentionMilliseconds;
+    const forgetSome = (limit: number) =>
+      database.write(({ db }) => forgetRegistrationSequences(db, before, limit));
+    count('registration-sequence', await removeInBatches(forgetSome, signal));
+  });
+  jobs.schedule('registrations/reencrypt-tokens', minuteMilliseconds, (signal) =>
+    reencryptTokens({
+      ...{ database, keyRing, signal },
+      onUnreadable: (deviceId, token) => unreadableTokens.note(deviceId, token),
+    }),
+  );
+}

@@ -1,0 +1,58 @@
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import type { Generated, Kysely } from 'kysely';
+
+/** Which servers may use the relay, and for which realms. Instants in Unix milliseconds. */
+export interface RelayServerTables {
+  servers: {
+    /** UUID, lower case. */
+    id: string;
+    name: string;
+    /** SHA-256 of the server key. */
+    key_hash: string;
+    created_at: number;
+    deactivated_at: number | null;
+  };
+  realms: {
+    id: Generated<number>;
+    /** Lower case. */
+    uuid: string;
+    server_id: string;
+    created_at: number;
+  };
+  /** What all processes took from the servers' quotas; full ones need no row. */
+  server_quotas: {
+    server_id: string;
+    /** How long the quota takes from `counted_at` on to be full. */
+    used_milliseconds: number;
+    counted_at: number;
+  };
+}
+
+export async function createServers(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('servers')
+    .addColumn('id', columnTypes.text, (column) => column.primaryKey())
+    .addColumn('name', columnTypes.text, (column) => column.notNull())
+    .addColumn('key_hash', columnTypes.text, (column) => column.notNull())
+    .addColumn('created_at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('deactivated_at', columnTypes.integer)
+    .execute();
+}
+
+export async function createRealms(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('realms'))
+    .addColumn('uuid', columnTypes.text, (column) => column.notNull().unique())
+    .addColumn('server_id', columnTypes.text, (column) => column.notNull().references('servers.id'))
+    .addColumn('created_at', columnTypes.integer, (column) => column.notNull())
+    .execute();
+  await db.schema.createIndex('realms_server').on('realms').column('server_id').execute();
+}
+
+export async function createServerQuotas(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('server_quotas')
+    .addColumn('server_id', columnTypes.text, (column) => column.primaryKey())
+    .addColumn('used_milliseconds', columnTypes.integer, (column) => column.notNull())
+    .addColumn('counted_at', columnTypes.integer, (column) => column.notNull())
+    .execute();
+}

@@ -1,0 +1,50 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
+import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
+import { type KeyRingTables, keyRingMigrations } from './keyring/key-ring-tables.js';
+import {
+  addPresentedAccounts,
+  createPresentedRegistrations,
+  createRegistrationSequences,
+  createRelayDevices,
+  indexExpiredDevices,
+  type RegistrationTables,
+} from './registrations/registration-tables.js';
+import {
+  createRealms,
+  createServerQuotas,
+  createServers,
+  type RelayServerTables,
+} from './servers/server-tables.js';
+
+/** The tables of all folders. Instants in Unix milliseconds. */
+export interface RelayTables extends RelayServerTables, RegistrationTables, KeyRingTables, DeliveryTables {}
+
+export type RelayDatabase = DatabaseWithJobs<RelayTables>;
+export type RelayTransaction = WriteTransaction<RelayTables>;
+
+/** Servers and registrations share one list of steps: databases remember them under these names. */
+const ownMigrations: MigrationSet = {
+  unit: 'relay',
+  migrations: {
+    '0001-servers-realms-devices': {
+      async up(db) {
+        await createServers(db);
+        await createRealms(db);
+        await createRelayDevices(db);
+      },
+    },
+    '0002-presented-registrations': { up: createPresentedRegistrations },
+    '0003-expired-devices': { up: indexExpiredDevices },
+    '0004-server-quotas': { up: createServerQuotas },
+    '0005-presented-accounts': { up: addPresentedAccounts },
+    '0006-registration-sequences': { up: createRegistrationSequences },
+  },
+};
+
+/** What the relay's database must have. */
+export const relayMigrations: readonly MigrationSet[] = [
+  ownMigrations,
+  keyRingMigrations,
+  deliveryMigrations,
+];

@@ -1,0 +1,83 @@
+import { maximumRealmUrlBytes } from '@waxwing/server-push';
+import { type Environment, EnvironmentReader, Secret } from '@waxwing/service/config';
+import {
+  formatHttpUrl,
+  type HttpLimits,
+  type ListenConfiguration,
+  readHttpLimits,
+  readListenConfiguration,
+} from '@waxwing/service/http';
+import { type LogLevel, logLevels } from '@waxwing/service/logging';
+
+/** Where the relay is, before the key file was read; or that there is none. */
+export type RelaySettings =
+  | {
+      readonly kind: 'configured';
+      readonly url: string;
+      readonly serverId: string;
+      /** Holds the server key that `waxwing-relay servers add` printed; readable by its owner alone. */
+      readonly serverKeyFile: string;
+    }
+  | { readonly kind: 'not-configured' };
+
+export interface ServerConfiguration extends ListenConfiguration {
+  /** A PostgreSQL URL holds a password. */
+  readonly databaseUrl: Secret<string>;
+  readonly logLevel: LogLevel;
+  readonly http: HttpLimits;
+  readonly realm: { readonly url: string; readonly name: string };
+  readonly relay: RelaySettings;
+  /** Registrations that each user may have forwarded in an hour. */
+  readonly registrationsPerHour: number;
+}
+
+// Twice as many as a user has event queues, each of which has one poll waiting.
+const maximumRequestsPerUser = 100;
+const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Reads the `SERVER_*` variables. @throws ConfigurationError naming everything that is wrong with them. */
+export function readServerEnvironment(environment: Environment): ServerConfiguration {
+  const reader = new EnvironmentReader(environment, 'SERVER_');
+  const listening = readListenConfiguration(reader, 8310);
+  const databaseUrl = new Secret(reader.optional('DATABASE') ?? 'sqlite:server.sqlite');
+  const logLevel = reader.oneOf('LOG_LEVEL', logLevels, 'info');
+  const http = readHttpLimits(reader, { actor: 'USER', maximumRequests: maximumRequestsPerUser });
+  const realm = {
+    url: reader.url('REALM_URL', formatHttpUrl(listening.host, listening.port)),
+    name: reader.optional('REALM_NAME') ?? 'Waxwing',
+  };
+  if (Buffer.byteLength(realm.url) > maximumRealmUrlBytes) {
+    reader.problem(`SERVER_REALM_URL is too long: ${maximumRealmUrlBytes} bytes is the most.`);
+  }
+  const relay = readRelay(reader);
+  const registrationsPerHour = reader.integer('REGISTRATIONS_PER_HOUR', 60, registrationsPerHourRange);
+  reader.finish();
+  return { ...listening, databaseUrl, logLevel, http, realm, relay, registrationsPerHour };
+}
+
+function readRelay(reader: EnvironmentReader): RelaySettings {
+  const url = reader.optionalUrl('RELAY_URL');
+  const serverId = reader.optional('RELAY_SERVER_ID');
+  const serverKeyFile = reader.optional('RELAY_SERVER_KEY_FILE');
+  const all = { RELAY_URL: url, RELAY_SERVER_ID: serverId, RELAY_SERVER_KEY_FILE: serverKeyFile };
+  const missing = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length === Object.keys(all).length) return { kind: 'not-configured' };
+  if (missing.length > 0) {
+    const names = missing.map((name) => `SERVER_${name}`).join(' and ');
+    reader.problem(
+      `The relay is configured by halves, ${names} missing or wrong: set all SERVER_RELAY_* or none.`,
+    );
+  }
+  if (serverId !== undefined && !uuidPattern.test(serverId)) {
+    reader.problem(
+      `SERVER_RELAY_SERVER_ID is "${serverId}": it must be the UUID that waxwing-relay servers add printed.`,
+    );
+  }
+  return {
+    kind: 'configured',
+    url: url ?? '',
+    serverId: (serverId ?? '').toLowerCase(),
+    serverKeyFile: serverKeyFile ?? '',
+  };
+}

@@ -1,0 +1,96 @@
+import { EventEmitter, once } from 'node:events';
+import type { AnyTransaction, Signals } from '@waxwing/storage';
+
+/** Why waiting ended: something happened to the queue, nothing did for as long as allowed, or nobody listens any more. */
+export type WaitEnd = 'notified' | 'timed-out' | 'gone';
+
+const channel = 'event-queues';
+
+/**
+ * The requests of this process that wait for events. They are told of what any process does to their queues. One listens
+ * to each queue in a process: a newer one takes its place.
+ */
+export class QueueListeners {
+  readonly #signals: Signals;
+  readonly #listeners = new Map<string, QueueListener>();
+  #stop: (() => void) | undefined;
+
+  private constructor(signals: Signals) {
+    this.#signals = signals;
+  }
+
+  static async open(signals: Signals): Promise<QueueListeners> {
+    const listeners = new QueueListeners(signals);
+    listeners.#stop = await signals.listen(channel, (queueId) => listeners.#tell(queueId));
+    return listeners;
+  }
+
+  /** Starts listening, so that what happens between now and {@link QueueListener.wait} is not missed. */
+  listen(queueId: string): QueueListener {
+    this.#listeners.get(queueId)?.end();
+    const listener = new QueueListener(() => {
+      if (this.#listeners.get(queueId) === listener) this.#listeners.delete(queueId);
+    });
+    this.#listeners.set(queueId, listener);
+    return listener;
+  }
+
+  /** Tells of something that happens to the queue, once the transaction is committed. */
+  async notify(transaction: AnyTransaction, queueId: string): Promise<void> {
+    await this.#signals.notify(transaction, channel, queueId);
+  }
+
+  /** Hears no more from other processes. */
+  close(): void {
+    this.#stop?.();
+  }
+
+  /** Without a queue's id something may have been missed: everybody has to look. */
+  #tell(queueId: string | undefined): void {
+    if (queueId !== undefined) this.#listeners.get(queueId)?.notify();
+    else for (const listener of this.#listeners.values()) listener.notify();
+  }
+}
+
+export class QueueListener {
+  readonly #onClose: () => void;
+  readonly #wakes = new EventEmitter();
+  /** What has happened since the last wait. */
+  #end: WaitEnd = 'timed-out';
+
+  constructor(onClose: () => void) {
+    this.#onClose = onClose;
+  }
+
+  /** Waits until something happens (it may have done so already), `milliseconds` have passed, or `signal` is aborted. */
+  async wait(milliseconds: number, signal: AbortSignal): Promise<WaitEnd> {
+    if (this.#end === 'timed-out') {
+      const timer = setTimeout(() => this.#wakes.emit('wake'), milliseconds);
+      await once(this.#wakes, 'wake', { signal }).catch(ignoreAbort);
+      clearTimeout(timer);
+    }
+    const end = signal.aborted ? 'gone' : this.#end;
+    if (this.#end === 'notified') this.#end = 'timed-out';
+    return end;
+  }
+
+  notify(): void {
+    if (this.#end === 'timed-out') this.#end = 'notified';
+    this.#wakes.emit('wake');
+  }
+
+  /** Nobody is to wait here any more. */
+  end(): void {
+    this.#end = 'gone';
+    this.#wakes.emit('wake');
+  }
+
+  close(): void {
+    this.#onClose();
+  }
+}
+
+/** That the requester has gone is asked of the signal. */
+function ignoreAbort(error: unknown): void {
+  if ((error as Error).name !== 'AbortError') throw error;
+}

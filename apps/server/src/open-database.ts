@@ -1,0 +1,21 @@
+import { type DatabaseWithJobsOptions, openDatabaseWithJobs } from '@waxwing/jobs';
+import type { Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { type ServerDatabase, type ServerTables, serverMigrations } from './tables.js';
+
+export interface OpenServerDatabaseOptions
+  extends Pick<DatabaseWithJobsOptions, 'role' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'> {
+  readonly url: Secret<string>;
+  readonly clock: Clock;
+}
+
+/** The server's database, its tables up to date. @throws DatabaseUnusableError with a sentence that says what to do. */
+export function openServerDatabase(options: OpenServerDatabaseOptions): Promise<ServerDatabase> {
+  const { url, clock, ...rest } = options;
+  return openDatabaseWithJobs<ServerTables>({
+    ...rest,
+    url: url.reveal(),
+    migrations: serverMigrations,
+    now: clock,
+  });
+}

@@ -1,0 +1,23 @@
+import { columnTypes } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+
+/** Instants in Unix milliseconds. */
+export interface RealmTables {
+  /** A single row, `id` 1. */
+  realm: {
+    id: number;
+    uuid: string;
+    created_at: number;
+  };
+}
+
+const { integer, text } = columnTypes;
+
+export async function createRealm(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('realm')
+    .addColumn('id', integer, (column) => column.primaryKey())
+    .addColumn('uuid', text, (column) => column.notNull())
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .execute();
+}

@@ -1,0 +1,29 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
+import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
+import { createEventQueues, type EventQueueTables } from './event-queues/event-queue-tables.js';
+import { createRealm, type RealmTables } from './realm/realm-tables.js';
+import { createUsers, type UserTables } from './users/user-tables.js';
+
+/** The tables of all folders, and those of the server's half of push. Instants in Unix milliseconds. */
+export interface ServerTables extends RealmTables, UserTables, EventQueueTables, ServerPushTables {}
+
+export type ServerDatabase = DatabaseWithJobs<ServerTables>;
+export type ServerTransaction = WriteTransaction<ServerTables>;
+
+/** The folders share one list of steps: databases remember them under these names. */
+const ownMigrations: MigrationSet = {
+  unit: 'server',
+  migrations: {
+    '0001-realm-users-event-queues': {
+      async up(db) {
+        await createRealm(db);
+        await createUsers(db);
+        await createEventQueues(db);
+      },
+    },
+  },
+};
+
+/** What the server's database must have. */
+export const serverMigrations: readonly MigrationSet[] = [serverPushMigrations, ownMigrations];

@@ -1,0 +1,116 @@
+import { removePushDevicesOf } from '@waxwing/server-push';
+import { CommandError } from '@waxwing/service/command-line';
+import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
+import type { ServerDatabase } from '../tables.js';
+import type { Role } from '../users/roles.js';
+import {
+  deactivateUser,
+  findUser,
+  insertUser,
+  listUsers,
+  storeApiKeyHash,
+  type User,
+} from '../users/user-store.js';
+
+export interface UserToAdd {
+  readonly email: string;
+  readonly fullName: string;
+  readonly role: Role;
+  readonly isBot: boolean;
+  /** Address of the user whom a bot belongs to. */
+  readonly ownerEmail: string | undefined;
+}
+
+// No colon: an address is the first half of HTTP Basic credentials.
+const emailPattern = /^[^\s@:]+@[^\s@:]+$/;
+const maximumEmailCharacters = 254;
+const maximumNameCharacters = 100;
+
+/** A user and its API key, which is nowhere to be had again. */
+export interface ProvisionedUser {
+  readonly user: User;
+  readonly apiKey: Secret<string>;
+}
+
+/** @throws CommandError for an address that is not one or is taken, a bad name, or an unknown owner. */
+export async function addUser(
+  database: ServerDatabase,
+  clock: Clock,
+  { email, fullName, role, isBot, ownerEmail }: UserToAdd,
+): Promise<ProvisionedUser> {
+  if (!emailPattern.test(email) || email.length > maximumEmailCharacters) {
+    throw new CommandError(`"${email}" is not an e-mail address: write one such as ada@example.com.`);
+  }
+  if (fullName.trim() === '' || fullName.length > maximumNameCharacters) {
+    throw new CommandError(`The name must have 1 to ${maximumNameCharacters} characters.`);
+  }
+  if (ownerEmail !== undefined && !isBot) throw new CommandError('Only a bot has an owner: add --bot.');
+  const owner = ownerEmail === undefined ? undefined : await requireUser(database, ownerEmail);
+  if (owner?.isBot) throw new CommandError(`${owner.email} is a bot: a bot belongs to a person.`);
+  const apiKey = generateCredential();
+  const user = { email, fullName, role, isBot, botOwnerId: owner?.id };
+  const apiKeyHash = hashCredential(apiKey.reveal());
+  const now = clock();
+  const id = await database.write(({ db }) => insertUser(db, { ...user, apiKeyHash }, now));
+  if (id === undefined) {
+    throw new CommandError(
+      `There is a user with the address ${email} already: rotate its key, or remove it first.`,
+    );
+  }
+  return { user: { ...user, id }, apiKey };
+}
+
+export async function allUsers(database: ServerDatabase): Promise<User[]> {
+  return listUsers(database.db);
+}
+
+/** Replaces a user's API key and removes its push devices. @throws CommandError for an unknown address. */
+export async function rotateApiKey(
+  database: ServerDatabase,
+  clock: Clock,
+  email: string,
+): Promise<ProvisionedUser> {
+  const user = await requireUser(database, email);
+  const apiKey = generateCredential();
+  const hash = hashCredential(apiKey.reveal());
+  const now = clock();
+  await database.write(async (transaction) => {
+    await storeApiKeyHash(transaction.db, user.id, hash);
+    await removePushDevicesOf(database, transaction, user.id, now);
+  });
+  return { user, apiKey };
+}
+
+/**
+ * Removes a user and the bots that belong to it, with their push devices and event queues; the ids of all of them.
+ * @throws CommandError for an unknown address.
+ */
+export async function removeUser(
+  database: ServerDatabase,
+  clock: Clock,
+  email: string,
+): Promise<readonly number[]> {
+  const user = await requireUser(database, email);
+  const now = clock();
+  return database.write(async (transaction) => {
+    const ids = await deactivateUser(transaction.db, user.id);
+    for (const id of ids) {
+      await removePushDevicesOf(database, transaction, id, now);
+      await deleteQueuesOf(transaction.db, id);
+    }
+    return ids;
+  });
+}
+
+/** @throws CommandError when no active user has the address. */
+export async function requireUser(database: ServerDatabase, email: string): Promise<User> {
+  const user = await findUser(database.db, email);
+  if (user === undefined) {
+    throw new CommandError(
+      `There is no user with the address ${email}: waxwing-server users list shows all.`,
+    );
+  }
+  return user;
+}

@@ -1,0 +1,148 @@
+import {
+  CommandError,
+  type CommandResult,
+  type ConsentFlags,
+  formatTable,
+  type OutputFlags,
+  printResult,
+  requireConsent,
+  type Terminal,
+  withJson,
+  withYes,
+} from '@waxwing/service/command-line';
+import { Argument, type Command, Option } from 'commander';
+import { type RoleName, roleName, roleNames, roles } from '../users/roles.js';
+import type { User } from '../users/user-store.js';
+import { withServerDatabase } from '../with-database.js';
+import {
+  addUser,
+  allUsers,
+  type ProvisionedUser,
+  removeUser,
+  requireUser,
+  rotateApiKey,
+} from './manage-users.js';
+
+interface AddFlags extends OutputFlags {
+  readonly email: string;
+  readonly name?: string;
+  readonly role: RoleName;
+  readonly bot?: boolean;
+  readonly owner?: string;
+}
+
+interface DestroyFlags extends ConsentFlags {
+  readonly email?: string;
+}
+
+/** `waxwing-server users add|list|rotate-key|remove`. */
+export function addUsersCommands(users: Command, terminal: Terminal): void {
+  addAddCommand(users, terminal);
+  addListCommand(users, terminal);
+  addRotateCommand(users, terminal);
+  addRemoveCommand(users, terminal);
+}
+
+function addAddCommand(users: Command, terminal: Terminal): void {
+  withJson(users.command('add'))
+    .description('add a user or a bot and print its API key, which is shown this once')
+    .requiredOption('--email <address>', 'its e-mail address')
+    .option('--name <name>', 'its full name; the first part of the address where nothing is said')
+    .addOption(new Option('--role <role>', 'what it may do').choices(roleNames).default('member'))
+    .option('--bot', 'a bot: it cannot register push devices')
+    .option('--owner <address>', 'the user whom the bot belongs to')
+    .action(async (flags: AddFlags) => {
+      const added = await withServerDatabase(terminal, (database) =>
+        addUser(database, terminal.clock, {
+          email: flags.email,
+          fullName: flags.name ?? flags.email.split('@', 1)[0] ?? '',
+          role: roles[flags.role],
+          isBot: flags.bot === true,
+          ownerEmail: flags.owner,
+        }),
+      );
+      printResult(terminal, flags, provisioned('Added', added));
+    });
+}
+
+function addListCommand(users: Command, terminal: Terminal): void {
+  withJson(users.command('list'))
+    .description('list users and bots')
+    .action(async (flags: OutputFlags) => {
+      const all = await withServerDatabase(terminal, allUsers);
+      const rows = all.map(({ id, email, fullName, role, isBot }) => [
+        id,
+        email,
+        fullName,
+        roleName(role),
+        isBot ? 'yes' : '',
+      ]);
+      printResult(terminal, flags, {
+        machines: { users: all.map(userJson) },
+        people: await formatTable(['id', 'e-mail', 'name', 'role', 'bot'], rows),
+      });
+    });
+}
+
+function addRotateCommand(users: Command, terminal: Terminal): void {
+  destructive(users.command('rotate-key'))
+    .description('replace the API key of a user and remove its push devices')
+    .action(async (address: string | undefined, flags: DestroyFlags) => {
+      const email = addressOf(address, flags);
+      const rotated = await withServerDatabase(terminal, async (database) => {
+        await requireUser(database, email);
+        const question = `Replace the API key of ${email}? All its devices must log in again.`;
+        await requireConsent(terminal, question, flags.yes);
+        return rotateApiKey(database, terminal.clock, email);
+      });
+      printResult(terminal, flags, provisioned('Rotated the key of', rotated));
+    });
+}
+
+function addRemoveCommand(users: Command, terminal: Terminal): void {
+  destructive(users.command('remove'))
+    .description('remove a user with its push devices, and the bots that belong to it')
+    .action(async (address: string | undefined, flags: DestroyFlags) => {
+      const email = addressOf(address, flags);
+      const ids = await withServerDatabase(terminal, async (database) => {
+        await requireUser(database, email);
+        await requireConsent(terminal, `Remove ${email}, its devices and its bots?`, flags.yes);
+        return removeUser(database, terminal.clock, email);
+      });
+      const bots = ids.length > 1 ? ` and ${ids.length - 1} of its bots` : '';
+      printResult(terminal, flags, {
+        machines: { removed_user_ids: [...ids] },
+        people: `Removed ${email}${bots}.`,
+      });
+    });
+}
+
+function destructive(command: Command): Command {
+  return withJson(
+    withYes(
+      command
+        .addArgument(new Argument('[address]', 'the e-mail address of the user'))
+        .option('--email <address>', 'the same, as an option'),
+    ),
+  );
+}
+
+function addressOf(argument: string | undefined, { email }: DestroyFlags): string {
+  const address = argument ?? email;
+  if (address === undefined) throw new CommandError('Name the user by its e-mail address.');
+  return address;
+}
+
+function userJson(user: User): object {
+  const { id, email, fullName, role, isBot, botOwnerId } = user;
+  const common = { user_id: id, email, full_name: fullName, role, is_bot: isBot };
+  return isBot ? { ...common, bot_owner_id: botOwnerId ?? null } : common;
+}
+
+function provisioned(done: string, { user, apiKey }: ProvisionedUser): CommandResult {
+  const key = apiKey.reveal();
+  return {
+    machines: { ...userJson(user), api_key: key },
+    people: `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).\nAPI key, shown this once: ${key}`,
+  };
+}

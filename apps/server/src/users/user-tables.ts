@@ -1,0 +1,37 @@
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import { type Generated, type Kysely, sql } from 'kysely';
+
+/** Instants in Unix milliseconds, truth as 0 or 1. */
+export interface UserTables {
+  /** Users and bots. One that was removed stays, inactive, for what it wrote; its address is free again. */
+  users: {
+    id: Generated<number>;
+    email: string;
+    email_lower: string;
+    full_name: string;
+    role: number;
+    is_bot: number;
+    bot_owner_id: number | null;
+    /** SHA-256. */
+    api_key_hash: string;
+    is_active: number;
+    created_at: number;
+  };
+}
+
+const { integer, text } = columnTypes;
+
+export async function createUsers(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('users'))
+    .addColumn('email', text, (column) => column.notNull())
+    .addColumn('email_lower', text, (column) => column.notNull())
+    .addColumn('full_name', text, (column) => column.notNull())
+    .addColumn('role', integer, (column) => column.notNull())
+    .addColumn('is_bot', integer, (column) => column.notNull())
+    .addColumn('bot_owner_id', integer, (column) => column.references('users.id'))
+    .addColumn('api_key_hash', text, (column) => column.notNull())
+    .addColumn('is_active', integer, (column) => column.notNull())
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .execute();
+  await sql`create unique index users_active_email on users (email_lower) where is_active = 1`.execute(db);
+}

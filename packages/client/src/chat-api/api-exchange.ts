@@ -1,0 +1,93 @@
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol/phone';
+import type { PhoneClock, ServerClock } from '../server-clock.js';
+import { ApiError, UnreachableError } from './api-error.js';
+import { readText } from './read-text.js';
+
+/** The platform's `fetch`, or a stand-in for it. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The network and the two clocks of one connection to a server. */
+export interface Connection {
+  readonly fetch: Fetch;
+  readonly deviceClock: PhoneClock;
+  /** Learns from the answers' `Date` headers. */
+  readonly serverClock: ServerClock;
+}
+
+export interface ApiExchange {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** The whole exchange, body included, is given up after this time. */
+  readonly timeoutMilliseconds: number;
+}
+
+const maximumAnswerBytes = 1024 * 1024;
+
+/**
+ * One request to the chat API and its successful answer, parsed without rounding.
+ * @throws ApiError when the server refuses; UnreachableError when there is no answer that can be understood.
+ */
+export async function exchangeJson(connection: Connection, exchange: ApiExchange): Promise<JsonObject> {
+  const { response, text } = await exchangeText(connection, exchange);
+  const answer = parseAnswer(text);
+  const retryAfterSeconds = readRetryAfter(response.headers);
+  if (answer?.result === 'error') {
+    throw new ApiError({
+      code: typeof answer.code === 'string' ? answer.code : 'UNKNOWN',
+      message: typeof answer.msg === 'string' ? answer.msg : `HTTP status ${response.status}`,
+      httpStatus: response.status,
+      retryAfterSeconds,
+      fields: answer,
+    });
+  }
+  if (answer?.result !== 'success' || !response.ok) {
+    const message = `${exchange.url} answered HTTP ${response.status} without a result of the chat API.`;
+    throw new UnreachableError(message, { retryAfterSeconds });
+  }
+  return answer;
+}
+
+async function exchangeText(connection: Connection, exchange: ApiExchange) {
+  const { url, timeoutMilliseconds, method, headers, body } = exchange;
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), timeoutMilliseconds);
+  const sentAt = connection.deviceClock();
+  try {
+    const response = await connection.fetch(url, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      signal: abort.signal,
+      // Credentials belong to this URL alone, and an answer of yesterday would teach a wrong time.
+      redirect: 'error',
+      credentials: 'omit',
+      cache: 'no-store',
+    });
+    connection.serverClock.learn(response.headers.get('date'), sentAt, connection.deviceClock());
+    return { response, text: await readText(response, maximumAnswerBytes) };
+  } catch (cause) {
+    if (cause instanceof UnreachableError) throw cause;
+    const problem = abort.signal.aborted
+      ? `did not answer within ${timeoutMilliseconds} ms`
+      : 'cannot be reached';
+    throw new UnreachableError(`${url} ${problem}.`, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parseAnswer(text: string): JsonObject | undefined {
+  const value = parseJsonOrUndefined(text);
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** `Retry-After` in seconds, from either of its forms (RFC 9110 section 10.2.3). */
+function readRetryAfter(headers: Headers): number | undefined {
+  const text = headers.get('retry-after');
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const seconds = (Date.parse(text) - Date.parse(headers.get('date') ?? '')) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+}

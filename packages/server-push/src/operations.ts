@@ -1,0 +1,12 @@
+import type { AnyOperation } from '@waxwing/service/http';
+import type { ServerPushContext } from './context.js';
+import { passOnKeyList } from './key-list/pass-on-key-list.js';
+import { testNotification } from './notifications/test-notification.js';
+import { registerPushDevice } from './push-devices/register-push-device.js';
+
+/** Every operation of the server's half of encrypted push. */
+export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = [
+  registerPushDevice,
+  testNotification,
+  passOnKeyList,
+];

@@ -1,0 +1,17 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { ActorKind } from '@waxwing/service/http';
+import type { PushActor, ServerPushOptions } from './server-push-options.js';
+
+/** Requesters that are people: bots have no phones. */
+export const person: ActorKind<Pick<ServerPushOptions, 'authenticate'>, PushActor> = {
+  name: 'user',
+  description: "A user's e-mail address and API key.",
+  codes: ['BAD_REQUEST', 'INVALID_API_KEY', 'UNAUTHORIZED'],
+  async authenticate({ authenticate }, head) {
+    const actor = await authenticate(head);
+    if (actor.isBot) {
+      throw new ProtocolError('BAD_REQUEST', { message: 'This endpoint does not accept bot requests.' });
+    }
+    return actor;
+  },
+};

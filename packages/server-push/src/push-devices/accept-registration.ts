@@ -1,0 +1,115 @@
+import { maximumPushDevicesPerUser } from '@waxwing/protocol';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { CheckedRegistration } from './check-registration.js';
+import { type FreedRelayDevice, freedBy, type RegistrationKey } from './push-device-store.js';
+
+/** A registration that is to be taken to the relay. */
+export interface AcceptedRegistration {
+  readonly key: RegistrationKey;
+  /** How many registrations of the same user waited for the relay before it. */
+  readonly waitingBefore: number;
+}
+
+export type Acceptance =
+  | ({ readonly kind: 'accepted'; readonly freed: readonly FreedRelayDevice[] } & AcceptedRegistration)
+  /** The same registration is there already and has not failed. */
+  | { readonly kind: 'unchanged' }
+  /** The user has as many devices as allowed, and none of them has failed. */
+  | { readonly kind: 'full' };
+
+/** Whether the same registration is there already and has not failed. */
+export async function isRegistered(
+  transaction: PushTransaction,
+  userId: number,
+  { hash, pushAccountId }: CheckedRegistration,
+): Promise<boolean> {
+  const row = await transaction.db
+    .selectFrom('push_devices')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('push_account_id', '=', pushAccountId)
+    .where('registration_hash', '=', hash)
+    .where('error_code', 'is', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Takes a registration as the newest of its device; one that is in force stays so. */
+export async function acceptRegistration(
+  transaction: PushTransaction,
+  userId: number,
+  registration: CheckedRegistration,
+  now: number,
+): Promise<Acceptance> {
+  const db = transaction.db;
+  const { devices, isKnown, waiting } = await countDevices(db, userId, registration.pushAccountId);
+  const isFull = !isKnown && devices >= maximumPushDevicesPerUser;
+  const freed = isFull ? await removeOldestFailed(db, userId) : [];
+  if (freed === undefined) return { kind: 'full' };
+  const newest = {
+    registration_hash: registration.hash,
+    error_code: null,
+    changed_at: now,
+    pending_token_kind: registration.tokenKind,
+    pending_push_public_key: registration.pushPublicKey,
+    pending_bouncer_public_key: registration.bouncerPublicKey,
+    pending_encrypted_registration: registration.encryptedPushRegistration,
+  };
+  const key = await db
+    .insertInto('push_devices')
+    .values({ user_id: userId, push_account_id: registration.pushAccountId, generation: 1, ...newest })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['user_id', 'push_account_id'])
+        .doUpdateSet({ ...newest, generation: sql`push_devices.generation + 1` })
+        .where((is) =>
+          is.or([
+            is('push_devices.registration_hash', '!=', registration.hash),
+            is('push_devices.error_code', 'is not', null),
+          ]),
+        ),
+    )
+    .returning(['id', 'generation'])
+    .executeTakeFirst();
+  return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key, waitingBefore: waiting, freed };
+}
+
+/** How many devices a user has, how many of them wait for the relay, and whether this one is among them. */
+async function countDevices(db: Kysely<ServerPushTables>, userId: number, pushAccountId: string) {
+  const { devices, waiting, known } = await db
+    .selectFrom('push_devices')
+    .select((is) => [
+      is.fn.countAll<number>().as('devices'),
+      is.fn.count<number>('pending_token_kind').as('waiting'),
+      is.fn.max(is.case().when('push_account_id', '=', pushAccountId).then(1).end()).as('known'),
+    ])
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return { devices: Number(devices), waiting: Number(waiting), isKnown: known !== null };
+}
+
+/** Makes room for another device of a user; `undefined` when none has failed. */
+async function removeOldestFailed(
+  db: Transaction<ServerPushTables>,
+  userId: number,
+): Promise<readonly FreedRelayDevice[] | undefined> {
+  const oldestFailed = await db
+    .selectFrom('push_devices')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('error_code', 'is not', null)
+    // One whose former registration still works is given up last.
+    .orderBy((is) => is.case().when('relay_device_id', 'is', null).then(0).else(1).end())
+    .orderBy('changed_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+  if (oldestFailed === undefined) return undefined;
+  const removed = await db
+    .deleteFrom('push_devices')
+    .where('id', '=', oldestFailed.id)
+    .returning(['relay_device_id', 'push_account_id'])
+    .execute();
+  return freedBy(removed);
+}

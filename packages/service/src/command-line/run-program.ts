@@ -1,0 +1,65 @@
+import { Command, CommanderError } from 'commander';
+import { describeBootError } from '../lifecycle/run-process.js';
+import { CommandError } from './command-error.js';
+import type { Terminal } from './terminal.js';
+
+/** A command that has commands of its own, such as `keys`. */
+export interface CommandGroup {
+  readonly name: string;
+  readonly description: string;
+  /** Adds the commands. Called only when the arguments name the group: no other command waits for what this one loads. */
+  add(group: Command): Promise<void>;
+}
+
+/** What can be typed: `serve`, and the commands of the groups. */
+export interface Program {
+  readonly name: string;
+  readonly description: string;
+  readonly serve: { readonly description: string; run(): Promise<void> };
+  readonly groups: readonly CommandGroup[];
+}
+
+const usageErrorStatus = 2;
+
+/** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
+export async function runProgram(
+  program: Program,
+  argv: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  try {
+    const command = await commandOf(program, argv, terminal);
+    await command.parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has said already what is wrong with the arguments, or shown the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageErrorStatus;
+    const message = error instanceof CommandError ? error.message : describeBootError(error);
+    terminal.say(`${program.name}: ${message}`);
+    return 1;
+  }
+}
+
+async function commandOf(
+  { name, description, serve, groups }: Program,
+  argv: readonly string[],
+  terminal: Terminal,
+): Promise<Command> {
+  const command = new Command(name)
+    .description(description)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeErr: (text) => terminal.say(text.trimEnd()),
+    });
+  command
+    .command('serve')
+    .description(serve.description)
+    .allowExcessArguments(false)
+    .action(() => serve.run());
+  for (const group of groups) {
+    const added = command.command(group.name).description(group.description);
+    if (argv.includes(group.name)) await group.add(added);
+  }
+  return command;
+}

@@ -1,0 +1,5 @@
+export * from './configuration-error.js';
+export * from './credential-hash.js';
+export * from './environment-reader.js';
+export * from './private-file.js';
+export * from './secret.js';

@@ -1,0 +1,207 @@
+import { type ErrorCode, errorCodes, type JsonObject } from '@waxwing/protocol';
+import { z } from 'zod';
+import { type AnyOperation, pathParameters } from './operation.js';
+import { codesOf } from './operation-codes.js';
+
+export interface OpenApiInfo {
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+}
+
+type Node = Record<string, unknown>;
+
+const jsonSchemaDialect = 'https://json-schema.org/draft/2020-12/schema';
+
+/** The OpenAPI 3.1 document of operations, made from what they declare; the same text for the same operations. */
+export function openApiDocument(info: OpenApiInfo, operations: readonly AnyOperation[]): JsonObject {
+  const paths: Record<string, Node> = {};
+  const security: Record<string, Node> = {};
+  for (const declared of operations) {
+    const path = { ...paths[declared.path], [declared.method.toLowerCase()]: describeOperation(declared) };
+    paths[declared.path] = path;
+    const { actor } = declared;
+    if (actor.authenticate === undefined) continue;
+    security[actor.name] = { type: 'http', scheme: 'basic', description: actor.description };
+  }
+  const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const document = {
+    openapi: '3.1.1',
+    jsonSchemaDialect,
+    info: { ...info },
+    paths: sorted,
+    components: { securitySchemes: security, schemas: { Error: errorSchema } },
+  };
+  // Without what is undefined, as any reader of the text sees it.
+  return JSON.parse(JSON.stringify(document)) as JsonObject;
+}
+
+const errorSchema: Node = {
+  type: 'object',
+  description: 'A refusal. Some codes come with fields of their own.',
+  required: ['result', 'msg', 'code'],
+  properties: {
+    result: { const: 'error' },
+    msg: { type: 'string', description: 'For people: what is wrong, where, and what to do.' },
+    code: { type: 'string', enum: Object.keys(errorCodes) },
+  },
+};
+
+function describeOperation(declared: AnyOperation): Node {
+  const { actor, answer, method, path, summary } = declared;
+  const inBody = method !== 'GET';
+  const names = Object.keys(declared.parameters.shape);
+  const inPath = new Set(pathParameters(path));
+  const outside =
+    declared.body === 'json' ? [...inPath] : names.filter((name) => !inBody || inPath.has(name));
+  return {
+    operationId: operationId(declared),
+    summary,
+    security: actor.authenticate === undefined ? [] : [{ [actor.name]: [] }],
+    parameters: outside.map((name) => describeParameter(declared, name, inPath.has(name) ? 'path' : 'query')),
+    requestBody: inBody
+      ? describeBody(
+          declared,
+          names.filter((name) => !inPath.has(name)),
+        )
+      : undefined,
+    responses: {
+      200: {
+        description: 'Success',
+        content: { 'application/json': { schema: answerSchema(answer) } },
+      },
+      ...refusals(codesOf(declared)),
+    },
+  };
+}
+
+function operationId({ method, path }: AnyOperation): string {
+  const words = path.replace(/^\/(?:api\/v1\/)?/, '').split(/[^A-Za-z0-9]+/);
+  return [method.toLowerCase(), ...words.filter((word) => word !== '')].join('_');
+}
+
+function describeParameter(declared: AnyOperation, name: string, place: 'path' | 'query'): Node {
+  const shape = declared.parameters.shape[name] as z.ZodType;
+  const schema = parameterSchema(shape);
+  const isJson = metaOf(shape).openApiJson !== undefined;
+  return {
+    name,
+    in: place,
+    required: place === 'path' || !isOptional(shape),
+    description: describeAliases(declared, name),
+    ...(isJson ? { content: { 'application/json': { schema } } } : { schema }),
+  };
+}
+
+function describeBody(declared: AnyOperation, names: readonly string[]): Node | undefined {
+  if (declared.body === 'json') {
+    const schema = toJsonSchema(declared.parameters, 'input');
+    return { required: true, content: { 'application/json': { schema } } };
+  }
+  if (names.length === 0 && declared.body !== 'file') return undefined;
+  const shape = declared.parameters.shape;
+  const properties: Node = {};
+  const encoding: Node = {};
+  for (const name of names) {
+    const parameter = shape[name] as z.ZodType;
+    properties[name] = { ...parameterSchema(parameter), description: describeAliases(declared, name) };
+    if (metaOf(parameter).openApiJson !== undefined) encoding[name] = { contentType: 'application/json' };
+  }
+  const required = names.filter((name) => !isOptional(shape[name] as z.ZodType));
+  if (declared.body === 'file') {
+    const file = { type: 'string', format: 'binary' };
+    const schema = { type: 'object', required: [...required, 'file'], properties: { ...properties, file } };
+    return { required: true, content: { 'multipart/form-data': { schema, encoding } } };
+  }
+  const form = { schema: { type: 'object', required, properties }, encoding };
+  return {
+    required: required.length > 0,
+    content: { 'application/x-www-form-urlencoded': form, 'multipart/form-data': form },
+  };
+}
+
+function describeAliases({ aliases = {} }: AnyOperation, name: string): string | undefined {
+  const others = Object.keys(aliases).filter((alias) => aliases[alias] === name);
+  return others.length === 0 ? undefined : `Also accepted as ${others.join(' or ')}.`;
+}
+
+function answerSchema(answer: z.ZodObject): Node {
+  const fields = toJsonSchema(answer, 'output');
+  const required = (fields.required as string[] | undefined) ?? [];
+  return {
+    ...fields,
+    required: ['result', 'msg', ...required],
+    properties: {
+      result: { const: 'success' },
+      msg: { const: '' },
+      ...(fields.properties as Node),
+      ignored_parameters_unsupported: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Names of parameters that were sent and that the operation does not know.',
+      },
+    },
+  };
+}
+
+function refusals(codes: readonly ErrorCode[]): Node {
+  const byStatus: Record<string, ErrorCode[]> = {};
+  for (const code of codes) {
+    const { httpStatus } = errorCodes[code];
+    byStatus[httpStatus] = [...(byStatus[httpStatus] ?? []), code];
+  }
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, some]) => {
+      const schema = { $ref: '#/components/schemas/Error' };
+      const description = [...some].sort().join(', ');
+      return [status, { description, content: { 'application/json': { schema } } }];
+    }),
+  );
+}
+
+interface ParameterMeta {
+  /** What the parameter's text stands for, as a JSON Schema. */
+  readonly openApi?: Node;
+  /** The shape of a JSON-encoded parameter. */
+  readonly openApiJson?: z.ZodType;
+}
+
+/** What a parameter's shape says of itself, inside of `optional` and `default` too. */
+function metaOf(shape: z.ZodType): ParameterMeta {
+  const meta = shape.meta();
+  if (meta?.openApi !== undefined || meta?.openApiJson !== undefined) return meta as ParameterMeta;
+  return shape instanceof z.ZodOptional || shape instanceof z.ZodDefault
+    ? metaOf(shape.unwrap() as z.ZodType)
+    : {};
+}
+
+function isOptional(shape: z.ZodType): boolean {
+  return shape.safeParse(undefined).success;
+}
+
+function parameterSchema(shape: z.ZodType): Node {
+  const { openApi, openApiJson } = metaOf(shape);
+  const initial = shape instanceof z.ZodDefault ? { default: shape.parse(undefined) } : {};
+  if (openApi !== undefined) return { ...openApi, ...initial };
+  return { ...toJsonSchema(openApiJson ?? shape, 'input'), ...initial };
+}
+
+function toJsonSchema(shape: z.ZodType, io: 'input' | 'output'): Node {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, {
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      // zod hands over its inner type, which every shape is an instance of.
+      const { openApi, openApiJson } = metaOf(zodSchema as unknown as z.ZodType);
+      // Answers and bodies may gain fields.
+      if (zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
+      delete (jsonSchema as Node).openApi;
+      delete (jsonSchema as Node).openApiJson;
+      const instead = openApiJson === undefined ? openApi : toJsonSchema(openApiJson, io);
+      if (instead === undefined) return;
+      for (const key of Object.keys(jsonSchema)) delete (jsonSchema as Node)[key];
+      Object.assign(jsonSchema, instead);
+    },
+  });
+  return schema as Node;
+}

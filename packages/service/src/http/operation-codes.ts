@@ -1,0 +1,26 @@
+import type { ErrorCode } from '@waxwing/protocol';
+import type { z } from 'zod';
+import { type AnyOperation, pathParameters } from './operation.js';
+
+/** Everything that an operation may be refused with, sorted: by the service, for its actor and parameters, and by itself. */
+export function codesOf(declared: AnyOperation): ErrorCode[] {
+  const { actor, method, codes, parameters } = declared;
+  const all = new Set<ErrorCode>([...codes, ...actor.codes, 'INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE']);
+  if (actor.authenticate !== undefined) all.add('RATE_LIMIT_HIT');
+  if (method !== 'GET') for (const code of codesOfBodies) all.add(code);
+  if (Object.keys(parameters.shape).length > 0) {
+    all.add('BAD_REQUEST');
+    if (declared.body !== 'json' && isSomethingRequired(declared)) all.add('REQUEST_VARIABLE_MISSING');
+  }
+  if (declared.aliases !== undefined) all.add('REQUEST_CONFUSING_VAR');
+  return [...all].sort();
+}
+
+function isSomethingRequired({ parameters, path }: AnyOperation): boolean {
+  const inPath = pathParameters(path);
+  return Object.entries(parameters.shape).some(
+    ([name, shape]) => !inPath.includes(name) && !(shape as z.ZodType).safeParse(undefined).success,
+  );
+}
+
+const codesOfBodies = ['BAD_REQUEST', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;

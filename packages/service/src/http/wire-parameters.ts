@@ -1,0 +1,42 @@
+import { parseJson } from '@waxwing/protocol';
+import { z } from 'zod';
+
+// Parameters arrive as text, whatever they stand for: these say what they stand for, to the parser and to the OpenAPI
+// document, which finds it under `openApi` of a schema's metadata.
+
+/** A whole number that a double holds, as its digits. */
+export const integerParameter = z
+  .string()
+  .regex(/^-?\d{1,15}$/, 'must be an integer')
+  .transform(Number)
+  .meta({ openApi: { type: 'integer' } });
+
+/** `true` or `false`, as JSON writes them. */
+export const booleanParameter = z
+  .enum(['true', 'false'], 'must be true or false')
+  .transform((text) => text === 'true')
+  .meta({ openApi: { type: 'boolean' } });
+
+/** Any JSON-encoded value of that shape. Its metadata names the shape, for the OpenAPI document. */
+export function jsonParameter<Schema extends z.ZodType>(schema: Schema) {
+  return jsonText.pipe(schema as z.ZodType<z.output<Schema>, unknown>).meta({ openApiJson: schema });
+}
+
+/** As {@link jsonParameter}; JSON's `null`, which some clients send for what they leave out, stands for nothing. */
+export function optionalJsonParameter<Schema extends z.ZodType>(schema: Schema) {
+  return jsonText
+    .transform((value): unknown => value ?? undefined)
+    .pipe(schema.optional() as z.ZodType<z.output<Schema> | undefined, unknown>)
+    .optional()
+    .meta({ openApiJson: schema });
+}
+
+const jsonText = z.string().transform((text, context): unknown => {
+  try {
+    return parseJson(text);
+  } catch {
+    // The caller learns which parameter it was; what the parser said of it would help nobody.
+    context.addIssue({ code: 'custom', message: 'must be JSON' });
+    return z.NEVER;
+  }
+});

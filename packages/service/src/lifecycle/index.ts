@@ -1,0 +1,5 @@
+export * from './answer-within.js';
+export * from './clock.js';
+export * from './open-in-order.js';
+export * from './retry-delay.js';
+export * from './run-process.js';

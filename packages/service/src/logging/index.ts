@@ -1,0 +1,3 @@
+export * from './create-logger.js';
+export { createJobLog } from './job-log.js';
+export { TroubleLog } from './trouble-log.js';

@@ -1,0 +1,107 @@
+import { relayApi, relayOperations } from '@waxwing/relay';
+import { serverApi, serverOperations } from '@waxwing/server';
+import { type AnyOperation, codesOf, type createHttpApp, openApiDocument } from '@waxwing/service/http';
+import { describe, expect, it } from 'vitest';
+import { sqliteBackend } from '../support/test-databases.js';
+import { basic, startRelayUnderTest } from './relay/relay-under-test.js';
+import { ServerUnderTest } from './server/server-under-test.js';
+
+/** What the generic tests ask of a running app. */
+interface AppUnderTest {
+  readonly app: Awaited<ReturnType<typeof createHttpApp>>;
+  /** Credentials that are good for its operations, and wrong ones. */
+  readonly authorization: string;
+  readonly wrongAuthorization: string;
+  close(): Promise<void>;
+}
+
+const databases = sqliteBackend();
+const apps = [
+  {
+    name: 'relay',
+    api: relayApi,
+    operations: relayOperations,
+    async start(): Promise<AppUnderTest> {
+      const relay = await startRelayUnderTest(await databases.freshUrl());
+      return {
+        app: relay.app,
+        authorization: relay.authorization,
+        wrongAuthorization: basic(relay.server.serverId, 'wrong'),
+        close: () => relay.close(),
+      };
+    },
+  },
+  {
+    name: 'server',
+    api: serverApi,
+    operations: serverOperations,
+    async start(): Promise<AppUnderTest> {
+      const server = await ServerUnderTest.start();
+      const ada = await server.addAccount('ada@example.com');
+      return {
+        app: server.server.app,
+        authorization: ada.authorization,
+        wrongAuthorization: basic(ada.email, 'x'.repeat(32)),
+        close: () => server.close(),
+      };
+    },
+  },
+];
+
+describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operations, start }) => {
+  it('is the one under docs', async () => {
+    const text = `${JSON.stringify(openApiDocument(api, operations), undefined, 2)}\n`;
+    await expect(text).toMatchFileSnapshot(`../../docs/openapi/${name}.json`);
+  });
+
+  it('names each operation once', () => {
+    const { paths } = openApiDocument(api, operations) as {
+      paths: Record<string, Record<string, { operationId: string }>>;
+    };
+    const ids = Object.values(paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).toBe(operations.length);
+  });
+
+  it('is served to anybody, and each of its operations is refused as it says', async () => {
+    const app = await start();
+    try {
+      const served = await app.app.inject({ method: 'GET', url: '/api/openapi.json' });
+      expect(served.json()).toEqual(openApiDocument(api, operations));
+      for (const declared of operations) await expectRefusals(app, declared);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+/** What can go wrong before an operation itself is asked. */
+async function expectRefusals(app: AppUnderTest, declared: AnyOperation): Promise<void> {
+  const { actor, bodyLimitBytes = 64 * 1024, method } = declared;
+  const url = declared.path.replace(/\{\w+\}/g, '1');
+  const ask = async (headers: Record<string, string>, payload?: string) => {
+    const answer = await app.app.inject({ method, url, headers, ...(payload !== undefined && { payload }) });
+    return answer.json<{ code?: string }>().code;
+  };
+  const { authorization, wrongAuthorization } = app;
+  const may = codesOf(declared);
+  if (actor.authenticate !== undefined) {
+    expect(await ask({}), declared.path).toBe('UNAUTHORIZED');
+    expect(await ask({ authorization: 'Bearer x' })).toBe('BAD_REQUEST');
+    expect(['INVALID_API_KEY', 'UNAUTHORIZED']).toContain(await ask({ authorization: wrongAuthorization }));
+  }
+  if (method !== 'GET') {
+    const form = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
+    expect(await ask({ ...form, 'content-type': 'text/plain' }, 'x')).toBe('UNSUPPORTED_MEDIA_TYPE');
+    expect(await ask(form, 'x'.repeat(bodyLimitBytes + 1))).toBe('PAYLOAD_TOO_LARGE');
+  }
+  if (may.includes('REQUEST_VARIABLE_MISSING')) {
+    expect(await ask({ authorization })).toBe('REQUEST_VARIABLE_MISSING');
+  }
+  for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+    const answer = await app.app.inject({ method: other, url, headers: {} });
+    if (answer.statusCode === 404) throw new Error(`${other} ${url} is not found`);
+    if (answer.statusCode === 405) expect(answer.json().allowed_methods).toContain(method);
+  }
+}

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { markExpired } from '../../../apps/relay/src/registrations/relay-device-store.js';
+import { expiredRetentionMilliseconds } from '../../../apps/relay/src/scheduled-jobs.js';
+import { eachBackend } from '../../support/test-databases.js';
+import { goodForm, type RelayUnderTest, startRelayUnderTest } from './relay-under-test.js';
+
+const dayMilliseconds = 86_400_000;
+
+eachBackend((backend) => {
+  describe('clean-up of a relay', () => {
+    let relay: RelayUnderTest;
+    beforeEach(async () => {
+      relay = await startRelayUnderTest(await backend.freshUrl());
+      await relay.startJobs();
+      await relay.database.jobs.idle();
+    });
+    afterEach(() => relay.close());
+
+    const register = async (pushAccountId: string) =>
+      (await relay.register(goodForm({ push_account_id: pushAccountId }))).body.device_id as number;
+    const expire = (id: number) =>
+      relay.database.write(({ db }) =>
+        markExpired(db, id, { at: relay.time.now, ifRegisteredBefore: relay.time.now + 1 }),
+      );
+    const ids = async () => (await relay.devices()).map(({ id }) => id);
+    const removed = async () =>
+      Object.fromEntries(
+        [
+          ...(await relay.context.metrics.text()).matchAll(
+            /^waxwing_rows_removed_total{kind="([^"]+)"} (\d+)$/gm,
+          ),
+        ].map(([, kind, count]) => [kind, Number(count)]),
+      );
+
+    async function pass(milliseconds: number): Promise<void> {
+      relay.time.now += milliseconds;
+      await relay.database.jobs.idle();
+    }
+
+    it('keeps an expired device for 30 days, then removes it, counts it, and leaves living ones', async () => {
+      const [living, expired] = [await register('1'), await register('2')];
+      await expire(expired);
+      await pass(expiredRetentionMilliseconds);
+      expect(await ids()).toEqual([living, expired]);
+      await pass(3_600_000);
+      expect(await ids()).toEqual([living]);
+      expect(await removed()).toMatchObject({ 'expired-relay-device': 1 });
+    });
+
+    it('leaves a device that a registration revived, with the id that it had', async () => {
+      const id = await register('1');
+      await expire(id);
+      const [before] = await relay.devices();
+      expect(before?.expired_at).toBe(relay.time.now);
+      expect(await register('1')).toBe(id);
+      const [revived] = await relay.devices();
+      expect(revived?.expired_at).toBeNull();
+      await pass(expiredRetentionMilliseconds + 3_600_000);
+      expect(await ids()).toEqual([id]);
+    });
+
+    it('removes more devices than fit into one transaction', async () => {
+      const [id] = [await register('1')];
+      const [row] = await relay.devices();
+      await relay.database.write(async ({ db }) => {
+        for (let index = 0; index < 1200; index += 1) {
+          const { id: _id, ...copy } = {
+            ...row,
+            token_lookup: `lookup ${index}`,
+            expired_at: relay.time.now - index,
+          };
+          await db
+            .insertInto('relay_devices')
+            .values(copy as never)
+            .execute();
+        }
+      });
+      await pass(expiredRetentionMilliseconds + 3_600_000);
+      expect(await ids()).toEqual([id]);
+      expect(await removed()).toMatchObject({ 'expired-relay-device': 1200 });
+    });
+
+    it('forgets registrations that nobody can present any more', async () => {
+      await register('1');
+      const presented = () =>
+        relay.database.db.selectFrom('presented_registrations').select('hash').execute();
+      expect(await presented()).toHaveLength(1);
+      await pass(3 * dayMilliseconds);
+      expect(await presented()).toEqual([]);
+      expect(await removed()).toMatchObject({ 'presented-registration': 1 });
+    });
+
+    it('forgets the quotas that are full again', async () => {
+      const counted = { used_milliseconds: 60_000, counted_at: relay.time.now };
+      const rows = [
+        { server_id: 'idle', ...counted },
+        { server_id: 'busy', ...counted, used_milliseconds: 4_000_000 },
+      ];
+      await relay.database.write(({ db }) => db.insertInto('server_quotas').values(rows).execute());
+      await pass(3_600_000);
+      const left = await relay.database.db.selectFrom('server_quotas').select('server_id').execute();
+      expect(left).toEqual([{ server_id: 'busy' }]);
+      expect(await removed()).toMatchObject({ 'full-server-quota': 1 });
+    });
+
+    it('forgets how often keys were used long ago, but for the last day of each', async () => {
+      const today = Math.floor(relay.time.now / dayMilliseconds);
+      const uses = [
+        ['old', today - 300],
+        ['old', today - 200],
+        ['new', today - 200],
+        ['new', today - 10],
+      ] as const;
+      await relay.database.write(async ({ db }) => {
+        for (const [public_key, day] of uses) {
+          const use = { public_key, day, slot: 0, registrations: 5, last_used_at: day * dayMilliseconds };
+          await db.insertInto('bouncer_key_uses').values(use).execute();
+        }
+      });
+      await pass(dayMilliseconds);
+      const left = await relay.database.db
+        .selectFrom('bouncer_key_uses')
+        .select(['public_key', 'day'])
+        .where('public_key', 'in', ['old', 'new'])
+        .orderBy('day')
+        .execute();
+      expect(left).toEqual([
+        { public_key: 'old', day: today - 200 },
+        { public_key: 'new', day: today - 10 },
+      ]);
+      expect(await removed()).toMatchObject({ 'bouncer-key-use': 2 });
+    });
+  });
+});

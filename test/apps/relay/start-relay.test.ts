@@ -1,0 +1,223 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writePrivateFile } from '@waxwing/service/config';
+import type { ListeningService } from '@waxwing/service/http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readRelayEnvironment } from '../../../apps/relay/src/configuration.js';
+import { startRelay } from '../../../apps/relay/src/start-relay.js';
+import { createMemoryLog } from '../../support/memory-log.js';
+import { seal } from '../../support/noble-oracle.js';
+import { runJsonCommand } from '../../support/spawned-process.js';
+import { commandClock, runRelayCommand } from './command-line-under-test.js';
+import { basic, realmUuid } from './relay-under-test.js';
+
+const token = 'fcm-token-that-nobody-may-see';
+
+let folder: string;
+let environment: Record<string, string>;
+let relays: ListeningService[];
+let memoryLog: ReturnType<typeof createMemoryLog>;
+let now: number;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'waxwing-relay-'));
+  environment = {
+    RELAY_PORT: '0',
+    RELAY_METRICS_PORT: '0',
+    RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}`,
+    RELAY_KEY_RING: join(folder, 'key-ring.age'),
+    RELAY_KEY_RING_IDENTITY_FILE: join(folder, 'identity.txt'),
+  };
+  relays = [];
+  memoryLog = createMemoryLog();
+  // By the clock of the commands, one of which makes the ring.
+  now = commandClock();
+  expect(await runRelayCommand(['keys', 'init'], { environment })).toMatchObject({ status: 0 });
+});
+
+afterEach(async () => {
+  for (const relay of relays) await relay.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(changes: Record<string, string> = {}): Promise<ListeningService> {
+  const configuration = readRelayEnvironment({ ...environment, ...changes });
+  const relay = await startRelay(configuration, { log: memoryLog.log, clock: () => now });
+  relays.push(relay);
+  return relay;
+}
+
+interface Credentials {
+  readonly server_id: string;
+  readonly server_key: string;
+}
+
+function unlinked(path: string): string {
+  rmSync(path);
+  return path;
+}
+
+async function primaryKey(): Promise<string> {
+  const { stdout } = await runRelayCommand(['keys', 'list', '--json'], { environment });
+  const { keys } = JSON.parse(stdout) as { keys: { public_key: string; state: string }[] };
+  return keys.find(({ state }) => state === 'primary')?.public_key ?? '';
+}
+
+async function register(
+  { url }: ListeningService,
+  { server_id, server_key }: Credentials,
+): Promise<Response> {
+  const bouncer_public_key = await primaryKey();
+  const plaintext = JSON.stringify({ token_kind: 'fcm', token, timestamp: Math.floor(now / 1000) });
+  const box = seal(
+    new TextEncoder().encode(plaintext),
+    new Uint8Array(Buffer.from(bouncer_public_key, 'base64')),
+    crypto.getRandomValues(new Uint8Array(32)),
+  );
+  return fetch(`${url}/api/v1/remotes/push/e2ee/register`, {
+    method: 'POST',
+    headers: { authorization: basic(server_id, server_key) },
+    body: new URLSearchParams({
+      realm_uuid: realmUuid,
+      push_account_id: '1',
+      encrypted_push_registration: Buffer.from(box).toString('base64'),
+      bouncer_public_key,
+    }),
+  });
+}
+
+describe('a relay that runs', () => {
+  it('takes a registration from a server that another process added beside it', async () => {
+    const relay = await start();
+    const env = environment;
+    const added = await runJsonCommand<Credentials>(
+      'waxwing-relay',
+      ['servers', 'add', '--realm', realmUuid],
+      { env },
+    );
+    const answer = await register(relay, added);
+    expect([answer.status, await answer.json()]).toEqual([200, { result: 'success', msg: '', device_id: 1 }]);
+
+    await runJsonCommand('waxwing-relay', ['servers', 'deactivate', added.server_id, '--yes'], { env });
+    now += 2000;
+    expect((await register(relay, added)).status).toBe(401);
+  });
+
+  it('keeps its devices, their tokens readable, over a restart', async () => {
+    const first = await start();
+    const argv = ['servers', 'add', '--realm', realmUuid, '--json'];
+    const added = JSON.parse((await runRelayCommand(argv, { environment })).stdout) as Credentials;
+    await register(first, added);
+    await first.close();
+    const second = await start();
+    expect(await (await register(second, added)).json()).toMatchObject({ device_id: 1 });
+  });
+
+  it('says that it is ready, and shows its metrics on a listener of their own', async () => {
+    const relay = await start();
+    const ready = await fetch(`${relay.url}/health/ready`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      200,
+      { ready: true, checks: { database: 'ok', keys: 'ok', vendors: 'ok' } },
+    ]);
+    expect((await fetch(`${relay.url}/metrics`)).status).toBe(404);
+    const metrics = await fetch(relay.metricsUrl ?? '');
+    expect(metrics.headers.get('content-type')).toContain('text/plain');
+    expect(await metrics.text()).toContain('waxwing_http_request_seconds_count{operation="none"');
+    const toOperator = await fetch(new URL('/health/ready', relay.metricsUrl));
+    expect([toOperator.status, await toOperator.json()]).toMatchObject([200, { ready: true }]);
+    expect((await fetch(new URL('/other', relay.metricsUrl))).status).toBe(404);
+  });
+
+  const spoilings: [string, (path: string) => void, RegExp][] = [
+    ['cut off', (path) => truncateSync(path, 100), /restore the ring from a backup/],
+    ['gone', (path) => rmSync(path), /is gone: restore it from a backup/],
+    [
+      'open to others',
+      (path) => chmodSync(path, 0o644),
+      /has mode 0644, which lets others use it: run chmod 600/,
+    ],
+    ['a link', (path) => symlinkSync(`${path}.target`, unlinked(path)), /is a symbolic link/],
+  ];
+
+  it.each(spoilings)(
+    'is not ready while its stored key ring is %s, says why in its log, and is ready again afterwards',
+    async (_name, spoil, sentence) => {
+      const relay = await start();
+      const ready = async () => {
+        const answer = await fetch(`${relay.url}/health/ready`);
+        const { checks } = (await answer.json()) as { checks: Record<string, string> };
+        return { status: answer.status, keys: checks.keys === 'ok', database: checks.database };
+      };
+      expect(await ready()).toEqual({ status: 200, keys: true, database: 'ok' });
+      const path = environment.RELAY_KEY_RING ?? '';
+      const good = readFileSync(path);
+      spoil(path);
+      await expect.poll(ready).toEqual({ status: 503, keys: false, database: 'ok' });
+      expect(memoryLog.text()).toMatch(sentence);
+      rmSync(path, { force: true });
+      await writePrivateFile(path, good);
+      await expect.poll(ready).toEqual({ status: 200, keys: true, database: 'ok' });
+    },
+  );
+
+  it('names the cryptography that it runs on in its log, and no token, plaintext or key', async () => {
+    const relay = await start();
+    const argv = ['servers', 'add', '--realm', realmUuid, '--json'];
+    const added = JSON.parse((await runRelayCommand(argv, { environment })).stdout) as Credentials;
+    await register(relay, added);
+    const logged = memoryLog.text();
+    expect(memoryLog.lines()).toContainEqual(
+      expect.objectContaining({ backend: expect.stringMatching(/^(native|wasm)$/) }),
+    );
+    expect(logged).toContain('POST /api/v1/remotes/push/e2ee/register');
+    expect(logged).not.toContain(token);
+    expect(logged).not.toContain(added.server_key);
+  });
+});
+
+describe('a relay that cannot start', () => {
+  it('says so in one sentence when another process serves from its database', async () => {
+    await start();
+    await expect(start()).rejects.toThrow(/is in use by another serving process: stop that one first/);
+  });
+
+  it('leaves nothing open when its port is taken, so that the next start succeeds', async () => {
+    const squatter = createServer();
+    await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
+    const { port } = squatter.address() as { port: number };
+    await expect(start({ RELAY_PORT: String(port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await new Promise((resolve) => squatter.close(resolve));
+    await start();
+  });
+
+  it('leaves nothing open when its metrics port is taken', async () => {
+    const squatter = createServer();
+    await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
+    const { port } = squatter.address() as { port: number };
+    await expect(start({ RELAY_METRICS_PORT: String(port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await new Promise((resolve) => squatter.close(resolve));
+    await start();
+  });
+
+  it('says how to make a key ring when there is none', async () => {
+    const place = join(folder, 'no-such-ring.age');
+    await expect(start({ RELAY_KEY_RING: place })).rejects.toThrow('make one with waxwing-relay keys init');
+  });
+
+  it('exits with status 1 and every problem on standard error', async () => {
+    const { status, stdout, stderr } = await runRelayCommand(['serve'], {
+      environment: { RELAY_PORT: 'x', RELAY_LOG_LEVEL: 'loud' },
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    for (const problem of [
+      'RELAY_PORT is "x"',
+      'RELAY_LOG_LEVEL is "loud"',
+      'RELAY_KEY_RING_IDENTITY_FILE',
+    ]) {
+      expect(stderr).toContain(problem);
+    }
+  });
+});

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ProtocolError } from '@waxwing/protocol';
+import { Metrics } from '@waxwing/service/metrics';
+import { expect, it } from 'vitest';
+import { mountServerPush } from '../../docs/examples/mount-server-push.js';
+import { createMemoryLog } from '../support/memory-log.js';
+
+const root = join(import.meta.dirname, '../..');
+const packages = readdirSync(join(root, 'packages'));
+
+function pageOf(name: string): string {
+  return readFileSync(join(root, 'packages', name, 'README.md'), 'utf8');
+}
+
+function blocksOf(page: string, language: string): string[] {
+  return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, is, code = '']) =>
+    is === language ? [code] : [],
+  );
+}
+
+it.each(packages)('the page of packages/%s names every door of it, and links only to what exists', (name) => {
+  const page = pageOf(name);
+  const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as {
+    name: string;
+    exports: Record<string, unknown>;
+  };
+  for (const door of Object.keys(manifest.exports)) {
+    expect(page).toContain(`\`${manifest.name}${door.slice(1)}\``);
+  }
+  const links = [...page.matchAll(/\]\(([^)#]+)\)/g)].map(([, link]) => link as string);
+  expect(links.filter((link) => !existsSync(join(root, 'packages', name, link)))).toEqual([]);
+});
+
+it('the example of the protocol prints what its comments say', () => {
+  const [example = ''] = blocksOf(pageOf('protocol'), 'js');
+  const said = [...example.matchAll(/^console\.log\(.*\); \/\/ (.+)$/gm)].map(([, text]) => text);
+  expect(said.length).toBeGreaterThan(2);
+  const flags = ['--conditions=source', '--import=tsx', '--input-type=module', '--eval', example];
+  const run = spawnSync(process.execPath, flags, {
+    cwd: join(root, 'packages/client'),
+    encoding: 'utf8',
+  });
+  expect(run.stderr).toBe('');
+  expect(run.stdout.trim().split('\n')).toEqual(said);
+});
+
+it('the example of the client is the one that the README shows and its test runs', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  expect(blocksOf(pageOf('client'), 'ts')).toEqual(blocksOf(readme, 'ts'));
+});
+
+it('the example of server-push is code that mounts it', async () => {
+  const example = readFileSync(join(root, 'docs/examples/mount-server-push.ts'), 'utf8');
+  expect(blocksOf(pageOf('server-push'), 'ts')).toEqual([example]);
+
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-mounted-'));
+  const { database, push } = await mountServerPush({
+    databaseUrl: `sqlite:${join(folder, 'server.sqlite')}`,
+    authenticate: async () => {
+      throw new ProtocolError('UNAUTHORIZED');
+    },
+    publish: async () => {},
+    realm: {
+      uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+      url: 'https://chat.example.com',
+      name: 'Example',
+    },
+    relay: { kind: 'not-configured' },
+    log: createMemoryLog().log,
+    metrics: new Metrics(),
+  });
+  expect(push.operations.map(({ declared }) => declared.path)).toContain('/api/v1/mobile_push/register');
+  expect(await push.pushDevicesOf(1)).toEqual({});
+  await database.close();
+  await push.close();
+  rmSync(folder, { recursive: true });
+});

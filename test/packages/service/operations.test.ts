@@ -1,0 +1,257 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { JsonObject } from '@waxwing/protocol';
+import {
+  anybody,
+  booleanParameter,
+  createHttpApp,
+  type HttpAppOptions,
+  integerParameter,
+  jsonParameter,
+  noParameters,
+  operation,
+  optionalJsonParameter,
+  RawAnswer,
+} from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createMemoryLog } from '../../support/memory-log.js';
+import { type TestOperation, testOperation } from '../../support/test-operation.js';
+
+let app: Awaited<ReturnType<typeof createHttpApp>> | undefined;
+afterEach(() => app?.close());
+
+async function serve(...operations: TestOperation[]) {
+  const options: HttpAppOptions = {
+    log: createMemoryLog().log,
+    metrics: new Metrics(),
+    readiness: {},
+    operations: operations.map(testOperation),
+  };
+  app = await createHttpApp(options);
+  return app;
+}
+
+const echo: TestOperation['handle'] = async ({ parameters }) => parameters as JsonObject;
+
+describe('a path with parameters', () => {
+  const message: TestOperation = {
+    method: 'PATCH',
+    path: '/api/v1/messages/{message_id}',
+    parameters: z.object({ message_id: integerParameter, topic: z.string().optional() }),
+    handle: echo,
+  };
+
+  it('gives them to the operation beside those of form and query string', async () => {
+    const server = await serve(message);
+    const answer = await server.inject({ method: 'PATCH', url: '/api/v1/messages/17?topic=a%20b' });
+    expect(answer.json()).toEqual({ result: 'success', msg: '', message_id: 17, topic: 'a b' });
+  });
+
+  it('decodes them, an e-mail address of any allowed length among them', async () => {
+    const path = '/api/v1/users/{email}';
+    const server = await serve({
+      method: 'GET',
+      path,
+      parameters: z.object({ email: z.string() }),
+      handle: echo,
+    });
+    const email = `${'ä'.repeat(60)}+x@${'b'.repeat(190)}.example`;
+    const answer = await server.inject(`/api/v1/users/${encodeURIComponent(email)}`);
+    expect(answer.json().email).toBe(email);
+  });
+
+  it('counts the same names elsewhere as unknown', async () => {
+    const server = await serve(message);
+    const answer = await server.inject({ method: 'PATCH', url: '/api/v1/messages/17?message_id=18' });
+    expect(answer.json()).toMatchObject({ message_id: 17, ignored_parameters_unsupported: ['message_id'] });
+  });
+
+  it('refuses one of the wrong type by name', async () => {
+    const server = await serve(message);
+    const answer = await server.inject({ method: 'PATCH', url: '/api/v1/messages/x' });
+    expect([answer.statusCode, answer.json().msg]).toEqual([400, 'Invalid message_id: must be an integer']);
+  });
+
+  it('names its methods to whoever asks with another one, and is unknown with a part too many or too few', async () => {
+    const server = await serve(message, { ...message, method: 'DELETE' });
+    for (const method of ['GET', 'POST', 'PUT', 'OPTIONS'] as const) {
+      const answer = await server.inject({ method, url: '/api/v1/messages/17' });
+      expect([answer.statusCode, answer.headers.allow]).toEqual([405, 'PATCH, DELETE']);
+      expect(answer.json().allowed_methods).toEqual(['PATCH', 'DELETE']);
+    }
+    for (const url of ['/api/v1/messages/', '/api/v1/messages/17/history', '/api/v1/messages']) {
+      expect((await server.inject({ method: 'PATCH', url })).statusCode).toBe(404);
+    }
+  });
+
+  it('must be declared', () => {
+    const declare = () =>
+      operation({
+        method: 'GET',
+        path: '/api/v1/messages/{message_id}',
+        summary: 'A message.',
+        actor: anybody,
+        parameters: noParameters,
+        answer: z.object({}),
+        codes: [],
+        handle: async () => ({}),
+      });
+    expect(declare).toThrow('GET /api/v1/messages/{message_id} declares no parameter message_id');
+  });
+
+  it('may be asked with PUT, and leads to a fixed path first', async () => {
+    const user: TestOperation = {
+      method: 'PUT',
+      path: '/users/{id}',
+      parameters: z.object({ id: z.string() }),
+      handle: echo,
+    };
+    const server = await serve(user, {
+      method: 'PUT',
+      path: '/users/me',
+      handle: async () => ({ isMe: true }),
+    });
+    expect((await server.inject({ method: 'PUT', url: '/users/7' })).json().id).toBe('7');
+    expect((await server.inject({ method: 'PUT', url: '/users/me' })).json().isMe).toBe(true);
+  });
+});
+
+describe('parameters', () => {
+  const group = z.union([z.number().int(), z.object({ direct_members: z.array(z.number().int()) })]);
+  const edit: TestOperation = {
+    method: 'POST',
+    path: '/edit',
+    aliases: { subject: 'topic' },
+    parameters: z.object({
+      topic: z.string().optional(),
+      members: jsonParameter(group).optional(),
+      types: optionalJsonParameter(z.array(z.string('must be text'))),
+      loud: booleanParameter.default(false),
+    }),
+    handle: echo,
+  };
+  const post = async (fields: Record<string, string>) => {
+    const server = await serve(edit);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const payload = new URLSearchParams(fields).toString();
+    return (await server.inject({ method: 'POST', url: '/edit', headers, payload })).json();
+  };
+
+  it('go by their older names too, which then are not unknown', async () => {
+    expect(await post({ subject: 'lunch' })).toEqual({
+      result: 'success',
+      msg: '',
+      topic: 'lunch',
+      loud: false,
+    });
+  });
+
+  it('are refused under two names at once', async () => {
+    expect(await post({ subject: 'lunch', topic: 'dinner' })).toMatchObject({
+      code: 'REQUEST_CONFUSING_VAR',
+      var_name1: 'topic',
+      var_name2: 'subject',
+    });
+  });
+
+  it('may be one of several JSON shapes', async () => {
+    expect((await post({ members: '7' })).members).toBe(7);
+    expect((await post({ members: '{"direct_members":[1,2]}' })).members).toEqual({ direct_members: [1, 2] });
+    expect((await post({ members: '"x"' })).msg).toMatch(/^Invalid members: /);
+    expect((await post({ members: '{' })).msg).toBe('Invalid members: must be JSON');
+  });
+
+  it('that are wrong inside of JSON are named with their place', async () => {
+    expect((await post({ types: '["a",1]' })).msg).toBe('Invalid types[1]: must be text');
+  });
+
+  it('are left out where a client sends null for an optional one', async () => {
+    expect(await post({ types: 'null' })).not.toHaveProperty('types');
+  });
+
+  it('take true and false for truth and nothing else', async () => {
+    expect((await post({ loud: 'true' })).loud).toBe(true);
+    for (const other of ['1', 'True', '"true"', '']) {
+      expect((await post({ loud: other })).msg).toBe('Invalid loud: must be true or false');
+    }
+  });
+});
+
+it('an answer may be a stream, which is sent as it comes', async () => {
+  const server = await serve({
+    method: 'GET',
+    path: '/long',
+    handle: async () => {
+      const pieces = Readable.from(['{"result":"success","msg":"",', '"numbers":[1,', '2]}']);
+      return new RawAnswer(200, { 'content-type': 'application/json; charset=utf-8' }, pieces);
+    },
+  });
+  const answer = await server.inject('/long');
+  expect(answer.headers['content-length']).toBeUndefined();
+  expect(answer.json()).toEqual({ result: 'success', msg: '', numbers: [1, 2] });
+});
+
+describe('a file', () => {
+  const upload: TestOperation = {
+    method: 'POST',
+    path: '/upload',
+    body: 'file',
+    bodyLimitBytes: 100_000,
+    parameters: z.object({ note: z.string().optional() }),
+    async handle({ file, parameters }) {
+      if (file === undefined) return { file: null, ...(parameters as JsonObject) };
+      const content = await text(file.content);
+      return {
+        name: file.name,
+        type: file.contentType,
+        bytes: content.length,
+        ...(parameters as JsonObject),
+      };
+    },
+  };
+  const part = (head: string, content: string) =>
+    `--x\r\ncontent-disposition: form-data; ${head}\r\n\r\n${content}\r\n`;
+  const picture = (content: string) =>
+    part('name="file"; filename="a b.png"\r\ncontent-type: image/png', content);
+  const send = async (...parts: string[]) => {
+    const server = await serve(upload);
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    return server.inject({ method: 'POST', url: '/upload', headers, payload: `${parts.join('')}--x--\r\n` });
+  };
+
+  it('reaches the operation as a stream, with the fields before it', async () => {
+    const answer = await send(part('name="note"', 'holiday'), picture('x'.repeat(90_000)));
+    expect(answer.json()).toMatchObject({
+      name: 'a b.png',
+      type: 'image/png',
+      bytes: 90_000,
+      note: 'holiday',
+    });
+  });
+
+  it('that is too large is refused when it is', async () => {
+    expect((await send(picture('x'.repeat(200_000)))).json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+  });
+
+  it('may be missing', async () => {
+    expect((await send(part('name="note"', 'none'))).json()).toMatchObject({ file: null, note: 'none' });
+  });
+
+  it('that ends before its end is no file', async () => {
+    const server = await serve(upload);
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const half = picture('x'.repeat(500)).slice(0, 300);
+    const answer = await server.inject({ method: 'POST', url: '/upload', headers, payload: half });
+    expect([answer.statusCode, answer.json().code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  it('is not taken by operations that take none', async () => {
+    const server = await serve(upload, { method: 'POST', path: '/plain', handle: echo });
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const payload = `${picture('x')}--x--\r\n`;
+    const answer = await server.inject({ method: 'POST', url: '/plain', headers, payload });
+    expect(answer.json().msg).toBe('Files are not accepted');
+  });
+});
