@@ -267,6 +267,16 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     await relay.notify(bad.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(false);
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
+    // Nor do they use up the probe when others are refused.
+    const worse = await addFcms('worse', 3);
+    await relay.faults([
+      ...bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })),
+      ...worse.map((_id, index) => ({ ...refusal, token: `worse-${index}` })),
+    ]);
+    await relay.notify(worse.map((id) => fcmRequest(id)));
+    expect(await isHeldBack()).toBe(true);
+    expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
+    expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
   });
 
   it('that was the credential’s is over as soon as a phone that was refused is reached', async () => {
