@@ -1,5 +1,7 @@
+import { keyListPath, registerPushDevicePath, relayNotifyPath, relayRegisterPath } from '@waxwing/protocol';
 import { Constellation } from '../../support/constellation.js';
 import { freePort } from '../../support/free-ports.js';
+import type { SpawnedProcess } from '../../support/spawned-process.js';
 import { createTemporaryPostgres, type TemporaryPostgres } from '../../support/temporary-postgres.js';
 import { ask, basicAuthorization } from '../crash/ask.js';
 import type { HonestRequest } from './honest-user.js';
@@ -7,18 +9,30 @@ import { ProcessProbe, probedEnvironment } from './process-probe.js';
 import { newPhone, RelayMember } from './relay-member.js';
 
 export interface AttackWorldOptions {
-  /** A database of its own is made for the relay on this PostgreSQL server; a SQLite file where there is none. */
-  readonly postgresUrl?: string;
+  /** Databases are made for relay and server on this PostgreSQL server; SQLite files where there is none. */
+  readonly postgresUrl?: string | undefined;
   /** Settings of the relay and the server, without their prefixes. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** More settings of the server, with their prefix. */
+  readonly server?: Readonly<Record<string, string>>;
   /** Requests in flight that the relay lets each server have, and the server each user. */
   readonly requestsPerActor?: number;
 }
 
+/** Where a program takes bodies, and what of it strangers ask for. */
+interface Paths {
+  readonly form: string;
+  readonly json: string;
+  readonly open: string;
+}
+
 /** One of the two programs, and who attacks it or uses it. */
 export interface Target {
+  readonly name: 'relay' | 'server';
+  readonly paths: Paths;
   readonly url: string;
   readonly port: number;
+  readonly process: SpawnedProcess;
   readonly probe: ProcessProbe;
   /** The credentials of a member of another organisation, or of another user, who is not honest. */
   readonly attackerAuthorization: string;
@@ -27,67 +41,87 @@ export interface Target {
 }
 
 export interface AttackWorld {
+  readonly constellation: Constellation;
   readonly relay: Target;
   readonly server: Target;
   close(): Promise<void>;
 }
 
 const form = 'application/x-www-form-urlencoded';
+const relayPaths: Paths = { form: relayRegisterPath, json: relayNotifyPath, open: keyListPath };
+const serverPaths: Paths = {
+  ...{ form: registerPushDevicePath, json: registerPushDevicePath, open: '/api/v1/events' },
+};
+
+/** Far above what an honest server asks for, and small enough to be used up in a moment. */
+const quotaPerMinute = 60_000;
 
 /** A relay and a server in processes of their own, to be attacked. */
 export async function createAttackWorld(options: AttackWorldOptions): Promise<AttackWorld> {
   const { postgresUrl, settings = {}, requestsPerActor = 100 } = options;
-  const postgres = postgresUrl === undefined ? undefined : await createTemporaryPostgres(postgresUrl);
+  const databases = await makeDatabases(postgresUrl);
   const metricsPort = await freePort(2);
   const own = (prefix: string, port: number): Record<string, string> => ({
     ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [prefix + name, value])),
     [`${prefix}LOG_LEVEL`]: 'warn',
     [`${prefix}METRICS_PORT`]: String(port),
   });
-  const database: Record<string, string> = postgres === undefined ? {} : { RELAY_DATABASE: postgres.url };
+  const [relayDatabase, serverDatabase] = databases.map(({ url }) => url);
   const constellation = await Constellation.create({
     relay: {
       ...own('RELAY_', metricsPort),
-      ...database,
+      ...(relayDatabase === undefined ? {} : { RELAY_DATABASE: relayDatabase }),
       RELAY_MAXIMUM_REQUESTS_PER_SERVER: String(requestsPerActor),
+      RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: String(quotaPerMinute),
     },
     server: {
       ...own('SERVER_', metricsPort + 1),
+      ...(serverDatabase === undefined ? {} : { SERVER_DATABASE: serverDatabase }),
       SERVER_MAXIMUM_REQUESTS_PER_USER: String(requestsPerActor),
+      ...options.server,
     },
   });
   try {
-    return await start(constellation, postgres);
+    return await start(constellation, databases);
   } catch (error) {
-    await constellation.close();
-    await postgres?.drop();
+    await close(constellation, databases);
     throw error;
   }
 }
 
+async function makeDatabases(postgresUrl: string | undefined): Promise<readonly TemporaryPostgres[]> {
+  if (postgresUrl === undefined) return [];
+  return [await createTemporaryPostgres(postgresUrl), await createTemporaryPostgres(postgresUrl)];
+}
+
+async function close(constellation: Constellation, databases: readonly TemporaryPostgres[]): Promise<void> {
+  await constellation.close();
+  for (const database of databases) await database.drop();
+}
+
 async function start(
   constellation: Constellation,
-  postgres: TemporaryPostgres | undefined,
+  databases: readonly TemporaryPostgres[],
 ): Promise<AttackWorld> {
   const { relayEnv, serverEnv, relayUrl, serverUrl } = constellation;
   const relay = await constellation.startRelay(probedEnvironment);
   const server = await constellation.startServer(probedEnvironment);
   const target = (url: string) => ({ url, port: Number(new URL(url).port) });
   return {
+    constellation,
     relay: {
-      ...target(relayUrl),
+      ...{ name: 'relay', paths: relayPaths, ...target(relayUrl) },
       ...(await relayUse(constellation)),
+      process: relay,
       probe: new ProcessProbe(relay, relayEnv.RELAY_METRICS_PORT ?? ''),
     },
     server: {
-      ...target(serverUrl),
+      ...{ name: 'server', paths: serverPaths, ...target(serverUrl) },
       ...(await serverUse(constellation)),
+      process: server,
       probe: new ProcessProbe(server, serverEnv.SERVER_METRICS_PORT ?? ''),
     },
-    async close() {
-      await constellation.close();
-      await postgres?.drop();
-    },
+    close: () => close(constellation, databases),
   };
 }
 

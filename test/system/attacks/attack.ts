@@ -13,15 +13,17 @@ export interface HeldConnections {
   readonly readsAnswers: boolean;
 }
 
-/** Sends a request again and again, many before the first answer, as fast as it is answered. */
+/** Sends requests in turn again and again, many before the first answer, as fast as they are answered. */
 export interface RepeatedRequests {
   readonly kind: 'flood';
   readonly port: number;
   readonly connections: number;
-  /** In base64. */
-  readonly request: string;
-  /** Of all connections together; the attack then ends. */
-  readonly requests: number;
+  /** Each in base64. */
+  readonly requests: readonly string[];
+  /** The HTTP statuses that they are answered with; there must be no other. */
+  readonly statuses: readonly number[];
+  /** So many requests of all connections together; the attack then ends. */
+  readonly total: number;
   /** Sent on one connection before the first answer. */
   readonly depth: number;
   /** For what cannot be followed by another request: each answer ends its connection. */

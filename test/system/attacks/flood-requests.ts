@@ -6,23 +6,25 @@ const begunAfter = 200;
 
 /** Begins to send requests on a few connections; one that the other side ends is opened again. */
 export function floodRequests(attack: RepeatedRequests): () => AttackReport {
-  const request = Buffer.from(attack.request, 'base64');
+  const requests = attack.requests.map((request) => Buffer.from(request, 'base64'));
+  let next = 0;
+  const nextRequest = (): Buffer => requests[next++ % requests.length] as Buffer;
   const statuses: Record<string, number> = {};
   let done = 0;
   let open = 0;
   const drive = (): void => {
-    if (done >= attack.requests) return;
+    if (done >= attack.total) return;
     const socket = connect({ port: attack.port, host: '127.0.0.1', noDelay: true });
     const count = answerCounter(statuses);
     let unanswered = 0;
     const send = (): void => {
-      const more = Math.min(attack.depth - unanswered, attack.requests - done - unanswered);
+      const more = Math.min(attack.depth - unanswered, attack.total - done - unanswered);
       if (more <= 0) {
-        if (done >= attack.requests) socket.end();
+        if (done >= attack.total) socket.end();
         return;
       }
       unanswered += more;
-      socket.write(Buffer.concat(Array.from({ length: more }, () => request)));
+      socket.write(Buffer.concat(Array.from({ length: more }, nextRequest)));
     };
     socket.once('connect', () => {
       open += 1;
@@ -43,7 +45,7 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
   };
   for (let started = 0; started < attack.connections; started++) drive();
   return () => {
-    const isOver = done >= attack.requests;
+    const isOver = done >= attack.total;
     return { isInForce: isOver || done >= begunAfter, isOver, open, done, statuses };
   };
 }

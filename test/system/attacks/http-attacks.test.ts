@@ -1,31 +1,21 @@
-import { keyListPath, registerPushDevicePath, relayNotifyPath, relayRegisterPath } from '@waxwing/protocol';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type AttackWorld, createAttackWorld } from './attack-world.js';
+import { httpAttacksOn } from './attacks.js';
 import { expectUnharmed } from './expect-unharmed.js';
-import { attacks, attacksOn, settings } from './http-attacks.js';
+import { gateScale, reachableLimits } from './scale.js';
 
 const testMilliseconds = 300_000;
 let world: AttackWorld;
 
 beforeAll(async () => {
-  world = await createAttackWorld({ settings, requestsPerActor: 30 });
+  world = await createAttackWorld(reachableLimits);
 }, testMilliseconds);
 afterAll(() => world?.close());
 
-describe.each([
-  { name: 'relay', paths: { form: relayRegisterPath, json: relayNotifyPath, open: keyListPath } },
-  {
-    name: 'server',
-    paths: { form: registerPushDevicePath, json: registerPushDevicePath, open: '/api/v1/events' },
-  },
-] as const)('whoever uses the $name is answered as soon as ever', ({ name, paths }) => {
-  it.each(attacksOn(name))(
+describe.each(['relay', 'server'] as const)('whoever uses the %s is answered as soon as ever', (program) => {
+  it.each(Object.entries(httpAttacksOn(program)))(
     'while %s',
-    async (what) => {
-      const target = world[name];
-      const attack = attacks[what]?.(target, paths);
-      if (attack !== undefined) await expectUnharmed(target, attack);
-    },
+    async (_what, make) => expectUnharmed(world[program], await make(world, gateScale)),
     testMilliseconds,
   );
 });

@@ -1,81 +1,96 @@
 import { registerPushDevicePath, testNotificationPath } from '@waxwing/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Constellation, type ConstellationUser } from '../../support/constellation.js';
-import type { SpawnedProcess } from '../../support/spawned-process.js';
+import type { Constellation, ConstellationUser } from '../../support/constellation.js';
+import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { ask, basicAuthorization } from '../crash/ask.js';
 import type { CrashPhone } from '../crash/crash-phone.js';
+import { type AttackWorld, createAttackWorld } from './attack-world.js';
+import { expectServed } from './expect-unharmed.js';
 import { newPhone, RelayMember } from './relay-member.js';
 
 const startMilliseconds = 120_000;
+let attackWorld: AttackWorld;
 let world: Constellation;
-let relay: SpawnedProcess;
 let otherMember: RelayMember;
 
-beforeAll(async () => {
-  world = await Constellation.create({
-    relay: { RELAY_LOG_LEVEL: 'warn' },
-    server: { SERVER_LOG_LEVEL: 'warn', SERVER_REGISTRATIONS_PER_HOUR: '1000' },
-  });
-  relay = await world.startRelay();
-  await world.startServer();
-  otherMember = await RelayMember.add(world);
-}, startMilliseconds);
-afterAll(() => world?.close());
+eachBackend(({ name }) => {
+  beforeAll(async () => {
+    const postgresUrl = name === 'postgres' ? testPostgresUrl : undefined;
+    attackWorld = await createAttackWorld({
+      ...{ postgresUrl, requestsPerActor: 1000 },
+      server: { SERVER_REGISTRATIONS_PER_HOUR: '1000' },
+    });
+    world = attackWorld.constellation;
+    otherMember = await RelayMember.add(world);
+  }, startMilliseconds);
+  afterAll(() => attackWorld?.close());
 
-describe('one user of one organisation', () => {
-  it(
-    'whose 25 tokens are all dead keeps no other organisation from being told of its own, and the relay ready',
-    async () => {
-      const user = await world.addUser('with-dead-phones');
-      const phones = await newPhones(25);
-      const otherPhone = await newPhone(world);
-      await answerFcm([...phones, otherPhone], 'UNREGISTERED');
-      for (const phone of phones) expect((await register(user, phone))?.status).toBe(200);
-      await expect.poll(() => devicesOf(user, 'active')).toBe(25);
-      await ask(world.serverUrl + testNotificationPath, authorizationOf(user), new URLSearchParams());
-      await expect.poll(faultsFired).toBe(25);
-
-      const deviceId = await otherMember.register(otherPhone);
-      expect((await otherMember.notify(deviceId, otherPhone))?.body).toMatchObject({
-        delete_device_ids: [deviceId],
-      });
-      expect((await fetch(`${world.relayUrl}/health/ready`)).status).toBe(200);
-    },
-    startMilliseconds,
-  );
-
-  it(
-    'who registers phones by the hundred delays nobody else’s',
-    async () => {
-      const flooder = await world.addUser('flooder');
-      const honest = await world.addUser('honest');
-      const phones = await newPhones(150);
-      // So that none of them is forwarded before all are there.
-      relay.child.kill('SIGSTOP');
-      const answers = await Promise.all(phones.map((phone) => register(flooder, phone)));
-      expect(answers.filter((answer) => answer?.status !== 200)).toEqual([]);
-      expect((await register(honest, await newPhone(world)))?.status).toBe(200);
-      relay.child.kill('SIGCONT');
-      await expect.poll(() => devicesOf(honest, 'active'), { interval: 20 }).toBe(1);
-      expect(await devicesOf(flooder, 'pending')).toBeGreaterThan(30);
-    },
-    startMilliseconds,
-  );
-
-  it(
-    'whose token FCM answers with THIRD_PARTY_AUTH_ERROR holds up no other organisation’s notifications',
-    async () => {
-      const member = await RelayMember.add(world);
-      const [strange, usual] = [await newPhone(world), await newPhone(world)];
-      await answerFcm([strange], 'THIRD_PARTY_AUTH_ERROR');
-      await member.notify(await member.register(strange), strange);
-      const { body } = (await otherMember.notify(await otherMember.register(usual), usual)) ?? {};
-      expect(body).toMatchObject({ results: [{ status: 'sent' }] });
-      expect((await fetch(`${world.relayUrl}/health/ready`)).status).toBe(200);
-    },
-    startMilliseconds,
-  );
+  defineTests();
 });
+
+function defineTests(): void {
+  describe('one user of one organisation', () => {
+    it(
+      'whose 25 tokens are all dead keeps no other organisation from being told of its own, and the relay ready',
+      async () => {
+        const user = await world.addUser('with-dead-phones');
+        const phones = await newPhones(25);
+        const otherPhone = await newPhone(world);
+        await answerFcm([...phones, otherPhone], 'UNREGISTERED');
+        for (const phone of phones) expect((await register(user, phone))?.status).toBe(200);
+        await expect.poll(() => devicesOf(user, 'active')).toBe(25);
+        await ask(world.serverUrl + testNotificationPath, authorizationOf(user), new URLSearchParams());
+        await expect.poll(faultsFired).toBe(25);
+
+        const deviceId = await otherMember.register(otherPhone);
+        expect((await otherMember.notify(deviceId, otherPhone))?.body).toMatchObject({
+          delete_device_ids: [deviceId],
+        });
+        await expectEverybodyServed();
+      },
+      startMilliseconds,
+    );
+
+    it(
+      'who registers phones by the hundred delays nobody else’s',
+      async () => {
+        const flooder = await world.addUser('flooder');
+        const honest = await world.addUser('another-honest');
+        const phones = await newPhones(150);
+        // So that none of them is forwarded before all are there.
+        attackWorld.relay.process.child.kill('SIGSTOP');
+        const answers = await Promise.all(phones.map((phone) => register(flooder, phone)));
+        expect(answers.filter((answer) => answer?.status !== 200)).toEqual([]);
+        expect((await register(honest, await newPhone(world)))?.status).toBe(200);
+        attackWorld.relay.process.child.kill('SIGCONT');
+        await expect.poll(() => devicesOf(honest, 'active'), { interval: 20 }).toBe(1);
+        expect(await devicesOf(flooder, 'pending')).toBeGreaterThan(30);
+        await expectEverybodyServed();
+      },
+      startMilliseconds,
+    );
+
+    it(
+      'whose token FCM answers with THIRD_PARTY_AUTH_ERROR holds up no other organisation’s notifications',
+      async () => {
+        const member = await RelayMember.add(world);
+        const [strange, usual] = [await newPhone(world), await newPhone(world)];
+        await answerFcm([strange], 'THIRD_PARTY_AUTH_ERROR');
+        await member.notify(await member.register(strange), strange);
+        const { body } = (await otherMember.notify(await otherMember.register(usual), usual)) ?? {};
+        expect(body).toMatchObject({ results: [{ status: 'sent' }] });
+        await expectEverybodyServed();
+      },
+      startMilliseconds,
+    );
+  });
+}
+
+async function expectEverybodyServed(): Promise<void> {
+  await expectServed(attackWorld.relay);
+  await expectServed(attackWorld.server);
+  expect((await fetch(`${world.relayUrl}/health/ready`)).status).toBe(200);
+}
 
 function newPhones(count: number): Promise<CrashPhone[]> {
   return Promise.all(Array.from({ length: count }, () => newPhone(world)));

@@ -50,6 +50,11 @@ export class ProcessProbe {
     };
   }
 
+  /** The lines of its log that tell of errors. */
+  errors(): string[] {
+    return this.#process.output.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
+  }
+
   /**
    * Begins to measure how many times as long as on a machine of its own the process takes, because it waits for a core
    * that others use; gives what ends the measurement. 1 where the system does not tell.

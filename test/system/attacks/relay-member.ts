@@ -6,9 +6,11 @@ import {
   relayRegisterPath,
   stringifyJson,
 } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
 import { loadFastestSodium } from '@waxwing/sodium/native';
+import { openRelayDatabase } from '../../../apps/relay/src/open-database.js';
+import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
 import type { Constellation } from '../../support/constellation.js';
-import { runJsonCommand } from '../../support/spawned-process.js';
 import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
 import { CrashPhone } from '../crash/crash-phone.js';
 import type { HonestRequest } from './honest-user.js';
@@ -16,30 +18,40 @@ import type { HonestRequest } from './honest-user.js';
 /** An organisation's server, as far as a relay sees one, with one realm. */
 export class RelayMember {
   readonly authorization: string;
+  readonly realmUuid: string;
   readonly #world: Constellation;
-  readonly #realmUuid: string;
 
   private constructor(world: Constellation, realmUuid: string, authorization: string) {
     this.#world = world;
-    this.#realmUuid = realmUuid;
+    this.realmUuid = realmUuid;
     this.authorization = authorization;
   }
 
-  /** Made with the command that the relay's operator types. */
+  /** Made as the command does it, without a process for each. */
   static async add(world: Constellation): Promise<RelayMember> {
     const realmUuid = randomUUID();
-    const added = await runJsonCommand<{ server_id: string; server_key: string }>(
-      'waxwing-relay',
-      ['servers', 'add', '--realm', realmUuid],
-      { env: world.relayEnv },
-    );
-    return new RelayMember(world, realmUuid, basicAuthorization(added.server_id, added.server_key));
+    const database = await openRelayDatabase({
+      url: new Secret(world.relayEnv.RELAY_DATABASE ?? ''),
+      role: 'visiting',
+      clock: Date.now,
+      onJobError: (error) => {
+        throw error;
+      },
+    });
+    try {
+      const added = await addServer(database, { name: realmUuid, realmUuids: [realmUuid] }, Date.now());
+      const authorization = basicAuthorization(added.serverId, added.serverKey.reveal());
+      return new RelayMember(world, realmUuid, authorization);
+    } finally {
+      await database.close();
+    }
   }
 
   /** The device that the relay makes of a phone. @throws when it makes none. */
-  async register(phone: CrashPhone): Promise<number> {
-    const { url, body } = this.#registration(phone);
-    const asked = await ask(url, this.authorization, new URLSearchParams(body));
+  async register(phone: CrashPhone, sealed = phone.sealedRegistration): Promise<number> {
+    const form = { ...this.registrationForm(phone), encrypted_push_registration: sealed };
+    const url = this.#world.relayUrl + relayRegisterPath;
+    const asked = await ask(url, this.authorization, new URLSearchParams(form));
     if (asked?.status !== 200)
       throw new Error(`the relay refused a registration: ${stringifyJson(asked?.body ?? {})}`);
     return Number(asked.body.device_id);
@@ -63,25 +75,33 @@ export class RelayMember {
     ];
   }
 
-  #registration(phone: CrashPhone): HonestRequest {
-    const form = new URLSearchParams({
-      realm_uuid: this.#realmUuid,
+  /** The form that registers a phone. */
+  registrationForm(phone: CrashPhone): Record<string, string> {
+    return {
+      realm_uuid: this.realmUuid,
       push_account_id: phone.pushAccountId,
       encrypted_push_registration: phone.sealedRegistration,
       bouncer_public_key: phone.bouncerPublicKey,
-    });
-    return this.#post('register', relayRegisterPath, 'application/x-www-form-urlencoded', form.toString());
+    };
   }
 
-  #notification(deviceId: number, phone: CrashPhone): HonestRequest {
+  /** The body that sends a phone so many notifications. */
+  notificationBody(deviceId: number, phone: CrashPhone, count = 1): string {
     const payload: JsonObject = {
       push_account_id: BigInt(phone.pushAccountId),
       encrypted_data: phone.seal('{}'),
     };
-    const body = stringifyJson({
-      realm_uuid: this.#realmUuid,
-      push_requests: [{ device_id: deviceId, fcm_priority: 'high', payload }],
-    });
+    const one: JsonObject = { device_id: deviceId, fcm_priority: 'high', payload };
+    return stringifyJson({ realm_uuid: this.realmUuid, push_requests: Array(count).fill(one) });
+  }
+
+  #registration(phone: CrashPhone): HonestRequest {
+    const form = new URLSearchParams(this.registrationForm(phone)).toString();
+    return this.#post('register', relayRegisterPath, 'application/x-www-form-urlencoded', form);
+  }
+
+  #notification(deviceId: number, phone: CrashPhone): HonestRequest {
+    const body = this.notificationBody(deviceId, phone);
     return this.#post('notify', relayNotifyPath, 'application/json', body);
   }
 

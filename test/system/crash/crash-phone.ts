@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { encodePushRegistration, type PushTarget, parseJson } from '@waxwing/protocol';
+import { encodePushRegistration, type PushRegistration, type PushTarget, parseJson } from '@waxwing/protocol';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
 
 export interface CrashPhoneOptions {
@@ -28,13 +28,20 @@ export class CrashPhone {
     this.pushAccountId = String(randomBytes(8).readBigInt64BE());
     this.pushPublicKey = toBase64(this.#keyPair.publicKey);
     this.bouncerPublicKey = bouncerPublicKey;
+    this.sealedRegistration = this.sealRegistration();
+  }
+
+  /** Its registration, sealed now, in base64; `more` is what it says of itself beside its token, or in place of the time. */
+  sealRegistration(more: Partial<Pick<PushRegistration, 'timestamp' | 'sequence'>> = {}): string {
+    const { token, tokenKind } = this;
     const target: PushTarget =
       tokenKind === 'fcm'
-        ? { tokenKind, token: this.token }
-        : { tokenKind, token: this.token, iosAppId: 'org.example.app', apnsEnvironment: 'production' };
-    const registration = encodePushRegistration({ ...target, timestamp: Math.floor(Date.now() / 1000) });
-    const key = new Uint8Array(Buffer.from(bouncerPublicKey, 'base64'));
-    this.sealedRegistration = toBase64(sodium.seal(registration, key));
+        ? { tokenKind, token }
+        : { tokenKind, token, iosAppId: 'org.example.app', apnsEnvironment: 'production' };
+    const timestamp = Math.floor(Date.now() / 1000);
+    const registration = encodePushRegistration({ ...target, timestamp, ...more });
+    const key = new Uint8Array(Buffer.from(this.bouncerPublicKey, 'base64'));
+    return toBase64(this.#sodium.seal(registration, key));
   }
 
   /** What the server is asked to register. */

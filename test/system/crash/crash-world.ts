@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabaseWithJobs } from '@waxwing/jobs';
-import { type ServerTables, serverMigrations } from '../../../apps/server/src/tables.js';
-import { addUser } from '../../../apps/server/src/user-administration/manage-users.js';
-import { roles } from '../../../apps/server/src/users/roles.js';
+
+import { addUsers } from '../../support/add-users.js';
+
 import { Constellation, type ConstellationUser } from '../../support/constellation.js';
 import { createTemporaryPostgres, type TemporaryPostgres } from '../../support/temporary-postgres.js';
 
@@ -44,7 +43,8 @@ export async function createCrashWorld({ postgresUrl, users }: CrashWorldOptions
       relay: { RELAY_LOG_LEVEL: 'warn', ...shared.relay },
       server: { SERVER_LOG_LEVEL: 'warn', ...shared.server },
     });
-    return { constellation, users: await addUsers(constellation, users), close };
+    const names = Array.from({ length: users }, (_none, index) => `user-${index}`);
+    return { constellation, users: await addUsers(constellation, names), close };
   } catch (error) {
     await close();
     throw error;
@@ -59,33 +59,4 @@ function relayOnPostgres(url: string, folder: string): Record<string, string> {
     RELAY_KEY_AUDIT_LOG: join(folder, 'audit.jsonl'),
     RELAY_KEY_ADMIN_SOCKET: join(folder, 'relay.sock'),
   };
-}
-
-/** As the command does it, without a process for each. */
-async function addUsers({ serverEnv }: Constellation, count: number): Promise<ConstellationUser[]> {
-  const database = await openDatabaseWithJobs<ServerTables>({
-    url: serverEnv.SERVER_DATABASE ?? '',
-    migrations: serverMigrations,
-    role: 'visiting',
-    now: Date.now,
-    onJobError: (error) => {
-      throw error;
-    },
-  });
-  try {
-    const adding = Array.from({ length: count }, async (_, index) => {
-      const email = `user-${index}@system.example`;
-      const { user, apiKey } = await addUser(database, Date.now, {
-        email,
-        fullName: `User ${index}`,
-        role: roles.member,
-        isBot: false,
-        ownerEmail: undefined,
-      });
-      return { user_id: user.id, email, api_key: apiKey.reveal() };
-    });
-    return await Promise.all(adding);
-  } finally {
-    await database.close();
-  }
 }

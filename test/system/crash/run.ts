@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { databaseServer } from '../../support/database-server.js';
 import { runCrash } from './crash-run.js';
 
 const usage = 'npm run crash -- [--rounds 20] [--backend sqlite|postgres] [--seed 1] [--json]';
@@ -16,19 +17,12 @@ const rounds = wholeNumber('rounds', values.rounds);
 const seed = wholeNumber('seed', values.seed);
 const tell = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
 tell(`seed ${seed}`);
-const counts = await runCrash({ rounds, seed, tell, postgresUrl: databaseServer(values.backend) });
+const counts = await runCrash({ rounds, seed, tell, postgresUrl: databaseServer(values.backend, refuse) });
 const text = Object.entries(counts)
   .map(([name, count]) => `${name} ${count}`)
   .join(', ');
 process.stdout.write(`${values.json ? JSON.stringify(counts) : text}\n`);
 process.exit(counts.lost + counts.unopenable === 0 ? 0 : 1);
-
-function databaseServer(backend: string): string | undefined {
-  if (backend === 'sqlite') return undefined;
-  if (backend !== 'postgres') return refuse(`There is no backend "${backend}".`);
-  const url = process.env.WAXWING_TEST_POSTGRES_URL;
-  return url || refuse('Set WAXWING_TEST_POSTGRES_URL to a PostgreSQL on which databases may be made.');
-}
 
 function wholeNumber(name: string, text: string): number {
   return /^\d{1,9}$/.test(text) ? Number(text) : refuse(`--${name} is "${text}": it must be a whole number.`);

@@ -124,12 +124,16 @@ async function requireSuccessor(
   kept: string,
   there: string,
 ): Promise<void> {
-  const after = new Set((await keeper.open(there)).bouncerKeys.map(({ publicKey }) => publicKey));
-  const { bouncerKeys } = await keeper.open(kept);
-  if (bouncerKeys.every(({ publicKey }) => after.has(publicKey))) return;
+  if (await isSuccessor(keeper, kept, there)) return;
   throw new CommandError(
     `The key ring in ${to.store.place} is not the one that was moved there, which is in ${copy.place}: nothing was changed. Put the wrong one away, then repeat this.`,
   );
+}
+
+async function isSuccessor(keeper: KeyRingKeeper, former: string, later: string): Promise<boolean> {
+  const after = new Set((await keeper.open(later)).bouncerKeys.map(({ publicKey }) => publicKey));
+  const { bouncerKeys } = await keeper.open(former);
+  return bouncerKeys.every(({ publicKey }) => after.has(publicKey));
 }
 
 async function requireRoom({ from, to }: MoveKeyRingOptions, stored: string): Promise<void> {
@@ -142,8 +146,25 @@ async function requireRoom({ from, to }: MoveKeyRingOptions, stored: string): Pr
 
 async function keepCopy({ keeper, copy }: MoveKeyRingOptions, stored: string): Promise<void> {
   const before = await copy.read();
+  if (before !== undefined) await requireFormerCopy({ keeper, copy }, before, stored);
   if (before !== stored) await copy.replace(before, stored);
   await requireGood(keeper, copy, stored);
+}
+
+/** What an earlier move of this ring has kept may be replaced; any other ring may be the only one of its kind. */
+async function requireFormerCopy(
+  { keeper, copy }: Pick<MoveKeyRingOptions, 'keeper' | 'copy'>,
+  before: string,
+  stored: string,
+): Promise<void> {
+  const refusal = `There is another key ring in ${copy.place}, where the copy of this one would be kept: nothing was changed. Put that one away first.`;
+  let isFormer: boolean;
+  try {
+    isFormer = await isSuccessor(keeper, before, stored);
+  } catch (cause) {
+    throw new CommandError(refusal, { cause });
+  }
+  if (!isFormer) throw new CommandError(refusal);
 }
 
 /** Whether it was done: not when the ring is no longer what it was. */

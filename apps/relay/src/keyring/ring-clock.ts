@@ -28,7 +28,8 @@ const mendedLeadMilliseconds = followedAheadMilliseconds + 60_000 - allowedLagMi
 /** How long nothing may have happened to the ring. A relay that runs signs the list every two weeks. */
 const longestRestMilliseconds = 90 * dayMilliseconds;
 
-const tokenKeyNoticeMilliseconds = 120_000;
+/** Long enough for every relay of the ring to have learnt of a token key before a row is written with it. */
+export const tokenKeyNoticeMilliseconds = 120_000;
 
 /** The clock and the ring do not go together. The message says what to do. */
 export class ClockDoubtError extends ConfigurationError {}
@@ -122,11 +123,12 @@ function mendPublished(published: PublishedKeyList, now: number): PublishedKeyLi
 }
 
 /** When something last happened to the ring, by the clocks of those who did it; in Unix milliseconds. */
-function latestInstant({ bouncerKeys, signingKeys, published }: KeyRing): number {
+function latestInstant({ bouncerKeys, signingKeys, tokenKeys, published }: KeyRing): number {
   return Math.max(
     published?.issuedAt ?? 0,
     (published?.sequence ?? 0) - mendedLeadMilliseconds,
     ...signingKeys.map(({ createdAt }) => createdAt),
+    ...tokenKeys.map(({ currentFrom }) => currentFrom - tokenKeyNoticeMilliseconds),
     ...bouncerKeys.map(changedAt),
   );
 }

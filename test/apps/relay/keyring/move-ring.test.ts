@@ -180,6 +180,38 @@ describe('keys move', () => {
     });
   });
 
+  it('overwrites no other ring where it keeps its copy, whether it opens that one or not', async () => {
+    const terminal = await terminalWithRing();
+    const stranger = await terminalWithRing();
+    const mine = readFileSync(fileOf(terminal), 'utf8');
+    const copy = `${fileOf(terminal)}-moved`;
+    // Of the same identity as this ring, and of another one.
+    terminal.environment.RELAY_KEY_RING = copy;
+    await terminal.json('init');
+    terminal.environment.RELAY_KEY_RING = fileOf(terminal);
+    const sibling = readFileSync(copy, 'utf8');
+    for (const other of [sibling, readFileSync(fileOf(stranger), 'utf8'), 'moved to elsewhere\n']) {
+      writeFileSync(copy, other, { mode: 0o600 });
+      const { error } = await terminal.run('move', '--to', 'database');
+      expect(error ?? 'not refused').toContain(
+        `another key ring in the file ${copy}, where the copy of this one would be kept: nothing was changed`,
+      );
+      expect([readFileSync(copy, 'utf8'), readFileSync(fileOf(terminal), 'utf8')]).toEqual([other, mine]);
+      expect(await rowsOf(terminal)).toEqual([]);
+    }
+  });
+
+  it('replaces the copy that an earlier move of the same ring has kept', async () => {
+    const terminal = await terminalWithRing();
+    const copy = `${fileOf(terminal)}-moved`;
+    const first = readFileSync(fileOf(terminal), 'utf8');
+    writeFileSync(copy, first, { mode: 0o600 });
+    await terminal.json('rotate');
+    const second = readFileSync(fileOf(terminal), 'utf8');
+    await terminal.json('move', '--to', 'database');
+    expect(readFileSync(copy, 'utf8')).toBe(second);
+  });
+
   it('leaves the ring where it is when the new place cannot be written', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(fileOf(terminal), 'utf8');

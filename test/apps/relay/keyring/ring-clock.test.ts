@@ -107,6 +107,19 @@ describe('a command by a clock that is far from the ring’s own instants', () =
 });
 
 describe('keys mend-dates', () => {
+  it('has a token key used at once that was made by a clock some days ahead, when nothing else was', async () => {
+    const terminal = await terminalWithRing();
+    const right = terminal.now;
+    terminal.now = right + 10 * day;
+    expect((await terminal.run('rotate-token-key')).error).toBeUndefined();
+    terminal.now = right;
+    expect((await terminal.run('rotate')).error).toContain('keys mend-dates --today YYYY-MM-DD');
+    expect((await terminal.run('mend-dates', '--today', dayOf(right))).error).toBeUndefined();
+    const { tokenKeys } = await ringOf(terminal);
+    expect(tokenKeys.at(-1)?.currentFrom).toBe(right + 120_000);
+    expect((await terminal.run('rotate')).error).toBeUndefined();
+  });
+
   it('mends a ring of a clock that was ten years ahead, and phones follow its list again at once', async () => {
     const { terminal, right, seen } = await spoiltRing();
     expect(await phoneFollows(terminal, seen)).toBe('issued-in-the-future');

@@ -16,7 +16,10 @@ import { type AppSet, readAppsFile } from './read-apps-file.js';
 
 /** The way that one app's notifications take. */
 export interface AppRoute {
-  /** `fcm:<project>` or `apns:<bundle id>:<environment>`: what breakers and metrics name. */
+  /**
+   * `fcm:<project>` or `apns:<bundle id>:<environment>`, with `*` for all bundle ids that one entry of the apps file
+   * serves without naming them: what breakers and metrics name. Phones choose none of it that the apps file leaves open.
+   */
   readonly appId: string;
   readonly vendor: Vendor;
   /** Names the credential and its file, for people. */
@@ -75,7 +78,7 @@ export class AppRegistry {
       return app && this.#routeOf(app, `fcm:${app.projectId}`);
     }
     const app = findApnsApp(this.#apps, target.iosAppId);
-    return app && this.#routeOf(app, `apns:${target.iosAppId}:${environment}`);
+    return app && this.#routeOf(app, `apns:${app.topics === '*' ? '*' : target.iosAppId}:${environment}`);
   }
 
   /** Reads the apps file again, so that a mended credential is used without a restart; what did not change keeps its connections. */

@@ -23,6 +23,8 @@ export type Admission =
   | { readonly kind: 'held'; readonly until: number; readonly reason: string };
 
 interface OpenBreaker {
+  /** Whether the vendor named the credential itself, which no phone can bring about. */
+  isCertain: boolean;
   reason: string;
   credential: string;
   readonly openedAt: number;
@@ -31,6 +33,13 @@ interface OpenBreaker {
   probing: number | undefined;
   /** Notifications told to come back after the next probe. */
   held: number;
+}
+
+interface Refusal {
+  readonly reason: string;
+  readonly isCertain: boolean;
+  /** Unix milliseconds. */
+  readonly notBefore: number;
 }
 
 // A held queue comes back as a stream, not as a wave: the vendor has just begun to take the credential again.
@@ -62,9 +71,10 @@ export class CredentialBreakers {
     }
     const { clock, probeMilliseconds } = this.#options;
     const now = clock();
-    // What may be refused for its own fault proves nothing while another one can be asked.
-    const patience = this.#suspicions.isSuspect(appId, device) ? probeMilliseconds : 0;
-    const probeAt = breaker.probeAt + patience;
+    const probeAt = this.#mayProveOtherwise(appId, device, breaker)
+      ? now
+      : // What may be refused for its own fault proves nothing while another one can be asked.
+        breaker.probeAt + (this.#suspicions.isSuspect(appId, device) ? probeMilliseconds : 0);
     if (now >= probeAt && breaker.probing === undefined) {
       breaker.probing = device.id;
       return { kind: 'probe' };
@@ -75,6 +85,12 @@ export class CredentialBreakers {
     );
     breaker.held += 1;
     return { kind: 'held', until, reason: breaker.reason };
+  }
+
+  /** One realm's phones, which their owners choose, do not use up the probes of another's. */
+  #mayProveOtherwise(appId: string, device: SuspectDevice, { isCertain }: OpenBreaker): boolean {
+    if (isCertain || this.#suspicions.isSuspect(appId, device)) return false;
+    return !this.#suspicions.isRealmSuspect(appId, device);
   }
 
   isOpen(appId: string): boolean {
@@ -94,10 +110,11 @@ export class CredentialBreakers {
     const { appId, credential } = route;
     const { clock, log, probeMilliseconds } = this.#options;
     const known = this.#open.get(appId);
+    const suspicion = { reason, isCertain: false } as const;
     const isFirst = !this.#suspicions.isUnderSuspicion(appId) && !this.#suspicions.isSuspect(appId, device);
     const isEnough = this.#suspicions.suspect(appId, device);
     if (known !== undefined) {
-      if (known.probing === device.id) return this.refused(route, reason, 0);
+      if (known.probing === device.id) return this.#hold(route, { ...suspicion, notBefore: 0 });
       return Promise.resolve(Math.ceil(Math.max(known.probeAt, clock()) + probeMilliseconds));
     }
     if (isFirst) {
@@ -107,7 +124,7 @@ export class CredentialBreakers {
       );
     }
     if (!isEnough) return Promise.resolve(undefined);
-    const refusing = this.refused(route, reason, 0);
+    const refusing = this.#hold(route, { ...suspicion, notBefore: 0 });
     const opened = this.#open.get(appId);
     // Any other phone's notification finds out at once.
     if (opened !== undefined) opened.probeAt = clock();
@@ -115,16 +132,21 @@ export class CredentialBreakers {
   }
 
   /** The vendor refused the credential. The answer is when to try again. */
-  async refused({ appId, credential }: AppRoute, reason: string, notBefore: number): Promise<number> {
+  refused(route: AppRoute, reason: string, notBefore: number): Promise<number> {
+    return this.#hold(route, { reason, isCertain: true, notBefore });
+  }
+
+  async #hold({ appId, credential }: AppRoute, { reason, isCertain, notBefore }: Refusal): Promise<number> {
     const { clock, probeMilliseconds } = this.#options;
     const now = clock();
     const probeAt = Math.ceil(Math.max(now + probeMilliseconds, notBefore));
     const known = this.#open.get(appId);
     if (known === undefined) {
-      this.#open.set(appId, { reason, credential, openedAt: now, probeAt, probing: undefined, held: 0 });
+      const opened = { reason, credential, openedAt: now };
+      this.#open.set(appId, { ...opened, isCertain, probeAt, probing: undefined, held: 0 });
       this.#options.onChange(appId, true);
       this.#logRefusal(appId, { reason, credential });
-      await this.#store(appId, { reason, credential, openedAt: now });
+      await this.#store(appId, opened);
       return probeAt;
     }
     const wasProbe = known.probing !== undefined;
@@ -132,6 +154,7 @@ export class CredentialBreakers {
     known.probeAt = Math.max(known.probeAt, probeAt);
     known.probing = undefined;
     known.held = 0;
+    known.isCertain ||= isCertain;
     Object.assign(known, { reason, credential });
     if (hasChanged) this.#logRefusal(appId, known);
     // Stored after each probe: another process may have removed what was stored, by its start or because it got through.
@@ -189,10 +212,14 @@ export class CredentialBreakers {
     await this.#options.store.open({ app, kind: 'credential', reason: sentence, at: openedAt });
   }
 
-  /** For readiness: one sentence that names every refused credential; `undefined` when there is none. */
+  /**
+   * For readiness: one sentence that names every credential that the vendor itself has named as refused; `undefined` when
+   * there is none. A suspicion takes nobody's relay away: phones can bring it about, and other apps are served.
+   */
   describe(): string | undefined {
-    if (this.#open.size === 0) return undefined;
-    return [...this.#open]
+    const certain = [...this.#open].filter(([, { isCertain }]) => isCertain);
+    if (certain.length === 0) return undefined;
+    return certain
       .map(
         ([appId, { credential, reason }]) => `${credential} was refused for ${appId} with ${reason}: mend it`,
       )

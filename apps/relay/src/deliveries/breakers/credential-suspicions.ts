@@ -54,6 +54,12 @@ export class CredentialSuspicions {
     return known !== undefined && (known.suspects.has(id) || this.#isExcused(known.excused, id));
   }
 
+  /** Whether a device of the same realm got such an answer since the vendor last took the credential. */
+  isRealmSuspect(appId: string, { realmId }: SuspectDevice): boolean {
+    const suspects = this.#apps.get(appId)?.suspects.values() ?? [];
+    return [...suspects].includes(realmId);
+  }
+
   isUnderSuspicion(appId: string): boolean {
     return (this.#apps.get(appId)?.suspects.size ?? 0) > 0;
   }

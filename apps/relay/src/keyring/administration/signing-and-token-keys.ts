@@ -2,12 +2,11 @@ import { CommandError } from '@waxwing/service/command-line';
 import { z } from 'zod';
 import { newSigningKey, newTokenKey } from '../new-key-ring.js';
 import { recoverSigningKey, rotateSigningKey } from '../publish-key-list.js';
+
+import { tokenKeyNoticeMilliseconds } from '../ring-clock.js';
 import { adminCommand, changeRing } from './key-admin.js';
 
 const dryRun = z.boolean();
-
-// Long enough for every relay of the ring to have learnt of a token key before a row is written with it.
-const tokenKeyNoticeMilliseconds = 120_000;
 
 /** Replaces the key that signs the key list; `recoveryPrivateKey` (base64) endorses the new one after a theft. */
 export const replaceSigningKey = adminCommand({

@@ -1,0 +1,37 @@
+import { openDatabaseWithJobs } from '@waxwing/jobs';
+import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
+import { addUser } from '../../apps/server/src/user-administration/manage-users.js';
+import { roles } from '../../apps/server/src/users/roles.js';
+import type { Constellation, ConstellationUser } from './constellation.js';
+
+/** Adds members as the command does it, without a process for each. */
+export async function addUsers(
+  { serverEnv }: Pick<Constellation, 'serverEnv'>,
+  names: readonly string[],
+): Promise<ConstellationUser[]> {
+  const database = await openDatabaseWithJobs<ServerTables>({
+    url: serverEnv.SERVER_DATABASE ?? '',
+    migrations: serverMigrations,
+    role: 'visiting',
+    now: Date.now,
+    onJobError: (error) => {
+      throw error;
+    },
+  });
+  try {
+    const adding = names.map(async (name) => {
+      const email = `${name}@system.example`;
+      const { user, apiKey } = await addUser(database, Date.now, {
+        email,
+        fullName: name,
+        role: roles.member,
+        isBot: false,
+        ownerEmail: undefined,
+      });
+      return { user_id: user.id, email, api_key: apiKey.reveal() };
+    });
+    return await Promise.all(adding);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,78 @@
+import type { Attack } from './attack.js';
+import type { AttackWorld, Target } from './attack-world.js';
+import { hold, httpAttacks, onlyOfRelay } from './http-attacks.js';
+import { httpRefusals } from './http-refusals.js';
+import { measureAttack } from './measure-attack.js';
+import { flood, type Refusals } from './refusals.js';
+import { relayRefusals } from './relay-refusals.js';
+import { type Scale, warmingScale } from './scale.js';
+import { newAuthorization, openQueue, polling, serverRefusals } from './server-refusals.js';
+
+/** Readies what an attack needs, and says what its attackers do. */
+export type MakeAttack = (world: AttackWorld, scale: Scale) => Promise<Attack>;
+
+/** By what attackers do, said as the end of a sentence. */
+type Attacks = Readonly<Record<string, MakeAttack>>;
+
+const polls = 600;
+const fewestOfEach = 100;
+
+/** What is refused of members, all of it in turn. */
+export const everyRefusal = 'members are refused in every way at full speed';
+
+/** What needs no store to be refused, or holds connections. */
+export function httpAttacksOn(program: Target['name']): Attacks {
+  const holding = Object.entries(httpAttacks)
+    .filter(([what]) => program === 'relay' || !onlyOfRelay.has(what))
+    .map(([what, make]): [string, MakeAttack] => [what, async (world, scale) => make(world[program], scale)]);
+  const refused = Object.entries(httpRefusals).map(([what, make]): [string, MakeAttack] => [
+    `${what} at full speed`,
+    async ({ [program]: target }, { floodRequests }) => flood(target.port, [make(target)], floodRequests),
+  ]);
+  return Object.fromEntries([...holding, ...refused, ...(program === 'server' ? pollAttacks : [])]);
+}
+
+/** What members ask that the store must answer. */
+export function memberAttacksOn(program: Target['name']): Attacks {
+  const refusals: Refusals = program === 'relay' ? relayRefusals : serverRefusals;
+  const each = Object.entries(refusals).map(([what, make]): [string, MakeAttack] => [
+    `${what} at full speed`,
+    async (world, { floodRequests }) => flood(world[program].port, [await make(world)], floodRequests),
+  ]);
+  const all: MakeAttack = async (world, { floodRequests }) => {
+    const refused = await Promise.all(Object.values(refusals).map((make) => make(world)));
+    const total = Math.max(floodRequests, refused.length * fewestOfEach);
+    return flood(world[program].port, refused, total);
+  };
+  return { ...Object.fromEntries(each), [everyRefusal]: all };
+}
+
+const pollAttacks: readonly (readonly [string, MakeAttack])[] = [
+  [
+    'another user polls one queue on many connections',
+    async ({ constellation, server: { port } }) => {
+      const authorization = await newAuthorization(constellation);
+      const { request } = polling(authorization, await openQueue(constellation, authorization));
+      return hold(port, { first: request, drip: '', connections: polls });
+    },
+  ],
+  [
+    'another user polls many queues at once',
+    async ({ constellation, server: { port } }) => {
+      const authorization = await newAuthorization(constellation);
+      const queues = await Promise.all(
+        Array.from({ length: 40 }, () => openQueue(constellation, authorization)),
+      );
+      const first = queues.map((queue) => polling(authorization, queue).request).join('');
+      return hold(port, { first, drip: '', connections: polls });
+    },
+  ],
+];
+
+/** Has both programs do once what members ask of them: what they need for that anyway is no growth. */
+export async function warmUp(world: AttackWorld): Promise<void> {
+  for (const program of ['relay', 'server'] as const) {
+    const attack = await memberAttacksOn(program)[everyRefusal]?.(world, warmingScale);
+    if (attack !== undefined) await measureAttack(world[program], attack, warmingScale);
+  }
+}

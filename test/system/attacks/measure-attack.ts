@@ -1,0 +1,124 @@
+import type { Attack, AttackReport } from './attack.js';
+import type { Target } from './attack-world.js';
+import { Attacker } from './attacker.js';
+import { type Experience, experience } from './honest-user.js';
+import type { Holdings } from './process-probe.js';
+import type { Scale } from './scale.js';
+
+const warmingRequests = 40;
+const measurements = 3;
+const mostMilliseconds = 200;
+const mostSlowdown = 2;
+const recoveryMilliseconds = 30_000;
+const lookAgainMilliseconds = 200;
+/** Memory may be a fifth more than before, and these bytes, by which a heap of such a size varies. */
+const memoryGrowth = 1.2;
+const memorySlackBytes = 16 * 1024 * 1024;
+
+/** How an honest user fared for a while. */
+export interface Measured extends Experience {
+  /** Within which 99 of 100 requests must have been answered. */
+  readonly mostMilliseconds: number;
+}
+
+/** What an attack came to. */
+export interface Harm {
+  readonly measured: Measured;
+  readonly report: AttackReport;
+  readonly before: Holdings;
+  readonly after: Holdings;
+  /** What the process wrote into its log as an error meanwhile. */
+  readonly errors: readonly string[];
+  /** What should not be so, a sentence each. */
+  readonly complaints: readonly string[];
+}
+
+/**
+ * Has the target attacked, measures an honest user's requests in the midst of it, lets the attack come to its end, and
+ * waits until the target has given back what it took, half a minute at most.
+ */
+export async function measureAttack(target: Target, attack: Attack, scale: Scale): Promise<Harm> {
+  const { probe } = target;
+  // What it needs for them anyway is no growth.
+  await experience(target.honest, warmingRequests);
+  const before = await probe.look();
+  const errorsBefore = probe.errors().length;
+  const attacker = new Attacker(attack);
+  let measured: Measured;
+  try {
+    await attacker.inForce();
+    measured = await measureService(target, scale.measuredRequests);
+    if (attack.kind !== 'hold') await attacker.over();
+  } finally {
+    await attacker.stop();
+  }
+  const { report } = attacker;
+  const after = await whenGivenBack(target, before);
+  const errors = probe.errors().slice(errorsBefore);
+  const complaints = [
+    ...complaintsOf(measured),
+    ...complaintsOfAnswers(attack, report),
+    ...complaintsOfHoldings(before, after),
+    ...errors.slice(0, 3).map((line) => `an error was written into the log: ${line}`),
+  ];
+  return { measured, report, before, after, errors, complaints };
+}
+
+/**
+ * Measures an honest user's requests.
+ *
+ * The machine is shared: the bound is as many times longer as the target takes longer because others use its cores.
+ * Where that is more than twice, how soon is not judged any more, only that everything is answered. What failed or was
+ * too slow is measured again, three times in all, since a stall that is not the attack's passes.
+ */
+export async function measureService(target: Target, requests: number): Promise<Measured> {
+  let measured = await measureOnce(target, requests);
+  for (let again = 1; again < measurements && complaintsOf(measured).length > 0; again++) {
+    measured = await measureOnce(target, requests);
+  }
+  return measured;
+}
+
+/** What should not be so, a sentence each. */
+export function complaintsOf({ failures, p99Milliseconds, mostMilliseconds: most }: Measured): string[] {
+  const failed = Object.entries(failures).map(([what, times]) => `failed ${times} times: ${what}`);
+  if (p99Milliseconds < most) return failed;
+  return [...failed, `99 of 100 requests took up to ${p99Milliseconds} ms, which may be ${most} ms`];
+}
+
+async function measureOnce({ honest, probe }: Target, requests: number): Promise<Measured> {
+  const endOfMeasurement = probe.slowdown();
+  const experienced = await experience(honest, requests);
+  const slowdown = endOfMeasurement();
+  const most = slowdown > mostSlowdown ? Number.POSITIVE_INFINITY : Math.round(mostMilliseconds * slowdown);
+  return { ...experienced, mostMilliseconds: most };
+}
+
+function complaintsOfAnswers(attack: Attack, { done, statuses }: AttackReport): string[] {
+  if (done === 0) return ['the attackers got nothing done'];
+  if (attack.kind !== 'flood') return [];
+  const strange = Object.keys(statuses).filter((status) => !attack.statuses.includes(Number(status)));
+  return strange.map((status) => `${statuses[status]} requests were answered ${status}`);
+}
+
+async function whenGivenBack({ probe }: Target, before: Holdings): Promise<Holdings> {
+  const until = performance.now() + recoveryMilliseconds;
+  for (;;) {
+    const now = await probe.look();
+    if (complaintsOfHoldings(before, now).length === 0 || performance.now() >= until) return now;
+    await new Promise((resolve) => setTimeout(resolve, lookAgainMilliseconds));
+  }
+}
+
+function complaintsOfHoldings(before: Holdings, after: Holdings): string[] {
+  const held = (['connections', 'requestsInFlight', 'bodyBytesInFlight'] as const).filter(
+    (name) => after[name] > 0,
+  );
+  const grown = (['residentBytes', 'heapBytes'] as const).filter(
+    (name) => after[name] > before[name] * memoryGrowth + memorySlackBytes,
+  );
+  return [
+    ...held.map((name) => `afterwards there are ${after[name]} ${name}`),
+    ...grown.map((name) => `${name} grew from ${before[name]} to ${after[name]}`),
+  ];
+}

@@ -1,0 +1,97 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  keyListPath,
+  livenessTimeoutSeconds,
+  relayNotifyPath,
+  relayReceiptsPath,
+  relayRegisterPath,
+  relayRemovePath,
+} from '@waxwing/protocol';
+import { ask } from '../crash/ask.js';
+import { requestText } from './attack-requests.js';
+import type { AttackWorld } from './attack-world.js';
+import { formRequest, jsonRequest, type Refusals } from './refusals.js';
+import { newPhone, RelayMember } from './relay-member.js';
+
+/** In one request; the one is as many as a body has room for. */
+const mostNotifications = 5000;
+const fewNotifications = 100;
+
+/** What a relay refuses of a member for what it asks, said as the end of a sentence; all of it asks the store something. */
+export const relayRefusals: Refusals = {
+  'another member registers for an unknown key': (world) =>
+    registration(world, 400, { bouncer_public_key: randomBytes(32).toString('base64') }),
+  'another member registers what does not open': (world) =>
+    registration(world, 400, { encrypted_push_registration: randomBytes(300).toString('base64') }),
+  'another member registers for an unknown organisation': (world) =>
+    registration(world, 403, { realm_uuid: randomUUID() }),
+  'another member registers for an organisation of another server': async (world) =>
+    registration(world, 403, { realm_uuid: (await RelayMember.add(world.constellation)).realmUuid }),
+  'another member registers what was sealed too long ago': async (world) => {
+    const timestamp = Math.floor(Date.now() / 1000) - livenessTimeoutSeconds - 60;
+    const sealed = (await newPhone(world.constellation)).sealRegistration({ timestamp });
+    return registration(world, 400, { encrypted_push_registration: sealed });
+  },
+  'another member registers what another organisation has registered': async (world) => {
+    const phone = await newPhone(world.constellation);
+    const other = await RelayMember.add(world.constellation);
+    await other.register(phone);
+    return registration(world, 400, { encrypted_push_registration: phone.sealedRegistration });
+  },
+  'another member registers what its phone has replaced': async ({ constellation }) => {
+    const member = await RelayMember.add(constellation);
+    const phone = await newPhone(constellation);
+    const form = member.registrationForm(phone);
+    const older = phone.sealRegistration({ sequence: Date.now() - 1000 });
+    await member.register(phone, phone.sealRegistration({ sequence: Date.now() }));
+    const wrong = { ...form, encrypted_push_registration: older };
+    return formRequest(400, relayRegisterPath, member.authorization, wrong);
+  },
+  'another member notifies nobody that is there': async ({ constellation }) => {
+    const member = await RelayMember.add(constellation);
+    const body = member.notificationBody(2 ** 40, await newPhone(constellation));
+    return jsonRequest([200], relayNotifyPath, member.authorization, body);
+  },
+  'another member has used up its quota': async ({ constellation }) => {
+    const member = await RelayMember.add(constellation);
+    const phone = await newPhone(constellation);
+    const body = (count: number): string => member.notificationBody(2 ** 40, phone, count);
+    await useUpQuota(constellation, member, body(mostNotifications));
+    await useUpQuota(constellation, member, body(fewNotifications));
+    return jsonRequest([200, 503], relayNotifyPath, member.authorization, body(fewNotifications));
+  },
+  'another member removes more phones than it may': async ({ constellation }) => {
+    const { realmUuid, authorization } = await RelayMember.add(constellation);
+    const ids = JSON.stringify(Array.from({ length: 201 }, (_none, id) => id));
+    return formRequest(400, relayRemovePath, authorization, { realm_uuid: realmUuid, device_ids: ids });
+  },
+  'another member asks what became of nothing': async ({ constellation }) => {
+    const { authorization } = await RelayMember.add(constellation);
+    const start = `GET ${relayReceiptsPath}?ids=${randomUUID()}`;
+    return { statuses: [200], request: requestText(start, { authorization }) };
+  },
+  'strangers ask for the keys': () => ({ statuses: [200], request: requestText(`GET ${keyListPath}`) }),
+};
+
+/** A registration in which something is wrong. */
+async function registration(
+  { constellation }: Pick<AttackWorld, 'constellation'>,
+  status: number,
+  wrong: Readonly<Record<string, string>>,
+) {
+  const member = await RelayMember.add(constellation);
+  const right = member.registrationForm(await newPhone(constellation));
+  return formRequest(status, relayRegisterPath, member.authorization, { ...right, ...wrong });
+}
+
+async function useUpQuota(
+  { relayUrl }: AttackWorld['constellation'],
+  { authorization }: RelayMember,
+  body: string,
+): Promise<void> {
+  for (;;) {
+    const asked = await ask(relayUrl + relayNotifyPath, authorization, body);
+    if (asked?.status === 503) return;
+    if (asked?.status !== 200) throw new Error(`the relay answered ${asked?.status} to a notification`);
+  }
+}

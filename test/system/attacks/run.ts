@@ -1,0 +1,108 @@
+/*
+ * All attacks at full strength, one after the other, with an honest user beside each: `npm run attacks`. The tests of this
+ * folder do the same with fewer requests. It takes the most of an hour on two cores; `--only refused` tries those whose
+ * names hold this part, `--small` all of them with as much as the tests do.
+ */
+import { parseArgs } from 'node:util';
+import { databaseServer } from '../../support/database-server.js';
+import { type AttackWorld, createAttackWorld, type Target } from './attack-world.js';
+import { httpAttacksOn, type MakeAttack, memberAttacksOn, warmUp } from './attacks.js';
+import { type Harm, measureAttack } from './measure-attack.js';
+import { fullScale, gateScale, reachableLimits } from './scale.js';
+
+const usage =
+  'npm run attacks -- [--only PART]… [--target relay|server] [--backend sqlite|postgres] [--small] [--json]';
+const widestName = 82;
+
+interface Row {
+  readonly target: Target['name'];
+  readonly attack: string;
+  /** Connections that were made, requests that were answered, or requests that were cut. */
+  readonly done: number;
+  /** Answers that were no success. */
+  readonly refused: number;
+  readonly p99Milliseconds: number;
+  /** Of what resides in memory, after and before. */
+  readonly memoryRatio: number;
+  readonly placesAfter: number;
+  readonly seconds: number;
+  readonly complaints: readonly string[];
+}
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true, default: [] },
+    target: { type: 'string', multiple: true, default: ['relay', 'server'] },
+    backend: { type: 'string', default: 'sqlite' },
+    small: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+const postgresUrl = databaseServer(values.backend, refuse);
+const rows: Row[] = [];
+const world = await createAttackWorld({ ...reachableLimits, postgresUrl });
+try {
+  await warmUp(world);
+  for (const target of ['relay', 'server'] as const) {
+    if (values.target.includes(target)) await attackAll(world, target);
+  }
+} finally {
+  await world.close();
+}
+if (values.json) process.stdout.write(`${JSON.stringify({ attacks: rows })}\n`);
+const harmed = rows.filter(({ complaints }) => complaints.length > 0).length;
+process.stderr.write(`${rows.length} attacks, ${harmed} of them did harm\n`);
+process.exit(harmed === 0 && rows.length > 0 ? 0 : 1);
+
+async function attackAll(world: AttackWorld, target: Target['name']): Promise<void> {
+  const all = { ...httpAttacksOn(target), ...memberAttacksOn(target) };
+  for (const [attack, make] of Object.entries(all)) {
+    if (values.only.length > 0 && !values.only.some((part) => attack.includes(part))) continue;
+    const row = await tryOne(world, target, attack, make);
+    rows.push(row);
+    if (!values.json) process.stdout.write(describe(row));
+  }
+}
+
+async function tryOne(
+  world: AttackWorld,
+  target: Target['name'],
+  attack: string,
+  make: MakeAttack,
+): Promise<Row> {
+  const scale = values.small ? gateScale : fullScale;
+  const made = await make(world, scale);
+  const startedAt = performance.now();
+  const harm = await measureAttack(world[target], made, scale);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  return { target, attack, ...figuresOf(harm), seconds, complaints: harm.complaints };
+}
+
+function figuresOf({ measured, report, before, after }: Harm) {
+  const refusals = Object.entries(report.statuses).filter(([status]) => !status.startsWith('2'));
+  return {
+    done: report.done,
+    refused: refusals.reduce((sum, [, count]) => sum + count, 0),
+    p99Milliseconds: measured.p99Milliseconds,
+    memoryRatio: Math.round((after.residentBytes / before.residentBytes) * 100) / 100,
+    placesAfter: after.requestsInFlight,
+  };
+}
+
+function describe(row: Row): string {
+  const figures = [
+    `${row.done} done`.padStart(12),
+    `${row.refused} refused`.padStart(15),
+    `p99 ${row.p99Milliseconds} ms`.padStart(11),
+    `memory ${row.memoryRatio.toFixed(2)}`,
+    `places ${row.placesAfter}`,
+    `${row.seconds} s`.padStart(6),
+  ];
+  const complaints = row.complaints.map((complaint) => `        HARM: ${complaint}\n`).join('');
+  return `${row.target.padEnd(6)} ${row.attack.padEnd(widestName)} ${figures.join('  ')}\n${complaints}`;
+}
+
+function refuse(why: string): never {
+  process.stderr.write(`${why}\n${usage}\n`);
+  process.exit(2);
+}

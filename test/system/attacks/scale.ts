@@ -1,0 +1,43 @@
+/** How much attackers do, and how closely is looked at what an honest user makes of it. */
+export interface Scale {
+  /** Requests of one kind of refusal. */
+  readonly floodRequests: number;
+  /** Connections that say nothing, as far as one process may have so many. */
+  readonly silentConnections: number;
+  /** How often a request is cut off after each of its bytes. */
+  readonly cutRounds: number;
+  /** Requests of the honest user in the midst of an attack. */
+  readonly measuredRequests: number;
+}
+
+/** What shows a mistake in minutes. */
+export const gateScale: Scale = {
+  floodRequests: 1000,
+  silentConnections: 20_000,
+  cutRounds: 1,
+  measuredRequests: 100,
+};
+
+/** What a process needs to have seen all of it once. */
+export const warmingScale: Scale = { ...gateScale, floodRequests: 1, measuredRequests: 20 };
+
+/** What an attacker with one machine would do. */
+export const fullScale: Scale = {
+  floodRequests: 100_000,
+  silentConnections: 20_000,
+  cutRounds: 20,
+  measuredRequests: 600,
+};
+
+/** Limits that are small, so that attacks that reach them are small as well. */
+export const reachableLimits = {
+  settings: {
+    MAXIMUM_CONNECTIONS: '400',
+    MAXIMUM_REQUESTS_IN_FLIGHT: '100',
+    HEAD_TIMEOUT_SECONDS: '2',
+    REQUEST_TIMEOUT_SECONDS: '3',
+    IDLE_TIMEOUT_SECONDS: '3',
+    ANSWER_TIMEOUT_SECONDS: '3',
+  },
+  requestsPerActor: 30,
+};

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { bouncerKeysPath, registerPushDevicePath, testNotificationPath } from '@waxwing/protocol';
+import { addUsers } from '../../support/add-users.js';
+import type { ConstellationUser } from '../../support/constellation.js';
+import { ask, basicAuthorization } from '../crash/ask.js';
+import { requestText } from './attack-requests.js';
+import type { AttackWorld } from './attack-world.js';
+import { formRequest, type Refusals, type RefusedRequest } from './refusals.js';
+import { newPhone } from './relay-member.js';
+
+const eventsPath = '/api/v1/events';
+const registrationsPerHour = 60;
+
+/** What a server refuses of a user for what it asks, said as the end of a sentence; all of it asks the store something. */
+export const serverRefusals: Refusals = {
+  'wrong keys are tried for a known address': async ({ constellation }) => {
+    const { email } = await newUser(constellation);
+    return formRequest(401, registerPushDevicePath, basicAuthorization(email, 'x'.repeat(32)), {});
+  },
+  'another user registers what is no registration': async ({ constellation }) => {
+    const { registration } = await newPhone(constellation);
+    const wrong = { ...registration, push_public_key: 'none' };
+    return formRequest(400, registerPushDevicePath, await newAuthorization(constellation), wrong);
+  },
+  'another user registers more phones than it may': async ({ constellation }) => {
+    const authorization = await newAuthorization(constellation);
+    for (let made = 0; made < registrationsPerHour; made++) {
+      const { registration } = await newPhone(constellation);
+      const url = constellation.serverUrl + registerPushDevicePath;
+      const asked = await ask(url, authorization, new URLSearchParams(registration));
+      if (asked?.status !== 200) throw new Error(`the server answered ${asked?.status} to a registration`);
+    }
+    const { registration } = await newPhone(constellation);
+    return formRequest(429, registerPushDevicePath, authorization, registration);
+  },
+  'another user without a phone wants a test notification': async ({ constellation }) =>
+    formRequest(400, testNotificationPath, await newAuthorization(constellation), {}),
+  'another user opens queue after queue': async ({ constellation }) =>
+    formRequest(200, '/api/v1/register', await newAuthorization(constellation), { event_types: '[]' }),
+  'another user polls a queue that is not there': async ({ constellation }) =>
+    polling(await newAuthorization(constellation), randomUUID(), 400),
+  'another user deletes a queue that is not there': async ({ constellation }) => {
+    const authorization = await newAuthorization(constellation);
+    return {
+      statuses: [400],
+      request: requestText(`DELETE ${eventsPath}?queue_id=${randomUUID()}`, { authorization }),
+    };
+  },
+  'another user asks for the keys of the relay': async ({ constellation }) => {
+    const authorization = await newAuthorization(constellation);
+    return { statuses: [200], request: requestText(`GET ${bouncerKeysPath}`, { authorization }) };
+  },
+};
+
+/** A poll of a queue, from its start. */
+export function polling(authorization: string, queueId: string, status = 200): RefusedRequest {
+  const start = `GET ${eventsPath}?queue_id=${queueId}&last_event_id=-1`;
+  return { statuses: [status], request: requestText(start, { authorization }) };
+}
+
+/** A new queue of a user, for no events. */
+export async function openQueue(
+  { serverUrl }: AttackWorld['constellation'],
+  authorization: string,
+): Promise<string> {
+  const asked = await ask(
+    `${serverUrl}/api/v1/register`,
+    authorization,
+    new URLSearchParams({ event_types: '[]' }),
+  );
+  return String(asked?.body.queue_id);
+}
+
+export async function newAuthorization(constellation: AttackWorld['constellation']): Promise<string> {
+  const { email, api_key } = await newUser(constellation);
+  return basicAuthorization(email, api_key);
+}
+
+async function newUser(constellation: AttackWorld['constellation']): Promise<ConstellationUser> {
+  const [user] = await addUsers(constellation, [`attacker-${randomUUID()}`]);
+  return user as ConstellationUser;
+}
