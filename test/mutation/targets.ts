@@ -49,7 +49,7 @@ const serverPush: Table = [
   ['push-devices/fail-long-pending', 'packages/server-push/long-pending'],
   ['push-devices/push-device-state', 'apps/server/register-push-device'],
   ['notifications/test-notification-limits', 'contracts/server-stores', 'apps/server/test-notification'],
-  ['require-person', 'apps/server/register-push-device', 'apps/server/test-notification'],
+  ['person', 'apps/server/register-push-device', 'apps/server/test-notification'],
   ['relay-link/relay-answer', 'packages/server-push/relay-answer'],
 ];
 
@@ -112,7 +112,7 @@ const servers: Table = [
 const deliveries: Table = [
   ['requests/read-push-request', 'journeys', 'relay-page'],
   ['queue/load-limit', 'limits'],
-  ['vendor-collapse-id', 'replaced-notifications', 'journeys'],
+  ['delivery', 'replaced-notifications', 'journeys', 'retry-policy'],
   ['attempts/device-rests', 'device-rests'],
   ['queue/receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
   ['breakers/death-share', 'deletion-breakers'],

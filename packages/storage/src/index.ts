@@ -14,5 +14,6 @@ export {
 } from './open-database.js';
 export * from './portable-columns.js';
 export * from './remove-in-batches.js';
+export * from './rows-as-table.js';
 export type { SignalListener, Signals } from './signals/signals.js';
 export * from './transaction.js';

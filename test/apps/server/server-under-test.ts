@@ -178,7 +178,10 @@ export class ServerUnderTest {
   }
 
   async pushDevices(account: Account): Promise<unknown> {
-    const { body } = await this.ask(account, 'POST', 'register', { event_types: '[]' });
+    const { body } = await this.ask(account, 'POST', 'register', {
+      event_types: '[]',
+      fetch_event_types: '["push_device"]',
+    });
     return body.push_devices;
   }
 

@@ -31,8 +31,8 @@ eachBackend((backend) => {
       const push = createServerPush({
         database,
         authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
-        publish: async (transaction, _event, [userId]) => {
-          if (userId === bob) transaction.afterCommit(tellActive);
+        publish: async (transaction, events) => {
+          if (events.some(({ audience }) => audience.includes(bob))) transaction.afterCommit(tellActive);
         },
         relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
         realm: {

@@ -25,11 +25,13 @@ describe('a registration whose job is gone', () => {
         migrations: [serverPushMigrations],
         now: () => now,
       });
-      const events: [JsonObject, readonly number[]][] = [];
+      const told: [JsonObject, readonly number[]][] = [];
       const push = createServerPush({
         database,
         authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
-        publish: async (_transaction, event, userIds) => void events.push([event, userIds]),
+        publish: async (_transaction, events) => {
+          for (const { event, audience } of events) told.push([event, audience]);
+        },
         // Nobody answers there.
         relay: {
           kind: 'configured',
@@ -79,7 +81,7 @@ describe('a registration whose job is gone', () => {
         [ada]: { status: 'failed', error_code: 'REQUEST_EXPIRED' },
       });
       expect(await push.pushDevicesOf(bob)).toEqual({ [bob]: pending });
-      expect(events).toMatchObject([[{ type: 'push_device', status: 'failed' }, [ada]]]);
+      expect(told).toMatchObject([[{ type: 'push_device', status: 'failed' }, [ada]]]);
       expect(await accept(ada)).toBe('accepted');
       await database.jobs.stop(0);
       await push.close();

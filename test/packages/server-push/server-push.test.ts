@@ -127,7 +127,7 @@ eachBackend((backend) => {
       push = createServerPush({
         database,
         authenticate: async () => ({ userId, isBot: false, hold: async () => undefined }),
-        publish: async (_transaction, event) => void published.push(event),
+        publish: async (_transaction, events) => void published.push(...events.map(({ event }) => event)),
         relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
         realm,
         sodium,

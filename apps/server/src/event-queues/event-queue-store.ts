@@ -115,6 +115,25 @@ export async function deleteIdleQueues(db: Writer, now: number, limit: number): 
   return deleted.length;
 }
 
+/** Deletes texts that no queue holds any more, some at a time; how many they were. */
+export async function deleteUnheldTexts(db: Writer, limit: number): Promise<number> {
+  const unheld = db
+    .selectFrom('event_texts')
+    .select('id')
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('queued_events')
+            .select('text_id')
+            .whereRef('queued_events.text_id', '=', 'event_texts.id'),
+        ),
+      ),
+    )
+    .limit(limit);
+  const deleted = await db.deleteFrom('event_texts').where('id', 'in', unheld).returning('id').execute();
+  return deleted.length;
+}
+
 /** Notes that the client has everything up to `eventId`, and forgets those events. */
 export async function acknowledgeEvents(
   db: Writer,
@@ -128,13 +147,18 @@ export async function acknowledgeEvents(
     .where('queue_id', '=', queueId)
     .where('acknowledged_event_id', '<=', eventId)
     .execute();
-  await db.deleteFrom('events').where('queue_id', '=', queueId).where('event_id', '<=', eventId).execute();
+  await db
+    .deleteFrom('queued_events')
+    .where('queue_id', '=', queueId)
+    .where('event_id', '<=', eventId)
+    .execute();
 }
 
 /** The events after `eventId`, oldest first, each with its `id`. */
 export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<EventOnWire[]> {
   const rows = await db
-    .selectFrom('events')
+    .selectFrom('queued_events')
+    .innerJoin('event_texts', 'event_texts.id', 'queued_events.text_id')
     .select(['event_id', 'event'])
     .where('queue_id', '=', queueId)
     .where('event_id', '>', eventId)

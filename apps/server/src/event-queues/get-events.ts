@@ -1,8 +1,8 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { user } from '../users/authenticate.js';
 import { badEventQueue } from './bad-event-queue.js';
 import {
   acknowledgeEvents,

@@ -6,6 +6,7 @@ export * from './create-http-app.js';
 export * from './foreign-request.js';
 export * from './http-limits.js';
 export * from './listen.js';
+export * from './metrics-listener.js';
 export * from './openapi.js';
 export * from './openapi-operation.js';
 export * from './operation.js';

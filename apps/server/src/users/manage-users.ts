@@ -2,17 +2,11 @@ import { removePushDevicesOf } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
+import { storeApiKeyHash } from '../authentication/credential-store.js';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
+import type { Role } from '../permissions/roles.js';
 import type { ServerDatabase } from '../tables.js';
-import type { Role } from '../users/roles.js';
-import {
-  deactivateUser,
-  findUser,
-  insertUser,
-  listUsers,
-  storeApiKeyHash,
-  type User,
-} from '../users/user-store.js';
+import { deactivateUser, findUser, insertUser, listUsers, type User } from './user-store.js';
 
 export interface UserToAdd {
   readonly email: string;
