@@ -54,7 +54,7 @@ const serverPush: Table = [
 ];
 
 const server: Table = [
-  ['users/authenticate', 'authentication', 'member-limits'],
+  ['authentication/authenticate', 'authentication', 'member-limits'],
   ['users/user-store', 'authentication', '../../contracts/server-stores', '../../contracts/removed-users'],
   [
     'event-queues/event-queue-store',
