@@ -76,7 +76,7 @@ const registrations: Table = [
   ['presented-registrations', 'registration-binding'],
   ['relay-device-upsert', 'relay-device-upsert', 'registration-rows'],
   ['reencrypt-tokens', 'registration-rows', 'token-keys-replaced'],
-  ['unreadable-devices', 'tokens-at-rest', 'token-keys-replaced'],
+  ['unreadable-devices', 'tokens-at-rest', 'token-keys-replaced', '../keyring/wrong-ring'],
   ['relay-device-store', 'remove-devices', 'registration-rows', '../../../contracts/clean-up-in-small-steps'],
   ['remove-devices', 'remove-devices'],
 ];
@@ -102,7 +102,7 @@ const keyring: Table = [
 ];
 
 const servers: Table = [
-  ['authenticate-server', 'authenticate-server'],
+  ['authenticate-server', 'authenticate-server', '../registrations/register-refusals'],
   ['server-quotas', 'server-quotas', 'quota-exchange'],
   ['server-directory', 'authenticate-server', 'server-commands'],
   ['recent-lookups', 'recent-lookups'],

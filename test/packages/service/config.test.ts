@@ -1,9 +1,19 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import {
   ConfigurationError,
+  createPrivateFile,
   EnvironmentReader,
   generateCredential,
   hashCredential,
@@ -96,6 +106,27 @@ describe('private files', () => {
     mkdirSync(join(taken, 'key'), { recursive: true });
     await expect(writePrivateFile(join(taken, 'key'), 'secret')).rejects.toThrow();
     expect(readdirSync(taken)).toEqual(['key']);
+  });
+
+  it('that are new have no other name at any moment, and never take the place of what is there', async () => {
+    const place = join(folder, 'new');
+    const path = join(place, 'keys');
+    const seen = new Set<string>();
+    let isDone = false;
+    const created = createPrivateFile(path, 'x'.repeat(5_000_000)).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      if (existsSync(place)) for (const name of readdirSync(place)) seen.add(name);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await created).toBe(true);
+    expect([...seen]).toEqual(['keys']);
+    expect([statSync(path).mode & 0o777, statSync(path).size]).toEqual([0o600, 5_000_000]);
+    expect(await createPrivateFile(path, 'other')).toBe(false);
+    symlinkSync(join(folder, 'nowhere'), join(place, 'link'));
+    expect(await createPrivateFile(join(place, 'link'), 'secret')).toBe(false);
+    expect([statSync(path).size, readdirSync(place).sort()]).toEqual([5_000_000, ['keys', 'link']]);
   });
 
   it.each(['0644', '0640', '0620', '0604', '0602'])(

@@ -141,6 +141,20 @@ eachBackend((backend) => {
       expect(await relay.devices()).toHaveLength(2);
     });
 
+    it('are forgotten many at a time, and none with them that could still be presented', async () => {
+      const many = 1000;
+      const [row] = await relay.database.db.selectFrom('realms').select('id').execute();
+      const rows = Array.from({ length: many + 1 }, (_none, index) => ({
+        ...{ forget_at: index < many ? now : now + 1, hash: `hash ${index}` },
+        ...{ realm_id: row?.id ?? 0, push_account_ids: ',1,' },
+      }));
+      await relay.database.db.insertInto('presented_registrations').values(rows).execute();
+      const forgotten = forgetPresentedRegistrations(relay.database, now, new AbortController().signal);
+      expect(await forgotten).toBe(many);
+      const left = await relay.database.db.selectFrom('presented_registrations').select('hash').execute();
+      expect(left).toEqual([{ hash: `hash ${many}` }]);
+    });
+
     it('are forgotten only when they are too old for anybody', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());

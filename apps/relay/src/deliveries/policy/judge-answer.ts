@@ -154,7 +154,7 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
   return { outcome: 'retry', schedule: vendor === 'fcm' ? 'fcmUnavailable' : 'apnsUnavailable' };
 }
 
-/** Whether the vendor judged the notification on its merits, so that it took the credential; a busy one did not. */
+/** Whether the vendor judged the notification on its merits, which means that it took the credential; a busy one did not. */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind === 'accepted') return true;
   const { outcome } = findPolicy(vendor, answer);
