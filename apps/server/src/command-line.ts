@@ -1,11 +1,5 @@
-import type { AdministrationOptions } from '@waxwing/administration';
-import {
-  CommandError,
-  type CommandGroup,
-  requireConsent,
-  runProgram,
-  type Terminal,
-} from '@waxwing/service/command-line';
+import { type Administered, administrationGroups } from '@waxwing/administration/groups';
+import { type CommandGroup, runProgram, type Terminal } from '@waxwing/service/command-line';
 
 const name = 'waxwing-server';
 
@@ -41,18 +35,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
       description: 'encrypted push',
       add: async (push) => (await import('./push/push-commands.js')).addPushCommands(push, terminal),
     },
-    {
-      name: 'db',
-      description: 'the database: its tables, and moving it to another one',
-      add: async (db) =>
-        (await import('@waxwing/administration')).addDatabaseCommands(db, await administration(terminal)),
-    },
-    {
-      name: 'queue',
-      description: 'jobs that wait, and those that were given up, which are kept for 14 days',
-      add: async (queue) =>
-        (await import('@waxwing/administration')).addQueueCommands(queue, await administration(terminal)),
-    },
+    ...administrationGroups(terminal, () => administered(terminal)),
   ];
 }
 
@@ -66,17 +49,12 @@ async function serve({ environment }: Terminal): Promise<void> {
   await runProcess({ name, log, start: () => startServer(configuration, { log }) });
 }
 
-async function administration(terminal: Terminal): Promise<AdministrationOptions> {
+async function administered(terminal: Terminal): Promise<Administered> {
   const { readServerEnvironment } = await import('./configuration.js');
   const { serverMigrations } = await import('./tables.js');
   return {
     databaseUrl: () => readServerEnvironment(terminal.environment).databaseUrl.reveal(),
     migrations: serverMigrations,
-    clock: terminal.clock,
-    print: (text) => terminal.print(text),
-    say: (text) => terminal.say(text),
-    requireConsent: (question, yes) => requireConsent(terminal, question, yes),
-    refusal: (sentence) => new CommandError(sentence),
     shownPayloadFields: ['userId', 'type', 'push_device_id', 'generation', 'relayDeviceId'],
   };
 }
