@@ -6,6 +6,7 @@ export * from './keeping-rows.js';
 export { type MigrationSet, type MigrationStatus, readMigrationStatus } from './migrate.js';
 export * from './nobody-else-holds.js';
 export {
+  type AloneResult,
   type Database,
   migrationStatus,
   missingFile,
