@@ -5,7 +5,7 @@ import {
 } from '../../../../apps/relay/src/registrations/relay-device-store.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { seal } from '../../../support/noble-oracle.js';
-import { registrationVectors, relayProtocolVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   goodForm,

@@ -7,7 +7,7 @@ import {
 import { forgetPresentedRegistrations } from '../../../../apps/relay/src/registrations/presented-registrations.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { seal } from '../../../support/noble-oracle.js';
-import { registrationVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   goodForm,
