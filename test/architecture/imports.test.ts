@@ -186,6 +186,15 @@ describe('the house rules', () => {
     expect(functionsOf(import.meta.filename).some(({ lines }) => lines > 50)).toBe(true);
   });
 
+  it('gives the relay and the server the same files at their root', () => {
+    const rootFiles = (app: string) =>
+      readdirSync(join(root, 'apps', app, 'src'))
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => name.replace(app, 'APP'))
+        .sort();
+    expect(rootFiles('relay')).toEqual(rootFiles('server'));
+  });
+
   it('names every folder after a thing of the domain', () => {
     const names = files.flatMap((file) => relative(root, file).split('/').slice(0, -1));
     expect(

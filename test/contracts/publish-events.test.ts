@@ -6,6 +6,7 @@ import { createPublisher } from '../../apps/server/src/event-queues/publish-even
 import { QueueListeners } from '../../apps/server/src/event-queues/queue-listeners.js';
 import { removeUnheldTexts } from '../../apps/server/src/event-queues/remove-idle-queues.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
+import { userId } from '../support/ids.js';
 import { eachBackend } from '../support/test-databases.js';
 
 const now = 1_773_000_000_000;
@@ -20,10 +21,14 @@ eachBackend((backend) => {
     listeners = await QueueListeners.open(database.signals);
   });
 
-  const addQueues = (userIds: readonly number[], eventTypes?: readonly string[]) =>
+  const addQueues = (numbers: readonly number[], eventTypes?: readonly string[]) =>
     database.write(async ({ db }) => {
-      for (const userId of userIds) {
-        await insertQueue(db, { queueId: `${userId} ${eventTypes ?? ''}`, userId, eventTypes }, now);
+      for (const number of numbers) {
+        await insertQueue(
+          db,
+          { queueId: `${number} ${eventTypes ?? ''}`, userId: userId(number), eventTypes },
+          now,
+        );
       }
     });
   const publish = async (...batches: readonly (readonly AddressedEvent[])[]) => {
@@ -34,7 +39,10 @@ eachBackend((backend) => {
   };
   const typesIn = async (queueId: string) =>
     (await eventsAfter(database.db, queueId, -1)).map(({ id, type }) => `${id} ${type}`);
-  const event = (type: string, ...audience: number[]): AddressedEvent => ({ event: { type }, audience });
+  const event = (type: string, ...audience: number[]): AddressedEvent => ({
+    event: { type },
+    audience: audience.map(userId),
+  });
 
   describe('publishing', () => {
     it('puts each event into the queues of its audience that want its type, in order, once', async () => {
@@ -96,7 +104,7 @@ eachBackend((backend) => {
     it('carries any text unchanged', async () => {
       await addQueues([1]);
       const content = 'nul \0, quote " and \\u0000, emoji 🐦, half of one \ud83d';
-      await publish([{ event: { type: 'message', content }, audience: [1] }]);
+      await publish([{ event: { type: 'message', content }, audience: [userId(1)] }]);
       expect(await eventsAfter(database.db, '1 ', -1)).toEqual([{ id: 0, type: 'message', content }]);
     });
 
@@ -107,7 +115,7 @@ eachBackend((backend) => {
       await Promise.all(
         Array.from({ length: 200 }, (_, index) => publish([event(`${index}`, ...some(index))])),
       );
-      for (const userId of userIds) expect(await typesIn(`${userId} `)).toHaveLength(200);
+      for (const number of userIds) expect(await typesIn(`${number} `)).toHaveLength(200);
     });
   });
 });

@@ -1,6 +1,6 @@
+import { roles } from '@waxwing/server';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findCredential } from '../../apps/server/src/authentication/credential-store.js';
-import { roles } from '../../apps/server/src/permissions/roles.js';
 import { readRealm } from '../../apps/server/src/realm/realm-store.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
 import {
@@ -20,6 +20,7 @@ import {
   activateRegistration,
   activePushDevices,
 } from '../../packages/server-push/src/push-devices/push-device-store.js';
+import { relayDeviceId, userId as user } from '../support/ids.js';
 import { eachBackend } from '../support/test-databases.js';
 
 const start = 1_800_000_000_000;
@@ -101,7 +102,7 @@ eachBackend((backend) => {
   });
 
   describe('the limits of test notifications', () => {
-    const userId = 7;
+    const userId = user(7);
     const take = async (now: number, ...accounts: string[]) => {
       const devices = await activePushDevices(database.db, userId);
       const asked = devices.filter(({ pushAccountId }) => accounts.includes(pushAccountId));
@@ -116,7 +117,7 @@ eachBackend((backend) => {
           };
           const accepted = await acceptRegistration(transaction, userId, registration, start);
           if (accepted.kind !== 'accepted') throw new Error('not accepted');
-          await activateRegistration(transaction, accepted.key, Number(pushAccountId), start);
+          await activateRegistration(transaction, accepted.key, relayDeviceId(Number(pushAccountId)), start);
         });
       }
     });

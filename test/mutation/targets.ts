@@ -115,7 +115,7 @@ const deliveries: Table = [
   ['delivery', 'replaced-notifications', 'journeys', 'retry-policy'],
   ['attempts/device-rests', 'device-rests'],
   ['queue/receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
-  ['breakers/death-share', 'deletion-breakers'],
+  ['breakers/death-share', 'death-share', 'deletion-breakers'],
   ['breakers/deletion-breakers', 'deletion-breakers', 'breaker-store'],
   ['breakers/credential-breakers', 'credential-breakers'],
   ['breakers/credential-suspicions', 'credential-breakers'],

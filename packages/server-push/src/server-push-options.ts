@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
 import type { RequestHead } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -12,7 +12,7 @@ import type { ServerPushTables } from './tables.js';
 
 /** The authenticated requester, as far as push needs to know. */
 export interface PushActor<Tables = ServerPushTables> {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly isBot: boolean;
   /**
    * Keeps the requester from being removed, and from being given another key, until the transaction ends.
@@ -43,7 +43,7 @@ export type RelayAccount =
 export interface AddressedEvent {
   readonly event: JsonObject;
   /** Ids of users; one that is there twice is told once. */
-  readonly audience: readonly number[];
+  readonly audience: readonly UserId[];
 }
 
 /** Hands events to all clients of their audiences, in that order, within the transaction of the change they tell of. */

@@ -24,9 +24,12 @@ export function rowsAsTable<Tables, Column extends string>(
 }
 
 /** Numbers as the right side of `in`, however many: one parameter, so that the statement stays the same. */
-export function amongNumbers<Tables>(db: Kysely<Tables>, numbers: readonly number[]): RawBuilder<number> {
+export function amongNumbers<Tables, Id extends number>(
+  db: Kysely<Tables>,
+  numbers: readonly Id[],
+): RawBuilder<Id> {
   const json = JSON.stringify(numbers);
   return db.getExecutor().adapter instanceof PostgresAdapter
-    ? sql<number>`(select value::bigint from json_array_elements_text(${json}::json))`
-    : sql<number>`(select value from json_each(${json}))`;
+    ? sql<Id>`(select value::bigint from json_array_elements_text(${json}::json))`
+    : sql<Id>`(select value from json_each(${json}))`;
 }

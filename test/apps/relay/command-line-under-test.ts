@@ -1,5 +1,5 @@
+import { runRelayCommand as runProgram } from '@waxwing/relay';
 import type { Terminal } from '@waxwing/service/command-line';
-import { runRelayCommand as runProgram } from '../../../apps/relay/src/command-line.js';
 
 export interface CommandRun {
   readonly status: number;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
 import { createServerPush, type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
@@ -9,12 +9,13 @@ import {
   enqueueForwarding,
   forwardRegistrationJob,
 } from '../../../packages/server-push/src/push-devices/forward-registration.js';
+import { userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { eachBackend } from '../../support/test-databases.js';
 
 const sodium = await loadWasmSodium();
 const hour = 3_600_000;
-const [ada, bob] = [7, 8];
+const [ada, bob] = [user(7), user(8)];
 
 describe('a registration whose job is gone', () => {
   eachBackend((backend) => {
@@ -50,7 +51,7 @@ describe('a registration whose job is gone', () => {
         log: createMemoryLog().log,
         metrics: new Metrics(),
       });
-      const accept = (userId: number) =>
+      const accept = (userId: UserId) =>
         database.write(async (transaction) => {
           const registration = {
             pushAccountId: String(userId),

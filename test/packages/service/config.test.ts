@@ -17,6 +17,7 @@ import {
   EnvironmentReader,
   generateCredential,
   hashCredential,
+  isSystemdCredential,
   matchesCredential,
   readPrivateFile,
   Secret,
@@ -24,7 +25,6 @@ import {
 } from '@waxwing/service/config';
 import { retryDelayMilliseconds } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
-import { isSystemdCredential } from '../../../packages/service/src/config/private-file.js';
 import fc from '../../support/fast-check.js';
 
 describe('the environment reader', () => {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import type { RelayDevice } from '../registrations/relay-device.js';
+import type { RealmId } from '../servers/server-tables.js';
 
 /** How urgent a notification is, in the words of the vendor that its server wrote for. */
 export type VendorUrgency =
@@ -15,9 +17,9 @@ export type VendorUrgency =
 /** One notification for one device, as its server asked for it; what is stored while it waits for another try. */
 export interface EncryptedNotification {
   readonly serverId: string;
-  readonly realmId: number;
+  readonly realmId: RealmId;
   readonly realmUuid: string;
-  readonly relayDeviceId: number;
+  readonly relayDeviceId: RelayDeviceId;
   /** UUID, lower case; goes to APNs as `apns-id`. */
   readonly notificationId: string;
   /** Decimal text of 64 bits. */

@@ -1,6 +1,7 @@
 import { formatPushAccountId, livenessTimeoutSeconds } from '@waxwing/protocol';
 import { BulkStatement } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
+import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
 import type { OpenedRegistration } from './open-registration.js';
 
@@ -8,7 +9,7 @@ type Numbered = Pick<OpenedRegistration, 'device' | 'sequence'>;
 
 /** The highest sequence of one account, among those presented now or of all so far. */
 interface AccountSequence {
-  readonly realm_id: number;
+  readonly realm_id: RealmId;
   readonly push_account_id: string;
   readonly sequence: number;
 }
@@ -120,7 +121,7 @@ function buildStatement(db: Kysely<RelayTables>, rows: number): string {
     .columns(['realm_id', 'push_account_id', 'sequence', 'presented_at'])
     .values(
       Array.from({ length: rows }, () => ({
-        ...{ realm_id: 0, push_account_id: '' },
+        ...{ realm_id: 0 as RealmId, push_account_id: '' },
         ...{ sequence: 0, presented_at: 0 },
       })),
     )

@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { keepingRows } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Role } from '../permissions/roles.js';
@@ -5,7 +6,7 @@ import type { ServerTables, ServerTransaction } from '../tables.js';
 
 /** An active user or bot that asks, as its requests are judged by. */
 export interface KnownUser {
-  readonly id: number;
+  readonly id: UserId;
   readonly role: Role;
   readonly isBot: boolean;
   /** What its API key is checked against. */
@@ -55,7 +56,7 @@ export async function lockUser(
 /** Replaces what a user's API key is checked against. */
 export async function storeApiKeyHash(
   db: Transaction<ServerTables>,
-  id: number,
+  id: UserId,
   hash: string,
 ): Promise<void> {
   await db.updateTable('users').set({ api_key_hash: hash }).where('id', '=', id).execute();

@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
@@ -5,7 +6,7 @@ import { type Generated, type Kysely, sql } from 'kysely';
 export interface EventQueueTables {
   event_queues: {
     queue_id: string;
-    user_id: number;
+    user_id: UserId;
     /** JSON array; null means all types. */
     event_types: string | null;
     /** Id of the newest event, -1 before the first. */

@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { ProtocolError } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
@@ -16,7 +17,7 @@ import {
 import type { QueueListener } from './queue-listeners.js';
 
 interface Poll {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly queueId: string;
   readonly lastEventId: number;
 }

@@ -1,4 +1,4 @@
-import { stringifyJson } from '@waxwing/protocol';
+import { stringifyJson, type UserId } from '@waxwing/protocol';
 import type { AddressedEvent, PublishEvents } from '@waxwing/server-push';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
@@ -64,7 +64,7 @@ function place(queue: EventQueueRow, index: number, { event }: AddressedEvent): 
   return { queue, eventId: queue.last_event_id + 1 + index, text: stringifyJson(event) };
 }
 
-function lockQueues(db: Db, userIds: readonly number[], now: number): Promise<EventQueueRow[]> {
+function lockQueues(db: Db, userIds: readonly UserId[], now: number): Promise<EventQueueRow[]> {
   return db
     .selectFrom('event_queues')
     .selectAll()

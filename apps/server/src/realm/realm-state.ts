@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { initialState } from '../initial-state.js';
+import { initialState } from '../event-queues/initial-state.js';
 import { realmLimits } from './realm-limits.js';
 
 /** What is known of the organisation itself. */

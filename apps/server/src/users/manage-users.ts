@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { removePushDevicesOf } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
@@ -85,7 +86,7 @@ export async function removeUser(
   database: ServerDatabase,
   clock: Clock,
   email: string,
-): Promise<readonly number[]> {
+): Promise<readonly UserId[]> {
   const user = await requireUser(database, email);
   const now = clock();
   return database.write(async (transaction) => {

@@ -1,16 +1,17 @@
+import type { UserId } from '@waxwing/protocol';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Role } from '../permissions/roles.js';
 import type { ServerTables } from '../tables.js';
 
 /** A user or a bot of the organisation. */
 export interface User {
-  readonly id: number;
+  readonly id: UserId;
   readonly email: string;
   readonly fullName: string;
   readonly role: Role;
   readonly isBot: boolean;
   /** Whose bot it is; `undefined` for people, and for bots that belong to nobody. */
-  readonly botOwnerId: number | undefined;
+  readonly botOwnerId: UserId | undefined;
 }
 
 export interface NewUser extends Omit<User, 'id'> {
@@ -36,7 +37,7 @@ export async function insertUser(
   db: Transaction<ServerTables>,
   user: NewUser,
   now: number,
-): Promise<number | undefined> {
+): Promise<UserId | undefined> {
   const row = await db
     .insertInto('users')
     .values({
@@ -57,7 +58,7 @@ export async function insertUser(
 }
 
 /** Deactivates a user and the bots that belong to it; their ids. */
-export async function deactivateUser(db: Transaction<ServerTables>, id: number): Promise<number[]> {
+export async function deactivateUser(db: Transaction<ServerTables>, id: UserId): Promise<UserId[]> {
   const rows = await db
     .updateTable('users')
     .set({ is_active: 0 })

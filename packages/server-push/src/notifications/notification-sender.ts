@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { RelayNotifyAnswer } from '@waxwing/protocol';
+import type { RelayNotifyAnswer, UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
@@ -46,7 +46,7 @@ export class NotificationSender {
 
   /** Sends to devices of one user; ends at the first request that the relay does not take. */
   async send(
-    userId: number,
+    userId: UserId,
     devices: readonly ActivePushDevice[],
     content: NotificationContent,
     signal?: AbortSignal,

@@ -4,7 +4,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PublishEvents } from '../server-push-options.js';
-import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
 import type { AcceptedRegistration } from './accept-registration.js';
 import { pushDeviceEvent } from './push-device-state.js';
 import {
@@ -137,5 +137,5 @@ async function announce(
 
 function readKey(job: Job): RegistrationKey {
   const { push_device_id: id, generation } = parseJson(job.payload) as Record<string, number>;
-  return { id: Number(id), generation: Number(generation) };
+  return { id: Number(id) as PushDeviceId, generation: Number(generation) };
 }

@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import {
   encodeRelayNotifyRequest,
   encodeRelayRemoval,
@@ -65,7 +66,10 @@ export class RelayLink {
   }
 
   /** Hands a sealed registration to the relay; the answer is the id of its RelayDevice. */
-  async register(registration: ForwardedRegistration, signal?: AbortSignal): Promise<RelayOutcome<number>> {
+  async register(
+    registration: ForwardedRegistration,
+    signal?: AbortSignal,
+  ): Promise<RelayOutcome<RelayDeviceId>> {
     const form = new URLSearchParams({
       realm_uuid: this.#options.realmUuid,
       push_account_id: registration.pushAccountId,
@@ -92,7 +96,10 @@ export class RelayLink {
    * Has the relay forget devices. A relay that does not know the request (stock ones do not) refuses it for good, which
    * says nothing about the link.
    */
-  async remove(relayDeviceIds: readonly number[], signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
+  async remove(
+    relayDeviceIds: readonly RelayDeviceId[],
+    signal?: AbortSignal,
+  ): Promise<RelayOutcome<unknown>> {
     const form = new URLSearchParams(encodeRelayRemoval(this.#options.realmUuid, relayDeviceIds));
     const content = { type: 'application/x-www-form-urlencoded', body: form.toString() };
     const exchange = { path: relayRemovePath, content, signal, finalStatuses: [400, 404, 405] };

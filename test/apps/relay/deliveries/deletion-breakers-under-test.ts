@@ -3,6 +3,7 @@ import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/bre
 import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/breakers/deletion-breakers.js';
 import type { Delivery, EncryptedNotification } from '../../../../apps/relay/src/deliveries/delivery.js';
 import { type RelayDatabase, type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
+import { realmId, relayDeviceId } from '../../../support/ids.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { sqliteBackend } from '../../../support/test-databases.js';
 
@@ -48,7 +49,10 @@ export function delivery(
     ...{ serverId: server, realmId: 1, realmUuid: realm, pushAccountId: String(account) },
   } as EncryptedNotification;
   const target = { tokenKind: 'fcm', token: `token ${phone}` } as const;
-  return { notification, device: { id: phone, realmId: 1, target, registeredAt: 0, expiredAt: undefined } };
+  return {
+    notification,
+    device: { id: relayDeviceId(phone), realmId: realmId(1), target, registeredAt: 0, expiredAt: undefined },
+  };
 }
 
 export async function dies(breakers: DeletionBreakers, from: From = {}): Promise<boolean> {

@@ -4,6 +4,7 @@ import { Secret } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
 import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';
 import { checkKeyPair } from '../../../../apps/relay/src/keyring/check-key-ring.js';
+import type { BouncerPublicKey } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { type KeyRing, primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
 import {
   applySchedule,
@@ -85,7 +86,7 @@ describe('a key that is destroyed', () => {
     ] as const) {
       expect(() => promote(ring, name, context)).toThrow(`is ${state}`);
       const key = {
-        publicKey: name,
+        publicKey: name as BouncerPublicKey,
         privateKey: new Secret(new Uint8Array(32)),
         ...{ createdAt: undefined, acceptedUntil: undefined },
       };

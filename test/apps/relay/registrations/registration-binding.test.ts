@@ -6,6 +6,7 @@ import {
 } from '../../../../apps/relay/src/registrations/open-registration.js';
 import { forgetPresentedRegistrations } from '../../../../apps/relay/src/registrations/presented-registrations.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -146,7 +147,7 @@ eachBackend((backend) => {
       const [row] = await relay.database.db.selectFrom('realms').select('id').execute();
       const rows = Array.from({ length: many + 1 }, (_none, index) => ({
         ...{ forget_at: index < many ? now : now + 1, hash: `hash ${index}` },
-        ...{ realm_id: row?.id ?? 0, push_account_ids: ',1,' },
+        ...{ realm_id: row?.id ?? realmId(0), push_account_ids: ',1,' },
       }));
       await relay.database.db.insertInto('presented_registrations').values(rows).execute();
       const forgotten = forgetPresentedRegistrations(relay.database, now, new AbortController().signal);

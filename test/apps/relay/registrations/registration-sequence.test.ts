@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sequenceRetentionMilliseconds } from '../../../../apps/relay/src/scheduled-jobs.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
@@ -68,7 +69,10 @@ eachBackend((backend) => {
 
     it('is not forgotten when the server has the device removed', async () => {
       const { body } = await register({ sequence: 9 });
-      await relay.database.db.deleteFrom('relay_devices').where('id', '=', Number(body.device_id)).execute();
+      await relay.database.db
+        .deleteFrom('relay_devices')
+        .where('id', '=', body.device_id as RelayDeviceId)
+        .execute();
       expect(await register({ sequence: 8 })).toMatchObject(superseded);
       expect(await register({ sequence: 9 })).toMatchObject({ status: 200 });
     });

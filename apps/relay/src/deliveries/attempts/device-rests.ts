@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { LRUCache } from 'lru-cache';
 
 const maximumDevices = 10_000;
@@ -27,7 +28,7 @@ export class DeviceRests {
   }
 
   /** When one more may be tried, in Unix milliseconds; `undefined` for now. What waits comes back one by one. */
-  nextTry(relayDeviceId: number, now: number): number | undefined {
+  nextTry(relayDeviceId: RelayDeviceId, now: number): number | undefined {
     const rest = this.#rests.get(relayDeviceId);
     if (rest === undefined) return undefined;
     if (now >= rest.until) {
@@ -38,7 +39,7 @@ export class DeviceRests {
   }
 
   /** One more waits for the end of the phone's rest. */
-  hold(relayDeviceId: number): void {
+  hold(relayDeviceId: RelayDeviceId): void {
     const rest = this.#rests.get(relayDeviceId);
     if (rest !== undefined) rest.held += 1;
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import { LRUCache } from 'lru-cache';
 import type { RelayDevice } from '../../registrations/relay-device.js';
+import type { RealmId } from '../../servers/server-tables.js';
 import { smallLruMap } from './small-lru-map.js';
 
 export type SuspectDevice = Pick<RelayDevice, 'id' | 'realmId'>;
@@ -34,7 +35,7 @@ export class CredentialSuspicions {
   }
 
   /** An app is used by this realm, too. */
-  noteUse(appId: string, realmId: number): void {
+  noteUse(appId: string, realmId: RealmId): void {
     const { realms } = this.#of(appId);
     if (realms.size < fewestRealms) realms.add(realmId);
   }

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import {
   formatPushAccountId,
   isApnsPushRequest,
   maximumTimeToLiveSeconds,
   type PushRequest,
 } from '@waxwing/protocol';
+import type { RealmId } from '../../servers/server-tables.js';
 import type { EncryptedNotification, VendorUrgency } from '../delivery.js';
 
 /** Who asks, and for which realm. */
 export interface NotifyRequester {
   readonly serverId: string;
-  readonly realmId: number;
+  readonly realmId: RealmId;
   readonly realmUuid: string;
 }
 
@@ -34,7 +36,7 @@ export function readPushRequest(
     serverId: requester.serverId,
     realmId: requester.realmId,
     realmUuid: requester.realmUuid,
-    relayDeviceId: Number(request.device_id),
+    relayDeviceId: Number(request.device_id) as RelayDeviceId,
     notificationId: notificationId ?? randomUUID(),
     pushAccountId: formatPushAccountId(payload.push_account_id),
     encryptedData: payload.encrypted_data,

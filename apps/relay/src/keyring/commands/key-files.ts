@@ -3,6 +3,7 @@ import { CommandError } from '@waxwing/service/command-line';
 import { createPrivateFile, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import type { SigningPublicKey } from '../key-ring.js';
 import type { UnlockFile } from '../key-ring-cipher.js';
 import { fileExists } from '../key-ring-file.js';
 
@@ -22,10 +23,10 @@ export async function makeIdentityFile({ kind, path }: UnlockFile): Promise<stri
 }
 
 /** Makes a recovery key, writes its private half to a new file of mode 0600, and answers its public half in base64. */
-export async function makeRecoveryKey(path: string, sodium: Sodium): Promise<string> {
+export async function makeRecoveryKey(path: string, sodium: Sodium): Promise<SigningPublicKey> {
   const { publicKey, privateKey } = sodium.generateSigningKeyPair();
   if (!(await createPrivateFile(path, `${encodeBase64(privateKey)}\n`))) throw isThere(path);
-  return encodeBase64(publicKey);
+  return encodeBase64(publicKey) as SigningPublicKey;
 }
 
 /** The refusal to write a secret where something is already. */

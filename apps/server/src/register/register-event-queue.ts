@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
-import { initialStates } from '../initial-states.js';
+import { insertQueue } from '../event-queues/event-queue-store.js';
 import { featureLevel } from '../realm/realm-limits.js';
-import { insertQueue } from './event-queue-store.js';
+import { initialStates } from './initial-states.js';
 
 /** After so long without an answer a client may give a poll up; well beyond when each is answered. */
 const longPollPatienceSeconds = 90;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { KnownUser } from './authentication/credential-store.js';
-import type { ServerContext } from './context.js';
+import type { KnownUser } from '../authentication/credential-store.js';
+import type { ServerContext } from '../context.js';
 
 /** What `POST /register` tells of one kind of event's subject, so that a client can go on from there by events. */
 export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
