@@ -1,6 +1,7 @@
 import { registerPushDevicePath, testNotificationPath } from '@waxwing/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Constellation, ConstellationUser } from '../../support/constellation.js';
+import { relayDeviceId } from '../../support/ids.js';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { ask, basicAuthorization } from '../crash/ask.js';
 import type { CrashPhone } from '../crash/crash-phone.js';
@@ -109,7 +110,11 @@ function defineTests(): void {
         const [spoilt, usual] = [await newPhone(world), await newPhone(world)];
         const ids = [await member.register(spoilt), await member.register(usual)] as const;
         await withRelayDatabase(world, ({ db }) =>
-          db.updateTable('relay_devices').set({ token: 'spoilt' }).where('id', '=', ids[0]).execute(),
+          db
+            .updateTable('relay_devices')
+            .set({ token: 'spoilt' })
+            .where('id', '=', relayDeviceId(ids[0]))
+            .execute(),
         );
         const requests = [member.pushRequest(ids[0], spoilt), member.pushRequest(ids[1], usual)];
         const asked = await member.notifyAll(requests);
