@@ -7,7 +7,7 @@ import {
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
-import { registrationVectors, relayProtocolVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   goodForm,

@@ -8,7 +8,7 @@ import { forgetPresentedRegistrations } from '../../../../apps/relay/src/registr
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
-import { registrationVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   goodForm,

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sequenceRetentionMilliseconds } from '../../../../apps/relay/src/scheduled-jobs.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { seal } from '../../../support/noble-oracle.js';
-import { registrationVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, type RelayUnderTest, realmUuid, startRelayUnderTest } from '../relay-under-test.js';
 

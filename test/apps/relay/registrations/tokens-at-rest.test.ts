@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { placeOfToken } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { realmId } from '../../../support/ids.js';
-import { registrationVectors, relayProtocolVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from '../relay-under-test.js';
 
