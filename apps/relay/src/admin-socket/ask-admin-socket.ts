@@ -91,7 +91,7 @@ function refusalSentence(status: number, { msg }: JsonObject): string {
     case 405:
       return 'The relay that runs does not know this command: restart it with the version that the command is of.';
     default:
-      return String(msg);
+      return typeof msg === 'string' ? msg : wentAway;
   }
 }
 

@@ -25,7 +25,13 @@ export async function adminSocketAt(path: string, limits: Partial<HttpLimits> = 
   const metrics = new Metrics();
   const operations = bindRelayAdminOperations(admin);
   const socket = await openAdminSocket(path, { log, metrics, operations, limits, readiness: {} });
-  return { keeper, logged: text, metrics, isServing: socket !== undefined, close: async () => socket?.close() };
+  return {
+    keeper,
+    logged: text,
+    metrics,
+    isServing: socket !== undefined,
+    close: async () => socket?.close(),
+  };
 }
 
 /** What `keys list` asks; `undefined` when nobody listens. */

@@ -8,14 +8,14 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer, Server } from 'node:net';
+import { createServer, Server } from 'node:net';
 import { join } from 'node:path';
 import { ConfigurationError } from '@waxwing/service/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { askAdminSocket } from '../../../../apps/relay/src/admin-socket/ask-admin-socket.js';
 import { describeDistrust } from '../../../../apps/relay/src/admin-socket/trusted-socket.js';
-import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { replaceSigningKey } from '../../../../apps/relay/src/keyring/administration/signing-and-token-keys.js';
+import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { freshFolder } from '../keyring/ring-material.js';
 import { adminSocketAt } from './admin-socket-under-test.js';
 
