@@ -127,6 +127,16 @@ describe('a connection to the admin socket', () => {
     expect(opened.logged()).not.toContain('"level":"warn"');
   });
 
+  it('is closed for the newest when there are a hundred others, and all that ask are answered', async () => {
+    const idle = await Promise.all(Array.from({ length: 100 }, connected));
+    const closed = Promise.race(idle.map((socket) => once(socket.resume(), 'close')));
+    expect(await listThrough(path)).toBeTypeOf('object');
+    await closed;
+    const all = await Promise.all(Array.from({ length: 50 }, () => listThrough(path)));
+    expect(all.filter((answer) => typeof answer === 'object')).toHaveLength(50);
+    for (const socket of idle) socket.destroy();
+  });
+
   it('that stays silent is closed in time, and others are served', async () => {
     await opened.close();
     opened = await adminSocketAt(path, { headTimeoutMilliseconds: 100, checkEveryMilliseconds: 20 });
