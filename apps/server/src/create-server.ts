@@ -5,6 +5,7 @@ import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/ser
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
+import { authenticateUser, holdUser } from './authentication/authenticate.js';
 import type { RelaySettings, ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
@@ -14,7 +15,6 @@ import { bindServerOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
 import type { ServerDatabase } from './tables.js';
-import { authenticateUser, holdUser } from './users/authenticate.js';
 
 /** What production takes from this machine, and tests from their own hands. */
 export interface ServerOverrides {

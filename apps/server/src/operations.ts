@@ -8,7 +8,7 @@ import {
 import type { ServerContext } from './context.js';
 import { deleteEventQueue } from './event-queues/delete-event-queue.js';
 import { getEvents } from './event-queues/get-events.js';
-import { registerEventQueue } from './event-queues/register-event-queue.js';
+import { registerEventQueue } from './register/register-event-queue.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [

@@ -1,7 +1,11 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
-import { createEventQueues, type EventQueueTables } from './event-queues/event-queue-tables.js';
+import {
+  createEventQueues,
+  type EventQueueTables,
+  shareEventTexts,
+} from './event-queues/event-queue-tables.js';
 import { createRealm, type RealmTables } from './realm/realm-tables.js';
 import { createUsers, type UserTables } from './users/user-tables.js';
 
@@ -22,6 +26,7 @@ const ownMigrations: MigrationSet = {
         await createEventQueues(db);
       },
     },
+    '0002-event-texts': { up: shareEventTexts },
   },
 };
 

@@ -2,11 +2,10 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import { writePrivateFile } from '@waxwing/service/config';
 import type { ListeningService } from '@waxwing/service/http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRelayEnvironment } from '../../../apps/relay/src/configuration.js';
-import { startRelay } from '../../../apps/relay/src/start-relay.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { seal } from '../../support/noble-oracle.js';
 import { runJsonCommand } from '../../support/spawned-process.js';
@@ -200,6 +199,16 @@ describe('a relay that cannot start', () => {
     await expect(start({ RELAY_METRICS_PORT: String(port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
     await new Promise((resolve) => squatter.close(resolve));
     await start();
+  });
+
+  it('does not start where its admin socket cannot be, and leaves nothing open then', async () => {
+    const path = join(folder, 's'.repeat(100));
+    await expect(start({ RELAY_KEY_ADMIN_SOCKET: path })).rejects.toThrow(
+      'is too long: set RELAY_KEY_ADMIN_SOCKET',
+    );
+    // The database has no other serving process, and the ring no other relay.
+    const relay = await start();
+    expect((await fetch(`${relay.url}/health/ready`)).status).toBe(200);
   });
 
   it('says how to make a key ring when there is none', async () => {
