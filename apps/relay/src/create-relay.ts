@@ -72,14 +72,11 @@ async function assemble(
   const sodium = await loadSodium(log);
   const database = await openDatabase(configuration, { log, clock, metrics });
   closers.push(() => database.close());
-  const {
-    keyRing,
-    admin,
-    close: closeRing,
-  } = await openKeyRing(configuration.keyRing, {
+  const ring = await openKeyRing(configuration.keyRing, {
     ...{ sodium, clock, monotonic, log, random, database },
   });
-  closers.push(closeRing);
+  closers.push(() => ring.close());
+  const { keyRing, admin } = ring;
   const { tokenVault } = keyRing;
   const foundation = { clock, random, log, metrics, sodium, database, tokenVault };
   const unreadableTokens = new UnreadableTokens(foundation);
@@ -97,12 +94,8 @@ async function assemble(
   });
   closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
   const context = createContext({ ...foundation, keyRing, deliveries, quotas });
-  const checks = {
-    database: () => database.check(),
-    keys: keysReadiness(keyRing, [() => unreadableTokens.describe()]),
-    vendors: () => deliveries.readiness(),
-  };
-  const readiness = new Readiness(checks, log);
+  const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
+  const readiness = createReadiness(context, keys);
   const app = await createApp(context, { configuration, readiness });
   const doors: RunningService[] = [app];
   closers.push(() => stop(context, doors));
@@ -115,6 +108,16 @@ async function assemble(
   metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
   return { app, log, database, metrics, readiness };
+}
+
+function createReadiness(
+  { database, deliveries, log }: RelayContext,
+  keys: () => Promise<string | undefined>,
+): Readiness {
+  return new Readiness(
+    { database: () => database.check(), keys, vendors: () => deliveries.readiness() },
+    log,
+  );
 }
 
 type Foundation = Omit<RelayContext, 'servers' | 'registrations'>;
