@@ -160,7 +160,7 @@ export class ServerLoad {
   }
 
   async #lookAt(user: LoadUser): Promise<void> {
-    const form = new URLSearchParams({ event_types: '[]' });
+    const form = new URLSearchParams({ event_types: '[]', fetch_event_types: '["push_device"]' });
     const asked = await ask(`${this.#options.serverUrl()}/api/v1/register`, user.authorization, form);
     if (asked?.status !== 200) return;
     const devices = asked.body.push_devices as Record<string, JsonObject>;

@@ -4,9 +4,11 @@ import { apnsPolicy, fcmPolicy } from '../../../../apps/relay/src/deliveries/pol
 import {
   apnsRequest,
   apnsToken,
+  appsFor,
   type DeliveriesUnderTest,
   fcmRequest,
   startDeliveriesUnderTest,
+  topic,
 } from './deliveries-under-test.js';
 
 /** What one reason must lead to, by the vendors' own pages; delays in seconds, the least and the most. */
@@ -86,10 +88,23 @@ const apns: Record<string, Expectation> = {
   Shutdown: apnsServerError,
 };
 
+const topicOf = (reason: string): string => `org.example.${reason}`;
 const time = { now: Date.UTC(2026, 0, 5, 12) };
 let relay: DeliveriesUnderTest;
 beforeAll(async () => {
-  relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
+  relay = await startDeliveriesUnderTest({
+    clock: () => time.now,
+    timings: { delayDivisor: 1 },
+    apps: (vendors) => {
+      const {
+        fcm,
+        apns: [entry],
+      } = appsFor(vendors);
+      // Each named, so that each is an app of its own.
+      const apps = [...Object.keys(apns), 'new403', 'new418', 'new599', 'page403', 'page410', 'page502'];
+      return { fcm, apns: [{ ...entry, topics: [topic, ...apps.map(topicOf)] }] };
+    },
+  });
 });
 // What one test leaves queued would be tried during the next.
 afterEach(() => dropJobs());
@@ -170,7 +185,7 @@ describe('what APNs says', () => {
     async (reason, expected, index) => {
       const token = apnsToken(1000 + index);
       // An app of its own, so that one app's refused credential holds back no other test.
-      const device = await relay.addApns(token, { appId: `org.example.${reason}` });
+      const device = await relay.addApns(token, { appId: topicOf(reason) });
       await relay.faults([{ vendor: 'apns', token, reason, ...expected.script }]);
       await expectOutcome('apns', reason, expected, device, apnsRequest(device));
     },
@@ -194,7 +209,7 @@ describe('a reason that nobody knows', () => {
       const device =
         vendor === 'fcm'
           ? await relay.addFcm(token)
-          : await relay.addApns(token, { appId: `org.example.new${status}` });
+          : await relay.addApns(token, { appId: topicOf(`new${status}`) });
       await relay.faults([{ vendor, token, status, reason: 'BrandNew' }]);
       const { body } = await relay.notify([vendor === 'fcm' ? fcmRequest(device) : apnsRequest(device)]);
       expect(body.results[0]).toMatchObject({ status: outcome, ...(fault !== undefined && { fault }) });
@@ -223,7 +238,7 @@ describe('an answer that is not in the words of the vendor', () => {
     const device =
       vendor === 'fcm'
         ? await relay.addFcm(`page-${status}`)
-        : await relay.addApns(apnsToken(2000 + status), { appId: `org.example.page${status}` });
+        : await relay.addApns(apnsToken(2000 + status), { appId: topicOf(`page${status}`) });
     await relay.faults([{ vendor, status, reason: 'Any', body: notes[note] }]);
     const { body } = await relay.notify([vendor === 'fcm' ? fcmRequest(device) : apnsRequest(device)]);
     expect(body.results[0]).toMatchObject({ status: outcome, reason: 'UNKNOWN' });

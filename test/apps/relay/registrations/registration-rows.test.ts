@@ -202,7 +202,7 @@ it('opens no box that is longer than any registration', () => {
   expect(decodeSealedRegistration(`${longest}AAAA`)).toBeUndefined();
 });
 
-it('remembers ten thousand opened tokens and no more', () => {
+it('remembers the ten thousand opened tokens that were used last', () => {
   const vault = createNodeTokenVault();
   let opens = 0;
   const open = (sealed: string) => {
@@ -215,5 +215,7 @@ it('remembers ten thousand opened tokens and no more', () => {
   expect(opens).toBe(10_000);
   remembering.open('one more', 'place');
   remembering.open('token 0', 'place');
+  expect(opens).toBe(10_001);
+  remembering.open('token 1', 'place');
   expect(opens).toBe(10_002);
 });
