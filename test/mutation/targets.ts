@@ -87,6 +87,7 @@ const keyring: Table = [
   ['check-key-ring', 'guards', 'at-rest'],
   ['document-secrets', 'ring-bytes'],
   ['private-base64', 'ring-bytes'],
+  ['openers', 'keys-readiness', 'live-ring'],
   ['wipe-key-ring', 'live-ring', 'ring-bytes'],
   ['age-file', 'ring-bytes'],
   ['age-passphrase', 'at-rest'],

@@ -3,13 +3,14 @@ import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/pr
 import { CommandError } from '@waxwing/service/command-line';
 import type { AnyOperation } from '@waxwing/service/http';
 import { type buildConnector, Client } from 'undici';
+import type { z } from 'zod';
 import { connectToSocket } from './connect-to-socket.js';
 import { operatorHeader } from './operator.js';
 import { describeDistrust, ownUid, readSocketFacts } from './trusted-socket.js';
 
 /** What a command asks of the relay. */
-export interface AdminQuestion {
-  readonly declared: Pick<AnyOperation, 'method' | 'path'>;
+export interface AdminQuestion<Answer extends z.ZodObject = z.ZodObject> {
+  readonly declared: Pick<AnyOperation, 'method' | 'path'> & { readonly answer: Answer };
   /** Its parameters, as text. */
   readonly form: Readonly<Record<string, string>>;
   /** Who asks, for the audit log. */
@@ -19,6 +20,8 @@ export interface AdminQuestion {
 const maximumAnswerBytes = 1024 * 1024;
 const silenceMilliseconds = 30_000;
 const wentAway = 'The relay went away before it answered: see its log, then try again.';
+const isOfOtherVersion =
+  'The relay that runs does not know this command: restart it with the version that the command is of.';
 
 interface Answer {
   readonly status: number;
@@ -26,17 +29,21 @@ interface Answer {
 }
 
 /**
- * The running relay's answer, without `result` and `msg`; `undefined` when none listens at `path`. Nothing is sent before
+ * The fields of the running relay's answer that the operation declares; `undefined` when none listens at `path`. Nothing is sent before
  * it is certain that nobody else than this user or root listens there: a question may hold a private key.
  * @throws CommandError when it refuses, is not trusted, or goes away.
  */
-export async function askAdminSocket(path: string, question: AdminQuestion): Promise<JsonObject | undefined> {
+export async function askAdminSocket<Answer extends z.ZodObject>(
+  path: string,
+  question: AdminQuestion<Answer>,
+): Promise<z.output<Answer> | undefined> {
   const socket = await connectTrusted(path);
   if (socket === undefined) return undefined;
   const { status, fields } = await ask(socket, question);
   if (status !== 200) throw new CommandError(refusalSentence(status, fields));
-  const { result: _, msg: __, ...answer } = fields;
-  return answer;
+  const answer = question.declared.answer.safeParse(fields);
+  if (!answer.success) throw new CommandError(isOfOtherVersion);
+  return answer.data;
 }
 
 async function ask(socket: Socket, { declared, form, operatorName }: AdminQuestion): Promise<Answer> {
@@ -89,7 +96,7 @@ function refusalSentence(status: number, { msg }: JsonObject): string {
       return `The relay could not do it now (${msg}): see its log, then try again.`;
     case 404:
     case 405:
-      return 'The relay that runs does not know this command: restart it with the version that the command is of.';
+      return isOfOtherVersion;
     default:
       return typeof msg === 'string' ? msg : wentAway;
   }

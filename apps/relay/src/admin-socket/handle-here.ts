@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { Operation, RawAnswer, RequestHead } from '@waxwing/service/http';
+import type { Operation, RequestHead } from '@waxwing/service/http';
 import type { z } from 'zod';
 import type { AdminQuestion } from './ask-admin-socket.js';
 import type { Operator } from './operator.js';
@@ -17,12 +17,12 @@ const noHead: RequestHead = {
   setActor: () => undefined,
 };
 
-/** Does what is asked in this process, where no relay runs. @throws whatever the operation refuses with. */
-export function handleHere<Context, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
+/** Does what is asked in this process, where no relay runs; the answer's fields. @throws whatever the operation refuses with. */
+export async function handleHere<Context, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   context: Context,
   { declared, form, operatorName }: Asked<Operation<Context, Operator, Parameters, Answer>>,
-): Promise<z.input<Answer> | RawAnswer> {
-  return declared.handle(context, {
+): Promise<z.output<Answer>> {
+  const answer = await declared.handle(context, {
     actor: { name: operatorName },
     parameters: declared.parameters.parse(form),
     head: noHead,
@@ -30,4 +30,5 @@ export function handleHere<Context, Parameters extends z.ZodObject, Answer exten
     signal: AbortSignal.any([]),
     file: undefined,
   });
+  return declared.answer.parse(answer);
 }

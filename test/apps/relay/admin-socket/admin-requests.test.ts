@@ -220,6 +220,7 @@ describe('a command whose relay is not well', () => {
     [405, '{"msg":"Method not allowed"}', 'does not know this command: restart it'],
     [408, '{"error":"Request Timeout"}', wentAway],
     [400, '{"msg":"Key 1 is the primary key: rotate first."}', 'Key 1 is the primary key: rotate first.'],
+    [200, '{"result":"success","msg":""}', 'does not know this command: restart it'],
     [200, 'rubbish', wentAway],
     [200, '[]', wentAway],
   ])('answers a person with a sentence when it is told %i %s', async (status, body, sentence) => {

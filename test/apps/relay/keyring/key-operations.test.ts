@@ -69,6 +69,17 @@ describe('the operations on the key ring', () => {
     for (const secret of secrets) expect(written.includes(secret)).toBe(false);
   });
 
+  it('keep what is brought to them in secret: neither a refusal nor the log quotes it', async () => {
+    const privateKey = Buffer.alloc(32, 'p').toString('base64');
+    const file = JSON.stringify({ [Buffer.alloc(32, 'q').toString('base64')]: privateKey });
+    const imported = await ask('POST', '/admin/api/keys/import', { file });
+    const recovered = await ask('POST', '/admin/api/keys/rotate-signing-key', {
+      recovery_private_key: privateKey,
+    });
+    expect([imported.code, recovered.code]).toEqual(['BAD_REQUEST', 'BAD_REQUEST']);
+    expect(imported.text + recovered.text + logged()).not.toContain(privateKey);
+  });
+
   it('change nothing when they are only to say what they would, and otherwise name who asked in the audit log', async () => {
     const { stored } = await disk.keeper.read();
     const preview = await ask('POST', '/admin/api/keys/rotate', { dry_run: 'true' });

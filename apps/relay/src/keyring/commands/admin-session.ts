@@ -18,10 +18,8 @@ export async function runKeyOperation<Parameters extends z.ZodObject, Answer ext
 ): Promise<z.output<Answer>> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   const question = { declared, form, operatorName: actorName() };
-  const answer =
-    (await askAdminSocket(configuration.adminSocket, question)) ??
-    (await withKeyAdmin(terminal, configuration, (admin) => handleHere(admin, question)));
-  return declared.answer.parse(answer);
+  const answer = await askAdminSocket(configuration.adminSocket, question);
+  return answer ?? (await withKeyAdmin(terminal, configuration, (admin) => handleHere(admin, question)));
 }
 
 /** Works on the ring right here. */
