@@ -42,7 +42,7 @@ describe('what belongs together is stored together or not at all', () => {
     test.relay.otherwise(registered(7));
     await test.settle();
     for (const [change, table] of [
-      ['insert on', 'events'],
+      ['insert on', 'queued_events'],
       ['delete on', 'jobs'],
       ['update on', 'push_devices'],
     ] as const) {
