@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import { relayAdminApi, relayAdminOperations, relayApi, relayOperations } from '@waxwing/relay';
 import { serverApi, serverOperations } from '@waxwing/server';
 import { type AnyOperation, codesOf, createHttpApp, openApiDocument } from '@waxwing/service/http';
@@ -5,6 +6,7 @@ import { Metrics } from '@waxwing/service/metrics';
 import { describe, expect, it } from 'vitest';
 import { bindRelayAdminOperations } from '../../apps/relay/src/operations.js';
 import { createMemoryLog } from '../support/memory-log.js';
+import { declaredLines, missingCodes } from '../support/provoked-codes.js';
 import { sqliteBackend } from '../support/test-databases.js';
 import { keyAdminOnDisk } from './relay/admin-socket/admin-socket-under-test.js';
 import { basic, startRelayUnderTest } from './relay/relay-under-test.js';
@@ -64,6 +66,15 @@ const apps = [
     },
   },
 ];
+
+it('tells those who watch the whole run which codes are declared, and they miss what no test provokes', () => {
+  const lines = apps.flatMap(({ operations }) => declaredLines(operations));
+  const file = process.env.WAXWING_PROVOKED_CODES;
+  if (file !== undefined) appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
+  expect(lines).toContain('declared DELETE /api/v1/events BAD_EVENT_QUEUE_ID');
+  expect(missingCodes(['declared GET /a X', 'declared GET /a Y', 'GET /a X'])).toEqual(['GET /a Y']);
+  expect(missingCodes([])).toHaveLength(1);
+});
 
 describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operations, start }) => {
   it('is the one under docs', async () => {

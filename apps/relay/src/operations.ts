@@ -33,6 +33,8 @@ export const relayApi = {
   title: 'Waxwing relay',
   description: 'Takes sealed push registrations and encrypted notifications from servers, for one app.',
   version: '1',
+  // Servers take a 429 for final, and try again after a 503.
+  statuses: { RATE_LIMIT_HIT: 503 },
 };
 
 /** The same of the document that the admin socket serves. */

@@ -4,8 +4,8 @@ import type { PushActor, ServerPushOptions } from './server-push-options.js';
 
 /** Requesters that are people: bots have no phones. */
 export const person: ActorKind<Pick<ServerPushOptions, 'authenticate'>, PushActor> = {
-  name: 'user',
-  description: "A user's e-mail address and API key.",
+  name: 'person',
+  description: "A person's e-mail address and API key; bots are refused.",
   codes: ['BAD_REQUEST', 'INVALID_API_KEY', 'UNAUTHORIZED'],
   async authenticate({ authenticate }, head) {
     const actor = await authenticate(head);

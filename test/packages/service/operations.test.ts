@@ -101,6 +101,22 @@ describe('a path with parameters', () => {
     expect(declare).toThrow('GET /api/v1/messages/{message_id} declares no parameter message_id');
   });
 
+  it('cannot be that of an operation that takes JSON', () => {
+    const declare = () =>
+      operation({
+        method: 'PUT',
+        path: '/things/{id}',
+        summary: 'A thing.',
+        actor: anybody,
+        body: 'json',
+        parameters: z.object({ id: z.string() }),
+        answer: z.object({}),
+        codes: [],
+        handle: async () => ({}),
+      });
+    expect(declare).toThrow('PUT /things/{id} takes JSON: its path can have no parameters');
+  });
+
   it('may be asked with PUT, and leads to a fixed path first', async () => {
     const user: TestOperation = {
       method: 'PUT',
@@ -177,6 +193,23 @@ describe('parameters', () => {
       expect((await post({ loud: other })).msg).toBe('Invalid loud: must be true or false');
     }
   });
+});
+
+it.each([
+  ['that is not encoded', '/users/%ff'],
+  ['whose parameter is too long', `/users/${'x'.repeat(500)}`],
+])('a path %s is refused in the words of every other refusal', async (_what, url) => {
+  const server = await serve({
+    method: 'GET',
+    path: '/users/{id}',
+    parameters: z.object({ id: z.string() }),
+    handle: echo,
+  });
+  const answer = await server.inject(url);
+  expect([answer.statusCode, answer.json()]).toEqual([
+    400,
+    { result: 'error', code: 'BAD_REQUEST', msg: 'Bad request' },
+  ]);
 });
 
 it('an answer may be a stream, which is sent as it comes', async () => {

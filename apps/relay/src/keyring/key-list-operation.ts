@@ -19,6 +19,7 @@ export const getKeyList = operation({
   actor: anybody,
   parameters: noParameters,
   answer: keyListFields,
+  isCacheable: true,
   codes: [],
   async handle({ keyRing }: KeyListContext, { head }) {
     const { sequence, keyList, signature, signingPublicKey } = keyRing.publishedKeyList();

@@ -1,6 +1,6 @@
 import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { holdUser, user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { badEventQueue } from './bad-event-queue.js';
 import { deleteQueue, findQueue } from './event-queue-store.js';
@@ -24,6 +24,7 @@ export const deleteEventQueue = operation({
   ) {
     const now = clock();
     const isDeleted = await database.write(async (transaction) => {
+      await holdUser(transaction, actor);
       const isLive = (await findQueue(transaction.db, actor.id, queueId, now)) !== undefined;
       const isDeleted = await deleteQueue(transaction.db, actor.id, queueId);
       if (isDeleted) await queueListeners.notify(transaction, queueId);

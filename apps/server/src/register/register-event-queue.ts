@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@waxwing/protocol';
 import { operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { holdUser, user } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
 import { insertQueue } from '../event-queues/event-queue-store.js';
@@ -56,12 +56,14 @@ export const registerEventQueue = operation({
 
 async function makeQueue(
   { clock, database, queueListeners }: ServerContext,
-  { id: userId }: KnownUser,
+  actor: KnownUser,
   types: readonly string[] | undefined,
 ): Promise<string> {
   const queueId = randomUUID();
   const now = clock();
+  const { id: userId } = actor;
   await database.write(async (transaction) => {
+    await holdUser(transaction, actor);
     const surplus = await insertQueue(transaction.db, { queueId, userId, eventTypes: types }, now);
     for (const gone of surplus) await queueListeners.notify(transaction, gone);
   });

@@ -18,6 +18,7 @@ export const passOnKeyList = operation({
   actor: anybody,
   parameters: noParameters,
   answer: keyListFields,
+  isCacheable: true,
   codes: [
     'PUSH_SERVICE_NOT_CONFIGURED',
     'NOT_FOUND',

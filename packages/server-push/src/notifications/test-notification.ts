@@ -37,7 +37,7 @@ export const testNotification = operation({
     'INTERNAL_SERVER_ERROR_ON_BOUNCER',
     'ADMIN_ACTION_REQUIRED',
   ],
-  async handle(context: Context, { actor: { userId }, parameters, signal }) {
+  async handle(context: Context, { actor: { hold, userId }, parameters, signal }) {
     const { clock, database, log, sender, testing } = context;
     const { push_account_id: id } = parameters;
     if (sender === undefined) throw new ProtocolError('PUSH_SERVICE_NOT_CONFIGURED');
@@ -46,7 +46,10 @@ export const testNotification = operation({
     if (devices.length === 0) throw new ProtocolError('NO_ACTIVE_PUSH_DEVICE');
     const now = clock();
     const waitSeconds = await testing.run(userId, () =>
-      database.write((transaction) => takeTestNotification(transaction, userId, devices, now)),
+      database.write(async (transaction) => {
+        await hold(transaction);
+        return takeTestNotification(transaction, userId, devices, now);
+      }),
     );
     if (waitSeconds !== undefined) throw rateLimitHit('test notification', waitSeconds);
     const content = { type: 'test', time: unixSeconds(now) } as const;

@@ -8,7 +8,7 @@ export interface Answered {
   readonly httpStatus: number;
   /** `undefined` for a success. */
   readonly code: ErrorCode | undefined;
-  /** The fields of a success beside `result` and `msg`; `undefined` for a refusal and for raw answers. */
+  /** The fields of a success beside `result` and `msg`; `undefined` for a refusal, and where a raw answer does not say. */
   readonly fields: unknown;
 }
 

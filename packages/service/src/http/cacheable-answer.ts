@@ -19,7 +19,8 @@ export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: Ca
   const headers = { etag, 'cache-control': `public, max-age=${answer.maximumAgeSeconds}` };
   if (namesEtag(request.header('if-none-match'), etag)) return new RawAnswer(304, headers, undefined);
   const body = `${stringifyJson({ result: 'success', msg: '', ...answer.fields })}\n`;
-  return new RawAnswer(200, { ...headers, 'content-type': 'application/json; charset=utf-8' }, body);
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  return new RawAnswer(200, { ...headers, ...type }, body, answer.fields);
 }
 
 function namesEtag(ifNoneMatch: string | undefined, etag: string): boolean {

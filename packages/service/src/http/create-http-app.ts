@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { errorCodes, type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../logging/create-logger.js';
@@ -86,6 +87,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     genReqId: requestIds(),
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: maximumPathParameterCharacters },
+    frameworkErrors: (error, _request, reply) => answerUnrouted(error, reply.raw),
     serverFactory: (handle) => connections.serve(handle),
     // A long poll must not hold up closing: it is answered through its abort signal instead.
     forceCloseConnections: 'idle',
@@ -208,8 +210,8 @@ function sendAnswer(
   answer: JsonObject | RawAnswer,
 ): FastifyReply {
   if (answer instanceof RawAnswer) {
-    const { body, headers, httpStatus } = answer;
-    tellAnswered(() => ({ declared, httpStatus, code: undefined, fields: undefined }));
+    const { body, fields, headers, httpStatus } = answer;
+    tellAnswered(() => ({ declared, httpStatus, code: undefined, fields }));
     return reply.code(httpStatus).headers(headers).send(body);
   }
   tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
@@ -217,6 +219,12 @@ function sendAnswer(
   const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
   const text = stringifyJson({ result: 'success', msg: '', ...answer, ...extra });
   return reply.header('cache-control', 'no-store').type(json).send(`${text}\n`);
+}
+
+/** Refuses what has no path that the router can read; no hook has seen it. */
+function answerUnrouted(error: Error, response: ServerResponse): void {
+  const { body, headers, httpStatus } = errorAnswer(toProtocolError(error));
+  response.writeHead(httpStatus, { ...headers, 'content-type': json }).end(body);
 }
 
 interface Failure {

@@ -7,18 +7,27 @@ export interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly version: string;
+  /** HTTP statuses of codes that the app answers otherwise than the catalogue says. */
+  readonly statuses?: Partial<Record<ErrorCode, number>>;
 }
 
 type Node = Record<string, unknown>;
+type Statuses = NonNullable<OpenApiInfo['statuses']>;
 
 const jsonSchemaDialect = 'https://json-schema.org/draft/2020-12/schema';
 
 /** The OpenAPI 3.1 document of operations, made from what they declare; the same text for the same operations. */
-export function openApiDocument(info: OpenApiInfo, operations: readonly AnyOperation[]): JsonObject {
+export function openApiDocument(
+  { statuses = {}, ...info }: OpenApiInfo,
+  operations: readonly AnyOperation[],
+): JsonObject {
   const paths: Record<string, Node> = {};
   const security: Record<string, Node> = {};
   for (const declared of operations) {
-    const path = { ...paths[declared.path], [declared.method.toLowerCase()]: describeOperation(declared) };
+    const path = {
+      ...paths[declared.path],
+      [declared.method.toLowerCase()]: describeOperation(declared, statuses),
+    };
     paths[declared.path] = path;
     const { actor } = declared;
     if (actor.authenticate === undefined) continue;
@@ -28,7 +37,7 @@ export function openApiDocument(info: OpenApiInfo, operations: readonly AnyOpera
   const document = {
     openapi: '3.1.1',
     jsonSchemaDialect,
-    info: { ...info },
+    info,
     paths: sorted,
     components: { securitySchemes: security, schemas: { Error: errorSchema } },
   };
@@ -52,7 +61,7 @@ const errorSchema: Node = {
   },
 };
 
-function describeOperation(declared: AnyOperation): Node {
+function describeOperation(declared: AnyOperation, statuses: Statuses): Node {
   const { actor, answer, method, path, summary } = declared;
   const inBody = method !== 'GET';
   const names = Object.keys(declared.parameters.shape);
@@ -75,7 +84,10 @@ function describeOperation(declared: AnyOperation): Node {
         description: 'Success',
         content: { 'application/json': { schema: answerSchema(answer) } },
       },
-      ...refusals(codesOf(declared)),
+      ...(declared.isCacheable === true && {
+        304: { description: 'What `If-None-Match` names has not changed.' },
+      }),
+      ...refusals(codesOf(declared), statuses),
     },
   };
 }
@@ -149,10 +161,10 @@ function answerSchema(answer: z.ZodObject): Node {
   };
 }
 
-function refusals(codes: readonly ErrorCode[]): Node {
+function refusals(codes: readonly ErrorCode[], statuses: Statuses): Node {
   const byStatus: Record<string, ErrorCode[]> = {};
   for (const code of codes) {
-    const { httpStatus } = errorCodes[code];
+    const httpStatus = statuses[code] ?? errorCodes[code].httpStatus;
     byStatus[httpStatus] = [...(byStatus[httpStatus] ?? []), code];
   }
   return Object.fromEntries(

@@ -66,15 +66,19 @@ export class RawAnswer {
   readonly headers: Readonly<Record<string, string>>;
   /** `undefined` where the status has none. A stream is sent as it comes. */
   readonly body: string | Readable | undefined;
+  /** What a body of JSON holds beside `result` and `msg`, where it is known: it is held against what is declared. */
+  readonly fields: JsonObject | undefined;
 
   constructor(
     httpStatus: number,
     headers: Readonly<Record<string, string>>,
     body: string | Readable | undefined,
+    fields?: JsonObject,
   ) {
     this.httpStatus = httpStatus;
     this.headers = headers;
     this.body = body;
+    this.fields = fields;
   }
 }
 
@@ -104,6 +108,8 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   readonly bodyLimitBytes?: number;
   /** The fields of the answer beside `result` and `msg`. */
   readonly answer: Answer;
+  /** Whether whoever has the answer already is answered 304. */
+  readonly isCacheable?: boolean;
   /** What `handle` refuses with, beside what its actor and parameters are refused with. */
   readonly codes: readonly ErrorCode[];
   /** Of an actor's requests with the same lane only the newest is kept; none where `undefined` is answered. */
@@ -132,7 +138,11 @@ export const noAnswer = z.object({});
 export function operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   declared: Operation<Context, Actor, Parameters, Answer>,
 ): Operation<Context, Actor, Parameters, Answer> {
-  for (const name of pathParameters(declared.path)) {
+  const inPath = pathParameters(declared.path);
+  if (declared.body === 'json' && inPath.length > 0) {
+    throw new Error(`${declared.method} ${declared.path} takes JSON: its path can have no parameters`);
+  }
+  for (const name of inPath) {
     if (name in declared.parameters.shape) continue;
     throw new Error(`${declared.method} ${declared.path} declares no parameter ${name}`);
   }

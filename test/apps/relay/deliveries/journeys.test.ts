@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import {
   apnsRequest,
   apnsToken,
@@ -217,6 +218,13 @@ describe('a notify request', () => {
       [403, 'MISSING_REMOTE_REALM'],
     ]);
     expect(answers[1]?.body.msg).toBe('Invalid push_requests.0.device_id: must be an integer');
+  });
+
+  it('is refused for the realm of another server', async () => {
+    const realm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
+    await addServer(relay.database, { name: 'another', realmUuids: [realm] }, Date.now());
+    const { status, body } = await relay.notify([], { body: { realm_uuid: realm } });
+    expect([status, body.code]).toEqual([403, 'REMOTE_REALM_SERVER_MISMATCH_ERROR']);
   });
 
   it('keeps tokens and ciphertext out of the log', async () => {
