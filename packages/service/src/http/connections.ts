@@ -25,6 +25,10 @@ const maximumSurplusConnections = 100;
 const surplusMilliseconds = 5000;
 /** Requests on one connection that wait for the answer to the one before; one more ends the connection. */
 const maximumPipelinedRequests = 100;
+/** Of everybody so many may wait for each request that may be in flight: their heads and bodies are in memory already. */
+const pipelinedPart = 1 / 10;
+/** A head of thousands of tiny fields takes ten times its bytes; what is beyond these is left out. */
+const maximumHeaderFields = 100;
 
 // A property, because a weak map of all requests keeps the garbage collector busy.
 const exchangeKey = Symbol('exchange');
@@ -82,6 +86,7 @@ export class Connections {
       },
       (request, response) => this.#receive(request, response, handle),
     );
+    server.maxHeadersCount = maximumHeaderFields;
     server.on('connection', (socket) => this.#admit(socket));
     server.on('clientError', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') onRefusal('timeout');
@@ -186,7 +191,7 @@ export class Connections {
       this.#start(connection, { exchange, handle, isFollowing: false });
       return;
     }
-    const mayWait = this.#pipelined < this.#options.limits.maximumRequestsInFlight;
+    const mayWait = this.#pipelined < this.#options.limits.maximumRequestsInFlight * pipelinedPart;
     if (!mayWait || connection.waiting.length >= maximumPipelinedRequests) {
       this.#options.onRefusal('pipelining');
       this.#cut(connection);
