@@ -13,9 +13,9 @@ export interface Scale {
 /** What shows a mistake in minutes. */
 export const gateScale: Scale = {
   floodRequests: 1000,
-  silentConnections: 20_000,
+  silentConnections: 4000,
   cutRounds: 1,
-  measuredRequests: 100,
+  measuredRequests: 60,
 };
 
 /** What a process needs to have seen all of it once. */
