@@ -7,7 +7,7 @@ import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { RelaySettings, ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
-import { createPublisher } from './event-queues/publish-events.js';
+import { createPublisher, publishEach } from './event-queues/publish-events.js';
 import { QueueListeners } from './event-queues/queue-listeners.js';
 import { openServerDatabase } from './open-database.js';
 import { bindServerOperations } from './operations.js';
@@ -74,11 +74,17 @@ async function assemble(
   const queueListeners = await QueueListeners.open(database.signals);
   closers.push(async () => queueListeners.close());
   const realm = await readRealm(database, configuration.realm, clock());
-  const foundation = { clock, random, log, metrics, database, queueListeners, realm };
+  const publish = createPublisher(queueListeners, clock);
+  const foundation = { clock, random, log, metrics, database, queueListeners, realm, publish };
   const serverPush = await mountServerPush(foundation, { configuration, relay, timings });
   closers.push(() => serverPush.close());
   const { longPollTimeoutSeconds = defaultLongPollTimeoutSeconds } = timings;
-  const context: ServerContext = { ...foundation, serverPush, longPollTimeoutSeconds };
+  const context: ServerContext = {
+    ...foundation,
+    publish: publishEach(publish),
+    serverPush,
+    longPollTimeoutSeconds,
+  };
   const readiness = new Readiness({ database: () => database.check() }, log);
   const app = await createHttpApp({
     log,
@@ -100,6 +106,7 @@ async function assemble(
 interface Foundation extends Pick<ServerContext, 'clock' | 'log' | 'database' | 'queueListeners' | 'realm'> {
   readonly random: () => number;
   readonly metrics: Metrics;
+  readonly publish: ReturnType<typeof createPublisher>;
 }
 
 interface Mounting {
@@ -112,16 +119,19 @@ async function mountServerPush(
   foundation: Foundation,
   { configuration: { registrationsPerHour }, relay, timings: { relayTimeoutMilliseconds } }: Mounting,
 ): Promise<ServerPush> {
-  const { queueListeners, clock, database, log } = foundation;
+  const { database, log } = foundation;
   const { sodium, nativeUnavailableReason } = await loadFastestSodium();
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
   return createServerPush({
     ...foundation,
     authenticate: async (head) => {
       const user = await authenticateUser(database, head);
-      return { userId: user.id, isBot: user.isBot, hold: (transaction) => holdUser(transaction, user) };
+      return {
+        userId: user.id,
+        isBot: user.isBot,
+        hold: async (transaction) => void (await holdUser(transaction, user)),
+      };
     },
-    publish: createPublisher(queueListeners, clock),
     relay,
     registrationsPerHour,
     sodium,

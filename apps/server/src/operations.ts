@@ -9,12 +9,14 @@ import type { ServerContext } from './context.js';
 import { deleteEventQueue } from './event-queues/delete-event-queue.js';
 import { getEvents } from './event-queues/get-events.js';
 import { registerEventQueue } from './event-queues/register-event-queue.js';
+import { listUserGroups } from './groups/list-user-groups.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [
   registerEventQueue,
   getEvents,
   deleteEventQueue,
+  listUserGroups,
 ];
 
 /** Every operation of the server. */

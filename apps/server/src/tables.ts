@@ -1,12 +1,21 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
+import type { Transaction } from 'kysely';
 import { createEventQueues, type EventQueueTables } from './event-queues/event-queue-tables.js';
-import { createRealm, type RealmTables } from './realm/realm-tables.js';
+import { addRoleGroups, createGroups, type GroupTables } from './groups/group-tables.js';
+import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
+import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
 import { createUsers, type UserTables } from './users/user-tables.js';
 
 /** The tables of all folders, and those of the server's half of push. Instants in Unix milliseconds. */
-export interface ServerTables extends RealmTables, UserTables, EventQueueTables, ServerPushTables {}
+export interface ServerTables
+  extends RealmTables,
+    UserTables,
+    GroupTables,
+    PermissionTables,
+    EventQueueTables,
+    ServerPushTables {}
 
 export type ServerDatabase = DatabaseWithJobs<ServerTables>;
 export type ServerTransaction = WriteTransaction<ServerTables>;
@@ -20,6 +29,15 @@ const ownMigrations: MigrationSet = {
         await createRealm(db);
         await createUsers(db);
         await createEventQueues(db);
+      },
+    },
+    '0002-groups-and-settings': {
+      async up(db) {
+        await createGroups(db);
+        await createPermissions(db);
+        await createRealmSettings(db);
+        // A migration is given a database of which its types know nothing.
+        await addRoleGroups(db as Transaction<ServerTables>);
       },
     },
   },

@@ -1,8 +1,8 @@
-import { stringifyJson } from '@waxwing/protocol';
+import { type JsonObject, stringifyJson } from '@waxwing/protocol';
 import type { PublishEvent } from '@waxwing/server-push';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Transaction } from 'kysely';
-import type { ServerTables } from '../tables.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
 import {
   deleteQueue,
   type EventQueueRow,
@@ -30,6 +30,18 @@ export function createPublisher(queueListeners: QueueListeners, clock: Clock): P
       await append(db, queue, text);
       await queueListeners.notify(transaction, queue.queue_id);
     }
+  };
+}
+
+/** Events and who gets each. */
+export type Publish = (
+  transaction: ServerTransaction,
+  published: readonly { readonly event: JsonObject; readonly audience: readonly number[] }[],
+) => Promise<void>;
+
+export function publishEach(publish: PublishEvent<ServerTables>): Publish {
+  return async (transaction, published) => {
+    for (const { event, audience } of published) await publish(transaction, event, audience);
   };
 }
 

@@ -91,20 +91,26 @@ export async function storeApiKeyHash(
   await db.updateTable('users').set({ api_key_hash: hash }).where('id', '=', id).execute();
 }
 
-/** Whether a user is active and has its key still; what would change that waits for the end of the transaction then. */
+/**
+ * A user as it is now, if it is active and has its key still; what would change that, or its role, waits for the end of
+ * the transaction then.
+ */
 export async function lockUser(
   { db }: ServerTransaction,
   { id, apiKeyHash }: Pick<KnownUser, 'id' | 'apiKeyHash'>,
-): Promise<boolean> {
-  const row = await db
-    .selectFrom('users')
-    .select('id')
+): Promise<KnownUser | undefined> {
+  const row = await activeUsers(db)
     .where('id', '=', id)
     .where('api_key_hash', '=', apiKeyHash)
-    .where('is_active', '=', 1)
     .modifyEnd(keepingRows(db))
     .executeTakeFirst();
-  return row !== undefined;
+  return row && toKnownUser(row);
+}
+
+/** The ids of all active users and bots. */
+export async function activeUserIds(db: Reader): Promise<number[]> {
+  const rows = await db.selectFrom('users').select('id').where('is_active', '=', 1).execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Deactivates a user and the bots that belong to it; their ids. */

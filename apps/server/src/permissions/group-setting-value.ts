@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+
+/** A permission's value: a group's id, or users and groups of its own. */
+export type GroupSettingValue = number | OwnMembers;
+
+/** Users and groups that are no group of their own; ids ascend, none is there twice, and it is no group's equal. */
+export interface OwnMembers {
+  readonly directMembers: readonly number[];
+  readonly directSubgroups: readonly number[];
+}
+
+/** A change of a permission as it was asked for. */
+export interface SettingWish {
+  readonly new: GroupSettingValue;
+  /** What the value should be before; `undefined` where the requester does not mind. */
+  readonly old: GroupSettingValue | undefined;
+}
+
+const id = z.number('must be an integer').int('must be an integer').positive('must be positive');
+const ids = z.array(id, 'must be a list of ids');
+
+/** As it comes over the wire; not collapsed yet. */
+const parts = z
+  .object({ direct_members: ids, direct_subgroups: ids }, 'must be a group id, or members and subgroups')
+  .transform(
+    ({ direct_members, direct_subgroups }): GroupSettingValue => ({
+      directMembers: direct_members,
+      directSubgroups: direct_subgroups,
+    }),
+  );
+
+/** A permission's value on the wire. */
+export const groupSettingValueShape = z.union([id, parts], 'must be a group id, or members and subgroups');
+
+/** What changes a permission on the wire: `{new, old}`, where `old` may be left out. */
+export const settingWishShape = z
+  .object({ new: groupSettingValueShape, old: groupSettingValueShape.optional() }, 'must have new')
+  .transform((wish): SettingWish => ({ new: wish.new, old: wish.old }));
+
+/** A permission's value in an answer. */
+export const groupSettingAnswer = z.union([
+  z.number().int(),
+  z.object({ direct_members: z.array(z.number().int()), direct_subgroups: z.array(z.number().int()) }),
+]);
+
+/**
+ * The one form of a value that means the same: a single group and no members is that group, nothing at all is
+ * `nobodyId`, and the rest is in ascending order without repetition. A single member stays what it is.
+ */
+export function collapse(value: GroupSettingValue, nobodyId: number): GroupSettingValue {
+  if (typeof value === 'number') return value;
+  const directMembers = ascending(value.directMembers);
+  const directSubgroups = ascending(value.directSubgroups);
+  if (directMembers.length > 0 || directSubgroups.length > 1) return { directMembers, directSubgroups };
+  return directSubgroups[0] ?? nobodyId;
+}
+
+/** Whether two collapsed values are the same: a group's id never equals members and subgroups. */
+export function sameValue(one: GroupSettingValue, other: GroupSettingValue): boolean {
+  return isDeepStrictEqual(one, other);
+}
+
+/** The value as answers and events have it. */
+export function writeValue(value: GroupSettingValue): z.input<typeof groupSettingAnswer> {
+  if (typeof value === 'number') return value;
+  return { direct_members: [...value.directMembers], direct_subgroups: [...value.directSubgroups] };
+}
+
+/** The groups that a value names. */
+export function groupsIn(value: GroupSettingValue): readonly number[] {
+  return typeof value === 'number' ? [value] : value.directSubgroups;
+}
+
+/** The users that a value names. */
+export function usersIn(value: GroupSettingValue): readonly number[] {
+  return typeof value === 'number' ? [] : value.directMembers;
+}
+
+function ascending(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)].sort((a, b) => a - b);
+}
