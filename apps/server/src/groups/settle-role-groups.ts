@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import { ascendingIds } from '../permissions/ascending-ids.js';
 import { idsByGroup } from '../permissions/ids-by-group.js';
 import { fullMembersGroup, roleGroups } from '../permissions/role-groups.js';
 import type { ServerTables } from '../tables.js';
@@ -71,5 +72,5 @@ function byGroup(op: MembershipChange['op'], rows: readonly MembershipRow[]): Me
   const groups = idsByGroup(rows.map(({ group_id, user_id }) => ({ group_id, id: user_id })));
   return [...groups]
     .sort(([a], [b]) => a - b)
-    .map(([groupId, userIds]) => ({ op, groupId, userIds: [...userIds].sort((a, b) => a - b) }));
+    .map(([groupId, userIds]) => ({ op, groupId, userIds: ascendingIds(userIds) }));
 }

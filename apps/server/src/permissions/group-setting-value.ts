@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { ascendingIds } from './ascending-ids.js';
 
-/** A permission's value: a group's id, or users and groups of its own. */
-export type GroupSettingValue = number | OwnMembers;
-
-/** Users and groups that are no group of their own; ids ascend, none is there twice, and it is no group's equal. */
-export interface OwnMembers {
-  readonly directMembers: readonly number[];
-  readonly directSubgroups: readonly number[];
-}
+/**
+ * A permission's value: a group's id, or users and groups of its own. Where it is collapsed, those are no group's equal,
+ * and ascend.
+ */
+export type GroupSettingValue =
+  | number
+  | { readonly directMembers: readonly number[]; readonly directSubgroups: readonly number[] };
 
 /** A change of a permission as it was asked for. */
 export interface SettingWish {
@@ -50,8 +50,8 @@ export const groupSettingAnswer = z.union([
  */
 export function collapse(value: GroupSettingValue, nobodyId: number): GroupSettingValue {
   if (typeof value === 'number') return value;
-  const directMembers = ascending(value.directMembers);
-  const directSubgroups = ascending(value.directSubgroups);
+  const directMembers = ascendingIds(value.directMembers);
+  const directSubgroups = ascendingIds(value.directSubgroups);
   if (directMembers.length > 0 || directSubgroups.length > 1) return { directMembers, directSubgroups };
   return directSubgroups[0] ?? nobodyId;
 }
@@ -75,8 +75,4 @@ export function groupsIn(value: GroupSettingValue): readonly number[] {
 /** The users that a value names. */
 export function usersIn(value: GroupSettingValue): readonly number[] {
   return typeof value === 'number' ? [] : value.directMembers;
-}
-
-function ascending(numbers: readonly number[]): number[] {
-  return [...new Set(numbers)].sort((a, b) => a - b);
 }

@@ -1,5 +1,7 @@
+import { ascendingIds } from './ascending-ids.js';
+
 /** Groups as rules see them: who is in each directly, and which groups are nested in it directly. */
-export interface NestedGroup {
+interface NestedGroup {
   readonly memberIds: readonly number[];
   readonly subgroupIds: readonly number[];
 }
@@ -25,7 +27,7 @@ export function nestedMembers(groups: NestedGroups, groupId: number): number[] {
   for (const reached of reachedGroups(groups, groupId)) {
     for (const id of groups.get(reached)?.memberIds ?? []) members.add(id);
   }
-  return [...members].sort((a, b) => a - b);
+  return ascendingIds(members);
 }
 
 /** Whether somebody is in at least one of the groups. */

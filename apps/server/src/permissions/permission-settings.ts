@@ -88,7 +88,7 @@ export const realmPermissions = {
 } as const satisfies Rows;
 
 /** Who may do what in a channel. */
-export const channelPermissions = {
+const channelPermissions = {
   can_add_subscribers_group: {
     default: 'role:nobody',
     allowsNobody: true,
@@ -153,20 +153,22 @@ export const groupPermissions = {
 } as const satisfies Rows;
 
 /** Every setting whose value says who may do something, by what it is about. */
-export const permissionSettings = {
+const permissionSettings = {
   realm: realmPermissions,
   channel: channelPermissions,
   group: groupPermissions,
 } as const satisfies Record<PermissionLevel, Rows>;
 
-export type PermissionName<Level extends PermissionLevel> = keyof (typeof permissionSettings)[Level] & string;
+/** The name of a permission of that level, or of any of those levels. */
+export type PermissionName<Level extends PermissionLevel = PermissionLevel> = {
+  [Each in PermissionLevel]: keyof (typeof permissionSettings)[Each] & string;
+}[Level];
 
 /** The row of a setting. */
-export function permissionSetting<Level extends PermissionLevel>(
-  level: Level,
-  name: PermissionName<Level>,
-): PermissionSetting {
-  return (permissionSettings[level] as Rows)[name] as PermissionSetting;
+export function permissionSetting(level: PermissionLevel, name: PermissionName): PermissionSetting {
+  const row = (permissionSettings[level] as Rows)[name];
+  if (row === undefined) throw new Error(`there is no permission ${name} of a ${level}`);
+  return row;
 }
 
 /** The names of a level's settings, in order. */
@@ -204,7 +206,7 @@ function configurations(rows: Rows, creator: string): Record<string, PermissionC
 }
 
 /** One setting as clients read of it. */
-export interface PermissionConfiguration {
+interface PermissionConfiguration {
   readonly require_system_group: boolean;
   readonly allow_internet_group: boolean;
   readonly allow_nobody_group: boolean;

@@ -15,11 +15,13 @@ type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;
 
 /** Which permission is meant: of the organisation (`ownerId` is `wholeRealm`), of a channel, or of a group. */
-export interface PermissionKey<Level extends PermissionLevel = PermissionLevel> {
-  readonly level: Level;
-  readonly ownerId: number;
-  readonly name: PermissionName<Level>;
-}
+export type PermissionKey = {
+  [Level in PermissionLevel]: {
+    readonly level: Level;
+    readonly ownerId: number;
+    readonly name: PermissionName<Level>;
+  };
+}[PermissionLevel];
 
 /** The values of all permissions of one channel, one group, or the organisation. */
 export type PermissionValues<Level extends PermissionLevel> = Readonly<
@@ -81,9 +83,9 @@ export async function readPermissions<Level extends PermissionLevel>(
 }
 
 /** Stores a collapsed value, in place of the one before. The caller holds its owner, so that nobody else does the same. */
-export async function storePermission<Level extends PermissionLevel>(
+export async function storePermission(
   db: Writer,
-  { level, ownerId, name }: PermissionKey<Level>,
+  { level, ownerId, name }: PermissionKey,
   value: GroupSettingValue,
 ): Promise<void> {
   const row = await db

@@ -5,7 +5,7 @@ import { retentionParameter } from './retention-days.js';
 import { oneOf, secondsOrUnlimited, textOfAtMost, wholeNumber } from './setting-shapes.js';
 
 /** Who may change a setting: administrators, or owners alone. */
-export type SettingGuardian = 'administrator' | 'owner';
+type SettingGuardian = 'administrator' | 'owner';
 
 /** What is to be known of a setting of the organisation that is no permission. */
 export interface RealmSetting<Value> {
