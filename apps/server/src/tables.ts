@@ -3,7 +3,8 @@ import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-pus
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
 import { createEventQueues, type EventQueueTables } from './event-queues/event-queue-tables.js';
-import { addRoleGroups, createGroups, type GroupTables } from './groups/group-tables.js';
+import { addRoleGroups } from './groups/add-role-groups.js';
+import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
 import { createUsers, type UserTables } from './users/user-tables.js';

@@ -1,9 +1,5 @@
 import { addIdColumn, columnTypes } from '@waxwing/storage';
-import { type Generated, type Kysely, sql, type Transaction } from 'kysely';
-import { groupPermissions } from '../permissions/permission-settings.js';
-import { roleGroups } from '../permissions/role-groups.js';
-import type { ServerTables } from '../tables.js';
-import { settleRoleGroups } from './settle-role-groups.js';
+import { type Generated, type Kysely, sql } from 'kysely';
 
 /** Instants in Unix milliseconds, truth as 0 or 1. */
 export interface GroupTables {
@@ -64,33 +60,4 @@ async function createPairs(
     .addPrimaryKeyConstraint(`${table}_pair`, ['group_id', column])
     .execute();
   await db.schema.createIndex(`${table}_${column}`).on(table).column(column).execute();
-}
-
-/** Makes the groups by role, with the users who are there already; nobody may do anything with them. */
-export async function addRoleGroups(db: Transaction<ServerTables>): Promise<void> {
-  const ids = new Map<string, number>();
-  for (const { name, description, subgroup } of roleGroups) {
-    const values = { name, name_lower: name, description, is_system: 1, is_active: 1 };
-    const { id } = await db
-      .insertInto('user_groups')
-      .values({ ...values, creator_id: null, created_at: null })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    ids.set(name, id);
-    if (subgroup !== undefined) {
-      const subgroupId = ids.get(subgroup) as number;
-      await db.insertInto('user_group_subgroups').values({ group_id: id, subgroup_id: subgroupId }).execute();
-    }
-  }
-  const permissions = Object.entries(groupPermissions).flatMap(([name, { defaultForRoleGroups }]) =>
-    [...ids.values()].map((owner_id) => ({
-      level: 'group' as const,
-      owner_id,
-      name,
-      group_id: ids.get(defaultForRoleGroups) as number,
-    })),
-  );
-  await db.insertInto('permissions').values(permissions).execute();
-  // There is no waiting period yet, so that it does not matter what time it is.
-  await settleRoleGroups(db, { waitingPeriodDays: 0, now: 0 });
 }

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import { idsByGroup } from '../permissions/ids-by-group.js';
 import { fullMembersGroup, roleGroups } from '../permissions/role-groups.js';
-import type { ServerTables } from '../tables.js';
+import type { GroupTables } from './group-tables.js';
 
 /** Users who joined or left one group. */
 export interface MembershipChange {
@@ -28,7 +28,7 @@ const dayMilliseconds = 24 * 60 * 60_000;
  * changed by it, departures first. Call it after whatever changes a role, adds a user or sets the waiting period.
  */
 export async function settleRoleGroups(
-  db: Transaction<ServerTables>,
+  db: Transaction<GroupTables>,
   { userIds, waitingPeriodDays, now }: SettlingOptions,
 ): Promise<MembershipChange[]> {
   if (userIds?.length === 0) return [];

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { RoleGroupName } from './role-groups.js';
 
 /** What a permission is about: the whole organisation, one channel, or one group. */
@@ -188,7 +189,10 @@ export function supportedPermissionSettings() {
   };
 }
 
-function configurations(rows: Rows, creator: string): Record<string, PermissionConfiguration> {
+function configurations(
+  rows: Rows,
+  creator: string,
+): Record<string, z.input<typeof permissionConfiguration>> {
   return Object.fromEntries(
     Object.entries(rows).map(([name, row]) => [
       name,
@@ -206,12 +210,12 @@ function configurations(rows: Rows, creator: string): Record<string, PermissionC
 }
 
 /** One setting as clients read of it. */
-interface PermissionConfiguration {
-  readonly require_system_group: boolean;
-  readonly allow_internet_group: boolean;
-  readonly allow_nobody_group: boolean;
-  readonly allow_everyone_group: boolean;
-  readonly default_group_name: string;
-  readonly default_for_system_groups: string | null;
-  readonly allowed_system_groups: string[];
-}
+export const permissionConfiguration = z.object({
+  require_system_group: z.boolean(),
+  allow_internet_group: z.boolean(),
+  allow_nobody_group: z.boolean(),
+  allow_everyone_group: z.boolean(),
+  default_group_name: z.string(),
+  default_for_system_groups: z.string().nullable(),
+  allowed_system_groups: z.array(z.string()),
+});

@@ -1,11 +1,10 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { SettingWish } from '../permissions/group-setting-value.js';
+import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
 import type { KnownReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import type { PermissionValues } from '../permissions/permission-store.js';
 import { planPermission } from '../permissions/plan-permission.js';
 import { type Role, roles } from '../users/roles.js';
-import type { RealmChange } from './realm-change.js';
 import { guardianOf, type RealmSettingName, type RealmSettingValues } from './realm-settings.js';
 
 /** What somebody wants to be another with the organisation. */
@@ -14,6 +13,13 @@ export interface RealmUpdateWish {
   readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, SettingWish | undefined>>>;
 }
 
+/** What will be another with the organisation. */
+export interface RealmChange {
+  readonly settings: Readonly<Partial<RealmSettingValues>>;
+  readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, GroupSettingValue>>>;
+}
+
+/** What rules about the organisation ask for. */
 export interface RealmFacts {
   /** `operator` for whoever runs the server. */
   readonly role: Role | 'operator';

@@ -2,7 +2,7 @@ import type { JsonObject } from '@waxwing/protocol';
 import { holdAlone } from '@waxwing/storage';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
-import { type GroupSettingValue, writeValue } from '../permissions/group-setting-value.js';
+import { writeValue } from '../permissions/group-setting-value.js';
 import { readReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import { readPermissions, roleGroupIds, storePermission } from '../permissions/permission-store.js';
@@ -10,16 +10,10 @@ import { wholeRealm } from '../permissions/permission-tables.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import type { RoleGroupName } from '../permissions/role-groups.js';
 import type { ServerTransaction } from '../tables.js';
-import type { RealmFacts, RealmUpdateWish } from './plan-realm-update.js';
+import type { RealmChange, RealmFacts, RealmUpdateWish } from './plan-realm-update.js';
 import { type MirroredValues, mirrorsOf } from './realm-mirrors.js';
 import { readRealmSettings, storeRealmSetting } from './realm-setting-store.js';
-import type { RealmSettingName, RealmSettingValues } from './realm-settings.js';
-
-/** What will be another with the organisation. */
-export interface RealmChange {
-  readonly settings: Readonly<Partial<RealmSettingValues>>;
-  readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, GroupSettingValue>>>;
-}
+import type { RealmSettingName } from './realm-settings.js';
 
 /** Reads the facts for a change of the organisation; others who change it wait until the transaction ends. */
 export async function readRealmFacts(
