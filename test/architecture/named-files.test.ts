@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { equivalents } from '../mutation/equivalents.js';
+import { targets } from '../mutation/targets.js';
 
 const root = join(import.meta.dirname, '../..');
 const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
@@ -14,5 +16,15 @@ describe('the pages of the project', () => {
     );
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((entry) => !existsSync(join(root, entry.split(': ')[1] ?? '')))).toEqual([]);
+  });
+});
+
+describe('the search for lines that no test guards', () => {
+  it('names files that exist', () => {
+    const named = [
+      ...targets.flatMap(({ file, tests }) => [file, ...tests]),
+      ...equivalents.map(({ file }) => file),
+    ];
+    expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseAst } from 'vitest/node';
 
 /** The folder that holds everything. */
 export const root = join(import.meta.dirname, '../..');
@@ -21,4 +22,30 @@ export function importsOf(file: string): string[] {
     /\brequire\s*\(\s*['"]([^'"]+)['"]/g,
   ];
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] as string));
+}
+
+/** A function, from its first line to its last. */
+export interface FoundFunction {
+  readonly firstLine: number;
+  readonly lines: number;
+}
+
+/** Every function of a file: declared, assigned, or a method, also those within another. */
+export function functionsOf(file: string): FoundFunction[] {
+  const text = readFileSync(file, 'utf8');
+  const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;
+  const found: FoundFunction[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { type, start, end } = node as { type?: unknown; start?: unknown; end?: unknown };
+    const isFunction =
+      typeof type === 'string' && /^(?:Arrow)?Function(?:Declaration|Expression)$/.test(type);
+    if (isFunction && typeof start === 'number' && typeof end === 'number') {
+      const firstLine = lineAt(start);
+      found.push({ firstLine, lines: lineAt(end) - firstLine + 1 });
+    }
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(parseAst(text, { lang: file.endsWith('x') ? 'tsx' : 'ts' }));
+  return found;
 }

@@ -1,5 +1,6 @@
 import type { Delivery } from '../../apps/relay/src/deliveries/delivery.js';
 import { rebuildAps } from '../../apps/relay/src/deliveries/requests/read-push-request.js';
+import { realmId, relayDeviceId } from '../support/ids.js';
 
 export const topic = 'org.example.App';
 export const encryptedData = Buffer.alloc(748, 7).toString('base64');
@@ -15,9 +16,9 @@ export function sampleDelivery(vendor: 'fcm' | 'apns', index: number): Delivery 
   return {
     notification: {
       serverId: '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe',
-      realmId: 1,
+      realmId: realmId(1),
       realmUuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
-      relayDeviceId: index,
+      relayDeviceId: relayDeviceId(index),
       notificationId: `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`,
       pushAccountId: '4611686018427387904',
       encryptedData,
@@ -35,8 +36,8 @@ export function sampleDelivery(vendor: 'fcm' | 'apns', index: number): Delivery 
       collapseId: undefined,
     },
     device: {
-      id: index,
-      realmId: 1,
+      id: relayDeviceId(index),
+      realmId: realmId(1),
       registeredAt: now - 1000,
       expiredAt: undefined,
       target:

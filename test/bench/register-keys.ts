@@ -7,6 +7,7 @@ import { systemClock } from '@waxwing/service/lifecycle';
 import { createLogger } from '@waxwing/service/logging';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { generateX25519Identity } from 'age-encryption';
+import type { BouncerPublicKey } from '../../apps/relay/src/keyring/key-ring.js';
 import type { KeyRingConfiguration } from '../../apps/relay/src/keyring/key-ring-configuration.js';
 import { importKeys } from '../../apps/relay/src/keyring/key-ring-transitions.js';
 import type { LiveKeyRing } from '../../apps/relay/src/keyring/live-key-ring.js';
@@ -75,7 +76,11 @@ async function openRing(folder: string, keys: number): Promise<BenchRing> {
   const imported = Array.from({ length: keys - 1 }, () => {
     const { publicKey, privateKey } = sodium.generateKeyPair();
     const facts = { createdAt: undefined, acceptedUntil: undefined };
-    return { publicKey: toBase64(publicKey), privateKey: new Secret(privateKey), ...facts };
+    return {
+      publicKey: toBase64(publicKey) as BouncerPublicKey,
+      privateKey: new Secret(privateKey),
+      ...facts,
+    };
   });
   const ring = importKeys(newKeyRing(sodium, now), imported, { now, policy: defaultRotationPolicy });
   await createKeyRingKeeper(configuration, options).create(ring, 'bench');

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { bindOperations, createHttpApp } from '@waxwing/service/http';
 import { systemClock } from '@waxwing/service/lifecycle';
@@ -23,6 +24,7 @@ import type { TokenVault } from '../../apps/relay/src/registrations/token-vault.
 import { addServer } from '../../apps/relay/src/servers/manage-servers.js';
 import { ServerDirectory } from '../../apps/relay/src/servers/server-directory.js';
 import { ServerQuotas } from '../../apps/relay/src/servers/server-quotas.js';
+import { relayDeviceId } from '../support/ids.js';
 import type { RelayBenchTarget } from './relay-register.js';
 
 /** The process that `relay-register` measures: the same operation on two ports, one that commits and one that does not. */
@@ -83,13 +85,13 @@ async function listen(store: RegistrationStore) {
 
 /** The same promise without a database: what was saved is in memory alone. */
 function inMemory(vault: TokenVault): RegistrationStore {
-  const ids = new Map<string, number>();
+  const ids = new Map<string, RelayDeviceId>();
   return {
     async saveAll(registrations) {
       return registrations.map(({ device }) => {
         const { row } = toRow(device, vault);
         const identity = `${row.realm_id} ${row.push_account_id} ${row.token_lookup}`;
-        const id = ids.get(identity) ?? ids.size + 1;
+        const id = ids.get(identity) ?? relayDeviceId(ids.size + 1);
         ids.set(identity, id);
         return id;
       });

@@ -3,6 +3,7 @@ import { encodeNotification, type MessageContent, sealNotification } from '@waxw
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
 import { loadNativeSodium } from '@waxwing/sodium/native';
 import libsodium from 'libsodium-wrappers';
+import { relayDeviceId, userId as user } from '../support/ids.js';
 import { type BenchOptions, type BenchResult, medianRates, rateOf } from './bench-result.js';
 
 const rounds = 9;
@@ -40,9 +41,9 @@ async function measure(name: string, sodium: Sodium, bareSeal: BareSeal): Promis
     pushAccountId: '9223372036854775807',
     tokenKind: 'apns',
     pushPublicKey,
-    relayDeviceId: 7,
+    relayDeviceId: relayDeviceId(7),
   } as const;
-  const padded = encodeNotification(realm, 1, content);
+  const padded = encodeNotification(realm, user(1), content);
   let userId = 0;
   const ours = (): void => {
     userId += 1;
@@ -50,7 +51,7 @@ async function measure(name: string, sodium: Sodium, bareSeal: BareSeal): Promis
       sodium,
       device,
       content.type,
-      encodeNotification(realm, userId, content),
+      encodeNotification(realm, user(userId), content),
     );
     if (request.payload.encrypted_data === '') throw new Error('not sealed');
   };

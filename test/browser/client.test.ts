@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeChatServer, fromBase64 } from '../packages/client/fake-chat-server.js';
 import { bouncerKey, keyListAnswer, signer } from '../packages/client/key-list-maker.js';
 import { openSealed } from '../support/noble-oracle.js';
-import { relayProtocolVectors } from '../support/shared-vectors.js';
+import { relayProtocolVectors } from '../support/protocol-vectors.js';
 import type { ClientPage } from './client-page.js';
 import { hasChromium, type OpenedPage, openPage } from './open-page.js';
 

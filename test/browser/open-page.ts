@@ -81,7 +81,8 @@ async function bundle(entryFile: string, outDir: string): Promise<string> {
   return readFile(join(outDir, 'page.js'), 'utf8');
 }
 
-function launch(profileDirectory: string): Promise<BrowserContext> {
+/** Starts Chromium with a profile of its own. */
+export function launch(profileDirectory: string): Promise<BrowserContext> {
   return chromium.launchPersistentContext(profileDirectory, {
     executablePath,
     headless: true,

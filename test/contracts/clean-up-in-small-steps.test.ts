@@ -11,7 +11,7 @@ import { type ServerTables, serverMigrations } from '../../apps/server/src/table
 import { deleteOldTestNotifications } from '../../packages/server-push/src/notifications/test-notification-limits.js';
 import { deleteLongFailed } from '../../packages/server-push/src/push-devices/push-device-store.js';
 import { deleteFullRates } from '../../packages/server-push/src/push-devices/registration-rate.js';
-import { eachBackend } from '../support/test-databases.js';
+import { eachBackend, eachPostgres } from '../support/test-databases.js';
 
 const now = 1_800_000_000_000;
 
@@ -80,19 +80,7 @@ describe('clean-up in steps of one row finds what is old behind what is still wa
 
     it('expired devices of a relay', async () => {
       const database = await backend.open<RelayTables>({ migrations: relayMigrations });
-      await sql`insert into servers (id, name, key_hash, created_at) values ('s', '', '', 0)`.execute(
-        database.db,
-      );
-      await sql`insert into realms (uuid, server_id, created_at) values ('r', 's', 0)`.execute(database.db);
-      for (const [lookup, expiredAt] of [
-        ['a', now],
-        ['b', now - 1],
-        ['c', null],
-        ['d', 0],
-      ] as const) {
-        await sql`insert into relay_devices (realm_id, token_kind, token_lookup, token, registered_at, expired_at)
-          select id, 'fcm', ${lookup}, '', 0, cast(${expiredAt} as bigint) from realms`.execute(database.db);
-      }
+      await addDevices(database, { a: now, b: now - 1, c: null, d: 0 });
       expect(await threeSteps({ database, remove: ({ db }) => deleteLongExpired(db, now, 1) })).toEqual([
         1, 1, 0,
       ]);
@@ -101,3 +89,35 @@ describe('clean-up in steps of one row finds what is old behind what is still wa
     });
   });
 });
+
+eachPostgres((backend) => {
+  it('a device that registers again while it is removed stays', async () => {
+    const database = await backend.open<RelayTables>({ migrations: relayMigrations });
+    await addDevices(database, { a: 0, b: 0 });
+    const { removing } = await database.db.transaction().execute(async (db) => {
+      await sql`update relay_devices set expired_at = null where token_lookup = 'a'`.execute(db);
+      const removing = database.write(({ db }) => deleteLongExpired(db, now, 10));
+      const waiting = sql<{ count: number }>`select count(*) as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like 'delete from "relay_devices" %'`;
+      const count = async () => (await waiting.execute(database.db)).rows[0]?.count;
+      await expect.poll(count, { timeout: 20_000 }).toBe(1);
+      return { removing };
+    });
+    expect(await removing).toBe(1);
+    const left = await database.db.selectFrom('relay_devices').select('token_lookup').execute();
+    expect(left).toEqual([{ token_lookup: 'a' }]);
+  });
+});
+
+/** Devices of one realm by their look-up, with the instants at which they expired. */
+async function addDevices(
+  { db }: Database<RelayTables>,
+  expiredAt: Readonly<Record<string, number | null>>,
+): Promise<void> {
+  await sql`insert into servers (id, name, key_hash, created_at) values ('s', '', '', 0)`.execute(db);
+  await sql`insert into realms (uuid, server_id, created_at) values ('r', 's', 0)`.execute(db);
+  for (const [lookup, at] of Object.entries(expiredAt)) {
+    await sql`insert into relay_devices (realm_id, token_kind, token_lookup, token, registered_at, expired_at)
+      select id, 'fcm', ${lookup}, '', 0, cast(${at} as bigint) from realms`.execute(db);
+  }
+}

@@ -1,11 +1,13 @@
+import type { UserId } from '@waxwing/protocol';
 import { sql, type Transaction } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import { storeApiKeyHash } from '../../apps/server/src/authentication/credential-store.js';
 import type { ServerTables } from '../../apps/server/src/tables.js';
-import { deactivateUser, storeApiKeyHash } from '../../apps/server/src/users/user-store.js';
+import { deactivateUser } from '../../apps/server/src/users/user-store.js';
 import { ServerUnderTest, testPhone } from '../apps/server/server-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
-type Change = (db: Transaction<ServerTables>, userId: number) => Promise<unknown>;
+type Change = (db: Transaction<ServerTables>, userId: UserId) => Promise<unknown>;
 
 eachBackend((backend) => {
   /** What a registration is answered whose user changes after it was authenticated, and the devices that there are then. */

@@ -52,6 +52,63 @@ describe('a write', () => {
       ]);
     });
 
+    it('that takes long is committed alone, and holds up no short one on PostgreSQL', async () => {
+      const database = await open(backend);
+      const short = () => insert(database, 'short');
+      let finish = (): void => undefined;
+      const finished = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      let begin = (): void => undefined;
+      const begun = new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      const long = database.writeAlone(async ({ db }) => {
+        await db
+          .insertInto('birds')
+          .values({ name: 'long', seen: 1 } as never)
+          .execute();
+        begin();
+        await finished;
+        return 'done';
+      });
+      await begun;
+      if (backend.name === 'postgres') {
+        await short();
+        expect(await names(database)).toEqual(['short']);
+        finish();
+        expect(await long).toEqual({ result: 'done', fileHeldMilliseconds: undefined });
+      } else {
+        const waiting = short();
+        finish();
+        const { result, fileHeldMilliseconds } = await long;
+        expect([result, fileHeldMilliseconds]).toEqual(['done', expect.any(Number)]);
+        expect(fileHeldMilliseconds).toBeGreaterThan(0);
+        await waiting;
+      }
+      expect(await names(database)).toEqual(['long', 'short']);
+    });
+
+    it('that takes long and fails leaves nothing, and those after it are committed', async () => {
+      const database = await open(backend);
+      const failing = database.writeAlone(async ({ db }) => {
+        await db
+          .insertInto('birds')
+          .values({ name: 'lost', seen: 1 } as never)
+          .execute();
+        throw new Error('refused');
+      });
+      const next = database.writeAlone(({ db }) =>
+        db
+          .insertInto('birds')
+          .values({ name: 'kept', seen: 1 } as never)
+          .execute(),
+      );
+      await expect(failing).rejects.toThrow('refused');
+      await next;
+      expect(await names(database)).toEqual(['kept']);
+    });
+
     it('fails alone, and leaves nothing, among many of the same moment', async () => {
       const database = await open(backend);
       const writes = Array.from({ length: 50 }, (_, index) =>

@@ -49,12 +49,12 @@ const serverPush: Table = [
   ['push-devices/fail-long-pending', 'packages/server-push/long-pending'],
   ['push-devices/push-device-state', 'apps/server/register-push-device'],
   ['notifications/test-notification-limits', 'contracts/server-stores', 'apps/server/test-notification'],
-  ['require-person', 'apps/server/register-push-device', 'apps/server/test-notification'],
+  ['person', 'apps/server/register-push-device', 'apps/server/test-notification'],
   ['relay-link/relay-answer', 'packages/server-push/relay-answer'],
 ];
 
 const server: Table = [
-  ['users/authenticate', 'authentication', 'member-limits'],
+  ['authentication/authenticate', 'authentication', 'member-limits'],
   ['users/user-store', 'authentication', '../../contracts/server-stores', '../../contracts/removed-users'],
   [
     'event-queues/event-queue-store',
@@ -76,7 +76,7 @@ const registrations: Table = [
   ['presented-registrations', 'registration-binding'],
   ['relay-device-upsert', 'relay-device-upsert', 'registration-rows'],
   ['reencrypt-tokens', 'registration-rows', 'token-keys-replaced'],
-  ['unreadable-devices', 'tokens-at-rest', 'token-keys-replaced'],
+  ['unreadable-devices', 'tokens-at-rest', 'token-keys-replaced', '../keyring/wrong-ring'],
   ['relay-device-store', 'remove-devices', 'registration-rows', '../../../contracts/clean-up-in-small-steps'],
   ['remove-devices', 'remove-devices'],
 ];
@@ -102,7 +102,7 @@ const keyring: Table = [
 ];
 
 const servers: Table = [
-  ['authenticate-server', 'authenticate-server'],
+  ['authenticate-server', 'authenticate-server', '../registrations/register-refusals'],
   ['server-quotas', 'server-quotas', 'quota-exchange'],
   ['server-directory', 'authenticate-server', 'server-commands'],
   ['recent-lookups', 'recent-lookups'],
@@ -112,10 +112,10 @@ const servers: Table = [
 const deliveries: Table = [
   ['requests/read-push-request', 'journeys', 'relay-page'],
   ['queue/load-limit', 'limits'],
-  ['vendor-collapse-id', 'replaced-notifications', 'journeys'],
+  ['delivery', 'replaced-notifications', 'journeys', 'retry-policy'],
   ['attempts/device-rests', 'device-rests'],
   ['queue/receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
-  ['breakers/death-share', 'deletion-breakers'],
+  ['breakers/death-share', 'death-share', 'deletion-breakers'],
   ['breakers/deletion-breakers', 'deletion-breakers', 'breaker-store'],
   ['breakers/credential-breakers', 'credential-breakers'],
   ['breakers/credential-suspicions', 'credential-breakers'],

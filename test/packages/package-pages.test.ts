@@ -6,6 +6,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
 import { mountServerPush } from '../../docs/examples/mount-server-push.js';
+import { userId } from '../support/ids.js';
 import { createMemoryLog } from '../support/memory-log.js';
 
 const root = join(import.meta.dirname, '../..');
@@ -73,7 +74,7 @@ it('the example of server-push is code that mounts it', async () => {
     metrics: new Metrics(),
   });
   expect(push.operations.map(({ declared }) => declared.path)).toContain('/api/v1/mobile_push/register');
-  expect(await push.pushDevicesOf(1)).toEqual({});
+  expect(await push.pushDevicesOf(userId(1))).toEqual({});
   await database.close();
   await push.close();
   rmSync(folder, { recursive: true });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromBase64, toBase64 } from '../packages/client/fake-chat-server.js';
 import { bouncerKey, keyListAnswer, signer } from '../packages/client/key-list-maker.js';
 import { openSealed, seal } from '../support/noble-oracle.js';
-import { relayProtocolVectors } from '../support/shared-vectors.js';
+import { relayProtocolVectors } from '../support/protocol-vectors.js';
 import { createMetroProject, type MetroProject } from './metro-project.js';
 
 const run = promisify(execFile);

@@ -37,7 +37,11 @@ export function add(
 }
 
 export async function countsOf(database: DatabaseWithJobs<unknown>, kind = 'k') {
-  return (await database.jobs.counts()).find((counts) => counts.kind === kind);
+  const jobs = await database.jobs.list({ kind, limit: 10_000 });
+  if (jobs.length === 0) return undefined;
+  const counts = { kind, due: 0, waiting: 0, running: 0, dead: 0 };
+  for (const { state } of jobs) counts[state] += 1;
+  return counts;
 }
 
 export async function onlyJob(database: DatabaseWithJobs<unknown>) {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Constellation, type Delivery } from '../support/constellation.js';
 import { openSealed, openSecretBox, seal } from '../support/noble-oracle.js';
-import { relayProtocolVectors } from '../support/shared-vectors.js';
+import { relayProtocolVectors } from '../support/protocol-vectors.js';
 
 const vectors = relayProtocolVectors();
 const bytes = (base64: string) => new Uint8Array(Buffer.from(base64, 'base64'));

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readRelayEnvironment } from '@waxwing/relay';
@@ -159,13 +159,14 @@ describe('the page on operations', () => {
 
   it('names what clean-up counts as the code does', () => {
     const kinds = table('`kind`').map(([kind]) => kind);
-    const files = ['apps/relay/src', 'apps/server/src', 'packages/server-push/src'].map((folder) =>
-      join(root, folder),
+    const folders = ['apps/relay/src', 'apps/server/src', 'packages/server-push/src'];
+    const sources = folders.flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => readFileSync(join(root, folder, file), 'utf8')),
     );
-    const { stdout } = spawnSync('grep', ['-rhoE', "rowsRemoved\\.inc\\(\\{ kind: '[a-z-]+'", ...files], {
-      encoding: 'utf8',
-    });
-    const counted = [...stdout.matchAll(/'([a-z-]+)'/g)].map(([, kind]) => kind);
+    const naming = /(?:rowsRemoved\.inc\(\{ kind: |countRemoved\(\s*)'([a-z-]+)'/g;
+    const counted = sources.flatMap((source) => [...source.matchAll(naming)].map(([, kind]) => kind));
     expect([...new Set(counted)].sort()).toEqual([...kinds].sort());
   });
 });

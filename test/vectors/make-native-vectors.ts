@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { publicKeyOf, seal } from '../support/noble-oracle.js';
-import { relayProtocolVectors } from '../support/shared-vectors.js';
+import { relayProtocolVectors } from '../support/protocol-vectors.js';
 
 /** One push and what code beside an app must make of it. */
 export interface NativeVector {

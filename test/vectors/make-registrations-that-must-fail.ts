@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type RegistrationVectors, registrationVectorsPath } from '../support/shared-vectors.js';
+import { type RegistrationVectors, registrationVectorsPath } from '../support/protocol-vectors.js';
 import { base64Cases } from './registration-cases/base64-cases.js';
 import { fieldCases } from './registration-cases/field-cases.js';
 import { jsonCases } from './registration-cases/json-cases.js';

@@ -1,16 +1,10 @@
-import type { AdministrationOptions } from '@waxwing/administration';
-import {
-  CommandError,
-  type CommandGroup,
-  requireConsent,
-  runProgram,
-  type Terminal,
-} from '@waxwing/service/command-line';
+import { type Administered, administrationGroups } from '@waxwing/administration/groups';
+import { type CommandGroup, runProgram, type Terminal } from '@waxwing/service/command-line';
 
 const name = 'waxwing-relay';
 
 /** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
-export function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+export function runRelayCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   return runProgram(
     {
       name,
@@ -46,18 +40,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
       description: 'the keys that registrations are sealed to, and their rotation',
       add: async (keys) => (await import('./keyring/key-ring-commands.js')).addKeyCommands(keys, terminal),
     },
-    {
-      name: 'db',
-      description: 'the database: its tables, and moving it to another one',
-      add: async (db) =>
-        (await import('@waxwing/administration')).addDatabaseCommands(db, await administration(terminal)),
-    },
-    {
-      name: 'queue',
-      description: 'jobs that wait, and those that were given up, which are kept for 14 days',
-      add: async (queue) =>
-        (await import('@waxwing/administration')).addQueueCommands(queue, await administration(terminal)),
-    },
+    ...administrationGroups(terminal, () => administered(terminal)),
   ];
 }
 
@@ -71,17 +54,12 @@ async function serve(terminal: Terminal): Promise<void> {
   await runProcess({ name, log, start: () => startRelay(configuration, { log }) });
 }
 
-async function administration(terminal: Terminal): Promise<AdministrationOptions> {
+async function administered(terminal: Terminal): Promise<Administered> {
   const { readDatabaseEnvironment } = await import('./configuration.js');
   const { relayMigrations } = await import('./tables.js');
   return {
     databaseUrl: () => readDatabaseEnvironment(terminal.environment).reveal(),
     migrations: relayMigrations,
-    clock: terminal.clock,
-    print: (text) => terminal.print(text),
-    say: (text) => terminal.say(text),
-    requireConsent: (question, yes) => requireConsent(terminal, question, yes),
-    refusal: (sentence) => new CommandError(sentence),
     shownPayloadFields: [
       'serverId',
       'realmId',

@@ -1,4 +1,4 @@
-export { runCommandLine as runRelayCommand } from './command-line.js';
+export { runRelayCommand } from './command-line.js';
 export { type RelayConfiguration, readRelayEnvironment } from './configuration.js';
 export { createRelay, type Relay, type RelayOverrides } from './create-relay.js';
 export { relayApi, relayOperations } from './operations.js';

@@ -1,4 +1,4 @@
 import { processTerminal } from '@waxwing/service/command-line';
-import { runCommandLine } from './command-line.js';
+import { runRelayCommand } from './command-line.js';
 
-process.exitCode = await runCommandLine(process.argv.slice(2), processTerminal(process.env));
+process.exitCode = await runRelayCommand(process.argv.slice(2), processTerminal(process.env));

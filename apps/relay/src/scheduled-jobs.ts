@@ -29,37 +29,40 @@ export const sequenceRetentionMilliseconds = 400 * dayMilliseconds;
 export function scheduleRelayJobs(options: RelayJobsOptions): void {
   const { database, clock, metrics, keyRing, receipts } = options;
   const { jobs } = database;
-  const count = (kind: string, rows: number): void => metrics.rowsRemoved.inc({ kind }, rows);
-  scheduleRegistrationJobs(options, count);
+  const countRemoved = (kind: string, rows: number): void => metrics.rowsRemoved.inc({ kind }, rows);
+  scheduleRegistrationJobs(options, countRemoved);
   jobs.schedule('servers/forget-full-quotas', hourMilliseconds, async (signal) =>
-    count('full-server-quota', await forgetFullQuotas(database, clock(), signal)),
+    countRemoved('full-server-quota', await forgetFullQuotas(database, clock(), signal)),
   );
   jobs.schedule('keyring/forget-old-uses', dayMilliseconds, async () =>
-    count('bouncer-key-use', await database.write((transaction) => keyRing.forgetOldUses(transaction))),
+    countRemoved(
+      'bouncer-key-use',
+      await database.write((transaction) => keyRing.forgetOldUses(transaction)),
+    ),
   );
   jobs.schedule('delivery-receipts', 10 * minuteMilliseconds, async (signal) =>
-    count('receipt', await receipts.forgetOld(clock(), signal)),
+    countRemoved('receipt', await receipts.forgetOld(clock(), signal)),
   );
 }
 
 function scheduleRegistrationJobs(
   { database, clock, keyRing, unreadableTokens }: RelayJobsOptions,
-  count: (kind: string, rows: number) => void,
+  countRemoved: (kind: string, rows: number) => void,
 ): void {
   const { jobs } = database;
   jobs.schedule('registrations/forget-presented', hourMilliseconds, async (signal) =>
-    count('presented-registration', await forgetPresentedRegistrations(database, clock(), signal)),
+    countRemoved('presented-registration', await forgetPresentedRegistrations(database, clock(), signal)),
   );
   jobs.schedule('registrations/remove-expired', hourMilliseconds, async (signal) => {
     const before = clock() - expiredRetentionMilliseconds;
     const removeSome = (limit: number) => database.write(({ db }) => deleteLongExpired(db, before, limit));
-    count('expired-relay-device', await removeInBatches(removeSome, signal));
+    countRemoved('expired-relay-device', await removeInBatches(removeSome, signal));
   });
   jobs.schedule('registrations/forget-sequences', dayMilliseconds, async (signal) => {
     const before = clock() - sequenceRetentionMilliseconds;
     const forgetSome = (limit: number) =>
       database.write(({ db }) => forgetRegistrationSequences(db, before, limit));
-    count('registration-sequence', await removeInBatches(forgetSome, signal));
+    countRemoved('registration-sequence', await removeInBatches(forgetSome, signal));
   });
   jobs.schedule('registrations/reencrypt-tokens', minuteMilliseconds, (signal) =>
     reencryptTokens({

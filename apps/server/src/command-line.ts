@@ -1,16 +1,10 @@
-import type { AdministrationOptions } from '@waxwing/administration';
-import {
-  CommandError,
-  type CommandGroup,
-  requireConsent,
-  runProgram,
-  type Terminal,
-} from '@waxwing/service/command-line';
+import { type Administered, administrationGroups } from '@waxwing/administration/groups';
+import { type CommandGroup, runProgram, type Terminal } from '@waxwing/service/command-line';
 
 const name = 'waxwing-server';
 
 /** Carries out one command. The answer is the exit status: 0, 1 when it failed, 2 when it was not understood. */
-export function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
+export function runServerCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   return runProgram(
     {
       name,
@@ -29,8 +23,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     {
       name: 'users',
       description: 'provision users, bots and API keys',
-      add: async (users) =>
-        (await import('./user-administration/users-commands.js')).addUsersCommands(users, terminal),
+      add: async (users) => (await import('./users/users-commands.js')).addUsersCommands(users, terminal),
     },
     {
       name: 'realm',
@@ -42,18 +35,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
       description: 'encrypted push',
       add: async (push) => (await import('./push/push-commands.js')).addPushCommands(push, terminal),
     },
-    {
-      name: 'db',
-      description: 'the database: its tables, and moving it to another one',
-      add: async (db) =>
-        (await import('@waxwing/administration')).addDatabaseCommands(db, await administration(terminal)),
-    },
-    {
-      name: 'queue',
-      description: 'jobs that wait, and those that were given up, which are kept for 14 days',
-      add: async (queue) =>
-        (await import('@waxwing/administration')).addQueueCommands(queue, await administration(terminal)),
-    },
+    ...administrationGroups(terminal, () => administered(terminal)),
   ];
 }
 
@@ -67,17 +49,12 @@ async function serve({ environment }: Terminal): Promise<void> {
   await runProcess({ name, log, start: () => startServer(configuration, { log }) });
 }
 
-async function administration(terminal: Terminal): Promise<AdministrationOptions> {
+async function administered(terminal: Terminal): Promise<Administered> {
   const { readServerEnvironment } = await import('./configuration.js');
   const { serverMigrations } = await import('./tables.js');
   return {
     databaseUrl: () => readServerEnvironment(terminal.environment).databaseUrl.reveal(),
     migrations: serverMigrations,
-    clock: terminal.clock,
-    print: (text) => terminal.print(text),
-    say: (text) => terminal.say(text),
-    requireConsent: (question, yes) => requireConsent(terminal, question, yes),
-    refusal: (sentence) => new CommandError(sentence),
     shownPayloadFields: ['userId', 'type', 'push_device_id', 'generation', 'relayDeviceId'],
   };
 }

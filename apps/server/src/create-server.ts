@@ -5,16 +5,16 @@ import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/ser
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
+import { authenticateUser, holdUser } from './authentication/authenticate.js';
 import type { RelaySettings, ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
-import { createPublisher, publishEach } from './event-queues/publish-events.js';
+import { createPublisher } from './event-queues/publish-events.js';
 import { QueueListeners } from './event-queues/queue-listeners.js';
 import { openServerDatabase } from './open-database.js';
 import { bindServerOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
 import type { ServerDatabase } from './tables.js';
-import { authenticateUser, holdUser } from './users/authenticate.js';
 
 /** What production takes from this machine, and tests from their own hands. */
 export interface ServerOverrides {
@@ -79,12 +79,7 @@ async function assemble(
   const serverPush = await mountServerPush(foundation, { configuration, relay, timings });
   closers.push(() => serverPush.close());
   const { longPollTimeoutSeconds = defaultLongPollTimeoutSeconds } = timings;
-  const context: ServerContext = {
-    ...foundation,
-    publish: publishEach(publish),
-    serverPush,
-    longPollTimeoutSeconds,
-  };
+  const context: ServerContext = { ...foundation, serverPush, longPollTimeoutSeconds };
   const readiness = new Readiness({ database: () => database.check() }, log);
   const app = await createHttpApp({
     log,
@@ -103,10 +98,10 @@ async function assemble(
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
 }
 
-interface Foundation extends Pick<ServerContext, 'clock' | 'log' | 'database' | 'queueListeners' | 'realm'> {
+interface Foundation
+  extends Pick<ServerContext, 'clock' | 'log' | 'database' | 'queueListeners' | 'realm' | 'publish'> {
   readonly random: () => number;
   readonly metrics: Metrics;
-  readonly publish: ReturnType<typeof createPublisher>;
 }
 
 interface Mounting {

@@ -8,7 +8,6 @@ import {
 import type { ServerContext } from './context.js';
 import { deleteEventQueue } from './event-queues/delete-event-queue.js';
 import { getEvents } from './event-queues/get-events.js';
-import { registerEventQueue } from './event-queues/register-event-queue.js';
 import { createUserGroup } from './groups/create-user-group.js';
 import { deactivateUserGroup } from './groups/deactivate-user-group.js';
 import { getGroupMembers } from './groups/get-group-members.js';
@@ -19,6 +18,7 @@ import { updateGroupMembers } from './groups/update-group-members.js';
 import { updateSubgroups } from './groups/update-subgroups.js';
 import { updateUserGroup } from './groups/update-user-group.js';
 import { updateRealm } from './realm/update-realm.js';
+import { registerEventQueue } from './register/register-event-queue.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [

@@ -1,6 +1,6 @@
 import type { Metrics } from '@waxwing/service/metrics';
 import type { ServerContext } from './context.js';
-import { removeIdleQueues } from './event-queues/remove-idle-queues.js';
+import { removeIdleQueues, removeUnheldTexts } from './event-queues/remove-idle-queues.js';
 
 export interface ServerJobsOptions extends Pick<ServerContext, 'database' | 'clock'> {
   readonly metrics: Metrics;
@@ -13,5 +13,6 @@ export function scheduleServerJobs(options: ServerJobsOptions): void {
   const { database, metrics } = options;
   database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, async (signal) => {
     metrics.rowsRemoved.inc({ kind: 'event-queue' }, await removeIdleQueues(options, signal));
+    metrics.rowsRemoved.inc({ kind: 'event' }, await removeUnheldTexts(options, signal));
   });
 }

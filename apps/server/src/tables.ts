@@ -2,7 +2,12 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
-import { createEventQueues, type EventQueueTables } from './event-queues/event-queue-tables.js';
+import {
+  addClientCapabilities,
+  createEventQueues,
+  type EventQueueTables,
+  shareEventTexts,
+} from './event-queues/event-queue-tables.js';
 import { addRoleGroups } from './groups/add-role-groups.js';
 import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
@@ -32,11 +37,13 @@ const ownMigrations: MigrationSet = {
         await createEventQueues(db);
       },
     },
-    '0002-groups-and-settings': {
+    '0002-event-texts': { up: shareEventTexts },
+    '0003-groups-and-settings': {
       async up(db) {
         await createGroups(db);
         await createPermissions(db);
         await createRealmSettings(db);
+        await addClientCapabilities(db);
         // A migration is given a database of which its types know nothing.
         await addRoleGroups(db as Transaction<ServerTables>);
       },

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AdminContext, answerError, handleAdminRequest } from './admin/admin-routes.js';
 import { handleSendRequest, type SendEndpointContext } from './fcm/send-endpoint.js';
 import { handleTokenRequest, type TokenEndpointContext } from './fcm/token-endpoint.js';
-import { listen } from './listen.js';
+import { listenOnPort } from './listen.js';
 import type { ConnectionCounts } from './statistics.js';
 
 export interface HttpListenerContext {
@@ -37,7 +37,7 @@ export class HttpListener {
 
   /** @param port 0 for any. @returns the port. */
   listen(host: string, port: number): Promise<number> {
-    return listen(this.#server, host, port);
+    return listenOnPort(this.#server, host, port);
   }
 
   /** Stops listening and drops every connection. */

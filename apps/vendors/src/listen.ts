@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
  * @returns the port.
  * @throws the server's own error, with `code` EADDRINUSE and the `port` when it is taken.
  */
-export async function listen(server: Server, host: string, port: number): Promise<number> {
+export async function listenOnPort(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

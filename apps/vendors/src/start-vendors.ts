@@ -100,17 +100,7 @@ function createListeners(
   const accessTokens = new AccessTokens(clock);
   const mintIntervalSeconds = () => faults.mintIntervalSeconds;
   const providerTokens = new ProviderTokens({ ...apns, clock, mintIntervalSeconds });
-  const connections = {
-    http: new ConnectionCounts(),
-    production: new ConnectionCounts(),
-    sandbox: new ConnectionCounts(),
-  };
-  const counts = {
-    fcm: new RequestCounts(),
-    oauth: new RequestCounts(),
-    production: new RequestCounts(),
-    sandbox: new RequestCounts(),
-  };
+  const { connections, counts } = newCounts();
   const statistics = () => ({
     http: connections.http.toJson(),
     fcm: counts.fcm.toJson(),
@@ -143,6 +133,21 @@ function createListeners(
     production: apnsListener('production'),
     sandbox: apnsListener('sandbox'),
   };
+}
+
+function newCounts() {
+  const connections = {
+    http: new ConnectionCounts(),
+    production: new ConnectionCounts(),
+    sandbox: new ConnectionCounts(),
+  };
+  const counts = {
+    fcm: new RequestCounts(),
+    oauth: new RequestCounts(),
+    production: new RequestCounts(),
+    sandbox: new RequestCounts(),
+  };
+  return { connections, counts };
 }
 
 function formatUrl(scheme: 'http' | 'https', host: string, port: number): string {

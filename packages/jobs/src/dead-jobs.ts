@@ -35,15 +35,7 @@ export class DeadJobs {
     await db.insertInto('dead_jobs').values(rows).execute();
   }
 
-  async count(): Promise<{ kind: string; count: number }[]> {
-    return await this.#database.db
-      .selectFrom('dead_jobs')
-      .select(['kind', (is) => is.fn.countAll<number>().as('count')])
-      .groupBy('kind')
-      .execute();
-  }
-
-  /** As {@link count}, but no more than `limit` of each kind are counted. */
+  /** How many there are of each kind; no more than `limit` of each are counted. */
   async tally(limit: number): Promise<{ kind: string; count: number }[]> {
     // From kind to kind through the index, past all that is not counted.
     const { rows } = await sql<{ kind: string; count: number }>`

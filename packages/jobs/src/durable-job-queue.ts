@@ -117,18 +117,6 @@ export class DurableJobQueue<Tables> implements JobQueue<Tables> {
     await this.#runner.stop(deadlineMilliseconds);
   }
 
-  async counts(): Promise<JobKindCounts[]> {
-    const counts = new Map<string, { due: number; waiting: number; running: number; dead: number }>();
-    const [living, dead] = await Promise.all([this.#living.count(), this.#dead.count()]);
-    const all = [...living, ...dead.map((row) => ({ ...row, state: 'dead' as const }))];
-    for (const { kind, state, count } of all) {
-      const row = counts.get(kind) ?? { due: 0, waiting: 0, running: 0, dead: 0 };
-      row[state] += count;
-      counts.set(kind, row);
-    }
-    return [...counts].map(([kind, row]) => ({ kind, ...row })).sort((a, b) => (a.kind < b.kind ? -1 : 1));
-  }
-
   async tally(): Promise<JobKindCounts[]> {
     const dead = new Map((await this.#dead.tally(tallyLimit)).map(({ kind, count }) => [kind, count]));
     const here = [...this.#runner.kinds].filter((kind) => !kind.startsWith(schedulePrefix));

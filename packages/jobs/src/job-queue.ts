@@ -76,11 +76,9 @@ export interface JobQueue<Tables> {
   /** Stops taking jobs, aborts what still runs after `deadlineMilliseconds`, and hands it back. */
   stop(deadlineMilliseconds: number): Promise<void>;
 
-  /** How many jobs there are of each kind; kinds without any are not told. */
-  counts(): Promise<JobKindCounts[]>;
   /**
-   * As {@link counts}, for metrics: of the kinds that are done here and of those that died, and no number beyond 10,000,
-   * so that it is cheap however many there are.
+   * How many jobs there are of each kind, for metrics: of the kinds that are done here and of those that died, and no
+   * number beyond 10,000, so that it is cheap however many there are.
    */
   tally(): Promise<JobKindCounts[]>;
   /** The oldest jobs first. */

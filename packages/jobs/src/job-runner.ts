@@ -1,3 +1,4 @@
+import { answerWithin, backOffMilliseconds } from '@waxwing/service/lifecycle';
 import type { JobHandler, JobOutcome } from './job-queue.js';
 import type { ClaimedJob } from './lease.js';
 import { LeaseRenewal } from './lease-renewal.js';
@@ -32,7 +33,7 @@ interface Running {
 
 // Backstop for what no signal tells: another process's command line on SQLite, or a signal that was lost.
 const pollMilliseconds = 1000;
-const retryAfterThrowMilliseconds = { first: 1000, cap: 60 * 60_000 };
+const retryAfterThrow = { firstMilliseconds: 1000, capMilliseconds: 60 * 60_000 };
 /** How long an aborted job may take to notice. */
 const abortGraceMilliseconds = 500;
 
@@ -118,12 +119,12 @@ export class JobRunner<Tables> {
     clearTimeout(this.#pollTimer);
     await this.#claiming;
     const deadline = performance.now() + deadlineMilliseconds;
-    await waitAtMost(this.#finished(), deadlineMilliseconds);
+    await answerWithin(deadlineMilliseconds, this.#finished(), undefined);
     if (this.#running().length > 0) {
       this.#stopping.abort();
-      await waitAtMost(this.#finished(), abortGraceMilliseconds);
+      await answerWithin(abortGraceMilliseconds, this.#finished(), undefined);
     }
-    await waitAtMost(this.#renewal.stop(), Math.max(0, deadline - performance.now()));
+    await answerWithin(Math.max(0, deadline - performance.now()), this.#renewal.stop(), undefined);
     this.#isAbandoned = true;
     await this.#release(this.#running().map(({ claim }) => claim));
   }
@@ -266,8 +267,7 @@ export class JobRunner<Tables> {
   }
 
   #afterThrow({ job }: ClaimedJob): number {
-    const { first, cap } = retryAfterThrowMilliseconds;
-    return this.#options.now() + Math.min(cap, first * 2 ** Math.min(job.attempt - 1, 30));
+    return this.#options.now() + backOffMilliseconds({ attempt: job.attempt, ...retryAfterThrow });
   }
 
   async #release(claims: readonly ClaimedJob[]): Promise<void> {
@@ -285,14 +285,4 @@ function roomOf<Tables>({ handler, running }: Work<Tables>): number {
   let free = handler.concurrency;
   for (const { isEnding } of running.values()) if (!isEnding) free -= 1;
   return Math.min(free, 2 * handler.concurrency - running.size);
-}
-
-/** Resolves when `work` does, or after that time. */
-async function waitAtMost(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([work, deadline]);
-  clearTimeout(timer);
 }

@@ -16,14 +16,6 @@ export class LivingJobs {
     this.#now = now;
   }
 
-  async count(): Promise<{ kind: string; state: LivingState; count: number }[]> {
-    return await this.#database.db
-      .selectFrom('jobs')
-      .select(['kind', this.#state().as('state'), (is) => is.fn.countAll<number>().as('count')])
-      .groupBy(['kind', 'state'])
-      .execute();
-  }
-
   /** How many jobs of a kind are in each state; of no state more than `limit` are counted. */
   async tally(kind: string, limit: number): Promise<Record<LivingState, number>> {
     const now = this.#now();

@@ -1,8 +1,10 @@
 export * from './phone.js';
 export * from './protocol-error.js';
 export * from './push-device-parameters.js';
+export * from './relay-device-id.js';
 export * from './relay-key-list.js';
 export * from './relay-notification.js';
 export * from './relay-registration.js';
 export * from './relay-removal.js';
+export type { UserId } from './user-id.js';
 export * from './wire-fields.js';

@@ -8,4 +8,5 @@ export * from './notification.js';
 export * from './push-account-id.js';
 export * from './push-device.js';
 export * from './push-registration.js';
+export * from './retry-after.js';
 export * from './verify-key-list.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { relayDeviceId } from './relay-device-id.js';
 import { pushAccountId, uuid } from './wire-fields.js';
 
 /** Path of the relay's operation that takes sealed registrations. */
@@ -14,5 +15,5 @@ export const relayRegisterParameters = z.object({
 
 /** What the relay answers: the id of its RelayDevice, to be named when notifying. */
 export const relayRegisterAnswer = z.object({
-  device_id: z.number().int().nonnegative(),
+  device_id: relayDeviceId,
 });

@@ -1,4 +1,4 @@
-import type { PushDeviceStateOnWire } from '@waxwing/protocol';
+import type { PushDeviceStateOnWire, UserId } from '@waxwing/protocol';
 import { type BoundOperation, bindOperations } from '@waxwing/service/http';
 import { Agent } from 'undici';
 import { KeyListCache } from './key-list/key-list-cache.js';
@@ -29,7 +29,7 @@ import type { PushTransaction, ServerPushTables } from './tables.js';
 export interface ServerPush {
   readonly operations: readonly BoundOperation[];
   /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
-  pushDevicesOf(userId: number): Promise<Record<string, PushDeviceStateOnWire>>;
+  pushDevicesOf(userId: UserId): Promise<Record<string, PushDeviceStateOnWire>>;
   /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
   notify(transaction: PushTransaction, notification: QueuedNotification): Promise<void>;
   /** Ends the connections to the relay, and what still waits for an answer; call it once no job runs any more. */

@@ -1,3 +1,4 @@
+export type { UserId } from '@waxwing/protocol';
 export * from './create-server-push.js';
 export { encodeNotification, maximumRealmUrlBytes } from './notifications/encode-notification.js';
 export type * from './notifications/notification-content.js';

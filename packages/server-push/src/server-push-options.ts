@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
 import type { RequestHead } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -12,7 +12,7 @@ import type { ServerPushTables } from './tables.js';
 
 /** The authenticated requester, as far as push needs to know. */
 export interface PushActor<Tables = ServerPushTables> {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly isBot: boolean;
   /**
    * Keeps the requester from being removed, and from being given another key, until the transaction ends.
@@ -39,11 +39,17 @@ export type RelayAccount =
     }
   | { readonly kind: 'not-configured' };
 
-/** Hands an event to all clients of these users, within the transaction of the change that it tells of. */
-export type PublishEvent<Tables = ServerPushTables> = (
+/** An event, and the users whose clients are told of it. */
+export interface AddressedEvent {
+  readonly event: JsonObject;
+  /** Ids of users; one that is there twice is told once. */
+  readonly audience: readonly UserId[];
+}
+
+/** Hands events to all clients of their audiences, in that order, within the transaction of the change they tell of. */
+export type PublishEvents<Tables = ServerPushTables> = (
   transaction: WriteTransaction<Tables>,
-  event: JsonObject,
-  userIds: readonly number[],
+  events: readonly AddressedEvent[],
 ) => Promise<void>;
 
 /** What a chat server gives to have encrypted push; `Tables` are all of its own. */
@@ -52,7 +58,7 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
   readonly database: DatabaseWithJobs<Tables>;
   /** Who asks, asked before the body is read; it names the actor with `setActor`. @throws ProtocolError when nobody does whom the server knows. */
   readonly authenticate: (head: RequestHead) => Promise<PushActor<Tables>>;
-  readonly publish: PublishEvent<Tables>;
+  readonly publish: PublishEvents<Tables>;
   readonly relay: RelayAccount;
   readonly realm: PushRealm;
   readonly sodium: Sodium;

@@ -1,5 +1,9 @@
+import type { RelayDeviceId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, type MigrationSet, type WriteTransaction } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
+
+/** The server's number for a PushDevice. The relay knows it by another one, a {@link RelayDeviceId}. */
+export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
 
 /** A transaction of the server's, as far as push uses it. */
 export type PushTransaction = WriteTransaction<ServerPushTables>;
@@ -11,8 +15,8 @@ export interface ServerPushTables {
    * `relay_device_id`; the newest one is `pending_*` until the relay has decided on it.
    */
   push_devices: {
-    id: Generated<number>;
-    user_id: number;
+    id: Generated<PushDeviceId>;
+    user_id: UserId;
     /** Decimal text. */
     push_account_id: string;
     /** Counts the registrations that were accepted from the phone, so that work for an older one changes nothing. */
@@ -28,18 +32,18 @@ export interface ServerPushTables {
     pending_encrypted_registration: string | null;
     token_kind: 'fcm' | 'apns' | null;
     push_public_key: string | null;
-    relay_device_id: number | null;
+    relay_device_id: RelayDeviceId | null;
     active_generation: number | null;
     last_test_at: number | null;
   };
   test_notifications: {
     id: Generated<number>;
-    user_id: number;
+    user_id: UserId;
     sent_at: number;
   };
   /** How much of its allowance of registrations each user has used; a user without a row has all of it. */
   registration_rates: {
-    user_id: number;
+    user_id: UserId;
     /** When all of the allowance is there again. */
     full_at: number;
   };

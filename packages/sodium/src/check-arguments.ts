@@ -37,17 +37,7 @@ export function checkArguments(bare: BareSodium): Sodium {
       return sealed.length < sealedBoxOverheadBytes ? undefined : bare.openSealed(sealed, keyPair);
     },
 
-    sealSecretBox(plaintext, nonce, key) {
-      requireBytes('nonce', nonce, secretBoxNonceBytes);
-      requireBytes('key', key, secretBoxKeyBytes);
-      return bare.sealSecretBox(plaintext, nonce, key);
-    },
-
-    openSecretBox(sealed, nonce, key) {
-      requireBytes('nonce', nonce, secretBoxNonceBytes);
-      requireBytes('key', key, secretBoxKeyBytes);
-      return sealed.length < secretBoxOverheadBytes ? undefined : bare.openSecretBox(sealed, nonce, key);
-    },
+    ...checkSecretBoxes(bare),
 
     signDetached(message, privateKey) {
       requireBytes('privateKey', privateKey, signingPrivateKeyBytes);
@@ -64,6 +54,22 @@ export function checkArguments(bare: BareSodium): Sodium {
         throw new RangeError(`length must be a whole number of bytes from 0, but is ${length}.`);
       }
       return bare.randomBytes(length);
+    },
+  };
+}
+
+function checkSecretBoxes(bare: BareSodium): Pick<Sodium, 'sealSecretBox' | 'openSecretBox'> {
+  return {
+    sealSecretBox(plaintext, nonce, key) {
+      requireBytes('nonce', nonce, secretBoxNonceBytes);
+      requireBytes('key', key, secretBoxKeyBytes);
+      return bare.sealSecretBox(plaintext, nonce, key);
+    },
+
+    openSecretBox(sealed, nonce, key) {
+      requireBytes('nonce', nonce, secretBoxNonceBytes);
+      requireBytes('key', key, secretBoxKeyBytes);
+      return sealed.length < secretBoxOverheadBytes ? undefined : bare.openSecretBox(sealed, nonce, key);
     },
   };
 }

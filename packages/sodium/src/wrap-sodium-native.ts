@@ -42,21 +42,7 @@ export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
 
     ...wrapSecretBoxes(library),
 
-    generateSigningKeyPair() {
-      const publicKey = new Uint8Array(signingPublicKeyBytes);
-      const privateKey = unmovedBytes(signingPrivateKeyBytes);
-      library.crypto_sign_keypair(publicKey, privateKey);
-      return { publicKey, privateKey };
-    },
-
-    signDetached(message, privateKey) {
-      const signature = new Uint8Array(signatureBytes);
-      library.crypto_sign_detached(signature, message, privateKey);
-      return signature;
-    },
-
-    verifyDetached: (signature, message, publicKey) =>
-      library.crypto_sign_verify_detached(signature, message, publicKey),
+    ...wrapSignatures(library),
 
     randomBytes(length) {
       const bytes = unmovedBytes(length);
@@ -80,6 +66,28 @@ function wrapSecretBoxes(library: typeof sodiumNative): Pick<Sodium, 'sealSecret
       const plaintext = new Uint8Array(sealed.length - secretBoxOverheadBytes);
       return library.crypto_secretbox_open_easy(plaintext, sealed, nonce, key) ? plaintext : undefined;
     },
+  };
+}
+
+function wrapSignatures(
+  library: typeof sodiumNative,
+): Pick<Sodium, 'generateSigningKeyPair' | 'signDetached' | 'verifyDetached'> {
+  return {
+    generateSigningKeyPair() {
+      const publicKey = new Uint8Array(signingPublicKeyBytes);
+      const privateKey = unmovedBytes(signingPrivateKeyBytes);
+      library.crypto_sign_keypair(publicKey, privateKey);
+      return { publicKey, privateKey };
+    },
+
+    signDetached(message, privateKey) {
+      const signature = new Uint8Array(signatureBytes);
+      library.crypto_sign_detached(signature, message, privateKey);
+      return signature;
+    },
+
+    verifyDetached: (signature, message, publicKey) =>
+      library.crypto_sign_verify_detached(signature, message, publicKey),
   };
 }
 

@@ -38,6 +38,7 @@ export class GroupCommit<Tables> {
   readonly #options: GroupCommitOptions;
   #waiting: Waiting<Tables>[] = [];
   #busyLanes = 0;
+  #lastAlone: Promise<void> = Promise.resolve();
 
   constructor(db: Kysely<Tables>, options: GroupCommitOptions) {
     this.#db = db;
@@ -55,6 +56,17 @@ export class GroupCommit<Tables> {
         this.#busyLanes++;
         setImmediate(() => void this.#commitAll());
       }
+    });
+  }
+
+  /**
+   * Commits a write that takes long in a transaction of its own, one after another; writes of {@link run} go on beside it
+   * where the database allows that. Resolves and rejects as `run` does.
+   */
+  runAlone<Result>(write: Write<Tables, Result>): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      const waiting = { write, resolve: resolve as (result: unknown) => void, reject };
+      this.#lastAlone = this.#lastAlone.then(() => this.#commitAlone(waiting));
     });
   }
 

@@ -7,6 +7,7 @@ export * from './keeping-rows.js';
 export { type MigrationSet, type MigrationStatus, readMigrationStatus } from './migrate.js';
 export * from './nobody-else-holds.js';
 export {
+  type AloneResult,
   type Database,
   migrationStatus,
   missingFile,
@@ -15,5 +16,6 @@ export {
 } from './open-database.js';
 export * from './portable-columns.js';
 export * from './remove-in-batches.js';
+export * from './rows-as-table.js';
 export type { SignalListener, Signals } from './signals/signals.js';
 export * from './transaction.js';

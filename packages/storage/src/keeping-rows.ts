@@ -7,3 +7,8 @@ import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 export function keepingRows<Tables>(db: Kysely<Tables>): RawBuilder<unknown> {
   return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for share` : sql``;
 }
+
+/** As {@link keepingRows}, for rows that this transaction is about to change: nobody else keeps or changes them. */
+export function lockingRows<Tables>(db: Kysely<Tables>): RawBuilder<unknown> {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for update` : sql``;
+}

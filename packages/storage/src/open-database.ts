@@ -36,8 +36,21 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError when the database does not answer; answer with a 503 then.
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
+  /**
+   * Commits a write that takes long, or changes very many rows, in a transaction of its own. On PostgreSQL it holds up no
+   * other write; on SQLite nobody else writes meanwhile, and the answer says for how long.
+   * @throws DatabaseUnavailableError as {@link write}.
+   */
+  writeAlone<Result>(write: Write<Tables, Result>): Promise<AloneResult<Result>>;
   /** Further calls do nothing. */
   close(): Promise<void>;
+}
+
+/** What a write alone answered. */
+export interface AloneResult<Result> {
+  readonly result: Result;
+  /** Milliseconds for which it kept others from writing; `undefined` on PostgreSQL, where it did not. */
+  readonly fileHeldMilliseconds: number | undefined;
 }
 
 const defaultConnections = 10;
@@ -65,11 +78,26 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     db,
     signals,
     write: (write) => commits.run(write),
+    writeAlone: (write) => writeAlone(kind, commits, write),
     close() {
       closed ??= backend.close();
       return closed;
     },
   };
+}
+
+async function writeAlone<Tables, Result>(
+  kind: Database<Tables>['kind'],
+  commits: GroupCommit<Tables>,
+  write: Write<Tables, Result>,
+): Promise<AloneResult<Result>> {
+  if (kind === 'postgres') return { result: await commits.runAlone(write), fileHeldMilliseconds: undefined };
+  let begun = 0;
+  const result = await commits.runAlone((transaction) => {
+    begun = performance.now();
+    return write(transaction);
+  });
+  return { result, fileHeldMilliseconds: performance.now() - begun };
 }
 
 /** The SQLite file that the URL names, when there is none yet; opening it would make an empty one. */

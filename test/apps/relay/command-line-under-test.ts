@@ -1,5 +1,5 @@
+import { runRelayCommand as runProgram } from '@waxwing/relay';
 import type { Terminal } from '@waxwing/service/command-line';
-import { runCommandLine } from '../../../apps/relay/src/command-line.js';
 
 export interface CommandRun {
   readonly status: number;
@@ -36,6 +36,6 @@ export async function runRelayCommand(
       return answer;
     },
   };
-  const status = await runCommandLine(argv, terminal);
+  const status = await runProgram(argv, terminal);
   return { status, stdout: printed.join('\n'), stderr: said.join('\n'), questions };
 }

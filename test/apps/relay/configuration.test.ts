@@ -1,6 +1,6 @@
+import { readRelayEnvironment } from '@waxwing/relay';
 import { ConfigurationError } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
-import { readRelayEnvironment } from '../../../apps/relay/src/configuration.js';
 
 const needed = { RELAY_KEY_RING_IDENTITY_FILE: 'identity.txt' };
 

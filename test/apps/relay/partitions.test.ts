@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import {
@@ -6,6 +7,7 @@ import {
   markExpired,
 } from '../../../apps/relay/src/registrations/relay-device-store.js';
 import { withClient } from '../../simulation/fill-devices.js';
+import { realmId as realm } from '../../support/ids.js';
 import { partitionScript } from '../../support/partition-script.js';
 import { eachPostgres } from '../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from './relay-under-test.js';
@@ -32,9 +34,9 @@ describe('devices that were partitioned as the page on scaling says', () => {
       const relay = await startRelayUnderTest(url);
       const { database } = relay;
       const register = async (id: string) =>
-        (await relay.register(goodForm({ push_account_id: id }))).body.device_id as number;
+        (await relay.register(goodForm({ push_account_id: id }))).body.device_id as RelayDeviceId;
       const [first, second, removed] = [await register('1'), await register('2'), await register('3')];
-      const [{ realm_id: realmId } = { realm_id: 0 }] = await relay.devices();
+      const [{ realm_id: realmId } = { realm_id: realm(0) }] = await relay.devices();
       await database.write(({ db }) => deleteRelayDevices(db, realmId, [removed]));
       const rows = await relay.devices();
       const covered = await indexes(database.db);

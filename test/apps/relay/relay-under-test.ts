@@ -24,7 +24,7 @@ import { ServerDirectory } from '../../../apps/relay/src/servers/server-director
 import { createMapRegistrationKeys, type MapRegistrationKeys } from '../../support/map-registration-keys.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { createNodeTokenVault } from '../../support/node-token-vault.js';
-import { registrationVectors, relayProtocolVectors } from '../../support/shared-vectors.js';
+import { registrationVectors, relayProtocolVectors } from '../../support/protocol-vectors.js';
 
 export const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
 export const otherRealmUuid = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';

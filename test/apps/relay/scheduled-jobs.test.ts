@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { markExpired } from '../../../apps/relay/src/registrations/relay-device-store.js';
 import { expiredRetentionMilliseconds } from '../../../apps/relay/src/scheduled-jobs.js';
@@ -17,8 +18,8 @@ eachBackend((backend) => {
     afterEach(() => relay.close());
 
     const register = async (pushAccountId: string) =>
-      (await relay.register(goodForm({ push_account_id: pushAccountId }))).body.device_id as number;
-    const expire = (id: number) =>
+      (await relay.register(goodForm({ push_account_id: pushAccountId }))).body.device_id as RelayDeviceId;
+    const expire = (id: RelayDeviceId) =>
       relay.database.write(({ db }) =>
         markExpired(db, id, { at: relay.time.now, ifRegisteredBefore: relay.time.now + 1 }),
       );

@@ -2,11 +2,10 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import { writePrivateFile } from '@waxwing/service/config';
 import type { ListeningService } from '@waxwing/service/http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRelayEnvironment } from '../../../apps/relay/src/configuration.js';
-import { startRelay } from '../../../apps/relay/src/start-relay.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { seal } from '../../support/noble-oracle.js';
 import { runJsonCommand } from '../../support/spawned-process.js';

@@ -2,6 +2,7 @@ import { runServerCommand } from '@waxwing/server';
 import type { Terminal } from '@waxwing/service/command-line';
 import { systemClock } from '@waxwing/service/lifecycle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { userId } from '../../support/ids.js';
 import { refused, registered } from '../../support/relay-stand-in.js';
 import { type Account, ServerUnderTest, testPhone } from './server-under-test.js';
 
@@ -44,7 +45,7 @@ async function runJson(command: string): Promise<Record<string, unknown>> {
 function account(added: Record<string, unknown>): Account {
   const [email, apiKey] = [String(added.email), String(added.api_key)];
   const authorization = `Basic ${Buffer.from(`${email}:${apiKey}`).toString('base64')}`;
-  return { userId: Number(added.user_id), email, apiKey, authorization };
+  return { userId: userId(Number(added.user_id)), email, apiKey, authorization };
 }
 
 const statusOf = async (who: Account) => (await test.ask(who, 'POST', 'register')).status;

@@ -62,6 +62,21 @@ eachBackend((backend) => {
       });
     });
 
+    it('tells of the fetched types alone, which are those of the queue where none are named', async () => {
+      const tell = async (fields: Record<string, string>) =>
+        Object.keys((await test.ask(ada, 'POST', 'register', fields)).body);
+      const always = ['queue_id', 'zulip_feature_level', 'user_id', 'event_queue_longpoll_timeout_seconds'];
+      expect(await tell({ event_types: '["push_device"]' })).toEqual(
+        expect.arrayContaining([...always, 'push_devices']),
+      );
+      expect(await tell({ event_types: '["push_device"]' })).not.toContain('realm_url');
+      const both = await tell({ event_types: '["push_device"]', fetch_event_types: '["realm"]' });
+      expect(both).toContain('realm_url');
+      expect(both).not.toContain('push_devices');
+      const none = await tell({ fetch_event_types: '[]' });
+      expect(none.sort()).toEqual([...always, 'last_event_id', 'msg', 'result'].sort());
+    });
+
     it('gives up the queue that was used longest ago when a user has fifty', async () => {
       const first = await newQueue();
       test.now += 1;
@@ -95,7 +110,7 @@ eachBackend((backend) => {
       expect(accountIds(await poll(some, 1))).toEqual(['3']);
       expect(accountIds(await poll(other, -1))).toEqual([]);
       const stored = test.server.database.db
-        .selectFrom('events')
+        .selectFrom('queued_events')
         .select('event_id')
         .where('queue_id', '=', some);
       expect(await stored.execute()).toEqual([{ event_id: 2 }]);
@@ -233,10 +248,12 @@ eachBackend((backend) => {
           .set({ last_event_id: 0 })
           .where('queue_id', '=', queue)
           .execute();
-        await db
-          .insertInto('events')
-          .values({ queue_id: queue, event_id: 0, event: '{"type":"push_device"}' })
-          .execute();
+        const { id } = await db
+          .insertInto('event_texts')
+          .values({ event: '{"type":"push_device"}' })
+          .returning('id')
+          .executeTakeFirstOrThrow();
+        await db.insertInto('queued_events').values({ queue_id: queue, event_id: 0, text_id: id }).execute();
       });
       endQuietly('timed-out');
       expect((await answer).body.events).toEqual([

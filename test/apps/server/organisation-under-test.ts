@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { roles } from '@waxwing/server';
 import { afterAll, beforeAll } from 'vitest';
 import type { TestBackend } from '../../support/test-databases.js';
@@ -30,7 +31,7 @@ export class OrganisationUnderTest {
     this.accounts.bot = await this.server.addAccount('bot@example.com', { isBot: true });
   }
 
-  id(who: Who): number {
+  id(who: Who): UserId {
     return this.accounts[who].userId;
   }
 

@@ -1,5 +1,6 @@
 import { errorCodes } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { relayDeviceId, userId } from '../../support/ids.js';
 import { refused, registered } from '../../support/relay-stand-in.js';
 import {
   type Account,
@@ -320,13 +321,13 @@ describe('a user with a thousand devices', () => {
     const { db } = test.server.database;
     await db
       .updateTable('push_devices')
-      .set({ relay_device_id: 7 })
+      .set({ relay_device_id: relayDeviceId(7) })
       .where('push_account_id', '=', '9')
       .execute();
     await db
       .insertInto('push_devices')
       .values({
-        ...{ user_id: ada.userId + 1, push_account_id: '-1', generation: 1, registration_hash: '' },
+        ...{ user_id: userId(ada.userId + 1), push_account_id: '-1', generation: 1, registration_hash: '' },
         ...{ error_code: 'REQUEST_EXPIRED', changed_at: 0 },
       })
       .execute();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registrationVectors, relayProtocolVectors } from '../../support/protocol-vectors.js';
 import { refused, registered } from '../../support/relay-stand-in.js';
-import { registrationVectors, relayProtocolVectors } from '../../support/shared-vectors.js';
 import { type Account, ServerUnderTest, testPhone } from './server-under-test.js';
 
 let test: ServerUnderTest;

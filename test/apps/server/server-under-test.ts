@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeBase64 } from '@waxwing/protocol';
+import { encodeBase64, type UserId } from '@waxwing/protocol';
 import {
   addUser,
   createServer,
@@ -23,7 +23,7 @@ const sodium = await loadWasmSodium();
 
 /** Somebody who may ask the server. */
 export interface Account {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly email: string;
   readonly apiKey: string;
   readonly authorization: string;
@@ -178,7 +178,10 @@ export class ServerUnderTest {
   }
 
   async pushDevices(account: Account): Promise<unknown> {
-    const { body } = await this.ask(account, 'POST', 'register', { event_types: '[]' });
+    const { body } = await this.ask(account, 'POST', 'register', {
+      event_types: '[]',
+      fetch_event_types: '["push_device"]',
+    });
     return body.push_devices;
   }
 

@@ -10,7 +10,7 @@ import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { seal } from '../../support/noble-oracle.js';
-import { relayProtocolVectors } from '../../support/shared-vectors.js';
+import { relayProtocolVectors } from '../../support/protocol-vectors.js';
 import { fromBase64, toBase64 } from './fake-chat-server.js';
 
 const { gen11 } = relayProtocolVectors();

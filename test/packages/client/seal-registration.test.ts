@@ -3,7 +3,7 @@ import { parsePushRegistration } from '@waxwing/protocol';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
 import { openSealed } from '../../support/noble-oracle.js';
-import { relayProtocolVectors } from '../../support/shared-vectors.js';
+import { relayProtocolVectors } from '../../support/protocol-vectors.js';
 import { fromBase64 } from './fake-chat-server.js';
 
 const vectors = relayProtocolVectors();

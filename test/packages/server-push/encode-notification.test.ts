@@ -9,6 +9,7 @@ import { encodeNotification, type NotificationContent, sealNotification } from '
 import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
+import { relayDeviceId, userId as user } from '../../support/ids.js';
 
 const sodium = await loadWasmSodium();
 const { publicKey } = sodium.generateKeyPair();
@@ -33,7 +34,7 @@ function message(changes: Partial<Extract<NotificationContent, { type: 'message'
 
 describe('an encoded notification', () => {
   it('of type test says who it is for and when', () => {
-    const bytes = encodeNotification(realm, 10, { type: 'test', time: 1_754_577_820 });
+    const bytes = encodeNotification(realm, user(10), { type: 'test', time: 1_754_577_820 });
     expect(decode(bytes)).toEqual({
       realm_name: 'Example',
       realm_url: 'https://chat.example.com',
@@ -47,7 +48,7 @@ describe('an encoded notification', () => {
 
   it('of type message carries a channel message with the group whose mention it is about', () => {
     const content = message({ mentionedUserGroup: { id: 41, name: 'test_user_group' } });
-    expect(decode(encodeNotification(realm, 10, content))).toEqual({
+    expect(decode(encodeNotification(realm, user(10), content))).toEqual({
       channel_id: 10,
       channel_name: 'Denmark',
       content: 'hello',
@@ -68,21 +69,21 @@ describe('an encoded notification', () => {
   });
 
   it('of type message carries a direct message with everybody in ascending order', () => {
-    const content = message({ recipient: { kind: 'direct', userIds: [15, 6, 12, 10] } });
-    const decoded = decode(encodeNotification(realm, 10, content));
+    const content = message({ recipient: { kind: 'direct', userIds: [15, 6, 12, 10].map(user) } });
+    const decoded = decode(encodeNotification(realm, user(10), content));
     expect(decoded).toMatchObject({ recipient_type: 'direct', recipient_user_ids: [6, 10, 12, 15] });
     expect(decoded).not.toHaveProperty('channel_id');
   });
 
   it('of type remove names the 200 newest messages in ascending order', () => {
     const messageIds = Array.from({ length: 300 }, (_, index) => 300 - index);
-    const { message_ids: ids } = decode(encodeNotification(realm, 10, { type: 'remove', messageIds }));
+    const { message_ids: ids } = decode(encodeNotification(realm, user(10), { type: 'remove', messageIds }));
     expect(ids).toEqual(Array.from({ length: 200 }, (_, index) => 101 + index));
   });
 
   it('has its content cut after 200 code points, never inside one', () => {
     const at = (length: number) =>
-      decode(encodeNotification(realm, 1, message({ content: '🎉'.repeat(length) }))).content;
+      decode(encodeNotification(realm, user(1), message({ content: '🎉'.repeat(length) }))).content;
     expect(at(200)).toBe('🎉'.repeat(200));
     expect(at(201)).toBe(`${'🎉'.repeat(200)}…`);
   });
@@ -97,7 +98,8 @@ describe('an encoded notification', () => {
     [2800, 2800],
     [2801, 2800],
   ])('of %i bytes is padded to %i', (bytes, bucket) => {
-    const named = (name: string) => encodeNotification({ ...realm, name }, 1, { type: 'test', time: 1 });
+    const named = (name: string) =>
+      encodeNotification({ ...realm, name }, user(1), { type: 'test', time: 1 });
     const empty = new TextDecoder().decode(named('')).trimEnd().length;
     const encoded = named('n'.repeat(Math.max(0, bytes - empty)));
     expect(encoded).toHaveLength(bucket);
@@ -110,7 +112,7 @@ describe('an encoded notification', () => {
     const long = '"\u0001é漢🎉'.repeat(120);
     const shortened = (topic: string, channelName: string) => {
       const recipient = { kind: 'channel', channelId: 10, channelName, topic } as const;
-      return decode(encodeNotification(realm, 10, message({ content: '漢'.repeat(200), recipient })));
+      return decode(encodeNotification(realm, user(10), message({ content: '漢'.repeat(200), recipient })));
     };
     const first = shortened('kept', long);
     expect(first.content).toMatch(/^漢+…$/);
@@ -152,7 +154,7 @@ const content: fc.Arbitrary<NotificationContent> = fc.oneof(
       senderAvatarUrl: text,
       recipient: fc.oneof(
         fc.record({ kind: fc.constant('channel' as const), channelId: id, channelName: text, topic: text }),
-        fc.record({ kind: fc.constant('direct' as const), userIds: ids }),
+        fc.record({ kind: fc.constant('direct' as const), userIds: ids.map((all) => all.map(user)) }),
       ),
       mentionedUserGroup: fc.record({ id, name: text }),
     },
@@ -174,11 +176,14 @@ const longestUrl = `https://${'h'.repeat(492)}`;
 
 describe('whatever a notification says', () => {
   it('it is a valid notification of a published size, and fits both vendors', () => {
-    const device = { pushAccountId: '-9223372036854775808', relayDeviceId: Number.MAX_SAFE_INTEGER };
+    const device = {
+      pushAccountId: '-9223372036854775808',
+      relayDeviceId: relayDeviceId(Number.MAX_SAFE_INTEGER),
+    };
     const pushPublicKey = Buffer.from(publicKey).toString('base64');
     fc.assert(
       fc.property(content, text, fc.constantFrom(realm.url, longestUrl), id, (content, name, url, userId) => {
-        const encoded = encodeNotification({ uuid: '', url, name }, userId, content);
+        const encoded = encodeNotification({ uuid: '', url, name }, user(userId), content);
         expect(notificationSizeBucketsBytes).toContain(encoded.length);
         expect(parseNotification(encoded)).toMatchObject({
           type: content.type,
@@ -206,7 +211,7 @@ describe('whatever a notification says', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 4000, size: 'max' }), (topic) => {
         const recipient = { kind: 'channel', channelId: 1, channelName: 'c', topic } as const;
-        const decoded = decode(encodeNotification(realm, 1, message({ recipient })));
+        const decoded = decode(encodeNotification(realm, user(1), message({ recipient })));
         const shown = [...String(decoded.topic)];
         if (decoded.topic === topic) return;
         expect(shown.at(-1)).toBe('…');

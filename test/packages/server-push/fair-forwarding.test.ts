@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { createServerPush, type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
@@ -6,13 +7,14 @@ import { expect, it } from 'vitest';
 import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import { enqueueForwarding } from '../../../packages/server-push/src/push-devices/forward-registration.js';
 import { ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
+import { userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn, registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 
 const sodium = await loadWasmSodium();
 const now = 1_773_000_000_000;
-const [ada, bob] = [7, 8];
+const [ada, bob] = [user(7), user(8)];
 const testMilliseconds = 60_000;
 
 eachBackend((backend) => {
@@ -31,8 +33,8 @@ eachBackend((backend) => {
       const push = createServerPush({
         database,
         authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
-        publish: async (transaction, _event, [userId]) => {
-          if (userId === bob) transaction.afterCommit(tellActive);
+        publish: async (transaction, events) => {
+          if (events.some(({ audience }) => audience.includes(bob))) transaction.afterCommit(tellActive);
         },
         relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
         realm: {
@@ -46,7 +48,7 @@ eachBackend((backend) => {
         log: createMemoryLog().log,
         metrics: new Metrics(),
       });
-      const accept = (userId: number, ids: readonly number[], repeats: number) =>
+      const accept = (userId: UserId, ids: readonly number[], repeats: number) =>
         database.write(async (transaction) => {
           for (const id of ids) {
             const registration = {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
 import { createServerPush, type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
@@ -9,12 +9,13 @@ import {
   enqueueForwarding,
   forwardRegistrationJob,
 } from '../../../packages/server-push/src/push-devices/forward-registration.js';
+import { userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { eachBackend } from '../../support/test-databases.js';
 
 const sodium = await loadWasmSodium();
 const hour = 3_600_000;
-const [ada, bob] = [7, 8];
+const [ada, bob] = [user(7), user(8)];
 
 describe('a registration whose job is gone', () => {
   eachBackend((backend) => {
@@ -25,11 +26,13 @@ describe('a registration whose job is gone', () => {
         migrations: [serverPushMigrations],
         now: () => now,
       });
-      const events: [JsonObject, readonly number[]][] = [];
+      const told: [JsonObject, readonly number[]][] = [];
       const push = createServerPush({
         database,
         authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
-        publish: async (_transaction, event, userIds) => void events.push([event, userIds]),
+        publish: async (_transaction, events) => {
+          for (const { event, audience } of events) told.push([event, audience]);
+        },
         // Nobody answers there.
         relay: {
           kind: 'configured',
@@ -48,7 +51,7 @@ describe('a registration whose job is gone', () => {
         log: createMemoryLog().log,
         metrics: new Metrics(),
       });
-      const accept = (userId: number) =>
+      const accept = (userId: UserId) =>
         database.write(async (transaction) => {
           const registration = {
             pushAccountId: String(userId),
@@ -79,7 +82,7 @@ describe('a registration whose job is gone', () => {
         [ada]: { status: 'failed', error_code: 'REQUEST_EXPIRED' },
       });
       expect(await push.pushDevicesOf(bob)).toEqual({ [bob]: pending });
-      expect(events).toMatchObject([[{ type: 'push_device', status: 'failed' }, [ada]]]);
+      expect(told).toMatchObject([[{ type: 'push_device', status: 'failed' }, [ada]]]);
       expect(await accept(ada)).toBe('accepted');
       await database.jobs.stop(0);
       await push.close();

@@ -1,4 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { UserId } from '@waxwing/protocol';
 import {
   createServerPush,
   readRelayLinkStatus,
@@ -14,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import { enqueueForwarding } from '../../../packages/server-push/src/push-devices/forward-registration.js';
 import { failRegistration } from '../../../packages/server-push/src/push-devices/push-device-store.js';
+import { relayDeviceId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { notified, RelayStandIn, refused, registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
@@ -27,7 +29,7 @@ const realm = {
 };
 const removePath = '/api/v1/remotes/push/e2ee/remove';
 const dayMilliseconds = 86_400_000;
-const [ada, bob] = [7, 8];
+const [ada, bob] = [user(7), user(8)];
 
 eachBackend((backend) => {
   describe('devices that a server takes back from its relay', () => {
@@ -64,7 +66,7 @@ eachBackend((backend) => {
       await relay.close();
     });
 
-    const accept = (userId: number, pushAccountId: string, hash: string) =>
+    const accept = (userId: UserId, pushAccountId: string, hash: string) =>
       database.write(async (transaction) => {
         const accepted = await acceptRegistration(
           transaction,
@@ -81,13 +83,13 @@ eachBackend((backend) => {
       });
 
     /** Registers; the relay gives this device id. */
-    async function register(userId: number, pushAccountId: string, relayDeviceId: number, hash = 'a') {
+    async function register(userId: UserId, pushAccountId: string, relayDeviceId: number, hash = 'a') {
       relay.next(registered(relayDeviceId));
       await accept(userId, pushAccountId, `${pushAccountId} ${hash}`);
       await database.jobs.idle();
     }
 
-    const removeUser = (userId: number) =>
+    const removeUser = (userId: UserId) =>
       database.write((transaction) => removePushDevicesOf(database, transaction, userId, now));
 
     async function pass(milliseconds: number): Promise<void> {
@@ -236,7 +238,7 @@ eachBackend((backend) => {
           const row = { user_id: ada, push_account_id: String(id), generation: 1, registration_hash: 'a' };
           await db
             .insertInto('push_devices')
-            .values({ ...row, changed_at: now, relay_device_id: id })
+            .values({ ...row, changed_at: now, relay_device_id: relayDeviceId(id) })
             .execute();
         }
       });

@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import { type JsonObject, parseNotification } from '@waxwing/protocol';
+import { type JsonObject, parseNotification, type RelayDeviceId } from '@waxwing/protocol';
 import {
   createServerPush,
   type NotificationContent,
@@ -21,6 +21,7 @@ import {
   failRegistration,
   pendingRegistration,
 } from '../../../packages/server-push/src/push-devices/push-device-store.js';
+import { relayDeviceId as relayId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { openSealed } from '../../support/noble-oracle.js';
 import { notified, RelayStandIn, refused } from '../../support/relay-stand-in.js';
@@ -34,7 +35,7 @@ const realm = {
   url: 'https://chat.example.com',
   name: 'Example',
 };
-const userId = 7;
+const userId = user(7);
 
 let now = 1_000_000;
 const registration = (hash: string, tokenKind: 'fcm' | 'apns' = 'fcm') => ({
@@ -64,7 +65,7 @@ eachBackend((backend) => {
       expect(await accept('a')).toEqual({ kind: 'unchanged' });
       const second = await accept('b');
       expect(second).toMatchObject({ kind: 'accepted', key: { generation: 2 } });
-      expect(await accept('a', userId + 1)).toMatchObject({ kind: 'accepted', key: { generation: 1 } });
+      expect(await accept('a', user(userId + 1))).toMatchObject({ kind: 'accepted', key: { generation: 1 } });
     });
 
     it('take one of many identical registrations that arrive at once', async () => {
@@ -81,7 +82,7 @@ eachBackend((backend) => {
         pending_encrypted_registration: 'sealed b',
       });
       const settle = (key: typeof first.key) =>
-        database.write((transaction) => activateRegistration(transaction, key, 5, now));
+        database.write((transaction) => activateRegistration(transaction, key, relayId(5), now));
       const fail = (key: typeof first.key) =>
         database.write((transaction) => failRegistration(transaction, key, 'BAD_REQUEST', now));
       expect(await fail(first.key)).toBeUndefined();
@@ -94,12 +95,12 @@ eachBackend((backend) => {
     it('forget a dead registration, but not one that has come into force meanwhile', async () => {
       const first = await accept('a');
       if (first.kind !== 'accepted') throw new Error('not accepted');
-      await database.write((transaction) => activateRegistration(transaction, first.key, 5, now));
+      await database.write((transaction) => activateRegistration(transaction, first.key, relayId(5), now));
       const [device] = await activePushDevices(database.db, userId);
       if (device === undefined) throw new Error('not active');
       const second = await accept('b');
       if (second.kind !== 'accepted') throw new Error('not accepted');
-      await database.write((transaction) => activateRegistration(transaction, second.key, 5, now));
+      await database.write((transaction) => activateRegistration(transaction, second.key, relayId(5), now));
       const drop = () => database.write((transaction) => dropDeadRegistration(transaction, device));
       expect(await drop()).toBeUndefined();
       expect(await activePushDevices(database.db, userId)).toHaveLength(1);
@@ -107,7 +108,7 @@ eachBackend((backend) => {
 
     it('go all at once', async () => {
       await accept('a');
-      await accept('a', userId + 1);
+      await accept('a', user(userId + 1));
       await database.write((transaction) => removePushDevicesOf(database, transaction, userId, now));
       const left = await database.db.selectFrom('push_devices').select('user_id').execute();
       expect(left).toEqual([{ user_id: userId + 1 }]);
@@ -127,7 +128,7 @@ eachBackend((backend) => {
       push = createServerPush({
         database,
         authenticate: async () => ({ userId, isBot: false, hold: async () => undefined }),
-        publish: async (_transaction, event) => void published.push(event),
+        publish: async (_transaction, events) => void published.push(...events.map(({ event }) => event)),
         relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
         realm,
         sodium,
@@ -144,7 +145,7 @@ eachBackend((backend) => {
       await relay.close();
     });
 
-    async function activate(pushAccountId: string, relayDeviceId: number, tokenKind: 'fcm' | 'apns') {
+    async function activate(pushAccountId: string, relayDeviceId: RelayDeviceId, tokenKind: 'fcm' | 'apns') {
       await database.write(async (transaction) => {
         const whole = { ...registration(pushAccountId, tokenKind), pushAccountId };
         const accepted = await acceptRegistration(transaction, userId, whole, now);
@@ -163,12 +164,12 @@ eachBackend((backend) => {
       ).push_requests;
 
     it('waits while the relay is away, then goes to the devices of that moment', async () => {
-      await activate('1', 11, 'fcm');
+      await activate('1', relayId(11), 'fcm');
       relay.next('cut');
       relay.otherwise(notified());
       await send({ type: 'remove', messageIds: [32, 31] });
       await database.jobs.idle();
-      await activate('2', 12, 'apns');
+      await activate('2', relayId(12), 'apns');
       now += 1000;
       await database.jobs.idle();
       const requests = sentTo(1);
@@ -189,7 +190,7 @@ eachBackend((backend) => {
     });
 
     it('goes to hundreds of devices in requests that the relay can read', async () => {
-      for (let id = 1; id <= 450; id += 1) await activate(String(id), id, 'apns');
+      for (let id = 1; id <= 450; id += 1) await activate(String(id), relayId(id), 'apns');
       relay.otherwise(notified([450]));
       await send({ type: 'test', time: 1 });
       await database.jobs.idle();
@@ -207,7 +208,7 @@ eachBackend((backend) => {
     it('is not sent to anybody without devices, and not again once it is of no use', async () => {
       await send({ type: 'test', time: 1 });
       await database.jobs.idle();
-      await activate('1', 11, 'fcm');
+      await activate('1', relayId(11), 'fcm');
       relay.otherwise({ status: 503 });
       await send({ type: 'test', time: 1 });
       await database.jobs.idle();
@@ -217,7 +218,7 @@ eachBackend((backend) => {
     });
 
     it('is kept with its reason when the relay refuses it for good', async () => {
-      await activate('1', 11, 'fcm');
+      await activate('1', relayId(11), 'fcm');
       relay.otherwise(refused(400, 'BAD_REQUEST', 'no such realm'));
       await send({ type: 'test', time: 1 });
       await database.jobs.idle();

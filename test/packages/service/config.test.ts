@@ -1,12 +1,23 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import {
   ConfigurationError,
+  createPrivateFile,
   EnvironmentReader,
   generateCredential,
   hashCredential,
+  isSystemdCredential,
   matchesCredential,
   readPrivateFile,
   Secret,
@@ -14,7 +25,6 @@ import {
 } from '@waxwing/service/config';
 import { retryDelayMilliseconds } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
-import { isSystemdCredential } from '../../../packages/service/src/config/private-file.js';
 import fc from '../../support/fast-check.js';
 
 describe('the environment reader', () => {
@@ -26,7 +36,7 @@ describe('the environment reader', () => {
     reader.integer('PORT', 1, { minimum: 0, maximum: 65_535 });
     reader.oneOf('LEVEL', ['info', 'warn'], 'info');
     reader.url('URL', 'http://a');
-    reader.required('KEY', 'it is needed');
+    reader.problem('X_KEY is not set: it is needed.');
     expect(() => reader.finish()).toThrow(ConfigurationError);
     try {
       reader.finish();
@@ -96,6 +106,27 @@ describe('private files', () => {
     mkdirSync(join(taken, 'key'), { recursive: true });
     await expect(writePrivateFile(join(taken, 'key'), 'secret')).rejects.toThrow();
     expect(readdirSync(taken)).toEqual(['key']);
+  });
+
+  it('that are new have no other name at any moment, and never take the place of what is there', async () => {
+    const place = join(folder, 'new');
+    const path = join(place, 'keys');
+    const seen = new Set<string>();
+    let isDone = false;
+    const created = createPrivateFile(path, 'x'.repeat(5_000_000)).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      if (existsSync(place)) for (const name of readdirSync(place)) seen.add(name);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await created).toBe(true);
+    expect([...seen]).toEqual(['keys']);
+    expect([statSync(path).mode & 0o777, statSync(path).size]).toEqual([0o600, 5_000_000]);
+    expect(await createPrivateFile(path, 'other')).toBe(false);
+    symlinkSync(join(folder, 'nowhere'), join(place, 'link'));
+    expect(await createPrivateFile(join(place, 'link'), 'secret')).toBe(false);
+    expect([statSync(path).size, readdirSync(place).sort()]).toEqual([5_000_000, ['keys', 'link']]);
   });
 
   it.each(['0644', '0640', '0620', '0604', '0602'])(

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
-import { describeForeignRequest, Readiness } from '@waxwing/service/http';
-import { Metrics, startMetricsListener } from '@waxwing/service/metrics';
+import { describeForeignRequest, Readiness, startMetricsListener } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { describe, expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';
 

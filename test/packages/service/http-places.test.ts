@@ -92,6 +92,19 @@ describe('bodies on their way', () => {
     expect([await refusals('actor-body-bytes'), await refusals('body-bytes')]).toEqual([1, 1]);
   });
 
+  it('that are larger than the limit pass alone, and keep out other bodies but nobody without one', async () => {
+    await start({ maximumBodyBytesInFlight: 500 });
+    const half = (who: string, length: number) =>
+      send(request('POST /body', `${who}content-length: ${length}\r\n`, 'x'));
+    await half(ada, 900);
+    await expect.poll(() => app.counts()).toEqual([1, 1, 900]);
+    const other = await half(bob, 1);
+    await expect.poll(() => other.statuses).toEqual([503]);
+    await send(request('GET /held', bob));
+    await send(request('GET /held', ada));
+    await expect.poll(() => app.counts()).toEqual([4, 3, 900]);
+  });
+
   it('without a length count as much as they may have', async () => {
     await start();
     await send(request('POST /body', `${ada}transfer-encoding: chunked\r\n`, '1\r\nx\r\n'));

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { parseRetryAfter } from '../../../packages/service/src/http/retry-after.js';
+import { readRetryAfter } from '../../../packages/service/src/http/retry-after.js';
 
 // The third form of an HTTP date names no zone: it must not be read in the machine's own.
 vi.stubEnv('TZ', 'America/New_York');
@@ -24,6 +24,6 @@ describe('Retry-After', () => {
     ['', undefined],
     [undefined, undefined],
   ])('%j asks for %j milliseconds', (header, milliseconds) => {
-    expect(parseRetryAfter(header, now)).toBe(milliseconds);
+    expect(readRetryAfter(header, now)).toBe(milliseconds);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as noble from '../../support/noble-oracle.js';
-import { registrationVectors } from '../../support/shared-vectors.js';
+import { registrationVectors } from '../../support/protocol-vectors.js';
 import { sodiumBackends } from '../../support/sodium-backends.js';
 import { makeRegistrationVectors } from '../../vectors/make-registrations-that-must-fail.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import * as noble from '../../support/noble-oracle.js';
-import { relayProtocolVectors } from '../../support/shared-vectors.js';
+import { relayProtocolVectors } from '../../support/protocol-vectors.js';
 import { sodiumBackends } from '../../support/sodium-backends.js';
 
 const { wasm, native } = await sodiumBackends();

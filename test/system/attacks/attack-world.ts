@@ -54,7 +54,7 @@ const serverPaths: Paths = {
 };
 
 /** Far above what an honest server asks for, and small enough to be used up in a moment. */
-const quotaPerMinute = 60_000;
+const quotaPerMinute = 150_000;
 
 /** A relay and a server in processes of their own, to be attacked. */
 export async function createAttackWorld(options: AttackWorldOptions): Promise<AttackWorld> {

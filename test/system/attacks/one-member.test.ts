@@ -1,12 +1,13 @@
 import { registerPushDevicePath, testNotificationPath } from '@waxwing/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Constellation, ConstellationUser } from '../../support/constellation.js';
+import { relayDeviceId } from '../../support/ids.js';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { ask, basicAuthorization } from '../crash/ask.js';
 import type { CrashPhone } from '../crash/crash-phone.js';
 import { type AttackWorld, createAttackWorld } from './attack-world.js';
 import { expectServed } from './expect-unharmed.js';
-import { newPhone, RelayMember } from './relay-member.js';
+import { newPhone, RelayMember, withRelayDatabase } from './relay-member.js';
 
 const startMilliseconds = 120_000;
 let attackWorld: AttackWorld;
@@ -36,7 +37,7 @@ function defineTests(): void {
         const user = await world.addUser('with-dead-phones');
         const phones = await newPhones(25);
         const otherPhone = await newPhone(world);
-        await answerFcm([...phones, otherPhone], 'UNREGISTERED');
+        await answer([...phones, otherPhone], 'UNREGISTERED');
         for (const phone of phones) expect((await register(user, phone))?.status).toBe(200);
         await expect.poll(() => devicesOf(user, 'active')).toBe(25);
         await ask(world.serverUrl + testNotificationPath, authorizationOf(user), new URLSearchParams());
@@ -75,11 +76,51 @@ function defineTests(): void {
       async () => {
         const member = await RelayMember.add(world);
         const [strange, usual] = [await newPhone(world), await newPhone(world)];
-        await answerFcm([strange], 'THIRD_PARTY_AUTH_ERROR');
+        await answer([strange], 'THIRD_PARTY_AUTH_ERROR');
         await member.notify(await member.register(strange), strange);
         const { body } = (await otherMember.notify(await otherMember.register(usual), usual)) ?? {};
         expect(body).toMatchObject({ results: [{ status: 'sent' }] });
         await expectEverybodyServed();
+      },
+      startMilliseconds,
+    );
+
+    it(
+      'whose phones blame Apple’s key, and nobody else has such phones, leaves the relay ready and all others served',
+      async () => {
+        const user = await world.addUser('with-strange-phones');
+        const phones = await newPhones(3, 'apns');
+        await answer(phones, 'BadEnvironmentKeyIdInToken');
+        for (const phone of phones) expect((await register(user, phone))?.status).toBe(200);
+        await expect.poll(() => devicesOf(user, 'active')).toBe(3);
+        await ask(world.serverUrl + testNotificationPath, authorizationOf(user), new URLSearchParams());
+        const metrics = `http://127.0.0.1:${world.relayEnv.RELAY_METRICS_PORT}/metrics`;
+        await expect
+          .poll(async () => (await fetch(metrics)).text())
+          .toContain('waxwing_app_breaker_open{app="apns:*:production",kind="credential"} 1');
+        await expectEverybodyServed();
+      },
+      startMilliseconds,
+    );
+
+    it(
+      'whose token cannot be read any more spoils no notification of another phone in the same request',
+      async () => {
+        const member = await RelayMember.add(world);
+        const [spoilt, usual] = [await newPhone(world), await newPhone(world)];
+        const ids = [await member.register(spoilt), await member.register(usual)] as const;
+        await withRelayDatabase(world, ({ db }) =>
+          db
+            .updateTable('relay_devices')
+            .set({ token: 'spoilt' })
+            .where('id', '=', relayDeviceId(ids[0]))
+            .execute(),
+        );
+        const requests = [member.pushRequest(ids[0], spoilt), member.pushRequest(ids[1], usual)];
+        const asked = await member.notifyAll(requests);
+        expect(asked?.body).toMatchObject({ results: [{ status: 'rejected' }, { status: 'sent' }] });
+        await expectServed(attackWorld.relay);
+        await expectServed(attackWorld.server);
       },
       startMilliseconds,
     );
@@ -92,8 +133,8 @@ async function expectEverybodyServed(): Promise<void> {
   expect((await fetch(`${world.relayUrl}/health/ready`)).status).toBe(200);
 }
 
-function newPhones(count: number): Promise<CrashPhone[]> {
-  return Promise.all(Array.from({ length: count }, () => newPhone(world)));
+function newPhones(count: number, tokenKind: 'fcm' | 'apns' = 'fcm'): Promise<CrashPhone[]> {
+  return Promise.all(Array.from({ length: count }, () => newPhone(world, tokenKind)));
 }
 
 const authorizationOf = ({ email, api_key }: ConstellationUser): string => basicAuthorization(email, api_key);
@@ -110,8 +151,8 @@ async function devicesOf(user: ConstellationUser, status: 'active' | 'pending'):
   return Object.values(push_devices).filter((device) => device.status === status).length;
 }
 
-async function answerFcm(phones: readonly CrashPhone[], reason: string): Promise<void> {
-  const rules = phones.map(({ token }) => ({ vendor: 'fcm', token, reason }));
+async function answer(phones: readonly CrashPhone[], reason: string): Promise<void> {
+  const rules = phones.map(({ token, tokenKind: vendor }) => ({ vendor, token, reason }));
   const url = `${world.vendors.urls.http}/faults`;
   expect((await fetch(url, { method: 'PUT', body: JSON.stringify({ rules }) })).status).toBe(200);
 }

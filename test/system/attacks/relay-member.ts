@@ -10,6 +10,7 @@ import { Secret } from '@waxwing/service/config';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { openRelayDatabase } from '../../../apps/relay/src/open-database.js';
 import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
+import type { RelayDatabase } from '../../../apps/relay/src/tables.js';
 import type { Constellation } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
 import { CrashPhone } from '../crash/crash-phone.js';
@@ -30,21 +31,11 @@ export class RelayMember {
   /** Made as the command does it, without a process for each. */
   static async add(world: Constellation): Promise<RelayMember> {
     const realmUuid = randomUUID();
-    const database = await openRelayDatabase({
-      url: new Secret(world.relayEnv.RELAY_DATABASE ?? ''),
-      role: 'visiting',
-      clock: Date.now,
-      onJobError: (error) => {
-        throw error;
-      },
-    });
-    try {
+    return withRelayDatabase(world, async (database) => {
       const added = await addServer(database, { name: realmUuid, realmUuids: [realmUuid] }, Date.now());
       const authorization = basicAuthorization(added.serverId, added.serverKey.reveal());
       return new RelayMember(world, realmUuid, authorization);
-    } finally {
-      await database.close();
-    }
+    });
   }
 
   /** The device that the relay makes of a phone. @throws when it makes none. */
@@ -87,12 +78,20 @@ export class RelayMember {
 
   /** The body that sends a phone so many notifications. */
   notificationBody(deviceId: number, phone: CrashPhone, count = 1): string {
-    const payload: JsonObject = {
-      push_account_id: BigInt(phone.pushAccountId),
-      encrypted_data: phone.seal('{}'),
-    };
-    const one: JsonObject = { device_id: deviceId, fcm_priority: 'high', payload };
-    return stringifyJson({ realm_uuid: this.realmUuid, push_requests: Array(count).fill(one) });
+    return this.#bodyOf(Array(count).fill(this.pushRequest(deviceId, phone)));
+  }
+
+  pushRequest(deviceId: number, phone: CrashPhone): JsonObject {
+    const payload = { push_account_id: BigInt(phone.pushAccountId), encrypted_data: phone.seal('{}') };
+    return { device_id: deviceId, fcm_priority: 'high', payload };
+  }
+
+  notifyAll(requests: readonly JsonObject[]): Promise<Asked | undefined> {
+    return ask(this.#world.relayUrl + relayNotifyPath, this.authorization, this.#bodyOf(requests));
+  }
+
+  #bodyOf(requests: readonly JsonObject[]): string {
+    return stringifyJson({ realm_uuid: this.realmUuid, push_requests: [...requests] });
   }
 
   #registration(phone: CrashPhone): HonestRequest {
@@ -111,8 +110,30 @@ export class RelayMember {
   }
 }
 
-/** With a token of FCM. */
-export async function newPhone({ bouncerPublicKey }: Constellation): Promise<CrashPhone> {
+export async function newPhone(
+  { bouncerPublicKey }: Constellation,
+  tokenKind: 'fcm' | 'apns' = 'fcm',
+): Promise<CrashPhone> {
   const { sodium } = await loadFastestSodium();
-  return new CrashPhone({ sodium, bouncerPublicKey, tokenKind: 'fcm' });
+  return new CrashPhone({ sodium, bouncerPublicKey, tokenKind });
+}
+
+/** Works in the relay's database beside the relay, as its operator's commands do. */
+export async function withRelayDatabase<T>(
+  { relayEnv }: Constellation,
+  work: (database: RelayDatabase) => Promise<T>,
+): Promise<T> {
+  const database = await openRelayDatabase({
+    url: new Secret(relayEnv.RELAY_DATABASE ?? ''),
+    role: 'visiting',
+    clock: Date.now,
+    onJobError: (error) => {
+      throw error;
+    },
+  });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }

@@ -21,6 +21,8 @@ interface Row {
   readonly done: number;
   /** Answers that were no success. */
   readonly refused: number;
+  /** Of the honest user. */
+  readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
   /** Of what resides in memory, after and before. */
   readonly memoryRatio: number;
@@ -83,6 +85,7 @@ function figuresOf({ measured, report, before, after }: Harm) {
   return {
     done: report.done,
     refused: refusals.reduce((sum, [, count]) => sum + count, 0),
+    p50Milliseconds: measured.p50Milliseconds,
     p99Milliseconds: measured.p99Milliseconds,
     memoryRatio: Math.round((after.residentBytes / before.residentBytes) * 100) / 100,
     placesAfter: after.requestsInFlight,
@@ -93,6 +96,7 @@ function describe(row: Row): string {
   const figures = [
     `${row.done} done`.padStart(12),
     `${row.refused} refused`.padStart(15),
+    `p50 ${row.p50Milliseconds} ms`.padStart(9),
     `p99 ${row.p99Milliseconds} ms`.padStart(11),
     `memory ${row.memoryRatio.toFixed(2)}`,
     `places ${row.placesAfter}`,

@@ -1,4 +1,4 @@
-import type { RegistrationVector } from '../../support/shared-vectors.js';
+import type { RegistrationVector } from '../../support/protocol-vectors.js';
 import { acceptedFcm, base64, fcmPlaintext, refused, sealBytes, textVector } from './registration-case.js';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

@@ -1,4 +1,4 @@
-import type { RegistrationVector } from '../../support/shared-vectors.js';
+import type { RegistrationVector } from '../../support/protocol-vectors.js';
 import {
   acceptedApns,
   acceptedFcm,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { publicKeyOf, seal } from '../../support/noble-oracle.js';
-import type { RegistrationVector, RegistrationVectorKey } from '../../support/shared-vectors.js';
+import type { RegistrationVector, RegistrationVectorKey } from '../../support/protocol-vectors.js';
 
 /** The instant, in Unix seconds, at which every vector arrives at the relay. */
 export const nowSeconds = 1_773_300_000;

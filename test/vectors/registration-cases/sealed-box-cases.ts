@@ -1,5 +1,5 @@
 import { sealWithSharedSecret } from '../../support/noble-oracle.js';
-import type { RegistrationVector } from '../../support/shared-vectors.js';
+import type { RegistrationVector } from '../../support/protocol-vectors.js';
 import {
   acceptedFcm,
   base64,

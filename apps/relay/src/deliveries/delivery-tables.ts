@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 
@@ -8,7 +9,7 @@ export interface DeliveryTables {
     server_id: string;
     /** UUID, lower case. */
     notification_id: string;
-    relay_device_id: number;
+    relay_device_id: RelayDeviceId;
     /** DeliveryStatus. */
     status: string;
     reason: string | null;

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import type { RelayDevice } from '../registrations/relay-device.js';
+import type { RealmId } from '../servers/server-tables.js';
 
 /** How urgent a notification is, in the words of the vendor that its server wrote for. */
 export type VendorUrgency =
@@ -13,11 +15,11 @@ export type VendorUrgency =
     };
 
 /** One notification for one device, as its server asked for it; what is stored while it waits for another try. */
-export interface Notification {
+export interface EncryptedNotification {
   readonly serverId: string;
-  readonly realmId: number;
+  readonly realmId: RealmId;
   readonly realmUuid: string;
-  readonly relayDeviceId: number;
+  readonly relayDeviceId: RelayDeviceId;
   /** UUID, lower case; goes to APNs as `apns-id`. */
   readonly notificationId: string;
   /** Decimal text of 64 bits. */
@@ -33,7 +35,7 @@ export interface Notification {
 
 /** A notification and the device it is for, found and of the right kind. */
 export interface Delivery {
-  readonly notification: Notification;
+  readonly notification: EncryptedNotification;
   readonly device: RelayDevice;
 }
 
@@ -42,17 +44,17 @@ export type Vendor = 'fcm' | 'apns';
 const longestWaitMilliseconds = 24 * 60 * 60_000;
 
 /** Until when it is kept for another try, in Unix milliseconds: while it is worth sending, and for a day at most. */
-export function keptUntil(notification: Notification): number {
+export function keptUntil(notification: EncryptedNotification): number {
   return Math.min(expiresAt(notification), notification.receivedAt + longestWaitMilliseconds);
 }
 
 /** When the notification is no longer worth sending, in Unix milliseconds. */
-export function expiresAt({ receivedAt, timeToLiveSeconds }: Notification): number {
+export function expiresAt({ receivedAt, timeToLiveSeconds }: EncryptedNotification): number {
   return receivedAt + timeToLiveSeconds * 1000;
 }
 
 /** Whether a notification was written for the vendor that issued the device's token. */
-export function isOfKind({ target }: RelayDevice, { urgency }: Notification): boolean {
+export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotification): boolean {
   return target.tokenKind === urgency.vendor;
 }
 
@@ -61,7 +63,7 @@ export function isOfKind({ target }: RelayDevice, { urgency }: Notification): bo
  * be what a server chose: two organisations on one phone would replace each other's notifications. 43 characters; Apple
  * allows 64 bytes.
  */
-export function vendorCollapseId({ relayDeviceId, collapseId }: Notification): string | undefined {
+export function vendorCollapseId({ relayDeviceId, collapseId }: EncryptedNotification): string | undefined {
   if (collapseId === undefined) return undefined;
   return createHash('sha256').update(`${relayDeviceId} ${collapseId}`).digest('base64url');
 }

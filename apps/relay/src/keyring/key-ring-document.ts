@@ -2,7 +2,15 @@ import { decodeBase64 } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { z } from 'zod';
 import { placeholderPattern, SecretWriter, takeSecrets } from './document-secrets.js';
-import { type BouncerKey, type KeyRing, keyId, type SigningKey, type TokenKey } from './key-ring.js';
+import {
+  type BouncerKey,
+  type BouncerPublicKey,
+  type KeyRing,
+  keyId,
+  type SigningKey,
+  type SigningPublicKey,
+  type TokenKey,
+} from './key-ring.js';
 
 /*
  * The JSON text that is encrypted: one object, snake_case like everything that leaves the process, instants in Unix
@@ -12,11 +20,12 @@ import { type BouncerKey, type KeyRing, keyId, type SigningKey, type TokenKey } 
 const instant = z.number().int().nonnegative();
 const bytes = (length: number) =>
   z.string().refine((text) => decodeBase64(text)?.length === length, `must be ${length} bytes in base64`);
-const publicKey = bytes(32);
+const bouncerPublicKey = bytes(32).transform((text) => text as BouncerPublicKey);
+const signingPublicKey = bytes(32).transform((text) => text as SigningPublicKey);
 // What stands for a private key while the document is text.
 const secret = (length: number) =>
   z.string().regex(placeholderPattern(length), `must be ${length} bytes in base64`);
-const facts = { public_key: publicKey, created_at: instant };
+const facts = { public_key: bouncerPublicKey, created_at: instant };
 
 const bouncerKey = z.discriminatedUnion('state', [
   z.strictObject({ ...facts, state: z.literal('primary'), private_key: secret(32), primary_since: instant }),
@@ -36,14 +45,14 @@ const document = z.strictObject({
   bouncer_keys: z.array(bouncerKey),
   signing_keys: z.array(
     z.strictObject({
-      public_key: publicKey,
+      public_key: signingPublicKey,
       private_key: secret(64).nullable(),
       created_at: instant,
       endorsement: bytes(64).nullable(),
     }),
   ),
-  revoked_signing_keys: z.array(publicKey),
-  recovery_public_key: publicKey.nullable(),
+  revoked_signing_keys: z.array(signingPublicKey),
+  recovery_public_key: signingPublicKey.nullable(),
   token_keys: z.array(
     z.strictObject({
       id: z.string().regex(/^[0-9a-f]{8}$/, 'must be 8 hexadecimal digits'),
@@ -61,7 +70,7 @@ const document = z.strictObject({
       expires_at: instant,
       key_list: z.string(),
       signature: bytes(64),
-      signing_public_key: publicKey,
+      signing_public_key: signingPublicKey,
     })
     .nullable(),
 });

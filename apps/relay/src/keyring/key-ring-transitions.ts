@@ -5,6 +5,7 @@ import type { KeyPair } from '@waxwing/sodium';
 import {
   type AcceptedKey,
   type BouncerKey,
+  type BouncerPublicKey,
   findKey,
   type KeyRing,
   keyId,
@@ -23,7 +24,7 @@ export interface TransitionContext {
 
 /** A key that came from elsewhere, with both halves. */
 export interface ImportedKey {
-  readonly publicKey: string;
+  readonly publicKey: BouncerPublicKey;
   readonly privateKey: Secret<Uint8Array>;
   readonly createdAt: number | undefined;
   /** `undefined` leaves the date to the policy. */
@@ -31,7 +32,7 @@ export interface ImportedKey {
 }
 
 export function newPrimaryKey({ publicKey, privateKey }: KeyPair, createdAt: number): PrimaryKey {
-  const facts = { id: keyId(publicKey), publicKey: encodeBase64(publicKey), createdAt };
+  const facts = { id: keyId(publicKey), publicKey: encodeBase64(publicKey) as BouncerPublicKey, createdAt };
   return { ...facts, state: 'primary', primarySince: createdAt, privateKey: new Secret(privateKey) };
 }
 

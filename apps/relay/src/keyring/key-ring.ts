@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Secret } from '@waxwing/service/config';
 
+/** What registrations are sealed to: canonical base64, as it stands on the wire. */
+export type BouncerPublicKey = string & { readonly brand: 'BouncerPublicKey' };
+
+/** What the key list is verified with, in base64. Nothing is sealed to it. */
+export type SigningPublicKey = string & { readonly brand: 'SigningPublicKey' };
+
 interface BouncerKeyFacts {
   /** Short fingerprint of the public key; see {@link keyId}. */
   readonly id: string;
-  /** Canonical base64, as it stands on the wire. */
-  readonly publicKey: string;
+  readonly publicKey: BouncerPublicKey;
   /** Unix milliseconds. */
   readonly createdAt: number;
 }
@@ -44,7 +49,7 @@ export type OpeningKey = PrimaryKey | AcceptedKey;
 
 /** One link of the chain of Ed25519 keys that sign the key list. Only the last link has a private half. */
 export interface SigningKey {
-  readonly publicKey: string;
+  readonly publicKey: SigningPublicKey;
   readonly privateKey: Secret<Uint8Array> | undefined;
   readonly createdAt: number;
   /** Base64 signature of this key by the one before, or by the recovery key; `undefined` for a first key without one. */
@@ -70,7 +75,7 @@ export interface PublishedKeyList {
   /** Base64 of the exact bytes that are signed. */
   readonly keyList: string;
   readonly signature: string;
-  readonly signingPublicKey: string;
+  readonly signingPublicKey: SigningPublicKey;
 }
 
 /** All keys that a relay holds. Never changed in place: a transition makes the next one. */
@@ -80,9 +85,9 @@ export interface KeyRing {
   /** Oldest first, never empty. */
   readonly signingKeys: readonly SigningKey[];
   /** Public keys of signing keys that were replaced after a theft. */
-  readonly revokedSigningKeys: readonly string[];
+  readonly revokedSigningKeys: readonly SigningPublicKey[];
   /** Its private half is kept offline; `undefined` when the operator made none. */
-  readonly recoveryPublicKey: string | undefined;
+  readonly recoveryPublicKey: SigningPublicKey | undefined;
   /** Oldest first, never empty. */
   readonly tokenKeys: readonly TokenKey[];
   /** `undefined` only before the first one is signed. */

@@ -3,13 +3,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
 import type { WriteTransaction } from '@waxwing/storage';
-import {
-  currentSigningKey,
-  type KeyRing,
-  openingKeys,
-  type PublishedKeyList,
-  primaryKey,
-} from './key-ring.js';
+import { type KeyRing, openingKeys, type PublishedKeyList, primaryKey } from './key-ring.js';
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { KeyRingTokenVault } from './key-ring-token-vault.js';
@@ -144,11 +138,6 @@ export class LiveKeyRing {
       openingKeys: openingKeys(ring, this.#options.steadyClock.now()).length,
       problem: this.#problem?.sentence,
     };
-  }
-
-  /** Base64 of the key that signs the key list: what clients pin. */
-  signingPublicKey(): string {
-    return currentSigningKey(this.#current.ring).publicKey;
   }
 
   /**

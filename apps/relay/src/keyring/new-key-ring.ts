@@ -2,7 +2,7 @@ import { encodeBase64 } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
-import type { KeyRing, SigningKey, TokenKey } from './key-ring.js';
+import type { KeyRing, SigningKey, SigningPublicKey, TokenKey } from './key-ring.js';
 import { importKeys, newPrimaryKey, promote, type TransitionContext } from './key-ring-transitions.js';
 import type { PlainKeys } from './plain-keys.js';
 
@@ -41,7 +41,7 @@ export function newKeyRingOf(
 export function newSigningKey(sodium: Sodium, createdAt: number): SigningKey {
   const { publicKey, privateKey } = sodium.generateSigningKeyPair();
   return {
-    publicKey: encodeBase64(publicKey),
+    publicKey: encodeBase64(publicKey) as SigningPublicKey,
     privateKey: new Secret(privateKey),
     createdAt,
     endorsement: undefined,

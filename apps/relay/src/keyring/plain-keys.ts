@@ -4,6 +4,7 @@ import { Secret } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import { z } from 'zod';
 import { checkKeyPair } from './check-key-ring.js';
+import type { BouncerPublicKey } from './key-ring.js';
 import type { ImportedKey } from './key-ring-transitions.js';
 
 /** The keys of a plain file. `primary` is the public key that the file calls primary, if it does. */
@@ -58,7 +59,7 @@ function readOwnForm(json: object): PlainKeys {
   }
   return {
     keys: keys.map((key) => ({
-      publicKey: key.public_key,
+      publicKey: key.public_key as BouncerPublicKey,
       privateKey: concealed(key.private_key),
       createdAt: key.created_at,
       acceptedUntil: key.accepted_until,
@@ -71,7 +72,7 @@ function readStockForm(json: object): PlainKeys {
   const pairs = Object.entries(parseForm(stockForm, json));
   if (pairs.length === 0) throw new CommandError('The file holds no key.');
   const keys = pairs.map(([publicKey, privateKey]) => ({
-    publicKey,
+    publicKey: publicKey as BouncerPublicKey,
     privateKey: concealed(privateKey),
     createdAt: undefined,
     acceptedUntil: undefined,

@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { formatPushAccountId } from '@waxwing/protocol';
 import type { WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
@@ -39,7 +40,7 @@ export class DurableRegistrations implements RegistrationStore {
   async saveAll(
     registrations: readonly OpenedRegistration[],
     now: number,
-  ): Promise<readonly (number | RegistrationRefusal)[]> {
+  ): Promise<readonly (RelayDeviceId | RegistrationRefusal)[]> {
     const { database, tokenVault } = this.#options;
     const toSave = registrations.map((each) => ({ ...each, ...toRow(each.device, tokenVault) }));
     const presented = toSave.flatMap(({ device: { realmId }, row, mark }) =>
@@ -51,9 +52,9 @@ export class DurableRegistrations implements RegistrationStore {
       const inForce = await this.#sequences.claim(transaction.db, own, now);
       const kept = own.filter((each) => inForce.has(each));
       const ids = await this.#keep(transaction, kept, now);
-      const outcomes = new Map<OpenedRegistration, number | RegistrationRefusal>();
+      const outcomes = new Map<OpenedRegistration, RelayDeviceId | RegistrationRefusal>();
       for (const each of own) outcomes.set(each, 'superseded');
-      for (const [index, each] of kept.entries()) outcomes.set(each, ids[index] as number);
+      for (const [index, each] of kept.entries()) outcomes.set(each, ids[index] as RelayDeviceId);
       return toSave.map((each) => outcomes.get(each) ?? 'presented-before');
     });
   }
@@ -62,7 +63,7 @@ export class DurableRegistrations implements RegistrationStore {
     transaction: WriteTransaction<RelayTables>,
     toSave: readonly (OpenedRegistration & RowToSave)[],
     now: number,
-  ): Promise<readonly number[]> {
+  ): Promise<readonly RelayDeviceId[]> {
     for (const each of toSave) if (each.olderLookups.length > 0) await renewLookup(transaction.db, each);
     const rows = toSave.map(({ row }) => row);
     const ids = await this.#upsert.run(transaction.db, rows);

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { TokenVault } from './token-vault.js';
 
 const maximumTokens = 10_000;
@@ -7,7 +8,9 @@ const maximumTokens = 10_000;
  * costs as much as looking up its row.
  */
 export function rememberOpenedTokens(vault: TokenVault): TokenVault {
-  const opened = new Map<string, { readonly token: string; readonly place: string }>();
+  const opened = new LRUCache<string, { readonly token: string; readonly place: string }>({
+    max: maximumTokens,
+  });
   return {
     lookups: (token) => vault.lookups(token),
     seal: (token, place) => vault.seal(token, place),
@@ -18,8 +21,6 @@ export function rememberOpenedTokens(vault: TokenVault): TokenVault {
       const token = vault.open(sealed, place);
       if (typeof token !== 'string') return token;
       opened.set(sealed, { token, place });
-      const [oldest] = opened.keys();
-      if (opened.size > maximumTokens && oldest !== undefined) opened.delete(oldest);
       return token;
     },
   };

@@ -1,11 +1,12 @@
 import { BulkStatement } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
+import type { RealmId } from '../servers/server-tables.js';
 import type { RelayDatabase, RelayTables } from '../tables.js';
 import type { SealedRegistrationMark } from './open-registration.js';
 
 /** For whom a sealed registration was presented. */
 interface PresentedFor {
-  readonly realmId: number;
+  readonly realmId: RealmId;
   /** Decimal text. */
   readonly pushAccountId: string;
 }
@@ -14,7 +15,7 @@ export type PresentedRegistration = SealedRegistrationMark & PresentedFor;
 
 interface PresentedRow {
   readonly hash: string;
-  readonly realm_id: number;
+  readonly realm_id: RealmId;
   /** Each between two commas. */
   readonly push_account_ids: string;
 }
@@ -105,7 +106,7 @@ export async function forgetPresentedRegistrations(
 }
 
 function buildStatement(db: Kysely<RelayTables>, rows: number): string {
-  const template = { forget_at: 0, hash: '', realm_id: 0, push_account_ids: '' };
+  const template = { forget_at: 0, hash: '', realm_id: 0 as RealmId, push_account_ids: '' };
   const known = sql<string>`presented_registrations.push_account_ids`;
   return db
     .insertInto('presented_registrations')

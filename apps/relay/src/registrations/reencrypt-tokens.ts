@@ -1,5 +1,7 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import type { Kysely, Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
+import { beforeAllDevices } from './relay-device.js';
 import { placeOfToken, type TokenRow, type TokenVault, type UnreadableToken } from './token-vault.js';
 
 /** The key that tokens are written with now. */
@@ -26,7 +28,7 @@ export interface ReencryptTokensOptions {
   readonly keyRing: ReplaceableTokenKeys;
   readonly signal: AbortSignal;
   /** Told of each row that cannot be read and stays as it is; more than once when its transaction is run again. */
-  onUnreadable(deviceId: number, token: UnreadableToken): void;
+  onUnreadable(deviceId: RelayDeviceId, token: UnreadableToken): void;
 }
 
 const rowsPerPage = 2000;
@@ -41,7 +43,7 @@ export async function reencryptTokens(options: ReencryptTokensOptions): Promise<
   const { tokenVault } = keyRing;
   const key = tokenVault.keyToMoveTo();
   if (key === undefined) return;
-  for (let after = 0; ; ) {
+  for (let after = beforeAllDevices; ; ) {
     if (signal.aborted) return;
     const last = await lastOfPage(database.db, after);
     if (last === undefined) break;
@@ -65,7 +67,7 @@ export async function reencryptTokens(options: ReencryptTokensOptions): Promise<
 }
 
 /** How far one look reaches: rows that need nothing are many, and reading all of them at once would hold up the others. */
-async function lastOfPage(db: Kysely<RelayTables>, after: number): Promise<number | undefined> {
+async function lastOfPage(db: Kysely<RelayTables>, after: RelayDeviceId): Promise<RelayDeviceId | undefined> {
   const { last } = await db
     .selectFrom((from) =>
       from
@@ -76,13 +78,13 @@ async function lastOfPage(db: Kysely<RelayTables>, after: number): Promise<numbe
         .limit(rowsPerPage)
         .as('page'),
     )
-    .select((is) => is.fn.max<number | null>('id').as('last'))
+    .select((is) => is.fn.max<RelayDeviceId | null>('id').as('last'))
     .executeTakeFirstOrThrow();
   return last ?? undefined;
 }
 
 interface StaleRow extends TokenRow {
-  readonly id: number;
+  readonly id: RelayDeviceId;
   readonly token: string;
 }
 

@@ -1,6 +1,8 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
+import type { RealmId } from '../servers/server-tables.js';
 import {
   decodeSealedRegistration,
   invalidRegistration,
@@ -15,7 +17,7 @@ import type { RegistrationKeys } from './registration-keys.js';
 
 /** A registration that an authenticated server sent for one of its realms, and the key it says it is sealed to. */
 export interface SealedRegistration {
-  readonly realmId: number;
+  readonly realmId: RealmId;
   /** Lower case. */
   readonly realmUuid: string;
   readonly pushAccountId: PushAccountId;
@@ -40,7 +42,7 @@ export interface RegistrationStore {
   saveAll(
     registrations: readonly OpenedRegistration[],
     now: number,
-  ): Promise<readonly (number | RegistrationRefusal)[]>;
+  ): Promise<readonly (RelayDeviceId | RegistrationRefusal)[]>;
 }
 
 export interface RegistrationBatchesOptions {
@@ -52,7 +54,7 @@ export interface RegistrationBatchesOptions {
 
 interface Waiting {
   readonly registration: SealedRegistration;
-  resolve(deviceId: number): void;
+  resolve(deviceId: RelayDeviceId): void;
   reject(reason: unknown): void;
 }
 
@@ -75,7 +77,7 @@ export class RegistrationBatches {
    * The RelayDevice's id, once it is durable.
    * @throws ProtocolError INVALID_BOUNCER_PUBLIC_KEY, BAD_REQUEST or REQUEST_EXPIRED, checked in this order.
    */
-  register(registration: SealedRegistration): Promise<number> {
+  register(registration: SealedRegistration): Promise<RelayDeviceId> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ registration, resolve, reject });
       if (this.#waiting.length === 1) setImmediate(() => void this.#registerWaiting());

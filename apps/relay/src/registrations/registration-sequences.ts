@@ -1,6 +1,7 @@
 import { formatPushAccountId, livenessTimeoutSeconds } from '@waxwing/protocol';
-import { BulkStatement } from '@waxwing/storage';
-import type { Kysely, Transaction } from 'kysely';
+import { BulkStatement, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
 import type { OpenedRegistration } from './open-registration.js';
 
@@ -8,7 +9,7 @@ type Numbered = Pick<OpenedRegistration, 'device' | 'sequence'>;
 
 /** The highest sequence of one account, among those presented now or of all so far. */
 interface AccountSequence {
-  readonly realm_id: number;
+  readonly realm_id: RealmId;
   readonly push_account_id: string;
   readonly sequence: number;
 }
@@ -91,15 +92,14 @@ async function findSequences(
   now: number,
 ): Promise<readonly AccountSequence[]> {
   if (accounts.length === 0) return [];
-  const ids = accounts.map(({ push_account_id }) => push_account_id);
-  const realms = [...new Set(accounts.map(({ realm_id }) => realm_id))];
-  return db
-    .selectFrom('registration_sequences')
-    .select(['realm_id', 'push_account_id', 'sequence'])
-    .where('realm_id', 'in', realms)
-    .where('push_account_id', 'in', ids)
-    .where('sequence', '<=', now + furthestAheadMilliseconds)
-    .execute();
+  const asked = accounts.map(({ realm_id, push_account_id }) => ({ realm_id, push_account_id }));
+  const { rows } = await sql<AccountSequence>`
+    select known.realm_id, known.push_account_id, known.sequence
+    from ${rowsAsTable(db, 'asked', { realm_id: 'integer', push_account_id: 'text' }, asked)}
+    join registration_sequences as known
+      on known.realm_id = asked.realm_id and known.push_account_id = asked.push_account_id
+    where known.sequence <= ${now + furthestAheadMilliseconds}`.execute(db);
+  return rows;
 }
 
 function toAccount({ device: { realmId, pushAccountId }, sequence }: Numbered): AccountSequence {
@@ -120,7 +120,7 @@ function buildStatement(db: Kysely<RelayTables>, rows: number): string {
     .columns(['realm_id', 'push_account_id', 'sequence', 'presented_at'])
     .values(
       Array.from({ length: rows }, () => ({
-        ...{ realm_id: 0, push_account_id: '' },
+        ...{ realm_id: 0 as RealmId, push_account_id: '' },
         ...{ sequence: 0, presented_at: 0 },
       })),
     )

@@ -1,11 +1,13 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
+import type { RealmId } from '../servers/server-tables.js';
 
 /** The devices that registered, and what is remembered of registrations. Instants in Unix milliseconds. */
 export interface RegistrationTables {
   relay_devices: {
-    id: Generated<number>;
-    realm_id: number;
+    id: Generated<RelayDeviceId>;
+    realm_id: RealmId;
     /** Decimal text. Null is room for registrations that are known by their token alone. */
     push_account_id: string | null;
     token_kind: string;
@@ -24,13 +26,13 @@ export interface RegistrationTables {
     forget_at: number;
     /** SHA-256 of the sealed bytes, in base64. */
     hash: string;
-    realm_id: number;
+    realm_id: RealmId;
     /** Decimal texts, each between two commas. */
     push_account_ids: string;
   };
   /** Of the accounts whose phones number their registrations: the highest number so far. Outlives their devices. */
   registration_sequences: {
-    realm_id: number;
+    realm_id: RealmId;
     /** Decimal text. */
     push_account_id: string;
     sequence: number;

@@ -1,5 +1,6 @@
-import type { ApnsEnvironment } from '@waxwing/protocol';
+import type { ApnsEnvironment, RelayDeviceId } from '@waxwing/protocol';
 import type { Kysely, Transaction } from 'kysely';
+import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
 import { deviceColumns, type StoredRelayDevice, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
@@ -7,8 +8,8 @@ import type { TokenVault } from './token-vault.js';
 const maximumIdsPerQuery = 500;
 
 export interface FindRelayDevices {
-  readonly realmId: number;
-  readonly ids: readonly number[];
+  readonly realmId: RealmId;
+  readonly ids: readonly RelayDeviceId[];
   readonly vault: TokenVault;
 }
 
@@ -16,8 +17,8 @@ export interface FindRelayDevices {
 export async function findRelayDevices(
   db: Kysely<RelayTables>,
   { realmId, ids, vault }: FindRelayDevices,
-): Promise<Map<number, StoredRelayDevice>> {
-  const found = new Map<number, StoredRelayDevice>();
+): Promise<Map<RelayDeviceId, StoredRelayDevice>> {
+  const found = new Map<RelayDeviceId, StoredRelayDevice>();
   for (let offset = 0; offset < ids.length; offset += maximumIdsPerQuery) {
     const rows = await db
       .selectFrom('relay_devices')
@@ -40,7 +41,7 @@ export interface Expiry {
 /** Marks a device whose token the vendor calls dead. Whether that happened: not for one expired or registered since. */
 export async function markExpired(
   db: Transaction<RelayTables>,
-  id: number,
+  id: RelayDeviceId,
   { at, ifRegisteredBefore }: Expiry,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -56,8 +57,8 @@ export async function markExpired(
 /** Deletes devices of a realm with their tokens; ids that are not its own change nothing. */
 export async function deleteRelayDevices(
   db: Transaction<RelayTables>,
-  realmId: number,
-  ids: readonly number[],
+  realmId: RealmId,
+  ids: readonly RelayDeviceId[],
 ): Promise<void> {
   await db.deleteFrom('relay_devices').where('realm_id', '=', realmId).where('id', 'in', ids).execute();
 }
@@ -87,7 +88,7 @@ export async function deleteLongExpired(
 /** Remembers which of Apple's two systems knows the token. Whether that happened: only for an APNs device. */
 export async function setApnsEnvironment(
   db: Transaction<RelayTables>,
-  id: number,
+  id: RelayDeviceId,
   environment: ApnsEnvironment,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db

@@ -1,5 +1,7 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { BulkStatement } from '@waxwing/storage';
 import type { Insertable, Kysely, Transaction } from 'kysely';
+import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
 
 export type RelayDeviceRow = Insertable<RelayTables['relay_devices']> & { readonly push_account_id: string };
@@ -17,7 +19,7 @@ const columns = [
 ] as const;
 
 const templateRow: RelayDeviceRow = {
-  realm_id: 0,
+  realm_id: 0 as RealmId,
   push_account_id: '',
   token_kind: '',
   token_lookup: '',
@@ -32,7 +34,7 @@ const templateRow: RelayDeviceRow = {
 type NumberedRow = readonly [number, RelayDeviceRow];
 
 interface SavedRow {
-  readonly id: number;
+  readonly id: RelayDeviceId;
   readonly push_account_id: string;
 }
 
@@ -45,8 +47,11 @@ export class RelayDeviceUpsert {
   }
 
   /** The ids of the rows, in their order; of several rows for one device the last one stays. */
-  async run(db: Transaction<RelayTables>, rows: readonly RelayDeviceRow[]): Promise<number[]> {
-    const ids = new Array<number>(rows.length);
+  async run(
+    db: Transaction<RelayTables>,
+    rows: readonly RelayDeviceRow[],
+  ): Promise<readonly RelayDeviceId[]> {
+    const ids = new Array<RelayDeviceId>(rows.length);
     let waiting: readonly NumberedRow[] = [...rows.entries()];
     while (waiting.length > 0) {
       // What a statement answers is told apart by the push account alone, so each of them comes once in a round.

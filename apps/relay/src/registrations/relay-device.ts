@@ -1,12 +1,16 @@
-import type { ApnsEnvironment, PushAccountId, PushTarget } from '@waxwing/protocol';
+import type { ApnsEnvironment, PushAccountId, PushTarget, RelayDeviceId } from '@waxwing/protocol';
 import type { Selectable } from 'kysely';
+import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
 import { placeOfToken, type TokenVault, type UnreadableToken } from './token-vault.js';
 
+/** Less than every id. */
+export const beforeAllDevices = 0 as RelayDeviceId;
+
 /** One install of an app in one realm, as the relay knows it. Instants in Unix milliseconds. */
 export interface RelayDevice {
-  readonly id: number;
-  readonly realmId: number;
+  readonly id: RelayDeviceId;
+  readonly realmId: RealmId;
   readonly target: PushTarget;
   readonly registeredAt: number;
   /** When the vendor said that the token is dead; `undefined` while it lives. */
@@ -26,7 +30,7 @@ export function isReadable(device: StoredRelayDevice): device is RelayDevice {
 
 /** A registration that was opened and found good. */
 export interface NewRelayDevice {
-  readonly realmId: number;
+  readonly realmId: RealmId;
   readonly pushAccountId: PushAccountId;
   readonly target: PushTarget;
   readonly registeredAt: number;

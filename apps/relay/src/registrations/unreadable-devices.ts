@@ -1,10 +1,11 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import type { RelayDatabase } from '../tables.js';
-import { deviceColumns, isReadable, toRelayDevice } from './relay-device.js';
+import { beforeAllDevices, deviceColumns, isReadable, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 
 /** A row as it was when its token could not be read. */
 export interface UnreadableRow {
-  readonly id: number;
+  readonly id: RelayDeviceId;
   readonly token: string;
 }
 
@@ -18,7 +19,7 @@ export async function findUnreadableDevices(
 ): Promise<{ readonly devices: readonly UnreadableRow[]; readonly looked: number }> {
   const devices: UnreadableRow[] = [];
   let looked = 0;
-  for (let after = 0; ; ) {
+  for (let after = beforeAllDevices; ; ) {
     const rows = await db
       .selectFrom('relay_devices')
       .select(deviceColumns)

@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import type { RelayDatabase } from '../tables.js';
@@ -22,7 +23,7 @@ const missingKeysNamed = 3;
 export class UnreadableTokens {
   readonly #options: UnreadableTokensOptions;
   readonly #gauge;
-  readonly #known = new Map<number, UnreadableToken>();
+  readonly #known = new Map<RelayDeviceId, UnreadableToken>();
   readonly #troubleLog = new TroubleLog();
 
   constructor(options: UnreadableTokensOptions) {
@@ -35,7 +36,7 @@ export class UnreadableTokens {
   }
 
   /** Says it in the log when it is the first since all could be read. */
-  note(deviceId: number, token: UnreadableToken): void {
+  note(deviceId: RelayDeviceId, token: UnreadableToken): void {
     if (this.#known.size < maximumKnown || this.#known.has(deviceId)) this.#known.set(deviceId, token);
     this.#gauge.set(this.#known.size);
     this.#troubleLog.begin('unreadable', () => {
@@ -77,7 +78,7 @@ export class UnreadableTokens {
     this.#gauge.set(this.#known.size);
   }
 
-  async #look(known: readonly number[]) {
+  async #look(known: readonly RelayDeviceId[]) {
     const devices = this.#options.database.db.selectFrom('relay_devices').select(deviceColumns);
     const oldest = await devices.orderBy('id').limit(sampledAtEachEnd).execute();
     const newest = await devices.orderBy('id', 'desc').limit(sampledAtEachEnd).execute();

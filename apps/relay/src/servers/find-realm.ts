@@ -1,8 +1,9 @@
 import { ProtocolError } from '@waxwing/protocol';
 import type { ServerDirectory } from './server-directory.js';
+import type { RealmId } from './server-tables.js';
 
 export interface Realm {
-  readonly realmId: number;
+  readonly realmId: RealmId;
   readonly realmUuid: string;
 }
 

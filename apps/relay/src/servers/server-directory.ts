@@ -3,11 +3,12 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
 import type { RelayTables } from '../tables.js';
 import { RecentLookups } from './recent-lookups.js';
+import type { RealmId } from './server-tables.js';
 
 export type ServerStanding = 'active' | 'deactivated' | 'unknown-or-wrong-key';
 
 export interface KnownRealm {
-  readonly realmId: number;
+  readonly realmId: RealmId;
   readonly serverId: string;
 }
 

@@ -1,6 +1,9 @@
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
+/** The relay's own number for a realm, which on the wire has a UUID. */
+export type RealmId = number & { readonly brand: 'RealmId' };
+
 /** Which servers may use the relay, and for which realms. Instants in Unix milliseconds. */
 export interface RelayServerTables {
   servers: {
@@ -13,7 +16,7 @@ export interface RelayServerTables {
     deactivated_at: number | null;
   };
   realms: {
-    id: Generated<number>;
+    id: Generated<RealmId>;
     /** Lower case. */
     uuid: string;
     server_id: string;

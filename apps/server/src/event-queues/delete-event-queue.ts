@@ -1,7 +1,7 @@
 import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { user } from '../users/authenticate.js';
 import { badEventQueue } from './bad-event-queue.js';
 import { deleteQueue, findQueue } from './event-queue-store.js';
 

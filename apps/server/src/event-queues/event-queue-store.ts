@@ -1,7 +1,9 @@
+import type { UserId } from '@waxwing/protocol';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 import { nobodyElseHolds } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
+import type { ClientCapability } from './client-capabilities.js';
 
 type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;
@@ -22,7 +24,7 @@ const maximumQueuesPerUser = 50;
 /** A user's live queue; `undefined` for any other. */
 export async function findQueue(
   db: Reader,
-  userId: number,
+  userId: UserId,
   queueId: string,
   now: number,
 ): Promise<EventQueueRow | undefined> {
@@ -40,8 +42,9 @@ export async function insertQueue(
   db: Writer,
   queue: {
     readonly queueId: string;
-    readonly userId: number;
+    readonly userId: UserId;
     readonly eventTypes: readonly string[] | undefined;
+    readonly capabilities: readonly ClientCapability[];
   },
   now: number,
 ): Promise<string[]> {
@@ -67,6 +70,7 @@ export async function insertQueue(
       queue_id: queue.queueId,
       user_id: queue.userId,
       event_types: queue.eventTypes === undefined ? null : JSON.stringify(queue.eventTypes),
+      client_capabilities: queue.capabilities.length === 0 ? null : JSON.stringify(queue.capabilities),
       last_event_id: -1,
       acknowledged_event_id: -1,
       last_used_at: now,
@@ -76,7 +80,7 @@ export async function insertQueue(
 }
 
 /** Where another request of the user makes room at this moment none is made: there is one queue more until the next. */
-async function makesRoomAlone(db: Writer, userId: number): Promise<boolean> {
+async function makesRoomAlone(db: Writer, userId: UserId): Promise<boolean> {
   const { alone } = await db
     .selectNoFrom(nobodyElseHolds(db, `event queues of user ${userId}`).as('alone'))
     .executeTakeFirstOrThrow();
@@ -84,7 +88,7 @@ async function makesRoomAlone(db: Writer, userId: number): Promise<boolean> {
 }
 
 /** Whether there was such a queue of this user. Its events go with it. */
-export async function deleteQueue(db: Writer, userId: number, queueId: string): Promise<boolean> {
+export async function deleteQueue(db: Writer, userId: UserId, queueId: string): Promise<boolean> {
   const deleted = await db
     .deleteFrom('event_queues')
     .where('queue_id', '=', queueId)
@@ -94,7 +98,7 @@ export async function deleteQueue(db: Writer, userId: number, queueId: string): 
   return deleted !== undefined;
 }
 
-export async function deleteQueuesOf(db: Writer, userId: number): Promise<void> {
+export async function deleteQueuesOf(db: Writer, userId: UserId): Promise<void> {
   await db.deleteFrom('event_queues').where('user_id', '=', userId).execute();
 }
 
@@ -115,6 +119,25 @@ export async function deleteIdleQueues(db: Writer, now: number, limit: number): 
   return deleted.length;
 }
 
+/** Deletes texts that no queue holds any more, some at a time; how many they were. */
+export async function deleteUnheldTexts(db: Writer, limit: number): Promise<number> {
+  const unheld = db
+    .selectFrom('event_texts')
+    .select('id')
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('queued_events')
+            .select('text_id')
+            .whereRef('queued_events.text_id', '=', 'event_texts.id'),
+        ),
+      ),
+    )
+    .limit(limit);
+  const deleted = await db.deleteFrom('event_texts').where('id', 'in', unheld).returning('id').execute();
+  return deleted.length;
+}
+
 /** Notes that the client has everything up to `eventId`, and forgets those events. */
 export async function acknowledgeEvents(
   db: Writer,
@@ -128,13 +151,18 @@ export async function acknowledgeEvents(
     .where('queue_id', '=', queueId)
     .where('acknowledged_event_id', '<=', eventId)
     .execute();
-  await db.deleteFrom('events').where('queue_id', '=', queueId).where('event_id', '<=', eventId).execute();
+  await db
+    .deleteFrom('queued_events')
+    .where('queue_id', '=', queueId)
+    .where('event_id', '<=', eventId)
+    .execute();
 }
 
 /** The events after `eventId`, oldest first, each with its `id`. */
 export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<EventOnWire[]> {
   const rows = await db
-    .selectFrom('events')
+    .selectFrom('queued_events')
+    .innerJoin('event_texts', 'event_texts.id', 'queued_events.text_id')
     .select(['event_id', 'event'])
     .where('queue_id', '=', queueId)
     .where('event_id', '>', eventId)

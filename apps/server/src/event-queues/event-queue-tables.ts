@@ -1,23 +1,31 @@
-import { columnTypes } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import type { UserId } from '@waxwing/protocol';
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import { type Generated, type Kysely, sql } from 'kysely';
 
 /** Instants in Unix milliseconds. */
 export interface EventQueueTables {
   event_queues: {
     queue_id: string;
-    user_id: number;
+    user_id: UserId;
     /** JSON array; null means all types. */
     event_types: string | null;
+    /** JSON array of what its client can do; null means none of it. */
+    client_capabilities: string | null;
     /** Id of the newest event, -1 before the first. */
     last_event_id: number;
     acknowledged_event_id: number;
     last_used_at: number;
   };
-  events: {
-    queue_id: string;
-    event_id: number;
+  /** What is in queues, each text once however many queues it is in. */
+  event_texts: {
+    id: Generated<number>;
     /** JSON object without `id`. */
     event: string;
+  };
+  queued_events: {
+    queue_id: string;
+    event_id: number;
+    text_id: number;
   };
 }
 
@@ -43,4 +51,32 @@ export async function createEventQueues(db: Kysely<unknown>): Promise<void> {
     .addColumn('event', text, (column) => column.notNull())
     .addPrimaryKeyConstraint('events_id', ['queue_id', 'event_id'])
     .execute();
+}
+
+/** Gives each event's text a row of its own, where each queue had a copy. */
+export async function shareEventTexts(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('event_texts'))
+    .addColumn('event', text, (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable('queued_events')
+    .addColumn('queue_id', text, (column) =>
+      column.notNull().references('event_queues.queue_id').onDelete('cascade'),
+    )
+    .addColumn('event_id', integer, (column) => column.notNull())
+    .addColumn('text_id', integer, (column) => column.notNull().references('event_texts.id'))
+    .addPrimaryKeyConstraint('queued_events_id', ['queue_id', 'event_id'])
+    .execute();
+  await db.schema.createIndex('queued_events_text').on('queued_events').column('text_id').execute();
+  await sql`insert into event_texts (event) select distinct event from events`.execute(db);
+  await sql`
+    insert into queued_events (queue_id, event_id, text_id)
+    select events.queue_id, events.event_id, event_texts.id
+    from events join event_texts on event_texts.event = events.event`.execute(db);
+  await db.schema.dropTable('events').execute();
+}
+
+/** Keeps with each queue what its client can do. */
+export async function addClientCapabilities(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('event_queues').addColumn('client_capabilities', text).execute();
 }

@@ -1,8 +1,9 @@
+import type { UserId } from '@waxwing/protocol';
 import { ProtocolError } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { user } from '../users/authenticate.js';
 import { badEventQueue } from './bad-event-queue.js';
 import {
   acknowledgeEvents,
@@ -16,7 +17,7 @@ import {
 import type { QueueListener } from './queue-listeners.js';
 
 interface Poll {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly queueId: string;
   readonly lastEventId: number;
 }

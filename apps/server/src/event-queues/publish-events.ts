@@ -1,60 +1,130 @@
-import { type JsonObject, stringifyJson } from '@waxwing/protocol';
-import type { PublishEvent } from '@waxwing/server-push';
+import { stringifyJson, type UserId } from '@waxwing/protocol';
+import type { AddressedEvent } from '@waxwing/server-push';
 import type { Clock } from '@waxwing/service/lifecycle';
-import type { Transaction } from 'kysely';
+import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
-import {
-  deleteQueue,
-  type EventQueueRow,
-  maximumEventsPerQueue,
-  queueLifetimeMilliseconds,
-  takeEventId,
-} from './event-queue-store.js';
+import { type ClientCapability, hasCapability } from './client-capabilities.js';
+import { type EventQueueRow, maximumEventsPerQueue, queueLifetimeMilliseconds } from './event-queue-store.js';
 import type { QueueListeners } from './queue-listeners.js';
 
-/** Puts events into the queues of users, within the transaction of what they tell of, and wakes who waits for them. */
-export function createPublisher(queueListeners: QueueListeners, clock: Clock): PublishEvent<ServerTables> {
-  return async (transaction, event, userIds) => {
-    if (userIds.length === 0) return;
-    const { db } = transaction;
-    const queues = await db
-      .selectFrom('event_queues')
-      .selectAll()
-      .where('user_id', 'in', userIds)
-      .where('last_used_at', '>', clock() - queueLifetimeMilliseconds)
-      .orderBy('queue_id')
-      .execute();
-    const text = stringifyJson(event);
-    for (const queue of queues) {
-      if (!wants(queue, event.type)) continue;
-      await append(db, queue, text);
-      await queueListeners.notify(transaction, queue.queue_id);
+type Db = Kysely<ServerTables>;
+
+/** An event, and whom it is for. */
+export interface ServerEvent extends AddressedEvent {
+  /** Only for queues of clients that have said, or have not said, that they can do this. */
+  readonly onlyFor?: { readonly capability: ClientCapability; readonly isHeld: boolean };
+}
+
+/** Tells audiences of events, within the transaction of what they tell of. */
+export type ServerPublish = (transaction: ServerTransaction, events: readonly ServerEvent[]) => Promise<void>;
+
+/** An event that goes into a queue, under the id that it has there. */
+interface QueuedEvent {
+  readonly queue: EventQueueRow;
+  readonly eventId: number;
+  readonly text: string;
+}
+
+/**
+ * Puts events into the queues of their audiences, and wakes who waits for them. It is done at the end of the transaction,
+ * for all that was published in it at once: in a number of statements that does not grow with events, users or queues,
+ * and with the queues locked in one order, after everything else, so that no two transactions wait for each other.
+ */
+export function createPublisher(listeners: QueueListeners, clock: Clock): ServerPublish {
+  const published = new WeakMap<ServerTransaction, ServerEvent[]>();
+  return async (transaction, events) => {
+    const known = published.get(transaction);
+    if (known !== undefined) {
+      known.push(...events);
+      return;
     }
+    const all = [...events];
+    published.set(transaction, all);
+    transaction.beforeCommit(async () => {
+      const { queued, overfull } = await fillQueues(transaction.db, all, clock());
+      const touched = new Set([...queued.map(({ queue }) => queue.queue_id), ...overfull]);
+      for (const queueId of touched) await listeners.notify(transaction, queueId);
+    });
   };
 }
 
-/** Events and who gets each. */
-export type Publish = (
-  transaction: ServerTransaction,
-  published: readonly { readonly event: JsonObject; readonly audience: readonly number[] }[],
-) => Promise<void>;
-
-export function publishEach(publish: PublishEvent<ServerTables>): Publish {
-  return async (transaction, published) => {
-    for (const { event, audience } of published) await publish(transaction, event, audience);
-  };
-}
-
-function wants({ event_types: types }: EventQueueRow, type: unknown): boolean {
-  return types === null || (JSON.parse(types) as unknown[]).includes(type);
-}
-
-async function append(db: Transaction<ServerTables>, queue: EventQueueRow, event: string): Promise<void> {
-  const eventId = await takeEventId(db, queue.queue_id);
-  if (eventId === undefined) return;
-  if (eventId - queue.acknowledged_event_id > maximumEventsPerQueue) {
-    await deleteQueue(db, queue.user_id, queue.queue_id);
-    return;
+async function fillQueues(
+  db: Db,
+  events: readonly ServerEvent[],
+  now: number,
+): Promise<{ readonly queued: readonly QueuedEvent[]; readonly overfull: readonly string[] }> {
+  const audience = [...new Set(events.flatMap(({ audience: userIds }) => userIds))];
+  if (audience.length === 0) return { queued: [], overfull: [] };
+  const queued: QueuedEvent[] = [];
+  const overfull: string[] = [];
+  for (const queue of await lockQueues(db, audience, now)) {
+    const wanted = events.filter((event) => wants(queue, event));
+    const isOverfull =
+      queue.last_event_id + wanted.length - queue.acknowledged_event_id > maximumEventsPerQueue;
+    if (isOverfull) overfull.push(queue.queue_id);
+    else for (const [index, event] of wanted.entries()) queued.push(place(queue, index, event));
   }
-  await db.insertInto('events').values({ queue_id: queue.queue_id, event_id: eventId, event }).execute();
+  if (queued.length > 0) await insertEvents(db, queued);
+  if (overfull.length > 0) await giveUp(db, overfull);
+  return { queued, overfull };
+}
+
+function place(queue: EventQueueRow, index: number, { event }: AddressedEvent): QueuedEvent {
+  return { queue, eventId: queue.last_event_id + 1 + index, text: stringifyJson(event) };
+}
+
+function lockQueues(db: Db, userIds: readonly UserId[], now: number): Promise<EventQueueRow[]> {
+  return db
+    .selectFrom('event_queues')
+    .selectAll()
+    .where('user_id', 'in', amongNumbers(db, userIds))
+    .where('last_used_at', '>', now - queueLifetimeMilliseconds)
+    .orderBy('queue_id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+}
+
+function wants(
+  { user_id: userId, event_types: types, client_capabilities: capabilities }: EventQueueRow,
+  { audience, event, onlyFor }: ServerEvent,
+): boolean {
+  if (!audience.includes(userId)) return false;
+  if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)
+    return false;
+  return types === null || (JSON.parse(types) as unknown[]).includes(event.type);
+}
+
+/** Each text once, then who has it, then how far each queue is. */
+async function insertEvents(db: Db, queued: readonly QueuedEvent[]): Promise<void> {
+  const texts = [...new Set(queued.map(({ text }) => text))].map((event) => ({ event }));
+  const { rows } = await sql<{ id: number; event: string }>`
+    insert into event_texts (event) select v.event from ${rowsAsTable(db, 'v', { event: 'text' }, texts)}
+    returning id, event`.execute(db);
+  const ids = new Map(rows.map(({ id, event }) => [event, id]));
+  const entries = queued.map(({ queue, eventId, text }) => ({
+    queue_id: queue.queue_id,
+    event_id: eventId,
+    text_id: ids.get(text) ?? 0,
+  }));
+  const columns = { queue_id: 'text', event_id: 'integer', text_id: 'integer' } as const;
+  await sql`
+    insert into queued_events (queue_id, event_id, text_id)
+    select v.queue_id, v.event_id, v.text_id from ${rowsAsTable(db, 'v', columns, entries)}`.execute(db);
+  await sql`
+    update event_queues set last_event_id = v.event_id
+    from (
+      select queue_id, max(event_id) as event_id
+      from ${rowsAsTable(db, 'w', { queue_id: 'text', event_id: 'integer' }, entries)} group by queue_id
+    ) as v
+    where event_queues.queue_id = v.queue_id`.execute(db);
+}
+
+/** A queue that holds too much is deleted: its client has to start again. */
+async function giveUp(db: Db, queueIds: readonly string[]): Promise<void> {
+  const rows = queueIds.map((queueId) => ({ queue_id: queueId }));
+  await sql`
+    delete from event_queues where queue_id in (
+      select v.queue_id from ${rowsAsTable(db, 'v', { queue_id: 'text' }, rows)}
+    )`.execute(db);
 }

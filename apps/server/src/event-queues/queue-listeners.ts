@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events';
-import type { AnyTransaction, Signals } from '@waxwing/storage';
+import type { Signals } from '@waxwing/storage';
+import type { ServerTransaction } from '../tables.js';
 
 /** Why waiting ended: something happened to the queue, nothing did for as long as allowed, or nobody listens any more. */
 export type WaitEnd = 'notified' | 'timed-out' | 'gone';
@@ -36,7 +37,7 @@ export class QueueListeners {
   }
 
   /** Tells of something that happens to the queue, once the transaction is committed. */
-  async notify(transaction: AnyTransaction, queueId: string): Promise<void> {
+  async notify(transaction: ServerTransaction, queueId: string): Promise<void> {
     await this.#signals.notify(transaction, channel, queueId);
   }
 

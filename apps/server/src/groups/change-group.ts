@@ -1,10 +1,13 @@
+import { holdUser } from '../authentication/authenticate.js';
+import type { KnownUser } from '../authentication/credential-store.js';
+import { requireMember } from '../authentication/require-member.js';
 import type { ServerContext } from '../context.js';
+import { everybody } from '../event-queues/everybody.js';
 import type { ServerTransaction } from '../tables.js';
-import { holdUser } from '../users/authenticate.js';
-import { requireMember } from '../users/require-member.js';
-import { activeUserIds, type KnownUser } from '../users/user-store.js';
 import { applyGroupChange, eventsOfChange, type GroupChange } from './group-change.js';
 import { type FactsAsked, type GroupFacts, readGroupFacts } from './group-facts.js';
+import { writeGroup } from './group-record.js';
+import { requireGroup } from './require-group.js';
 
 /**
  * Changes a group as `plan` decides on the facts, and tells everybody of it; all in one transaction.
@@ -22,10 +25,12 @@ export async function changeGroup(
     const facts = await readGroupFacts(transaction, { ...asked, actor: held });
     const change = await plan(facts, transaction);
     await applyGroupChange(transaction.db, change);
-    const audience = await activeUserIds(transaction.db);
+    const audience = await everybody(transaction.db);
+    const now = writeGroup(await requireGroup(transaction.db, change.groupId));
+    const told = eventsOfChange(change, { wasActive: facts.group?.isActive ?? false, now });
     await publish(
       transaction,
-      eventsOfChange(change).map((event) => ({ event, audience })),
+      told.map((each) => ({ ...each, audience })),
     );
   });
 }

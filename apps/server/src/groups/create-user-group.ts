@@ -1,14 +1,15 @@
 import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
+import { holdUser, user } from '../authentication/authenticate.js';
+import { requireMember } from '../authentication/require-member.js';
 import type { ServerContext } from '../context.js';
+import { everybody } from '../event-queues/everybody.js';
+import { groupIdList, userIdList } from '../permissions/id-lists.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import type { ServerTransaction } from '../tables.js';
-import { holdUser, user } from '../users/authenticate.js';
-import { requireMember } from '../users/require-member.js';
-import { activeUserIds } from '../users/user-store.js';
 import { applyGroupChange } from './group-change.js';
 import { readGroupFacts } from './group-facts.js';
-import { description, idList, permissionsAmong, permissionValueParameters } from './group-parameters.js';
+import { description, permissionsAmong, permissionValueParameters } from './group-parameters.js';
 import { writeGroup } from './group-record.js';
 import { findGroups } from './group-store.js';
 import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
@@ -28,8 +29,8 @@ export const createUserGroup = operation({
   parameters: z.object({
     name: z.string(),
     description,
-    members: jsonParameter(idList),
-    subgroups: optionalJsonParameter(idList),
+    members: jsonParameter(userIdList),
+    subgroups: optionalJsonParameter(groupIdList),
     ...permissionValueParameters,
   }),
   answer: z.object({ group_id: z.number().int() }),
@@ -50,7 +51,7 @@ export const createUserGroup = operation({
       });
       const wish = { name, description, memberIds, subgroupIds, permissions };
       const groupId = await insertGroup(transaction, planGroupCreation(facts, wish), now);
-      const audience = await activeUserIds(transaction.db);
+      const audience = await everybody(transaction.db);
       const [group] = (await findGroups(transaction.db, [groupId])).map(writeGroup);
       if (group === undefined) throw new Error('a group that was just made is not there');
       await publish(transaction, [{ event: { type: 'user_group', op: 'add', group }, audience }]);

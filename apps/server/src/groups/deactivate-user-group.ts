@@ -1,8 +1,8 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { user } from '../users/authenticate.js';
 import { changeGroup } from './change-group.js';
 import type { GroupChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';

@@ -1,9 +1,9 @@
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { requireMember } from '../authentication/require-member.js';
 import type { ServerContext } from '../context.js';
 import { membersOfGroups } from '../permissions/nested-membership.js';
-import { user } from '../users/authenticate.js';
-import { requireMember } from '../users/require-member.js';
 import { requireGroup } from './require-group.js';
 
 /**

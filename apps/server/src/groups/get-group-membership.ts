@@ -1,10 +1,10 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, type UserId } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { requireMember } from '../authentication/require-member.js';
 import type { ServerContext } from '../context.js';
 import { isInAnyGroup } from '../permissions/nested-membership.js';
-import { user } from '../users/authenticate.js';
-import { requireMember } from '../users/require-member.js';
 import { requireGroup } from './require-group.js';
 
 /**
@@ -25,7 +25,8 @@ export const getGroupMembership = operation({
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { actor, parameters }) {
     requireMember(actor);
-    const { user_group_id: groupId, user_id: userId, direct_member_only: isDirectOnly } = parameters;
+    const { user_group_id: groupId, direct_member_only: isDirectOnly } = parameters;
+    const userId = parameters.user_id as UserId;
     const group = await requireGroup(db, groupId);
     const found = await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
     if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'No such user' });

@@ -1,9 +1,11 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
+import type { ServerEvent } from '../event-queues/publish-events.js';
 import { type GroupSettingValue, writeValue } from '../permissions/group-setting-value.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import { storePermission } from '../permissions/permission-store.js';
 import type { ServerTables } from '../tables.js';
+import type { GroupRecord } from './group-record.js';
 
 /** What will be another with a group; what is left out stays. */
 export interface GroupChange {
@@ -12,8 +14,8 @@ export interface GroupChange {
   readonly description?: string;
   readonly isActive?: boolean;
   readonly permissions?: readonly PermissionChange[];
-  readonly addedMembers?: readonly number[];
-  readonly removedMembers?: readonly number[];
+  readonly addedMembers?: readonly UserId[];
+  readonly removedMembers?: readonly UserId[];
   readonly addedSubgroups?: readonly number[];
   readonly removedSubgroups?: readonly number[];
 }
@@ -57,8 +59,33 @@ export async function applyGroupChange(db: Transaction<ServerTables>, change: Gr
   }
 }
 
-/** What clients are told of a change, in the order in which it is told. */
-export function eventsOfChange(change: GroupChange): JsonObject[] {
+/** A group that was changed: whether it was active before, and what it is now. */
+interface ChangedGroup {
+  readonly wasActive: boolean;
+  readonly now: GroupRecord;
+}
+
+/** What is told of a change, and for which clients alone. */
+type ToldOfGroup = Pick<ServerEvent, 'event' | 'onlyFor'>;
+
+const capability = 'include_deactivated_groups';
+
+/**
+ * What clients are told of a change, in the order in which it is told. Those that cannot tell deactivated groups apart
+ * know nothing of them: for those such a group goes away, and comes again.
+ */
+export function eventsOfChange(change: GroupChange, { wasActive, now }: ChangedGroup): ToldOfGroup[] {
+  const events = changesTold(change);
+  if (wasActive && !now.deactivated) return events.map((event) => ({ event }));
+  const forCapable = events.map((event) => ({ event, onlyFor: { capability, isHeld: true } as const }));
+  if (!wasActive && now.deactivated) return forCapable;
+  const event = wasActive
+    ? { type: 'user_group', op: 'remove', group_id: now.id }
+    : { type: 'user_group', op: 'add', group: now };
+  return [...forCapable, { event, onlyFor: { capability, isHeld: false } }];
+}
+
+function changesTold(change: GroupChange): JsonObject[] {
   const { groupId, name, description, isActive, permissions = [] } = change;
   const data = {
     ...(name === undefined ? {} : { name }),

@@ -6,11 +6,6 @@ import { type PermissionName, permissionNames } from '../permissions/permission-
 /** Code points; what is longer is refused. */
 const maximumDescriptionCharacters = 1024;
 
-const id = z.number('must be an integer').int('must be an integer').positive('must be positive');
-
-/** Ids of users or groups; JSON. */
-export const idList = z.array(id, 'must be a list of ids');
-
 export const description = z
   .string()
   .refine(

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
 import { z } from 'zod';
 import {
   type GroupSettingValue,
@@ -15,11 +15,11 @@ export interface Group {
   readonly description: string;
   readonly isSystem: boolean;
   readonly isActive: boolean;
-  readonly creatorId: number | undefined;
+  readonly creatorId: UserId | undefined;
   /** Unix milliseconds. */
   readonly createdAt: number | undefined;
   /** Active users who are in it directly, in ascending order. */
-  readonly memberIds: readonly number[];
+  readonly memberIds: readonly UserId[];
   /** In ascending order. */
   readonly subgroupIds: readonly number[];
   readonly permissions: PermissionValues<'group'>;

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, type UserId } from '@waxwing/protocol';
 import type { GroupFacts } from './group-facts.js';
 import type { Group } from './group-record.js';
 
@@ -14,7 +14,7 @@ export function mayManage({ mayManageAllGroups, held }: Held): boolean {
 }
 
 /** Whether the actor may put these users into the group; to put in oneself less is needed. */
-export function mayAddMembers(facts: Held & Pick<GroupFacts, 'actor'>, userIds: readonly number[]): boolean {
+export function mayAddMembers(facts: Held & Pick<GroupFacts, 'actor'>, userIds: readonly UserId[]): boolean {
   return (
     mayManage(facts) ||
     facts.held.has('can_add_members_group') ||
@@ -25,7 +25,7 @@ export function mayAddMembers(facts: Held & Pick<GroupFacts, 'actor'>, userIds: 
 /** Whether the actor may take these users out of the group; to take out oneself less is needed. */
 export function mayRemoveMembers(
   facts: Held & Pick<GroupFacts, 'actor'>,
-  userIds: readonly number[],
+  userIds: readonly UserId[],
 ): boolean {
   return (
     mayManage(facts) ||
@@ -71,6 +71,6 @@ export function refused(message: string): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message });
 }
 
-function isOnly(userIds: readonly number[], id: number): boolean {
+function isOnly(userIds: readonly UserId[], id: UserId): boolean {
   return userIds.every((userId) => userId === id);
 }

@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
@@ -13,12 +14,12 @@ export interface GroupTables {
     /** One of the groups by role. */
     is_system: number;
     is_active: number;
-    creator_id: number | null;
+    creator_id: UserId | null;
     created_at: number | null;
   };
   user_group_members: {
     group_id: number;
-    user_id: number;
+    user_id: UserId;
   };
   /** Never in a circle. */
   user_group_subgroups: {

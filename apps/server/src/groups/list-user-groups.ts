@@ -1,8 +1,8 @@
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { requireMember } from '../authentication/require-member.js';
 import type { ServerContext } from '../context.js';
-import { user } from '../users/authenticate.js';
-import { requireMember } from '../users/require-member.js';
 import { groupRecord, writeGroup } from './group-record.js';
 import { listGroups } from './group-store.js';
 

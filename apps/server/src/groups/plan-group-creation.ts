@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { GroupSettingValue } from '../permissions/group-setting-value.js';
 import {
@@ -14,7 +15,7 @@ import { checkedName, insufficientPermission, nameTaken } from './group-rules.js
 export interface GroupCreationWish {
   readonly name: string;
   readonly description: string;
-  readonly memberIds: readonly number[];
+  readonly memberIds: readonly UserId[];
   readonly subgroupIds: readonly number[];
   readonly permissions: Readonly<Partial<Record<PermissionName<'group'>, GroupSettingValue | undefined>>>;
 }
@@ -23,8 +24,8 @@ export interface GroupCreationWish {
 export interface PlannedGroup {
   readonly name: string;
   readonly description: string;
-  readonly creatorId: number;
-  readonly memberIds: readonly number[];
+  readonly creatorId: UserId;
+  readonly memberIds: readonly UserId[];
   readonly subgroupIds: readonly number[];
   /** Those that are not as they are by default. */
   readonly permissions: readonly PermissionChange[];

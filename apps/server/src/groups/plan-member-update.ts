@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import { requireKnown } from '../permissions/plan-permission.js';
 import type { GroupChange } from './group-change.js';
@@ -13,8 +14,8 @@ import {
 
 /** Who and what somebody wants in a group, and out of it. */
 export interface MemberUpdateWish {
-  readonly add: readonly number[];
-  readonly remove: readonly number[];
+  readonly add: readonly UserId[];
+  readonly remove: readonly UserId[];
   readonly addSubgroups: readonly number[];
   readonly removeSubgroups: readonly number[];
 }

@@ -1,3 +1,5 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import { idsByGroup } from '../permissions/ids-by-group.js';
@@ -9,12 +11,12 @@ export interface MembershipChange {
   readonly op: 'add_members' | 'remove_members';
   readonly groupId: number;
   /** In ascending order. */
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
 }
 
 export interface SettlingOptions {
   /** The users that are looked at; all where nothing is said. */
-  readonly userIds?: readonly number[];
+  readonly userIds?: readonly UserId[];
   /** Days after which a member is a full member. */
   readonly waitingPeriodDays: number;
   /** Unix milliseconds. */
@@ -35,7 +37,7 @@ export async function settleRoleGroups(
   const belongs = belongsByRole(
     waitingPeriodDays === 0 ? Number.MAX_SAFE_INTEGER : now - waitingPeriodDays * dayMilliseconds,
   );
-  const only = userIds === undefined ? sql`` : sql`and user_id in (${sql.join(userIds)})`;
+  const only = userIds === undefined ? sql`` : sql`and user_id in ${amongNumbers(db, userIds)}`;
   const left = await sql<MembershipRow>`
     delete from user_group_members
     where group_id in (select id from user_groups where is_system = 1)
@@ -56,7 +58,7 @@ export async function settleRoleGroups(
 
 interface MembershipRow {
   readonly group_id: number;
-  readonly user_id: number;
+  readonly user_id: UserId;
 }
 
 /** Whether a user belongs to a group by role directly. Deactivated users stay where they were. */

@@ -1,9 +1,9 @@
 import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { user } from '../users/authenticate.js';
+import { groupIdList, userIdList } from '../permissions/id-lists.js';
 import { changeGroup } from './change-group.js';
-import { idList } from './group-parameters.js';
 import { refused } from './group-rules.js';
 import { planMemberUpdate } from './plan-member-update.js';
 
@@ -20,10 +20,10 @@ export const updateGroupMembers = operation({
   actor: user,
   parameters: z.object({
     user_group_id: integerParameter,
-    add: optionalJsonParameter(idList),
-    delete: optionalJsonParameter(idList),
-    add_subgroups: optionalJsonParameter(idList),
-    delete_subgroups: optionalJsonParameter(idList),
+    add: optionalJsonParameter(userIdList),
+    delete: optionalJsonParameter(userIdList),
+    add_subgroups: optionalJsonParameter(groupIdList),
+    delete_subgroups: optionalJsonParameter(groupIdList),
   }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],

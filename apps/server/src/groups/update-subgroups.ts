@@ -1,9 +1,9 @@
 import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { user } from '../users/authenticate.js';
+import { groupIdList } from '../permissions/id-lists.js';
 import { changeGroup } from './change-group.js';
-import { idList } from './group-parameters.js';
 import { refused } from './group-rules.js';
 import { planMemberUpdate } from './plan-member-update.js';
 
@@ -20,8 +20,8 @@ export const updateSubgroups = operation({
   actor: user,
   parameters: z.object({
     user_group_id: integerParameter,
-    add: optionalJsonParameter(idList),
-    delete: optionalJsonParameter(idList),
+    add: optionalJsonParameter(groupIdList),
+    delete: optionalJsonParameter(groupIdList),
   }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],

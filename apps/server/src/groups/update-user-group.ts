@@ -1,8 +1,8 @@
 import { booleanParameter, integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { namedIn } from '../permissions/plan-permission.js';
-import { user } from '../users/authenticate.js';
 import { changeGroup } from './change-group.js';
 import { description, permissionsAmong, permissionWishParameters } from './group-parameters.js';
 import { refused } from './group-rules.js';

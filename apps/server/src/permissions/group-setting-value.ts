@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { UserId } from '@waxwing/protocol';
 import { z } from 'zod';
 import { ascendingIds } from './ascending-ids.js';
+import { groupId, groupIdList, userIdList } from './id-lists.js';
 
 /**
  * A permission's value: a group's id, or users and groups of its own. Where it is collapsed, those are no group's equal,
@@ -8,7 +10,7 @@ import { ascendingIds } from './ascending-ids.js';
  */
 export type GroupSettingValue =
   | number
-  | { readonly directMembers: readonly number[]; readonly directSubgroups: readonly number[] };
+  | { readonly directMembers: readonly UserId[]; readonly directSubgroups: readonly number[] };
 
 /** A change of a permission as it was asked for. */
 export interface SettingWish {
@@ -17,12 +19,12 @@ export interface SettingWish {
   readonly old: GroupSettingValue | undefined;
 }
 
-const id = z.number('must be an integer').int('must be an integer').positive('must be positive');
-const ids = z.array(id, 'must be a list of ids');
-
 /** As it comes over the wire; not collapsed yet. */
 const parts = z
-  .object({ direct_members: ids, direct_subgroups: ids }, 'must be a group id, or members and subgroups')
+  .object(
+    { direct_members: userIdList, direct_subgroups: groupIdList },
+    'must be a group id, or members and subgroups',
+  )
   .transform(
     ({ direct_members, direct_subgroups }): GroupSettingValue => ({
       directMembers: direct_members,
@@ -31,7 +33,10 @@ const parts = z
   );
 
 /** A permission's value on the wire. */
-export const groupSettingValueShape = z.union([id, parts], 'must be a group id, or members and subgroups');
+export const groupSettingValueShape = z.union(
+  [groupId, parts],
+  'must be a group id, or members and subgroups',
+);
 
 /** What changes a permission on the wire: `{new, old}`, where `old` may be left out. */
 export const settingWishShape = z
@@ -73,6 +78,6 @@ export function groupsIn(value: GroupSettingValue): readonly number[] {
 }
 
 /** The users that a value names. */
-export function usersIn(value: GroupSettingValue): readonly number[] {
+export function usersIn(value: GroupSettingValue): readonly UserId[] {
   return typeof value === 'number' ? [] : value.directMembers;
 }

@@ -1,9 +1,10 @@
-import { keepingRows } from '@waxwing/storage';
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers, keepingRows } from '@waxwing/storage';
 import type { ServerTransaction } from '../tables.js';
 
 /** Users and groups that somebody named, as they are; those that do not exist are missing. */
 export interface KnownReferences {
-  readonly users: ReadonlyMap<number, { readonly isActive: boolean }>;
+  readonly users: ReadonlyMap<UserId, { readonly isActive: boolean }>;
   /** Those that have a name. */
   readonly groups: ReadonlyMap<
     number,
@@ -12,7 +13,7 @@ export interface KnownReferences {
 }
 
 export interface NamedReferences {
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
   readonly groupIds: readonly number[];
 }
 
@@ -27,7 +28,7 @@ export async function readReferences(
       : await db
           .selectFrom('users')
           .select(['id', 'is_active'])
-          .where('id', 'in', [...new Set(userIds)])
+          .where('id', 'in', amongNumbers(db, userIds))
           .orderBy('id')
           .modifyEnd(keepingRows(db))
           .execute();
@@ -37,7 +38,7 @@ export async function readReferences(
       : await db
           .selectFrom('user_groups')
           .select(['id', 'name', 'is_system', 'is_active'])
-          .where('id', 'in', [...new Set(groupIds)])
+          .where('id', 'in', amongNumbers(db, groupIds))
           .orderBy('id')
           .modifyEnd(keepingRows(db))
           .execute();

@@ -1,3 +1,5 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { ServerTables } from '../tables.js';
 
@@ -10,8 +12,8 @@ type Reader = Kysely<ServerTables>;
 export async function membersOfGroups(
   db: Reader,
   groupIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly number[]>> {
-  const members = new Map<number, number[]>(groupIds.map((id) => [id, []]));
+): Promise<ReadonlyMap<number, readonly UserId[]>> {
+  const members = new Map<number, UserId[]>(groupIds.map((id) => [id, []]));
   if (groupIds.length === 0) return members;
   const rows = await reaching(db, groupIds)
     .selectFrom('reached')
@@ -29,7 +31,7 @@ export async function membersOfGroups(
 /** Which of the groups a user is in, nested ones counted. */
 export async function groupsWithUser(
   db: Reader,
-  userId: number,
+  userId: UserId,
   groupIds: readonly number[],
 ): Promise<ReadonlySet<number>> {
   if (groupIds.length === 0) return new Set();
@@ -46,7 +48,7 @@ export async function groupsWithUser(
 /** Whether a user is in at least one of the groups, nested ones counted. */
 export async function isInAnyGroup(
   db: Reader,
-  userId: number,
+  userId: UserId,
   groupIds: readonly number[],
 ): Promise<boolean> {
   if (groupIds.length === 0) return false;
@@ -77,7 +79,7 @@ function reaching(db: Reader, groupIds: readonly number[]) {
   return db.withRecursive('reached(root_id, group_id)', (query) =>
     query
       .selectFrom('user_groups')
-      .where('id', 'in', groupIds)
+      .where('id', 'in', amongNumbers(db, groupIds))
       .select(['id as root_id', 'id as group_id'])
       // What is there already is not added again, so that the search ends.
       .union(

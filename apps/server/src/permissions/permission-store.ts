@@ -1,6 +1,6 @@
+import type { UserId } from '@waxwing/protocol';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
-import { type Role, roles } from '../users/roles.js';
 import type { GroupSettingValue } from './group-setting-value.js';
 import { idsByGroup } from './ids-by-group.js';
 import {
@@ -10,6 +10,7 @@ import {
   permissionSetting,
 } from './permission-settings.js';
 import type { RoleGroupName } from './role-groups.js';
+import { type Role, roles } from './roles.js';
 
 type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;
@@ -111,7 +112,7 @@ export async function storePermission(
 
 /** Somebody of whom it is asked what they may do. */
 export interface PermissionHolder {
-  readonly id: number;
+  readonly id: UserId;
   readonly role: Role;
 }
 

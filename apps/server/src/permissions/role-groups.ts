@@ -1,4 +1,4 @@
-import { type Role, roles } from '../users/roles.js';
+import { type Role, roles } from './roles.js';
 
 interface RoleGroupRow {
   readonly name: string;

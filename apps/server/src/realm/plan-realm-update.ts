@@ -4,7 +4,7 @@ import type { KnownReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import type { PermissionValues } from '../permissions/permission-store.js';
 import { planPermission } from '../permissions/plan-permission.js';
-import { type Role, roles } from '../users/roles.js';
+import { type Role, roles } from '../permissions/roles.js';
 import { guardianOf, type RealmSettingName, type RealmSettingValues } from './realm-settings.js';
 
 /** What somebody wants to be another with the organisation. */

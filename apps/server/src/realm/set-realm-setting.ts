@@ -2,7 +2,8 @@ import { parseJsonOrUndefined } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
-import { createPublisher, publishEach } from '../event-queues/publish-events.js';
+import { everybody } from '../event-queues/everybody.js';
+import { createPublisher } from '../event-queues/publish-events.js';
 import { QueueListeners } from '../event-queues/queue-listeners.js';
 import {
   type GroupSettingValue,
@@ -13,7 +14,6 @@ import { permissionNames, permissionSetting } from '../permissions/permission-se
 import { readPermissions } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
 import type { ServerDatabase, ServerTables } from '../tables.js';
-import { activeUserIds } from '../users/user-store.js';
 import { planRealmUpdate, type RealmUpdateWish } from './plan-realm-update.js';
 import { applyRealmChange, readRealmFacts } from './realm-change.js';
 import { readRealmSettings } from './realm-setting-store.js';
@@ -54,13 +54,13 @@ export async function setRealmSetting(
 ): Promise<boolean> {
   const wish = await readWish(database.db, name, text);
   const listeners = await QueueListeners.open(database.signals);
-  const publish = publishEach(createPublisher(listeners, clock));
+  const publish = createPublisher(listeners, clock);
   const now = clock();
   try {
     return await database.write(async (transaction) => {
       const facts = await readRealmFacts(transaction, 'operator', wish);
       const events = await applyRealmChange(transaction, planRealmUpdate(facts, wish), now);
-      const audience = await activeUserIds(transaction.db);
+      const audience = await everybody(transaction.db);
       await publish(
         transaction,
         events.map((event) => ({ event, audience })),

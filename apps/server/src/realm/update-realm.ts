@@ -1,10 +1,10 @@
 import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
+import { holdUser, user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { everybody } from '../event-queues/everybody.js';
 import { type SettingWish, settingWishShape } from '../permissions/group-setting-value.js';
 import { type PermissionName, permissionNames } from '../permissions/permission-settings.js';
-import { holdUser, user } from '../users/authenticate.js';
-import { activeUserIds } from '../users/user-store.js';
 import { planRealmUpdate } from './plan-realm-update.js';
 import { applyRealmChange, readRealmFacts } from './realm-change.js';
 import { type RealmSettingName, type RealmSettingValues, realmSettings } from './realm-settings.js';
@@ -59,7 +59,7 @@ export const updateRealm = operation({
       const { role } = await holdUser(transaction, actor);
       const facts = await readRealmFacts(transaction, role, wish);
       const events = await applyRealmChange(transaction, planRealmUpdate(facts, wish), now);
-      const audience = await activeUserIds(transaction.db);
+      const audience = await everybody(transaction.db);
       await publish(
         transaction,
         events.map((event) => ({ event, audience })),

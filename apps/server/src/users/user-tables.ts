@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
@@ -5,13 +6,13 @@ import { type Generated, type Kysely, sql } from 'kysely';
 export interface UserTables {
   /** Users and bots. One that was removed stays, inactive, for what it wrote; its address is free again. */
   users: {
-    id: Generated<number>;
+    id: Generated<UserId>;
     email: string;
     email_lower: string;
     full_name: string;
     role: number;
     is_bot: number;
-    bot_owner_id: number | null;
+    bot_owner_id: UserId | null;
     /** SHA-256. */
     api_key_hash: string;
     is_active: number;

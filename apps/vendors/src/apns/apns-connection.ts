@@ -38,7 +38,7 @@ interface Exchange {
 const runawayBodyBytes = 1024 * 1024;
 
 /** One connection to APNs: its streams, what it may do before it has authenticated, and how it goes away. */
-export class ApnsConnection {
+export class AcceptedApnsConnection {
   readonly #session: ServerHttp2Session;
   readonly #context: ApnsContext;
   readonly #stopReading: () => void;

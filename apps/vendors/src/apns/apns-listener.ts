@@ -1,9 +1,9 @@
 import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TlsIdentity } from '../credentials/make-certificate.js';
-import { listen } from '../listen.js';
+import { listenOnPort } from '../listen.js';
 import type { ConnectionCounts } from '../statistics.js';
-import { ApnsConnection, type ApnsContext } from './apns-connection.js';
+import { AcceptedApnsConnection, type ApnsContext } from './apns-connection.js';
 
 export interface ApnsListenerContext extends ApnsContext {
   readonly connections: ConnectionCounts;
@@ -26,7 +26,7 @@ export class ApnsListener {
   readonly #server: Http2SecureServer;
   readonly #context: ApnsListenerContext;
   readonly #sockets = new Map<string, Socket>();
-  readonly #connections = new Set<ApnsConnection>();
+  readonly #connections = new Set<AcceptedApnsConnection>();
 
   constructor(context: ApnsListenerContext) {
     this.#context = context;
@@ -43,7 +43,7 @@ export class ApnsListener {
 
   /** @param port 0 for any. @returns the port. */
   listen(host: string, port: number): Promise<number> {
-    return listen(this.#server, host, port);
+    return listenOnPort(this.#server, host, port);
   }
 
   /** Stops listening and drops every connection. */
@@ -68,7 +68,7 @@ export class ApnsListener {
     this.#server.on('session', (session) => {
       session.setLocalWindowSize(connectionWindowBytes);
       const socket = this.#sockets.get(socketKey(session.socket));
-      const connection = new ApnsConnection(session, this.#context, () => stopReading(socket));
+      const connection = new AcceptedApnsConnection(session, this.#context, () => stopReading(socket));
       this.#connections.add(connection);
       session.once('close', () => this.#connections.delete(connection));
     });

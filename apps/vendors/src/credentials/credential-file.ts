@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, open, rename, rm } from 'node:fs/promises';
 
 /** Writes a file of mode 0600, whole or not at all; what was there is replaced. */
-export async function replacePrivateFile(path: string, content: string): Promise<void> {
+export async function replaceCredentialFile(path: string, content: string): Promise<void> {
   const temporary = await writeTemporary(path, content);
   await rename(temporary, path);
 }
@@ -11,7 +11,7 @@ export async function replacePrivateFile(path: string, content: string): Promise
  * Writes a file of mode 0600, whole or not at all, unless there is one.
  * @returns whether it was written; false leaves the file that was there as it is.
  */
-export async function createPrivateFile(path: string, content: string): Promise<boolean> {
+export async function createCredentialFile(path: string, content: string): Promise<boolean> {
   const temporary = await writeTemporary(path, content);
   try {
     await link(temporary, path);

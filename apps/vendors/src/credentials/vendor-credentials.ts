@@ -11,7 +11,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createPrivateFile, replacePrivateFile } from './credential-file.js';
+import { createCredentialFile, replaceCredentialFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
 
 /** The vendors' side of every credential: what they gave out, and what they check it with. */
@@ -83,11 +83,11 @@ export class CredentialStore {
     const path = join(dataDir, 'vendors.json');
     let identity = await readIdentity(path);
     if (identity === undefined) {
-      await createPrivateFile(path, formatJson(await makeIdentity(host)));
+      await createCredentialFile(path, formatJson(await makeIdentity(host)));
       identity = await readIdentity(path);
     } else if (!isCovered(identity.tls.certificate, host)) {
       identity = { ...identity, tls: await makeTlsIdentity(certificateHosts(host)) };
-      await replacePrivateFile(path, formatJson(identity));
+      await replaceCredentialFile(path, formatJson(identity));
     }
     if (identity === undefined) throw new Error(`${path} vanished while it was read: start again.`);
     return new CredentialStore(dataDir, identity);
@@ -102,9 +102,9 @@ export class CredentialStore {
       caFile: join(this.#dataDir, 'apns-ca.pem'),
     };
     const serviceAccount = { type: 'service_account', ...fcm, token_uri: tokenUri };
-    await replacePrivateFile(files.serviceAccountFile, formatJson(serviceAccount));
-    await replacePrivateFile(files.apnsKeyFile, apns.private_key);
-    await replacePrivateFile(files.caFile, tls.ca);
+    await replaceCredentialFile(files.serviceAccountFile, formatJson(serviceAccount));
+    await replaceCredentialFile(files.apnsKeyFile, apns.private_key);
+    await replaceCredentialFile(files.caFile, tls.ca);
     return files;
   }
 }

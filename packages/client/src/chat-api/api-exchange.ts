@@ -1,4 +1,9 @@
-import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol/phone';
+import {
+  isJsonObject,
+  type JsonObject,
+  parseJsonOrUndefined,
+  parseRetryAfter,
+} from '@waxwing/protocol/phone';
 import type { PhoneClock, ServerClock } from '../server-clock.js';
 import { ApiError, UnreachableError } from './api-error.js';
 import { readText } from './read-text.js';
@@ -83,11 +88,8 @@ function parseAnswer(text: string): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-/** `Retry-After` in seconds, from either of its forms (RFC 9110 section 10.2.3). */
+/** `Retry-After` in seconds; a date is counted from the server's own, so that the phone's clock does not matter. */
 function readRetryAfter(headers: Headers): number | undefined {
-  const text = headers.get('retry-after');
-  if (text === null) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  const seconds = (Date.parse(text) - Date.parse(headers.get('date') ?? '')) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+  const asked = parseRetryAfter(headers.get('retry-after'), Date.parse(headers.get('date') ?? ''));
+  return asked === undefined ? undefined : Math.ceil(asked / 1000);
 }

@@ -1,4 +1,5 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
+import type { UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { activePushDevices } from '../push-devices/push-device-store.js';
 import { retryLater } from '../relay-link/retry-later.js';
@@ -13,7 +14,7 @@ const capMilliseconds = 10 * 60_000;
 const concurrency = 32;
 
 export interface QueuedNotification {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly content: NotificationContent;
   /** When it is of no use any more, in Unix milliseconds. */
   readonly giveUpAt: number;

@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { maximumNotificationBytes, notificationSizeBucketsBytes } from '@waxwing/protocol';
 import type { PushRealm } from '../server-push-options.js';
 import type { MessageContent, NotificationContent } from './notification-content.js';
@@ -27,7 +28,7 @@ const textFields = [
  * A notification as bytes to seal: JSON, shortened at code points until it fits, then padded with spaces to the next
  * size bucket. Whatever the texts hold, the vendors' 4096 bytes are not exceeded.
  */
-export function encodeNotification(realm: PushRealm, userId: number, content: NotificationContent): Buffer {
+export function encodeNotification(realm: PushRealm, userId: UserId, content: NotificationContent): Buffer {
   const fields = fieldsOf(content);
   fields.realm_url = realm.url;
   fields.realm_name = realm.name;

@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 /** What a test notification says: that notifications arrive. `time` in Unix seconds. */
 export interface TestContent {
   readonly type: 'test';
@@ -13,7 +14,7 @@ export type MessageRecipient =
       readonly topic: string;
     }
   /** Everyone in the conversation, sender and recipient included. */
-  | { readonly kind: 'direct'; readonly userIds: readonly number[] };
+  | { readonly kind: 'direct'; readonly userIds: readonly UserId[] };
 
 /** A message that the user is to see. `time` in Unix seconds. */
 export interface MessageContent {

@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { RelayNotifyAnswer } from '@waxwing/protocol';
+import type { RelayNotifyAnswer, UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
@@ -8,7 +8,7 @@ import { type ActivePushDevice, dropDeadRegistration } from '../push-devices/pus
 import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
-import type { PublishEvent, PushRealm } from '../server-push-options.js';
+import type { PublishEvents, PushRealm } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { encodeNotification } from './encode-notification.js';
 import type { NotificationContent } from './notification-content.js';
@@ -17,7 +17,7 @@ import { sealNotification } from './seal-notification.js';
 export interface NotificationSenderOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly link: RelayLink;
-  readonly publish: PublishEvent;
+  readonly publish: PublishEvents;
   readonly realm: PushRealm;
   readonly sodium: Sodium;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export class NotificationSender {
 
   /** Sends to devices of one user; ends at the first request that the relay does not take. */
   async send(
-    userId: number,
+    userId: UserId,
     devices: readonly ActivePushDevice[],
     content: NotificationContent,
     signal?: AbortSignal,
@@ -81,7 +81,7 @@ export class NotificationSender {
         const gone = await dropDeadRegistration(transaction, device);
         if (gone === undefined) continue;
         const event = pushDeviceEvent(gone.pushAccountId, deadRegistrationCode);
-        await publish(transaction, event, [gone.userId]);
+        await publish(transaction, [{ event, audience: [gone.userId] }]);
       }
     });
     log.info({ pushDevices: dead.map(({ id }) => id) }, 'dropped push devices that the relay does not know');

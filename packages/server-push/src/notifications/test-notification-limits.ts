@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { nobodyElseHolds } from '@waxwing/storage';
 import type { ActivePushDevice } from '../push-devices/push-device-store.js';
 import type { PushTransaction } from '../tables.js';
@@ -12,7 +13,7 @@ const maximumPerUserWindow = 20;
  */
 export async function takeTestNotification(
   transaction: PushTransaction,
-  userId: number,
+  userId: UserId,
   devices: readonly ActivePushDevice[],
   now: number,
 ): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-import { maximumPushDevicesPerUser } from '@waxwing/protocol';
+import { maximumPushDevicesPerUser, type UserId } from '@waxwing/protocol';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { CheckedRegistration } from './check-registration.js';
@@ -21,7 +21,7 @@ export type Acceptance =
 /** Whether the same registration is there already and has not failed. */
 export async function isRegistered(
   transaction: PushTransaction,
-  userId: number,
+  userId: UserId,
   { hash, pushAccountId }: CheckedRegistration,
 ): Promise<boolean> {
   const row = await transaction.db
@@ -38,7 +38,7 @@ export async function isRegistered(
 /** Takes a registration as the newest of its device; one that is in force stays so. */
 export async function acceptRegistration(
   transaction: PushTransaction,
-  userId: number,
+  userId: UserId,
   registration: CheckedRegistration,
   now: number,
 ): Promise<Acceptance> {
@@ -76,7 +76,7 @@ export async function acceptRegistration(
 }
 
 /** How many devices a user has, how many of them wait for the relay, and whether this one is among them. */
-async function countDevices(db: Kysely<ServerPushTables>, userId: number, pushAccountId: string) {
+async function countDevices(db: Kysely<ServerPushTables>, userId: UserId, pushAccountId: string) {
   const { devices, waiting, known } = await db
     .selectFrom('push_devices')
     .select((is) => [
@@ -92,7 +92,7 @@ async function countDevices(db: Kysely<ServerPushTables>, userId: number, pushAc
 /** Makes room for another device of a user; `undefined` when none has failed. */
 async function removeOldestFailed(
   db: Transaction<ServerPushTables>,
-  userId: number,
+  userId: UserId,
 ): Promise<readonly FreedRelayDevice[] | undefined> {
   const oldestFailed = await db
     .selectFrom('push_devices')

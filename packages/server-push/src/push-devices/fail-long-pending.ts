@@ -2,7 +2,7 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { removeInBatches } from '@waxwing/storage';
-import type { PublishEvent } from '../server-push-options.js';
+import type { PublishEvents } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { forwardingDeadlineMilliseconds } from './forward-registration.js';
 import { pushDeviceEvent } from './push-device-state.js';
@@ -10,7 +10,7 @@ import { failLongPending } from './push-device-store.js';
 
 export interface FailLongPendingOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  readonly publish: PublishEvent;
+  readonly publish: PublishEvents;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -36,9 +36,11 @@ export function scheduleFailureOfLongPending({
     const failSome = (limit: number) =>
       database.write(async (transaction) => {
         const failed = await failLongPending(transaction, { before, limit, errorCode, now });
-        for (const { userId, pushAccountId } of failed) {
-          await publish(transaction, pushDeviceEvent(pushAccountId, errorCode), [userId]);
-        }
+        const events = failed.map(({ userId, pushAccountId }) => ({
+          event: pushDeviceEvent(pushAccountId, errorCode),
+          audience: [userId],
+        }));
+        await publish(transaction, events);
         return failed.length;
       });
     const failed = await removeInBatches(failSome, signal);

@@ -3,8 +3,8 @@ import { parseJson } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
-import type { PublishEvent } from '../server-push-options.js';
-import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { PublishEvents } from '../server-push-options.js';
+import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
 import type { AcceptedRegistration } from './accept-registration.js';
 import { pushDeviceEvent } from './push-device-state.js';
 import {
@@ -36,7 +36,7 @@ export interface ForwardRegistrationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` while the organisation has no relay. */
   readonly link: RelayLink | undefined;
-  readonly publish: PublishEvent;
+  readonly publish: PublishEvents;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -61,7 +61,10 @@ export async function enqueueForwarding(
 /** Says who takes accepted registrations to the relay. */
 export function handleForwarding(options: ForwardRegistrationOptions): void {
   const { jobs } = options.database;
-  const handler = forwardRegistrationHandler(options);
+  const handler: Omit<JobHandler<ServerPushTables>, 'concurrency'> = {
+    run: (job, signal) => forwardRegistration(options, job, signal),
+    giveUp: (job) => (transaction) => fail(options, transaction, readKey(job), 'REQUEST_EXPIRED'),
+  };
   jobs.handle(forwardRegistrationJob, { ...handler, concurrency });
   jobs.handle(forwardFurtherRegistrationJob, { ...handler, concurrency: furtherConcurrency });
 }
@@ -70,68 +73,69 @@ export function handleForwarding(options: ForwardRegistrationOptions): void {
  * Asks the relay until it accepts, refuses for good, or a day has passed; then the device is active or failed, and an
  * event says so in the same commit. A job for a registration that was replaced or removed meanwhile changes nothing.
  */
-function forwardRegistrationHandler(
+async function forwardRegistration(
   options: ForwardRegistrationOptions,
-): Omit<JobHandler<ServerPushTables>, 'concurrency'> {
-  const { database, link, publish, clock, random } = options;
-
-  async function announce(
-    transaction: PushTransaction,
-    device: ChangedPushDevice | undefined,
-    errorCode?: string,
-  ): Promise<void> {
-    if (device === undefined) return;
-    await publish(transaction, pushDeviceEvent(device.pushAccountId, errorCode), [device.userId]);
-  }
-
-  async function activate(
-    transaction: PushTransaction,
-    key: RegistrationKey,
-    accepted: FreedRelayDevice,
-  ): Promise<void> {
-    const now = clock();
-    const device = await activateRegistration(transaction, key, accepted.relayDeviceId, now);
-    await announce(transaction, device);
-    // Where nothing waited for the answer any more, nobody will use what the relay has just made.
-    await enqueueRemoval(database, transaction, { freed: device?.freed ?? [accepted], now });
-  }
-
-  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
-    const key = readKey(job);
-    const row = await pendingRegistration(database.db, key);
-    if (row === undefined) return { kind: 'done' };
-    if (link === undefined)
-      return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });
-    const registration = {
-      pushAccountId: row.push_account_id,
-      bouncerPublicKey: row.pending_bouncer_public_key ?? '',
-      encryptedPushRegistration: row.pending_encrypted_registration ?? '',
-    };
-    const outcome = await link.register(registration, signal);
-    if (outcome.kind === 'accepted') {
-      const apply = (transaction: PushTransaction) =>
-        activate(transaction, key, { relayDeviceId: outcome.answer, pushAccountId: row.push_account_id });
-      return { kind: 'done', apply };
-    }
-    if (outcome.kind === 'refused-for-good') {
-      const apply = async (transaction: PushTransaction) =>
-        announce(transaction, await failRegistration(transaction, key, outcome.code, clock()), outcome.code);
-      return { kind: 'done', apply };
-    }
-    if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
-    return retryLater(job, outcome, { clock, random, capMilliseconds });
-  }
-
-  return {
-    run,
-    giveUp: (job) => async (transaction) => {
-      const device = await failRegistration(transaction, readKey(job), 'REQUEST_EXPIRED', clock());
-      await announce(transaction, device, 'REQUEST_EXPIRED');
-    },
+  job: Job,
+  signal: AbortSignal,
+): Promise<JobOutcome<ServerPushTables>> {
+  const { database, link, clock, random } = options;
+  const key = readKey(job);
+  const row = await pendingRegistration(database.db, key);
+  if (row === undefined) return { kind: 'done' };
+  if (link === undefined)
+    return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });
+  const registration = {
+    pushAccountId: row.push_account_id,
+    bouncerPublicKey: row.pending_bouncer_public_key ?? '',
+    encryptedPushRegistration: row.pending_encrypted_registration ?? '',
   };
+  const outcome = await link.register(registration, signal);
+  if (outcome.kind === 'accepted') {
+    const accepted = { relayDeviceId: outcome.answer, pushAccountId: row.push_account_id };
+    return { kind: 'done', apply: (transaction) => activate(options, transaction, key, accepted) };
+  }
+  if (outcome.kind === 'refused-for-good') {
+    return { kind: 'done', apply: (transaction) => fail(options, transaction, key, outcome.code) };
+  }
+  if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
+  return retryLater(job, outcome, { clock, random, capMilliseconds });
+}
+
+async function activate(
+  { database, publish, clock }: ForwardRegistrationOptions,
+  transaction: PushTransaction,
+  key: RegistrationKey,
+  accepted: FreedRelayDevice,
+): Promise<void> {
+  const now = clock();
+  const device = await activateRegistration(transaction, key, accepted.relayDeviceId, now);
+  await announce(publish, transaction, device);
+  // Where nothing waited for the answer any more, nobody will use what the relay has just made.
+  await enqueueRemoval(database, transaction, { freed: device?.freed ?? [accepted], now });
+}
+
+async function fail(
+  { publish, clock }: ForwardRegistrationOptions,
+  transaction: PushTransaction,
+  key: RegistrationKey,
+  errorCode: string,
+): Promise<void> {
+  const device = await failRegistration(transaction, key, errorCode, clock());
+  await announce(publish, transaction, device, errorCode);
+}
+
+async function announce(
+  publish: ForwardRegistrationOptions['publish'],
+  transaction: PushTransaction,
+  device: ChangedPushDevice | undefined,
+  errorCode?: string,
+): Promise<void> {
+  if (device === undefined) return;
+  const event = pushDeviceEvent(device.pushAccountId, errorCode);
+  await publish(transaction, [{ event, audience: [device.userId] }]);
 }
 
 function readKey(job: Job): RegistrationKey {
   const { push_device_id: id, generation } = parseJson(job.payload) as Record<string, number>;
-  return { id: Number(id), generation: Number(generation) };
+  return { id: Number(id) as PushDeviceId, generation: Number(generation) };
 }

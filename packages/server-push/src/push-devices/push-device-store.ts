@@ -1,36 +1,36 @@
-import type { PushDeviceStateOnWire, TokenKind } from '@waxwing/protocol';
+import type { PushDeviceStateOnWire, RelayDeviceId, TokenKind, UserId } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
-import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
 import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
 type Reader = Kysely<ServerPushTables>;
 
 /** Names one registration of one PushDevice. */
 export interface RegistrationKey {
-  readonly id: number;
+  readonly id: PushDeviceId;
   readonly generation: number;
 }
 
 /** A PushDevice that notifications can be sent to. */
 export interface ActivePushDevice {
-  readonly id: number;
+  readonly id: PushDeviceId;
   readonly pushAccountId: string;
   readonly tokenKind: TokenKind;
   readonly pushPublicKey: string;
-  readonly relayDeviceId: number;
+  readonly relayDeviceId: RelayDeviceId;
   readonly activeGeneration: number;
   readonly lastTestAt: number | null;
 }
 
 /** Whose device changed. */
 export interface ChangedPushDevice {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly pushAccountId: string;
 }
 
 /** A device of the relay that a PushDevice had and has no more. */
 export interface FreedRelayDevice {
-  readonly relayDeviceId: number;
+  readonly relayDeviceId: RelayDeviceId;
   readonly pushAccountId: string;
 }
 
@@ -73,7 +73,7 @@ export async function pendingRegistration(
 export async function activateRegistration(
   transaction: PushTransaction,
   key: RegistrationKey,
-  relayDeviceId: number,
+  relayDeviceId: RelayDeviceId,
   now: number,
 ): Promise<ActivatedPushDevice | undefined> {
   // Changes nothing: it holds the row where others could else change it before the next statement.
@@ -148,7 +148,7 @@ async function settle(
 /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
 export async function pushDevicesOf(
   db: Reader,
-  userId: number,
+  userId: UserId,
 ): Promise<Record<string, PushDeviceStateOnWire>> {
   const rows = await db
     .selectFrom('push_devices')
@@ -164,7 +164,7 @@ export async function pushDevicesOf(
 /** The devices of a user that have a registration in force, oldest first; only `pushAccountId` where it is given. */
 export async function activePushDevices(
   db: Reader,
-  userId: number,
+  userId: UserId,
   pushAccountId?: string,
 ): Promise<ActivePushDevice[]> {
   const rows = await db
@@ -180,7 +180,7 @@ export async function activePushDevices(
     pushAccountId: row.push_account_id,
     tokenKind: row.token_kind as TokenKind,
     pushPublicKey: row.push_public_key as string,
-    relayDeviceId: row.relay_device_id as number,
+    relayDeviceId: row.relay_device_id as RelayDeviceId,
     activeGeneration: row.active_generation as number,
     lastTestAt: row.last_test_at,
   }));
@@ -215,7 +215,7 @@ export async function dropDeadRegistration(
 /** Deletes all devices of a user; what they had at the relay. */
 export async function deletePushDevicesOf(
   transaction: PushTransaction,
-  userId: number,
+  userId: UserId,
 ): Promise<FreedRelayDevice[]> {
   const removed = await transaction.db
     .deleteFrom('push_devices')
@@ -232,7 +232,7 @@ export async function deletePushDevicesOf(
 export async function relayDevicesInUse(
   db: Reader,
   freed: readonly FreedRelayDevice[],
-): Promise<{ readonly used: ReadonlySet<number>; readonly undecided: ReadonlySet<number> }> {
+): Promise<{ readonly used: ReadonlySet<RelayDeviceId>; readonly undecided: ReadonlySet<RelayDeviceId> }> {
   const rows = await db
     .selectFrom('push_devices')
     .select(['relay_device_id', 'push_account_id', 'pending_token_kind'])

@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import { nobodyElseHolds } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { PushTransaction } from '../tables.js';
@@ -20,7 +21,7 @@ export type TakenRegistration =
  */
 export async function takeRegistration(
   transaction: PushTransaction,
-  userId: number,
+  userId: UserId,
   perHour: number,
   now: number,
 ): Promise<TakenRegistration> {

@@ -1,4 +1,5 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
+import type { UserId } from '@waxwing/protocol';
 import { maximumRemovedDevices } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayLink } from '../relay-link/relay-link.js';
@@ -47,7 +48,7 @@ export async function enqueueRemoval(
 export async function removePushDevicesOf(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
   transaction: PushTransaction,
-  userId: number,
+  userId: UserId,
   now: number,
 ): Promise<void> {
   const freed = await deletePushDevicesOf(transaction, userId);

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue, parseJsonOrUndefined } from '@waxwing/protocol';
-import { parseRetryAfter } from '@waxwing/service/http';
+import { readRetryAfter } from '@waxwing/service/http';
 import type { z } from 'zod';
 
 /** Why the relay must be asked again: nobody answered, it has trouble, it is busy, or the admin must mend something. */
@@ -54,7 +54,7 @@ export function interpretAnswer<Schema extends z.ZodType>(
 ): RelayOutcome<z.infer<Schema>> {
   const { status } = received;
   const body = received.body === undefined ? undefined : parseJsonOrUndefined(received.body);
-  const retryAfter = parseRetryAfter(received.retryAfter, now);
+  const retryAfter = readRetryAfter(received.retryAfter, now);
   const retry = (cause: RetryCause, reason: string): RelayRetry => ({
     kind: 'retry',
     cause,

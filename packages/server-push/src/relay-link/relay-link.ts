@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import {
   encodeRelayNotifyRequest,
   encodeRelayRemoval,
@@ -14,6 +15,7 @@ import {
   relayRemovePath,
   stringifyJson,
 } from '@waxwing/protocol';
+import { readAnswerText } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
@@ -64,7 +66,10 @@ export class RelayLink {
   }
 
   /** Hands a sealed registration to the relay; the answer is the id of its RelayDevice. */
-  async register(registration: ForwardedRegistration, signal?: AbortSignal): Promise<RelayOutcome<number>> {
+  async register(
+    registration: ForwardedRegistration,
+    signal?: AbortSignal,
+  ): Promise<RelayOutcome<RelayDeviceId>> {
     const form = new URLSearchParams({
       realm_uuid: this.#options.realmUuid,
       push_account_id: registration.pushAccountId,
@@ -91,7 +96,10 @@ export class RelayLink {
    * Has the relay forget devices. A relay that does not know the request (stock ones do not) refuses it for good, which
    * says nothing about the link.
    */
-  async remove(relayDeviceIds: readonly number[], signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
+  async remove(
+    relayDeviceIds: readonly RelayDeviceId[],
+    signal?: AbortSignal,
+  ): Promise<RelayOutcome<unknown>> {
     const form = new URLSearchParams(encodeRelayRemoval(this.#options.realmUuid, relayDeviceIds));
     const content = { type: 'application/x-www-form-urlencoded', body: form.toString() };
     const exchange = { path: relayRemovePath, content, signal, finalStatuses: [400, 404, 405] };
@@ -148,7 +156,7 @@ export class RelayLink {
     return {
       status: answer.statusCode,
       retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-      body: await readBounded(answer.body),
+      body: await readAnswerText(answer.body, maximumAnswerBytes),
     };
   }
 
@@ -159,16 +167,4 @@ export class RelayLink {
     const reason = `the relay at ${this.#options.relay.url} cannot be reached: ${why}`;
     return { kind: 'retry', cause: 'unreachable', reason, retryAfterSeconds: undefined };
   }
-}
-
-async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (bytes > maximumAnswerBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

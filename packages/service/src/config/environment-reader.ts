@@ -28,13 +28,6 @@ export class EnvironmentReader {
     return this.#environment[this.#prefix + name] || undefined;
   }
 
-  /** The variable's text; unset is a problem, which `purpose` explains. */
-  required(name: string, purpose: string): string {
-    const text = this.optional(name);
-    if (text === undefined) this.problem(`${this.#prefix}${name} is not set: ${purpose}.`);
-    return text ?? '';
-  }
-
   integer(name: string, fallback: number, range: IntegerRange): number {
     const text = this.optional(name);
     if (text === undefined) return fallback;

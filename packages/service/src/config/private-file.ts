@@ -50,23 +50,52 @@ export function isSystemdCredential(file: Permissions, folder: Permissions): boo
  * Its folder is made (mode 0700) when it is missing.
  */
 export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(path);
   const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
   try {
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeNew(temporary, content);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
-  const directory = await open(folder, 'r');
+  await syncFolder(path);
+}
+
+/**
+ * Writes a new file that only its owner may read, under its own name from the start: a process that dies meanwhile leaves
+ * no secret where nobody looks for it. On the disk when the promise resolves. Its folder is made (mode 0700) when it is
+ * missing. Whether that happened: not where something has this name already.
+ */
+export async function createPrivateFile(path: string, content: string): Promise<boolean> {
+  await makeFolder(path);
+  try {
+    await writeNew(path, content);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    await rm(path, { force: true });
+    throw error;
+  }
+  await syncFolder(path);
+  return true;
+}
+
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+}
+
+async function writeNew(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const directory = await open(dirname(path), 'r');
   try {
     await directory.sync();
   } finally {

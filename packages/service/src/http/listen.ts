@@ -4,7 +4,7 @@ import type { EnvironmentReader } from '../config/environment-reader.js';
 import { openInOrder } from '../lifecycle/open-in-order.js';
 import type { RunningService } from '../lifecycle/run-process.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { startMetricsListener } from '../metrics/metrics-listener.js';
+import { startMetricsListener } from './metrics-listener.js';
 import type { Readiness } from './readiness.js';
 
 /** Where a service is to listen. */

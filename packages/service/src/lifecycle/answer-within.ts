@@ -1,6 +1,6 @@
 /**
  * What `work` comes to, or `late` when that takes longer. What it comes to afterwards is dropped, also when it fails.
- * @param milliseconds how long to wait, 1 or more
+ * @param milliseconds how long to wait, 0 or more
  * @throws what `work` rejects with in time.
  */
 export async function answerWithin<Answer>(

@@ -1,2 +1,1 @@
 export * from './metrics.js';
-export * from './metrics-listener.js';

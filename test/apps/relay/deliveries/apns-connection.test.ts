@@ -19,6 +19,7 @@ import {
   type ApnsNotification,
   buildApnsNotification,
 } from '../../../../apps/relay/src/deliveries/vendors/apns/message.js';
+import { realmId, relayDeviceId } from '../../../support/ids.js';
 import { until } from './deliveries-under-test.js';
 
 const time = { now: 1_000_000 };
@@ -81,7 +82,7 @@ const target = {
   apnsEnvironment: 'sandbox',
 } as const;
 const notification = {
-  ...{ serverId: '', realmId: 1, realmUuid: '', relayDeviceId: 1 },
+  ...{ serverId: '', realmId: realmId(1), realmUuid: '', relayDeviceId: relayDeviceId(1) },
   notificationId: '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e',
   ...{ pushAccountId: '1', encryptedData: 'AAAA' },
   urgency: { vendor: 'apns', priority: 10, pushType: 'alert', aps: rebuildAps({}) },
@@ -168,7 +169,13 @@ describe('a connection to APNs', () => {
       headers = received;
       stream.respond({ ':status': 200 }, { endStream: true });
     });
-    const device = { id: 1, realmId: 1, registeredAt: 0, expiredAt: undefined, target };
+    const device = {
+      id: relayDeviceId(1),
+      realmId: realmId(1),
+      registeredAt: 0,
+      expiredAt: undefined,
+      target,
+    };
     await send(await connect(), buildApnsNotification({ device, notification }));
     expect(headers).toMatchObject({
       'apns-topic': 'org.example.App',

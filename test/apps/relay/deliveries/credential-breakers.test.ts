@@ -1,6 +1,8 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { relayDeviceId } from '../../../support/ids.js';
 import {
   apnsRequest,
   apnsToken,
@@ -175,8 +177,8 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
   const otherRealm = '11111111-2222-4333-8444-555555555555';
   const thirdRealm = '11111111-2222-4333-8444-666666666666';
 
-  async function addFcms(prefix: string, count: number, realm = relay.realmId): Promise<number[]> {
-    const ids: number[] = [];
+  async function addFcms(prefix: string, count: number, realm = relay.realmId): Promise<RelayDeviceId[]> {
+    const ids: RelayDeviceId[] = [];
     for (let index = 0; index < count; index += 1)
       ids.push(await relay.addFcm(`${prefix}-${index}`, { realm }));
     return ids;
@@ -208,7 +210,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     body.results.map(({ status }) => status);
 
   it('of one token, again and again, holds back nobody, and is tried again later and later', async () => {
-    const [bad = 0] = await addFcms('bad', 1);
+    const [bad = relayDeviceId(0)] = await addFcms('bad', 1);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults([{ ...refusal, token: 'bad-0' }]);
     for (let round = 0; round < 10; round += 1) await notifyOne(fcmRequest(bad));
@@ -264,6 +266,16 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     // They are known now: the same ones never hold back anybody again that day.
     await relay.notify(bad.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(false);
+    expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
+    // Nor do they use up the probe when others are refused.
+    const worse = await addFcms('worse', 3);
+    await relay.faults([
+      ...bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })),
+      ...worse.map((_id, index) => ({ ...refusal, token: `worse-${index}` })),
+    ]);
+    await relay.notify(worse.map((id) => fcmRequest(id)));
+    expect(await isHeldBack()).toBe(true);
+    expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
   });
 

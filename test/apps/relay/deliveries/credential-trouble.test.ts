@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { relayDeviceId } from '../../../support/ids.js';
 import {
   apnsRequest,
   apnsToken,
@@ -92,7 +93,7 @@ describe('a revoked APNs key', () => {
     for (const { notification_id } of body.results)
       expect(await settled(notification_id)).toMatchObject({ status: 'sent' });
     expect((await ready()).ready).toBe(true);
-    expect((await device(ids[0] ?? 0)).expired_at).toBeNull();
+    expect((await device(ids[0] ?? relayDeviceId(0))).expired_at).toBeNull();
   });
 
   it('that is replaced by another key file is used from the next probe on', async () => {

@@ -1,8 +1,9 @@
 import { afterEach } from 'vitest';
 import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
 import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/breakers/deletion-breakers.js';
-import type { Delivery, Notification } from '../../../../apps/relay/src/deliveries/delivery.js';
+import type { Delivery, EncryptedNotification } from '../../../../apps/relay/src/deliveries/delivery.js';
 import { type RelayDatabase, type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
+import { realmId, relayDeviceId } from '../../../support/ids.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { sqliteBackend } from '../../../support/test-databases.js';
 
@@ -46,9 +47,12 @@ export function delivery(
 ): Delivery {
   const notification = {
     ...{ serverId: server, realmId: 1, realmUuid: realm, pushAccountId: String(account) },
-  } as Notification;
+  } as EncryptedNotification;
   const target = { tokenKind: 'fcm', token: `token ${phone}` } as const;
-  return { notification, device: { id: phone, realmId: 1, target, registeredAt: 0, expiredAt: undefined } };
+  return {
+    notification,
+    device: { id: relayDeviceId(phone), realmId: realmId(1), target, registeredAt: 0, expiredAt: undefined },
+  };
 }
 
 export async function dies(breakers: DeletionBreakers, from: From = {}): Promise<boolean> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import {
   type PushAccountId,
   parseJson,
+  type RelayDeviceId,
   relayNotifyPath,
   relayReceiptsPath,
   stringifyJson,
@@ -28,6 +29,7 @@ import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unrea
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { openSharedQuotas } from '../../../../apps/relay/src/servers/quota-exchange.js';
 import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
+import type { RealmId } from '../../../../apps/relay/src/servers/server-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 
@@ -166,7 +168,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     appId?: string;
     environment?: string;
     registeredAt?: number;
-    realm?: number;
+    realm?: RealmId;
   }) {
     const identity = {
       realm_id: row.realm ?? realmId,
@@ -188,7 +190,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
         .returning('id')
         .executeTakeFirstOrThrow(),
     );
-    return Number(id);
+    return id;
   }
 
   async function receipts(
@@ -217,11 +219,11 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       authorization,
     },
     server,
-    addFcm: (token: string, more: { registeredAt?: number; realm?: number } = {}) =>
+    addFcm: (token: string, more: { registeredAt?: number; realm?: RealmId } = {}) =>
       addDevice({ kind: 'fcm', token, ...more }),
     addApns: (token: string, more: { appId?: string; environment?: string; registeredAt?: number } = {}) =>
       addDevice({ kind: 'apns', token, ...more }),
-    device: (id: number) =>
+    device: (id: RelayDeviceId) =>
       database.db.selectFrom('relay_devices').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
 
     async notify(

@@ -190,7 +190,7 @@ describe('a notify request', () => {
         .returning('id')
         .executeTakeFirstOrThrow(),
     );
-    const foreign = await relay.addFcm('fcm-foreign', { realm: Number(realm.id) });
+    const foreign = await relay.addFcm('fcm-foreign', { realm: realm.id });
     const dead = await relay.addFcm('fcm-dead');
     await database.write(({ db }) =>
       db.updateTable('relay_devices').set({ expired_at: 1 }).where('id', '=', dead).execute(),

@@ -208,6 +208,8 @@ describe('a full relay', () => {
     expect(await metrics.text()).toContain('waxwing_deliveries_queued 1');
     const refused = await notify([fcmRequest(id)]);
     expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    // What adds nothing to the queue is answered.
+    expect((await notify([])).status).toBe(200);
     for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
       await database.jobs.retry(job.id);
     }

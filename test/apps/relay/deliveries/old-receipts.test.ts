@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ReceiptStore, saveReceipts } from '../../../../apps/relay/src/deliveries/queue/receipt-store.js';
 import { type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
+import { relayDeviceId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
 const dayMilliseconds = 86_400_000;
@@ -18,7 +19,12 @@ eachBackend((backend) => {
     await database.write(async ({ db }) => {
       for (const [group, { status, days, count }] of receipts.entries()) {
         const many = Array.from({ length: count }, (_, index) => ({
-          ...{ serverId: 'server', notificationId: `${group} ${index}`, relayDeviceId: index, status },
+          ...{
+            serverId: 'server',
+            notificationId: `${group} ${index}`,
+            relayDeviceId: relayDeviceId(index),
+            status,
+          },
           ...{ reason: undefined, fault: undefined, attempts: 1, updatedAt: now - days * dayMilliseconds },
         }));
         await saveReceipts(db, many);

@@ -299,7 +299,7 @@ eachBackend((backend) => {
           .returning('id')
           .executeTakeFirstOrThrow(),
       );
-      const foreign = await relay.addFcm(freshFcmToken(), { realm: Number(realm.id) });
+      const foreign = await relay.addFcm(freshFcmToken(), { realm: realm.id });
       const dead = await relay.addFcm(freshFcmToken());
       await database.write(({ db }) =>
         db.updateTable('relay_devices').set({ expired_at: 1 }).where('id', '=', dead).execute(),

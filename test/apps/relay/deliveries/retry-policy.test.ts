@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Delivery,
+  type EncryptedNotification,
   keptUntil,
-  type Notification,
 } from '../../../../apps/relay/src/deliveries/delivery.js';
 import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
 import { judgeAnswer } from '../../../../apps/relay/src/deliveries/policy/judge-answer.js';
@@ -151,7 +151,9 @@ describe('what is held back by us', () => {
     ['a day where it would live for weeks', 28 * 24 * 3600, 24 * 3600],
     ['as long as it lives where that is less', 600, 600],
   ])('is kept for %s', (_name, timeToLiveSeconds, seconds) => {
-    expect(keptUntil({ receivedAt: now, timeToLiveSeconds } as Notification)).toBe(now + seconds * 1000);
+    expect(keptUntil({ receivedAt: now, timeToLiveSeconds } as EncryptedNotification)).toBe(
+      now + seconds * 1000,
+    );
   });
 });
 

@@ -1,9 +1,11 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/key-ring-token-vault.js';
 import { concludeTokenMove } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
 import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
 import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
+import { relayDeviceId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sealUnbound } from '../../../support/unbound-token.js';
 import { sodium } from '../keyring/ring-material.js';
@@ -24,7 +26,7 @@ eachBackend((backend) => {
     const ids = await Promise.all(
       Array.from({ length: devices }, (_, index) => relay.addFcm(`token ${index}`)),
     );
-    const store = (id: number, token: string) =>
+    const store = (id: RelayDeviceId, token: string) =>
       db.updateTable('relay_devices').set({ token }).where('id', '=', id).execute();
     for (const [index, id] of ids.entries()) await store(id, sealUnbound(`token ${index}`, key));
 
@@ -52,9 +54,9 @@ eachBackend((backend) => {
     expect(ring.tokenKeys).toEqual([{ ...key, isBound: true }]);
     const rows = await db.selectFrom('relay_devices').select(['id', 'token']).execute();
     expect(rows.filter(({ token }) => !token.startsWith(`${key.id}:2:`))).toEqual([]);
-    const [first = 0, second = 0] = ids;
+    const [first = relayDeviceId(0), second] = ids;
     await store(first, sealUnbound('token 1', key));
-    const { body } = await relay.notify([fcmRequest(first), fcmRequest(second)]);
+    const { body } = await relay.notify([fcmRequest(first), fcmRequest(Number(second))]);
     expect(body.results).toMatchObject([{ reason: 'UNREADABLE_TOKEN' }, { status: 'sent' }]);
     await relay.close();
   });

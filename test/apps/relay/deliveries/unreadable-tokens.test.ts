@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
@@ -12,12 +13,12 @@ import {
 let relay: DeliveriesUnderTest;
 afterEach(() => relay.close());
 
-async function storeToken(id: number, token: string): Promise<void> {
+async function storeToken(id: RelayDeviceId, token: string): Promise<void> {
   await relay.database.db.updateTable('relay_devices').set({ token }).where('id', '=', id).execute();
 }
 
 describe('a stored token that cannot be read', () => {
-  let ids: number[];
+  let ids: RelayDeviceId[];
   beforeEach(async () => {
     relay = await startDeliveriesUnderTest();
     ids = [await relay.addFcm('one'), await relay.addFcm('two'), await relay.addFcm('three')];
@@ -27,27 +28,27 @@ describe('a stored token that cannot be read', () => {
   const refused = { status: 'rejected', reason: 'UNREADABLE_TOKEN', fault: 'relay' };
 
   it('refuses the notifications of its own device alone, which is not called dead', async () => {
-    const { token } = await relay.device(ids[1] as number);
-    await storeToken(ids[1] as number, `${token.slice(0, -8)}AAAAAAAA`);
+    const { token } = await relay.device(ids[1] as RelayDeviceId);
+    await storeToken(ids[1] as RelayDeviceId, `${token.slice(0, -8)}AAAAAAAA`);
     const answer = await notifyAll();
     expect(answer.results).toEqual([{ status: 'sent' }, refused, { status: 'sent' }]);
     expect(answer.delete_device_ids).toEqual([]);
-    expect(await relay.device(ids[1] as number)).toMatchObject({ expired_at: null });
-    await storeToken(ids[1] as number, token);
+    expect(await relay.device(ids[1] as RelayDeviceId)).toMatchObject({ expired_at: null });
+    await storeToken(ids[1] as RelayDeviceId, token);
     expect((await notifyAll()).results[1]).toEqual({ status: 'sent' });
     expect(await relay.arrived('two')).toHaveLength(1);
   });
 
   it('is one that stands in the row of another device, also when it was delivered to just before', async () => {
     await notifyAll();
-    await storeToken(ids[1] as number, (await relay.device(ids[0] as number)).token);
+    await storeToken(ids[1] as RelayDeviceId, (await relay.device(ids[0] as RelayDeviceId)).token);
     expect((await notifyAll()).results).toEqual([{ status: 'sent' }, refused, { status: 'sent' }]);
     expect(await relay.arrived('one')).toHaveLength(2);
   });
 
   it('is told once in the log, in readiness and in the metrics, until it can be read again', async () => {
-    const { token } = await relay.device(ids[1] as number);
-    await storeToken(ids[1] as number, 'nonsense');
+    const { token } = await relay.device(ids[1] as RelayDeviceId);
+    await storeToken(ids[1] as RelayDeviceId, 'nonsense');
     await notifyAll();
     await notifyAll();
     const errors = relay.log.lines().filter(({ level }) => level === 50 || level === 'error');
@@ -60,16 +61,16 @@ describe('a stored token that cannot be read', () => {
     const text = await relay.metrics.text();
     expect(text).toContain('waxwing_unreadable_tokens 1');
     expect(text).toContain('{vendor="fcm",outcome="rejected",reason="UNREADABLE_TOKEN"} 2');
-    await storeToken(ids[1] as number, token);
+    await storeToken(ids[1] as RelayDeviceId, token);
     expect((await relay.ready()).ready).toBe(true);
     expect(await relay.metrics.text()).toContain('waxwing_unreadable_tokens 0');
-    await storeToken(ids[1] as number, 'nonsense');
+    await storeToken(ids[1] as RelayDeviceId, 'nonsense');
     await notifyAll();
     expect(relay.log.text().split('the key ring cannot open a stored token')).toHaveLength(3);
   });
 
   it('changes nothing for a repeat of what was sent, and for a device that is dead already', async () => {
-    const again = [fcmRequest(ids[0] as number, { notification_id: randomUUID() })];
+    const again = [fcmRequest(ids[0] as RelayDeviceId, { notification_id: randomUUID() })];
     await relay.notify(again);
     for (const id of ids) await storeToken(id, 'nonsense');
     expect((await relay.notify(again)).body.results).toMatchObject([{ status: 'sent' }]);

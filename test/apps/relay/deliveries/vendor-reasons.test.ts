@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { apnsPolicy, fcmPolicy } from '../../../../apps/relay/src/deliveries/policy/vendor-policy.js';
 import {
@@ -98,7 +99,7 @@ async function expectOutcome(
   vendor: string,
   reason: string,
   expected: Expectation,
-  device: number,
+  device: RelayDeviceId,
   request: object,
 ) {
   const { body } = await relay.notify([request]);

@@ -4,8 +4,11 @@ import { Secret } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
 import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';
 import { checkKeyPair } from '../../../../apps/relay/src/keyring/check-key-ring.js';
+import type { BouncerPublicKey } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { type KeyRing, primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
 import {
+  applySchedule,
+  concludeTokenMove,
   importKeys,
   promote,
   retire,
@@ -30,6 +33,36 @@ function ringWithEnds(): { ring: KeyRing; retired: string; compromised: string }
   };
 }
 
+describe('what time alone brings', () => {
+  it('is that a key past its date is retired, and its private half is no part of the ring any more', () => {
+    const ring = rotate(newKeyRing(sodium, startedAt), context);
+    const end = startedAt + policy.acceptForMilliseconds;
+    const seldom = { ...context, policy: { ...policy, rotateAfterMilliseconds: end } };
+    expect(applySchedule(ring, { ...seldom, now: end - 1 })).toBe(ring);
+    const [former] = applySchedule(ring, { ...seldom, now: end }).bouncerKeys;
+    expect(former).toMatchObject({ state: 'retired', retiredAt: end });
+    expect(former).not.toHaveProperty('privateKey');
+  });
+});
+
+describe('the end of a move of tokens', () => {
+  it('destroys the older token keys, and lets the only one that is left open bound tokens alone', () => {
+    const ring = newKeyRing(sodium, startedAt);
+    const [key] = ring.tokenKeys;
+    if (key === undefined) throw new Error('a new ring has no token key');
+    const [older, unbound] = [
+      { ...key, id: 'older' },
+      { ...key, isBound: false },
+    ];
+    const bound = [{ ...key, isBound: true }];
+    expect(concludeTokenMove({ ...ring, tokenKeys: [older, unbound] }, key.id).tokenKeys).toEqual(bound);
+    expect(concludeTokenMove({ ...ring, tokenKeys: [unbound] }, key.id).tokenKeys).toEqual(bound);
+    const done = { ...ring, tokenKeys: bound };
+    expect(concludeTokenMove(done, key.id)).toBe(done);
+    expect(concludeTokenMove(done, 'unknown')).toBe(done);
+  });
+});
+
 describe('a key that is destroyed', () => {
   it('is retired or revoked once', () => {
     const { ring, retired, compromised } = ringWithEnds();
@@ -53,7 +86,7 @@ describe('a key that is destroyed', () => {
     ] as const) {
       expect(() => promote(ring, name, context)).toThrow(`is ${state}`);
       const key = {
-        publicKey: name,
+        publicKey: name as BouncerPublicKey,
         privateKey: new Secret(new Uint8Array(32)),
         ...{ createdAt: undefined, acceptedUntil: undefined },
       };

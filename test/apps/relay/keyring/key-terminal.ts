@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Terminal } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
-import { runCommandLine } from '../../../../apps/relay/src/command-line.js';
+import { runRelayCommand } from '../../../../apps/relay/src/command-line.js';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { createKeyRingKeeper } from '../../../../apps/relay/src/keyring/open-key-ring.js';
@@ -69,7 +69,7 @@ async function run(here: KeyTerminal, argv: readonly string[]): Promise<Ran> {
       return here.answer;
     },
   };
-  const status = await runCommandLine(['keys', ...argv], terminal);
+  const status = await runRelayCommand(['keys', ...argv], terminal);
   const error = status === 0 ? undefined : said.join('\n');
   here.transcript.push(...printed, ...said);
   return { printed: printed.join('\n'), said: said.join('\n'), error };

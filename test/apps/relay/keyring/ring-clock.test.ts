@@ -4,10 +4,11 @@ import { writePrivateFile } from '@waxwing/service/config';
 import { generateX25519Identity } from 'age-encryption';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
+import { mendDates, requireClockOfRing } from '../../../../apps/relay/src/keyring/ring-clock.js';
 import { longestClockLagMilliseconds } from '../../../../packages/client/src/time-to-follow.js';
 import { type KeyTerminal, keysOf, ringOf, terminalWithRing } from './key-terminal.js';
 import { keeperOf, liveRing, makeRing, sharedWorld } from './live-ring-under-test.js';
-import { day, freshFolder, sodium, startedAt } from './ring-material.js';
+import { day, freshFolder, policy, sodium, startedAt } from './ring-material.js';
 
 const year = 365 * day;
 const dayOf = (instant: number) => new Date(instant).toISOString().slice(0, 10);
@@ -103,6 +104,23 @@ describe('a command by a clock that is far from the ring’s own instants', () =
     expect((await terminal.run('rotate')).error).toContain(
       'RELAY_KEY_TODAY must be a day such as 2026-11-22, but is "today".',
     );
+  });
+});
+
+describe('a ring whose list is dated right, but numbered by a clock that was ahead', () => {
+  it('is refused as well, and mended to a number that phones follow', async () => {
+    const terminal = await terminalWithRing();
+    const ring = await ringOf(terminal);
+    if (ring.published === undefined) throw new Error('a new ring has no signed list');
+    const now = terminal.now;
+    const spoilt = { ...ring, published: { ...ring.published, sequence: now + 10 * year } };
+    const reading = { now, confirmedDay: undefined };
+    expect(() => requireClockOfRing(ring, reading)).not.toThrow();
+    expect(() => requireClockOfRing(spoilt, reading)).toThrow('keys mend-dates --today YYYY-MM-DD');
+    const mended = mendDates(spoilt, { now, policy });
+    expect(() => requireClockOfRing(mended, reading)).not.toThrow();
+    expect(mended.published?.sequence).toBeLessThanOrEqual(now + longestClockLagMilliseconds);
+    expect(mendDates(ring, { now, policy })).toBe(ring);
   });
 });
 

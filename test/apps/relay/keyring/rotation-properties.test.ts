@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkKeyRing } from '../../../../apps/relay/src/keyring/check-key-ring.js';
+import type { BouncerPublicKey } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { type KeyRing, openingKeys, primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { decodeKeyRing, encodeKeyRing } from '../../../../apps/relay/src/keyring/key-ring-document.js';
 import {
@@ -38,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 interface InFlight {
-  readonly publicKey: string;
+  readonly publicKey: BouncerPublicKey;
   readonly box: Uint8Array;
   goodUntil: number;
 }

@@ -1,7 +1,8 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import type { RegistrationRefusal } from '../../../../apps/relay/src/registrations/registration-batches.js';
 
 /** The ids of devices that were all kept. */
-export function deviceIds(outcomes: readonly (number | RegistrationRefusal)[]): number[] {
+export function deviceIds(outcomes: readonly (RelayDeviceId | RegistrationRefusal)[]): RelayDeviceId[] {
   return outcomes.map((outcome) => {
     if (typeof outcome === 'number') return outcome;
     throw new Error(`A registration was refused as ${outcome}.`);

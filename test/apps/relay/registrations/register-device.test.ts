@@ -1,11 +1,13 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   findRelayDevices,
   markExpired,
 } from '../../../../apps/relay/src/registrations/relay-device-store.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
-import { registrationVectors, relayProtocolVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   goodForm,
@@ -45,10 +47,10 @@ eachBackend((backend) => {
   async function deviceIdOf(form: Record<string, string>, headers: Record<string, string> = {}) {
     const { body } = await relay.register(form, headers);
     expect(body).toMatchObject({ result: 'success', msg: '' });
-    return body.device_id as number;
+    return body.device_id as RelayDeviceId;
   }
 
-  async function findDevice(id: number) {
+  async function findDevice(id: RelayDeviceId) {
     const { db } = relay.database;
     const realm = await db
       .selectFrom('relay_devices')
@@ -136,7 +138,7 @@ eachBackend((backend) => {
     it('cannot be found through a realm that it does not belong to', async () => {
       const id = await deviceIdOf(goodForm());
       const other = await relay.context.servers.realm(otherRealmUuid);
-      const lookup = { realmId: other?.realmId ?? 0, ids: [id], vault: relay.context.tokenVault };
+      const lookup = { realmId: other?.realmId ?? realmId(0), ids: [id], vault: relay.context.tokenVault };
       expect(await findRelayDevices(relay.database.db, lookup)).toEqual(new Map());
     });
   });

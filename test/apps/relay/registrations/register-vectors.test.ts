@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isReadable, toRelayDevice } from '../../../../apps/relay/src/registrations/relay-device.js';
-import { registrationVectors, relayProtocolVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type RelayUnderTest, realmUuid, startRelayUnderTest } from '../relay-under-test.js';
 

@@ -6,8 +6,9 @@ import {
 } from '../../../../apps/relay/src/registrations/open-registration.js';
 import { forgetPresentedRegistrations } from '../../../../apps/relay/src/registrations/presented-registrations.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
-import { registrationVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   goodForm,
@@ -139,6 +140,20 @@ eachBackend((backend) => {
       ).toEqual([200, 400]);
       expect(answers[2]?.status).toBe(200);
       expect(await relay.devices()).toHaveLength(2);
+    });
+
+    it('are forgotten many at a time, and none with them that could still be presented', async () => {
+      const many = 1000;
+      const [row] = await relay.database.db.selectFrom('realms').select('id').execute();
+      const rows = Array.from({ length: many + 1 }, (_none, index) => ({
+        ...{ forget_at: index < many ? now : now + 1, hash: `hash ${index}` },
+        ...{ realm_id: row?.id ?? realmId(0), push_account_ids: ',1,' },
+      }));
+      await relay.database.db.insertInto('presented_registrations').values(rows).execute();
+      const forgotten = forgetPresentedRegistrations(relay.database, now, new AbortController().signal);
+      expect(await forgotten).toBe(many);
+      const left = await relay.database.db.selectFrom('presented_registrations').select('hash').execute();
+      expect(left).toEqual([{ hash: `hash ${many}` }]);
     });
 
     it('are forgotten only when they are too old for anybody', async () => {

@@ -17,6 +17,7 @@ import {
 } from '../../../../apps/relay/src/registrations/unreadable-devices.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
+import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
 import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
@@ -46,7 +47,12 @@ const addRealms = (database: RelayDatabase) =>
 
 function opened({ realmId = 1, account = 7, token = 'a token', hash }: Presented) {
   const target = { tokenKind: 'fcm', token } as const;
-  const device = { realmId, pushAccountId: BigInt(account) as PushAccountId, target, registeredAt: 1 };
+  const device = {
+    realmId: realm(realmId),
+    pushAccountId: BigInt(account) as PushAccountId,
+    target,
+    registeredAt: 1,
+  };
   return { device, bouncerPublicKey: 'key', mark: hash === undefined ? undefined : { hash, forgetAt: 1 } };
 }
 
@@ -146,7 +152,7 @@ eachBackend((backend) => {
   });
 
   it('remembers a system of Apple for no device of Google', async () => {
-    const [id = 0] = await save({});
+    const [id = relayDeviceId(0)] = await save({});
     expect(await database.write(({ db }) => setApnsEnvironment(db, id, 'sandbox'))).toBe(false);
     expect((await stored())[0]?.apns_environment).toBeNull();
   });

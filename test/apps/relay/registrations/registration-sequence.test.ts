@@ -1,8 +1,9 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sequenceRetentionMilliseconds } from '../../../../apps/relay/src/scheduled-jobs.js';
 import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
 import { seal } from '../../../support/noble-oracle.js';
-import { registrationVectors } from '../../../support/shared-vectors.js';
+import { registrationVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, type RelayUnderTest, realmUuid, startRelayUnderTest } from '../relay-under-test.js';
 
@@ -68,7 +69,10 @@ eachBackend((backend) => {
 
     it('is not forgotten when the server has the device removed', async () => {
       const { body } = await register({ sequence: 9 });
-      await relay.database.db.deleteFrom('relay_devices').where('id', '=', Number(body.device_id)).execute();
+      await relay.database.db
+        .deleteFrom('relay_devices')
+        .where('id', '=', body.device_id as RelayDeviceId)
+        .execute();
       expect(await register({ sequence: 8 })).toMatchObject(superseded);
       expect(await register({ sequence: 9 })).toMatchObject({ status: 200 });
     });

@@ -7,11 +7,12 @@ import {
 } from '../../../../apps/relay/src/registrations/relay-device-upsert.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import fc from '../../../support/fast-check.js';
+import { realmId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { otherRealmUuid, realmUuid } from '../relay-under-test.js';
 
 const device = fc.record({
-  realm_id: fc.constantFrom(1, 2),
+  realm_id: fc.constantFrom(realmId(1), realmId(2)),
   push_account_id: fc.integer({ min: 1, max: 12 }).map(String),
   token_lookup: fc.constantFrom('one', 'two', 'three'),
   ios_app_id: fc.constantFrom(null, 'org.example.App', 'org.example.Beta'),

@@ -1,4 +1,4 @@
-import type { PushAccountId } from '@waxwing/protocol';
+import type { PushAccountId, RelayDeviceId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
@@ -11,13 +11,15 @@ import {
 } from '../../../../apps/relay/src/registrations/token-vault.js';
 import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
 import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
+import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
 import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { realmUuid } from '../relay-under-test.js';
 import { deviceIds } from './device-ids.js';
 
-const realmId = 1;
+const realmId = realm(1);
+const none = relayDeviceId(0);
 
 /** A vault whose texts begin with the name of its key. */
 function namedVault(name: string): TokenVault {
@@ -94,14 +96,14 @@ eachBackend((backend) => {
     expect(await reencrypt(true)).toEqual(['new']);
     const rows = new Map((await stored()).map((row) => [row.id, row]));
     const opened = ids
-      .map((id) => rows.get(id as number))
+      .map((id) => rows.get(id as RelayDeviceId))
       .map((row) => row && after.open(row.token, placeOfToken(row)));
     expect(opened).toEqual(tokens);
     expect(await register(after, tokens)).toEqual(ids);
   });
 
   it('leaves a token that cannot be read as it is, names it, and goes on with all others', async () => {
-    const [first = 0, spoilt = 0, last = 0] = await register(before, ['one', 'two', 'three']);
+    const [first = none, spoilt = none, last = none] = await register(before, ['one', 'two', 'three']);
     const [, row] = await stored();
     const elsewhere = before.seal('two', placeOfToken({ ...row, push_account_id: '8' } as TokenRow));
     const { db } = database;

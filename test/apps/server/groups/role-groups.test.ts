@@ -71,8 +71,8 @@ eachBackend((backend) => {
 
     it('moves a user whose role has changed from the groups of one to those of the other', async () => {
       const { db } = organisation.server.server.database;
-      const [second, members, fullMembers, moderators] = [
-        organisation.id('second'),
+      const second = organisation.id('second');
+      const [members, fullMembers, moderators] = [
         await organisation.roleGroup('members'),
         await organisation.roleGroup('fullmembers'),
         await organisation.roleGroup('moderators'),

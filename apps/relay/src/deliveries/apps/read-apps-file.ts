@@ -1,6 +1,6 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { parseJson, uuid } from '@waxwing/protocol';
+import { parseJson, parseJsonOrUndefined, uuid } from '@waxwing/protocol';
 import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { type CryptoKey, importPKCS8 } from 'jose';
 import { z } from 'zod';
@@ -96,7 +96,7 @@ function parseShape(path: string, text: string): z.infer<typeof appsFile> {
 async function readFcmApp(folder: string, entry: z.infer<typeof fcmEntry>): Promise<FcmApp> {
   const file = resolve(folder, entry.service_account_file);
   const text = await readPrivateFile(file, 'a Google service account');
-  const account = serviceAccount.safeParse(parseOrUndefined(text));
+  const account = serviceAccount.safeParse(parseJsonOrUndefined(text));
   if (!account.success) {
     const fields = account.error.issues.map((issue) => issue.path.join('.') || 'the whole').join(', ');
     throw new ConfigurationError([
@@ -155,15 +155,6 @@ async function importKey(
         cause,
       },
     );
-  }
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    // Not JSON at all is told by the shape's own complaint.
-    return undefined;
   }
 }
 

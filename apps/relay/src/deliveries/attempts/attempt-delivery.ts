@@ -6,7 +6,7 @@ import type { UnreadableTokens } from '../../registrations/unreadable-tokens.js'
 import type { AppRegistry, AppRoute } from '../apps/app-registry.js';
 import type { CredentialBreakers } from '../breakers/credential-breakers.js';
 import type { DeletionBreakers } from '../breakers/deletion-breakers.js';
-import { type Delivery, keptUntil, type Notification } from '../delivery.js';
+import { type Delivery, type EncryptedNotification, keptUntil } from '../delivery.js';
 import type { DeliveryMetrics } from '../delivery-metrics.js';
 import {
   blamesCredential,
@@ -96,11 +96,15 @@ export class DeliveryAttempts {
     if (at !== undefined) return this.#rest(delivery, at);
     const answer = await route.sender.send(delivery, question);
     if (answer.kind === 'accepted') return this.#concludeSent(delivery, route, environment);
-    return this.#conclude(delivery, await this.#tryAtOnce(question, { route, environment, answer }), options);
+    return this.#conclude(
+      delivery,
+      await this.#repeatAtOnce(question, { route, environment, answer }),
+      options,
+    );
   }
 
   /** For a device whose token cannot be read; nothing of it is deleted, since it may be readable again. */
-  refuseUnreadable({ urgency }: Notification, { id, unreadable }: UnreadableRelayDevice): Outcome {
+  refuseUnreadable({ urgency }: EncryptedNotification, { id, unreadable }: UnreadableRelayDevice): Outcome {
     const { metrics, unreadableTokens } = this.#options;
     const { reason } = unreadable;
     metrics.countUnsent(urgency.vendor, reason);
@@ -136,19 +140,19 @@ export class DeliveryAttempts {
       const first = await this.#send({ ...question, route });
       // Said of this app: what comes after may be the answer of Apple's other system.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
-      const answered = await this.#tryAtOnce({ ...question, route }, first);
+      const answered = await this.#repeatAtOnce({ ...question, route }, first);
       return await this.#conclude(delivery, answered, before);
     } finally {
       credentials.endProbe(appId);
     }
   }
 
-  async #tryAtOnce(question: Question, first: Answered): Promise<Answered> {
+  async #repeatAtOnce(question: Question, first: Answered): Promise<Answered> {
     if (first.answer.kind === 'accepted') return first;
-    const { secondTry } = findPolicy(question.route.vendor, first.answer);
-    if (secondTry === undefined) return first;
-    if (secondTry === 'other-environment') return this.#askOtherEnvironment(question, first);
-    if (secondTry === 'fresh-token') await question.route.sender.refreshCredential();
+    const { repeatAtOnce } = findPolicy(question.route.vendor, first.answer);
+    if (repeatAtOnce === undefined) return first;
+    if (repeatAtOnce === 'other-environment') return this.#askOtherEnvironment(question, first);
+    if (repeatAtOnce === 'fresh-token') await question.route.sender.refreshCredential();
     return this.#send(question);
   }
 

@@ -1,3 +1,6 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
+import { LRUCache } from 'lru-cache';
+
 const maximumDevices = 10_000;
 
 interface Rest {
@@ -11,7 +14,7 @@ interface Rest {
  * refused, too. https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export class DeviceRests {
-  readonly #rests = new Map<number, Rest>();
+  readonly #rests = new LRUCache<number, Rest>({ max: maximumDevices });
   readonly #apartMilliseconds: number;
 
   /** @param apartMilliseconds between the notifications that come back after a rest. */
@@ -21,14 +24,11 @@ export class DeviceRests {
 
   /** Nothing more for this RelayDevice until then (Unix milliseconds). */
   begin(relayDeviceId: number, until: number): void {
-    this.#rests.delete(relayDeviceId);
     this.#rests.set(relayDeviceId, { until, held: 0 });
-    const [oldest] = this.#rests.keys();
-    if (this.#rests.size > maximumDevices && oldest !== undefined) this.#rests.delete(oldest);
   }
 
   /** When one more may be tried, in Unix milliseconds; `undefined` for now. What waits comes back one by one. */
-  nextTry(relayDeviceId: number, now: number): number | undefined {
+  nextTry(relayDeviceId: RelayDeviceId, now: number): number | undefined {
     const rest = this.#rests.get(relayDeviceId);
     if (rest === undefined) return undefined;
     if (now >= rest.until) {
@@ -39,7 +39,7 @@ export class DeviceRests {
   }
 
   /** One more waits for the end of the phone's rest. */
-  hold(relayDeviceId: number): void {
+  hold(relayDeviceId: RelayDeviceId): void {
     const rest = this.#rests.get(relayDeviceId);
     if (rest !== undefined) rest.held += 1;
   }

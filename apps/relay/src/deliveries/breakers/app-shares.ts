@@ -1,6 +1,7 @@
-import type { Notification } from '../delivery.js';
+import type { EncryptedNotification } from '../delivery.js';
 import { scopeKey } from './breaker-store.js';
 import { DeathShare } from './death-share.js';
+import { smallLruMap } from './small-lru-map.js';
 
 /** A part of an app's deletions that may be frozen by itself. */
 export interface Scope {
@@ -22,7 +23,9 @@ export class AppShares {
   readonly #isFrozen: (key: string) => boolean;
   readonly #whole = new DeathShare();
   /** What is the same for every notification of a realm, made once: it is needed for each. */
-  readonly #scopesOfRealms = new Map<string, readonly Scope[]>();
+  readonly #scopesOfRealms = smallLruMap<string, readonly Scope[]>(maximumRealms, (realmUuid) =>
+    this.#shares.delete(`realm ${realmUuid}`),
+  );
   readonly #shares = new Map<string, DeathShare>();
 
   constructor(app: string, isFrozen: (key: string) => boolean) {
@@ -31,8 +34,8 @@ export class AppShares {
   }
 
   /** The scopes that a notification belongs to: its realm, its server, the app. */
-  scopesOf({ realmUuid, serverId }: Notification): readonly Scope[] {
-    const known = this.#scopesOfRealms.get(realmUuid);
+  scopesOf({ realmUuid, serverId }: EncryptedNotification): readonly Scope[] {
+    const known = this.#scopesOfRealms.peek(realmUuid);
     if (known !== undefined) return known;
     const [realm, server] = [`realm ${realmUuid}`, `server ${serverId}`];
     const scopes = [
@@ -41,11 +44,6 @@ export class AppShares {
       this.#scope('', server),
     ] as const;
     this.#scopesOfRealms.set(realmUuid, scopes);
-    const [oldest] = this.#scopesOfRealms.keys();
-    if (this.#scopesOfRealms.size > maximumRealms && oldest !== undefined) {
-      this.#scopesOfRealms.delete(oldest);
-      this.#shares.delete(`realm ${oldest}`);
-    }
     return scopes;
   }
 

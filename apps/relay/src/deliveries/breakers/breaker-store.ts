@@ -18,7 +18,7 @@ export interface StoredBreaker extends BreakerScope {
   readonly confirmedAt: number | undefined;
 }
 
-export interface OpenBreaker extends Omit<BreakerScope, 'scope'> {
+export interface NewBreaker extends Omit<BreakerScope, 'scope'> {
   readonly kind: BreakerKind;
   /** The whole app where nothing is said. */
   readonly scope?: string;
@@ -35,7 +35,7 @@ export class BreakerStore {
     this.#database = database;
   }
 
-  async open({ app, kind, scope = '', reason, at }: OpenBreaker): Promise<void> {
+  async open({ app, kind, scope = '', reason, at }: NewBreaker): Promise<void> {
     const change = { reason, opened_at: at, confirmed_at: null };
     await this.#database.write(({ db }) =>
       db

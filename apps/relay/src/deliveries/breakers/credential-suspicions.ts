@@ -1,13 +1,16 @@
 import type { Clock } from '@waxwing/service/lifecycle';
+import { LRUCache } from 'lru-cache';
 import type { RelayDevice } from '../../registrations/relay-device.js';
+import type { RealmId } from '../../servers/server-tables.js';
+import { smallLruMap } from './small-lru-map.js';
 
 export type SuspectDevice = Pick<RelayDevice, 'id' | 'realmId'>;
 
 interface Suspicion {
   /** Devices and their realms, since the vendor last took the credential. */
-  readonly suspects: Map<number, number>;
+  readonly suspects: LRUCache<number, number>;
   /** Until when (Unix milliseconds) a device says nothing, because the credential worked for another one beside it. */
-  readonly excused: Map<number, number>;
+  readonly excused: LRUCache<number, number>;
   /** Of the realms that the app serves, the first two that were seen. */
   readonly realms: Set<number>;
 }
@@ -25,14 +28,14 @@ const maximumApps = 10_000;
  */
 export class CredentialSuspicions {
   readonly #clock: Clock;
-  readonly #apps = new Map<string, Suspicion>();
+  readonly #apps = new LRUCache<string, Suspicion>({ max: maximumApps });
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** An app is used by this realm, too. */
-  noteUse(appId: string, realmId: number): void {
+  noteUse(appId: string, realmId: RealmId): void {
     const { realms } = this.#of(appId);
     if (realms.size < fewestRealms) realms.add(realmId);
   }
@@ -41,7 +44,7 @@ export class CredentialSuspicions {
   suspect(appId: string, { id, realmId }: SuspectDevice): boolean {
     const { suspects, excused, realms } = this.#of(appId);
     if (this.#isExcused(excused, id)) return false;
-    remember(suspects, id, realmId);
+    suspects.set(id, realmId);
     const isOfSeveral = new Set(suspects.values()).size >= Math.min(fewestRealms, realms.size);
     return suspects.size >= fewestDevices && isOfSeveral;
   }
@@ -67,28 +70,23 @@ export class CredentialSuspicions {
     const known = this.#apps.get(appId);
     if (known === undefined) return;
     const until = this.#clock() + excusedMilliseconds;
-    for (const id of known.suspects.keys()) remember(known.excused, id, until);
+    for (const id of known.suspects.keys()) known.excused.set(id, until);
     known.suspects.clear();
   }
 
-  #isExcused(excused: ReadonlyMap<number, number>, id: number): boolean {
+  #isExcused(excused: LRUCache<number, number>, id: number): boolean {
     return this.#clock() < (excused.get(id) ?? 0);
   }
 
   #of(appId: string): Suspicion {
     const known = this.#apps.get(appId);
     if (known !== undefined) return known;
-    const fresh: Suspicion = { suspects: new Map(), excused: new Map(), realms: new Set() };
+    const fresh: Suspicion = {
+      suspects: smallLruMap(maximumDevices),
+      excused: smallLruMap(maximumDevices),
+      realms: new Set(),
+    };
     this.#apps.set(appId, fresh);
-    const [oldest] = this.#apps.keys();
-    if (this.#apps.size > maximumApps && oldest !== undefined) this.#apps.delete(oldest);
     return fresh;
   }
-}
-
-function remember(map: Map<number, number>, id: number, value: number): void {
-  map.delete(id);
-  map.set(id, value);
-  const [oldest] = map.keys();
-  if (map.size > maximumDevices && oldest !== undefined) map.delete(oldest);
 }

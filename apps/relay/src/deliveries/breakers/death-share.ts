@@ -1,3 +1,6 @@
+import type { LRUCache } from 'lru-cache';
+import { smallLruMap } from './small-lru-map.js';
+
 /** About so many of the last outcomes count; the newer, the more. */
 const memoryOutcomes = 100;
 const kept = 1 - 1 / memoryOutcomes;
@@ -42,7 +45,8 @@ export class DeathShare {
   #outcomes = 0;
   #agedAt = Number.NEGATIVE_INFINITY;
   #usualShare = initialUsualShare;
-  readonly #causes = new Map<string, Contribution>();
+  /** Made when it is needed: most shares are realms', which have no causes. */
+  #causes: LRUCache<string, Contribution> | undefined;
 
   noteSent(now: number): void {
     this.#pass(now);
@@ -92,7 +96,7 @@ export class DeathShare {
     this.isFrozen = false;
     this.era = {};
     this.#sent = this.#dead = this.#run = 0;
-    this.#causes.clear();
+    this.#causes = undefined;
   }
 
   #pass(now: number): void {
@@ -116,13 +120,11 @@ export class DeathShare {
   }
 
   #contribute(cause: string): boolean {
+    this.#causes ??= smallLruMap(maximumCauses);
     const former = this.#causes.get(cause);
     const before = former === undefined ? 0 : former.dead * kept ** (this.#outcomes - former.outcomes);
     if (before + 1 > mostPerCause) return false;
-    this.#causes.delete(cause);
     this.#causes.set(cause, { dead: before + 1, outcomes: this.#outcomes });
-    const [oldest] = this.#causes.keys();
-    if (this.#causes.size > maximumCauses && oldest !== undefined) this.#causes.delete(oldest);
     return true;
   }
 

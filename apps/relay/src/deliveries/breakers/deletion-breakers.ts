@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
+import { LRUCache } from 'lru-cache';
 import { RecentLookups } from '../../servers/recent-lookups.js';
-import type { Delivery, Notification } from '../delivery.js';
+import type { Delivery, EncryptedNotification } from '../delivery.js';
 import { AppShares, type Scope } from './app-shares.js';
 import { type BreakerStore, type StoredBreaker, scopeKey } from './breaker-store.js';
 import { FrozenWatch, type Owner } from './frozen-watch.js';
@@ -35,7 +36,7 @@ const maximumNames = 60_000;
  */
 export class DeletionBreakers {
   readonly #options: DeletionBreakersOptions;
-  readonly #apps = new Map<string, AppShares>();
+  readonly #apps = new LRUCache<string, AppShares>({ max: maximumApps });
   /** Push accounts and tokens that a scope counted within the hour, and in which era of its share. */
   readonly #counted: Readonly<Record<'sent' | 'dead', RecentLookups<object>>>;
   readonly #frozen = new Map<string, FrozenWatch>();
@@ -232,13 +233,11 @@ export class DeletionBreakers {
     this.#options.onChange(appId, frozen);
   }
 
-  #scopesOf(appId: string, notification: Notification): readonly Scope[] {
+  #scopesOf(appId: string, notification: EncryptedNotification): readonly Scope[] {
     let shares = this.#apps.get(appId);
     if (shares === undefined) {
       shares = new AppShares(appId, (key) => this.#frozen.has(key));
       this.#apps.set(appId, shares);
-      const [oldest] = this.#apps.keys();
-      if (this.#apps.size > maximumApps && oldest !== undefined) this.#apps.delete(oldest);
     }
     return shares.scopesOf(notification);
   }

@@ -1,5 +1,5 @@
 import type { ApnsEnvironment, DeliveryFault } from '@waxwing/protocol';
-import { parseRetryAfter } from '@waxwing/service/http';
+import { readRetryAfter } from '@waxwing/service/http';
 import { type Delivery, expiresAt, type Vendor } from '../delivery.js';
 import type { VendorAnswer } from '../vendors/vendor-sender.js';
 import { type RetryScheduleName, retryDelay, retrySchedules } from './retry-schedules.js';
@@ -124,7 +124,7 @@ function judgeRetry(
   const rejected: RejectedOutcome = { kind: 'rejected', reason, fault: 'vendor' };
   if ('maximumTries' in schedule && doubtsBefore + 1 >= schedule.maximumTries) return rejected;
   const retryAfterMilliseconds =
-    answer.kind === 'refused' ? parseRetryAfter(answer.retryAfter, now) : undefined;
+    answer.kind === 'refused' ? readRetryAfter(answer.retryAfter, now) : undefined;
   const delay = retryDelay({ schedule, tries, retryAfterMilliseconds, random }) / delayDivisor;
   const at = Math.ceil(now + delay);
   const { notification } = delivery;
@@ -154,7 +154,7 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
   return { outcome: 'retry', schedule: vendor === 'fcm' ? 'fcmUnavailable' : 'apnsUnavailable' };
 }
 
-/** Whether the vendor judged the notification on its merits, so that it took the credential; a busy one did not. */
+/** Whether the vendor judged the notification on its merits, which means that it took the credential; a busy one did not. */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind === 'accepted') return true;
   const { outcome } = findPolicy(vendor, answer);

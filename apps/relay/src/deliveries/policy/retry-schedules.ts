@@ -1,3 +1,5 @@
+import { backOffMilliseconds } from '@waxwing/service/lifecycle';
+
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -73,7 +75,7 @@ export function retryDelay({ schedule, tries, retryAfterMilliseconds, random }: 
   const isFirst = tries <= 1;
   const base = isFirst ? firstMilliseconds : Math.max(firstMilliseconds, thenMilliseconds);
   const doublings = isFirst ? 0 : thenMilliseconds === firstMilliseconds ? tries - 1 : tries - 2;
-  const grown = Math.min(capMilliseconds, base * 2 ** Math.min(doublings, 30));
+  const grown = backOffMilliseconds({ attempt: doublings + 1, firstMilliseconds: base, capMilliseconds });
   const floor = Math.max(base, grown / 2, retryAfterMilliseconds ?? 0);
   return Math.round(floor + random() * Math.max(grown - floor, floor / 4));
 }

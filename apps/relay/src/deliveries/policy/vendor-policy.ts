@@ -2,8 +2,8 @@ import type { DeliveryFault } from '@waxwing/protocol';
 import type { UnansweredReason } from '../vendors/vendor-sender.js';
 import type { RetryScheduleName } from './retry-schedules.js';
 
-/** What to try once, at once, before the rest of the row counts. */
-type SecondTry =
+/** How to try once more at once, before the rest of the row counts. */
+type RepeatAtOnce =
   /** The token may belong to Apple's other system. */
   | 'other-environment'
   /** The credential may only be too old. */
@@ -12,7 +12,7 @@ type SecondTry =
   | 'again';
 
 /** What a vendor's reason means for one notification. */
-export type PolicyRow = { readonly secondTry?: SecondTry } & (
+export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
   | {
       readonly outcome: 'gone';
       /** Whether the vendor says since when; then the token dies only if it was not registered later. */
@@ -50,7 +50,7 @@ export const fcmPolicy = {
   FAILED_PRECONDITION: ourMistake,
   // The token belongs to another Firebase project: here the wrong project may be configured, so it never deletes.
   SENDER_ID_MISMATCH: configuration,
-  UNAUTHENTICATED: { secondTry: 'fresh-token', ...credential },
+  UNAUTHENTICATED: { repeatAtOnce: 'fresh-token', ...credential },
   // Firebase's own key for APNs or web push, which only some tokens need.
   THIRD_PARTY_AUTH_ERROR: perhapsCredential,
   // The service account has no right to send for the project, whatever the message.
@@ -71,7 +71,7 @@ export const fcmPolicy = {
 export const apnsPolicy = {
   Unregistered: goneSince,
   ExpiredToken: goneSince,
-  BadDeviceToken: { secondTry: 'other-environment', ...gone },
+  BadDeviceToken: { repeatAtOnce: 'other-environment', ...gone },
   // The topic is the registration's own, yet an app served with the wrong team's key looks the same: it never deletes.
   DeviceTokenNotForTopic: registration,
   BadTopic: registration,
@@ -88,10 +88,10 @@ export const apnsPolicy = {
   PayloadTooLarge: ourMistake,
   BadPath: ourMistake,
   MethodNotAllowed: ourMistake,
-  IdleTimeout: { secondTry: 'again', ...apnsUnavailable },
-  ExpiredProviderToken: { secondTry: 'fresh-token', ...credential },
+  IdleTimeout: { repeatAtOnce: 'again', ...apnsUnavailable },
+  ExpiredProviderToken: { repeatAtOnce: 'fresh-token', ...credential },
   // The phone chose the environment and the app, which a key may be restricted to.
-  UnrelatedKeyIdInToken: { secondTry: 'again', ...perhapsCredential },
+  UnrelatedKeyIdInToken: { repeatAtOnce: 'again', ...perhapsCredential },
   BadEnvironmentKeyIdInToken: perhapsCredential,
   Forbidden: perhapsCredential,
   InvalidProviderToken: credential,
@@ -102,7 +102,7 @@ export const apnsPolicy = {
   TooManyRequests: { outcome: 'retry', schedule: 'apnsDeviceThrottle' },
   InternalServerError: apnsUnavailable,
   ServiceUnavailable: apnsUnavailable,
-  Shutdown: { secondTry: 'again', ...apnsUnavailable },
+  Shutdown: { repeatAtOnce: 'again', ...apnsUnavailable },
 } as const satisfies Record<string, PolicyRow>;
 
 /** What happens below the vendors' protocols; the senders have already repeated what was provably not processed. */

@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import { markExpired, setApnsEnvironment } from '../../registrations/relay-device-store.js';
 import type { RelayTables } from '../../tables.js';
@@ -11,7 +12,7 @@ const registeredSince: Outcome = { kind: 'rejected', reason: 'REGISTERED_SINCE',
  */
 export async function applyOutcome(
   db: Transaction<RelayTables>,
-  relayDeviceId: number,
+  relayDeviceId: RelayDeviceId,
   outcome: Outcome,
   now: number,
 ): Promise<Outcome> {

@@ -6,7 +6,7 @@ import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase, RelayTables, RelayTransaction } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
-import { isOfKind, keptUntil, type Notification } from '../delivery.js';
+import { type EncryptedNotification, isOfKind, keptUntil } from '../delivery.js';
 import type { Outcome, RetryOutcome } from '../policy/judge-answer.js';
 import { applyOutcome } from './apply-outcome.js';
 import {
@@ -52,7 +52,7 @@ export class DeliveryQueue {
   /** Stores a notification for another try, within the caller's transaction. */
   async add(
     transaction: RelayTransaction,
-    notification: Notification,
+    notification: EncryptedNotification,
     { at: runAt, reason }: RetryOutcome,
   ): Promise<void> {
     const payload = encodeNotification(notification);
@@ -77,7 +77,7 @@ export class DeliveryQueue {
   }
 
   async #attempt(
-    notification: Notification,
+    notification: EncryptedNotification,
     before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
   ): Promise<Outcome> {
     const { clock, attempts } = this.#options;
@@ -97,7 +97,7 @@ export class DeliveryQueue {
   }
 
   /** `undefined` where there is none, or none that can be reached with it. */
-  async #findDevice(notification: Notification): Promise<StoredRelayDevice | undefined> {
+  async #findDevice(notification: EncryptedNotification): Promise<StoredRelayDevice | undefined> {
     const { database, tokenVault: vault } = this.#options;
     const { realmId, relayDeviceId } = notification;
     const devices = await findRelayDevices(database.db, { realmId, ids: [relayDeviceId], vault });
@@ -108,7 +108,7 @@ export class DeliveryQueue {
 
   async #apply(
     transaction: RelayTransaction,
-    notification: Notification,
+    notification: EncryptedNotification,
     outcome: Outcome,
     counts: TryCounts,
   ): Promise<void> {
@@ -135,16 +135,16 @@ function hasEnded(receipt: Receipt | undefined): boolean {
 }
 
 /** A notification as text for the job queue; the token is not in it, the device's row has it. */
-function encodeNotification({ collapseId, urgency, ...rest }: Notification): string {
+function encodeNotification({ collapseId, urgency, ...rest }: EncryptedNotification): string {
   return stringifyJson({ ...rest, collapseId: collapseId ?? null, urgency: { ...urgency } });
 }
 
 /** What {@link encodeNotification} wrote. */
-function decodeNotification(text: string): Notification {
+function decodeNotification(text: string): EncryptedNotification {
   const { collapseId, ...rest } = parseJson(text) as unknown as StoredNotification;
   return { ...rest, collapseId: collapseId ?? undefined };
 }
 
-interface StoredNotification extends Omit<Notification, 'collapseId'> {
+interface StoredNotification extends Omit<EncryptedNotification, 'collapseId'> {
   readonly collapseId: string | null;
 }

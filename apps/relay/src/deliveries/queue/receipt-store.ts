@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import { type DeliveryFault, type DeliveryStatus, deliveryFaults, deliveryStatuses } from '@waxwing/protocol';
 import { removeInBatches } from '@waxwing/storage';
 import type { Selectable, Transaction } from 'kysely';
@@ -8,7 +9,7 @@ import type { Outcome } from '../policy/judge-answer.js';
 export interface ReceiptKey {
   readonly serverId: string;
   readonly notificationId: string;
-  readonly relayDeviceId: number;
+  readonly relayDeviceId: RelayDeviceId;
 }
 
 /** An outcome in the words in which it is stored and told to servers. */

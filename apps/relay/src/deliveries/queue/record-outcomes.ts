@@ -1,7 +1,7 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { WriteTransaction } from '@waxwing/storage';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
-import type { Notification } from '../delivery.js';
+import type { EncryptedNotification } from '../delivery.js';
 import type { Outcome } from '../policy/judge-answer.js';
 import { applyOutcome } from './apply-outcome.js';
 import type { DeliveryQueue } from './delivery-queue.js';
@@ -17,7 +17,7 @@ export interface RecordOutcomesOptions {
 
 /** A notification and what its first try, or the lack of one, came to. */
 export interface FirstOutcome {
-  readonly notification: Notification;
+  readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
   /** Whether its server gave it an id, by which it may ask for the receipt. */
   readonly hasOwnId: boolean;
@@ -46,7 +46,7 @@ export class RecordOutcomes {
   }
 
   /** For an outcome that came after its request was answered; `wasQueued` where a later try was stored by then. */
-  async recordLate(notification: Notification, outcome: Outcome, wasQueued: boolean): Promise<void> {
+  async recordLate(notification: EncryptedNotification, outcome: Outcome, wasQueued: boolean): Promise<void> {
     const { database, load, clock } = this.#options;
     const now = clock();
     if (outcome.kind === 'retry') {

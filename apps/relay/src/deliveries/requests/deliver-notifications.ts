@@ -7,7 +7,7 @@ import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
-import { type Delivery, expiresAt, isOfKind, type Notification } from '../delivery.js';
+import { type Delivery, type EncryptedNotification, expiresAt, isOfKind } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';
 import type { Outcome } from '../policy/judge-answer.js';
 import type { LoadLimit } from '../queue/load-limit.js';
@@ -17,7 +17,7 @@ import { type NotifyRequester, readPushRequest } from './read-push-request.js';
 
 /** What became of one push request. */
 export interface DeliveryResult {
-  readonly notification: Notification;
+  readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
   /** Whether the server may ask for its receipt. */
   readonly isRemembered: boolean;
@@ -37,7 +37,7 @@ export interface DeliverNotificationsOptions {
 
 /** One push request on its way. */
 interface Item {
-  readonly notification: Notification;
+  readonly notification: EncryptedNotification;
   readonly hasOwnId: boolean;
   /** Whether another request or an earlier item has it, so that nothing is to be recorded. */
   isRepeat: boolean;

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import {
   formatPushAccountId,
   isApnsPushRequest,
   maximumTimeToLiveSeconds,
   type PushRequest,
 } from '@waxwing/protocol';
-import type { Notification, VendorUrgency } from '../delivery.js';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { EncryptedNotification, VendorUrgency } from '../delivery.js';
 
 /** Who asks, and for which realm. */
 export interface NotifyRequester {
   readonly serverId: string;
-  readonly realmId: number;
+  readonly realmId: RealmId;
   readonly realmUuid: string;
 }
 
@@ -18,7 +20,11 @@ export interface NotifyRequester {
 const defaultTimeToLiveSeconds = maximumTimeToLiveSeconds;
 
 /** A push request in the relay's words. One without `notification_id` gets an id of ours. */
-export function readPushRequest(request: PushRequest, requester: NotifyRequester, now: number): Notification {
+export function readPushRequest(
+  request: PushRequest,
+  requester: NotifyRequester,
+  now: number,
+): EncryptedNotification {
   const {
     payload,
     notification_id: notificationId,
@@ -30,7 +36,7 @@ export function readPushRequest(request: PushRequest, requester: NotifyRequester
     serverId: requester.serverId,
     realmId: requester.realmId,
     realmUuid: requester.realmUuid,
-    relayDeviceId: Number(request.device_id),
+    relayDeviceId: Number(request.device_id) as RelayDeviceId,
     notificationId: notificationId ?? randomUUID(),
     pushAccountId: formatPushAccountId(payload.push_account_id),
     encryptedData: payload.encrypted_data,

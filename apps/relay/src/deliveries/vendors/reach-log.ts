@@ -1,10 +1,10 @@
-import type { Log } from '@waxwing/service/logging';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
 
 /** Tells the log once that a vendor cannot be reached and why, and once that it can be reached again. */
 export class ReachLog {
   readonly #log: Log;
   readonly #url: string;
-  #isFailing = false;
+  readonly #troubleLog = new TroubleLog();
 
   constructor(log: Log, url: string) {
     this.#log = log;
@@ -13,19 +13,17 @@ export class ReachLog {
 
   /** `error` is what went wrong; `undefined` when nobody answered in time. */
   failed(error: unknown): void {
-    if (this.#isFailing) return;
-    this.#isFailing = true;
     const { code, message } = (error ?? { message: 'it does not answer' }) as NodeJS.ErrnoException;
     const why = (message || code || String(error)).trim();
-    this.#log.error(
-      { err: error },
-      `${this.#url} cannot be reached: ${why}; notifications for it are stored and tried again`,
-    );
+    this.#troubleLog.begin('unreachable', () => {
+      this.#log.error(
+        { err: error },
+        `${this.#url} cannot be reached: ${why}; notifications for it are stored and tried again`,
+      );
+    });
   }
 
   worked(): void {
-    if (!this.#isFailing) return;
-    this.#isFailing = false;
-    this.#log.info(`${this.#url} can be reached again`);
+    this.#troubleLog.end(() => this.#log.info(`${this.#url} can be reached again`));
   }
 }

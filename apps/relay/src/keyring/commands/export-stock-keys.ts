@@ -1,11 +1,12 @@
 import { encodeBase64 } from '@waxwing/protocol';
-import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
-import { writePrivateFile } from '@waxwing/service/config';
+import { printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
+import { createPrivateFile } from '@waxwing/service/config';
 import type { Command } from 'commander';
 import { openingKeys } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { fileExists } from '../key-ring-file.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
+import { isThere } from './key-files.js';
 import { type AskedChangeFlags, withConsent } from './output.js';
 
 interface ExportFlags extends AskedChangeFlags {
@@ -24,9 +25,7 @@ export function addExportingStockKeys(keys: Command, terminal: Terminal): void {
 
 async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  if (await fileExists(flags.to)) {
-    throw new CommandError(`The file ${flags.to} exists already: name another one.`);
-  }
+  if (await fileExists(flags.to)) throw isThere(flags.to);
   await withKeyAdmin(terminal, configuration, async ({ keeper, clock }) => {
     const { ring } = await keeper.read();
     const keys = openingKeys(ring, clock());
@@ -44,7 +43,9 @@ async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<
     const changes = keys.map(({ id }) => `bouncer key ${id}: private half written to ${flags.to}`);
     const entry = { actor: actorName(), action: 'export-stock', changes };
     await keeper.options.audit.append({ at: clock(), ...entry, phase: 'begun' });
-    await writePrivateFile(flags.to, `${JSON.stringify(Object.fromEntries(pairs))}\n`);
+    if (!(await createPrivateFile(flags.to, `${JSON.stringify(Object.fromEntries(pairs))}\n`))) {
+      throw isThere(flags.to);
+    }
     await keeper.options.audit.append({ at: clock(), ...entry, phase: 'done' });
     printResult(terminal, flags, {
       machines: { dry_run: false, ...exported },

@@ -1,8 +1,9 @@
 import { encodeBase64 } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
-import { readPrivateFile, writePrivateFile } from '@waxwing/service/config';
+import { createPrivateFile, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
+import type { SigningPublicKey } from '../key-ring.js';
 import type { UnlockFile } from '../key-ring-cipher.js';
 import { fileExists } from '../key-ring-file.js';
 
@@ -22,11 +23,15 @@ export async function makeIdentityFile({ kind, path }: UnlockFile): Promise<stri
 }
 
 /** Makes a recovery key, writes its private half to a new file of mode 0600, and answers its public half in base64. */
-export async function makeRecoveryKey(path: string, sodium: Sodium): Promise<string> {
-  if (await fileExists(path)) throw new CommandError(`The file ${path} exists already: name another one.`);
+export async function makeRecoveryKey(path: string, sodium: Sodium): Promise<SigningPublicKey> {
   const { publicKey, privateKey } = sodium.generateSigningKeyPair();
-  await writePrivateFile(path, `${encodeBase64(privateKey)}\n`);
-  return encodeBase64(publicKey);
+  if (!(await createPrivateFile(path, `${encodeBase64(privateKey)}\n`))) throw isThere(path);
+  return encodeBase64(publicKey) as SigningPublicKey;
+}
+
+/** The refusal to write a secret where something is already. */
+export function isThere(path: string): CommandError {
+  return new CommandError(`The file ${path} exists already: name another one.`);
 }
 
 /** The recovery key's private half in base64. @throws ConfigurationError when the file must not be used. */

@@ -2,8 +2,8 @@ import { sensitiveHeaders } from 'node:http2';
 import { compactApnsToken } from '@waxwing/protocol';
 import {
   type Delivery,
+  type EncryptedNotification,
   expiresAt,
-  type Notification,
   type VendorUrgency,
   vendorCollapseId,
 } from '../../delivery.js';
@@ -52,13 +52,19 @@ export function buildApnsNotification({ notification, device }: Delivery): ApnsN
 }
 
 /** The JSON body; the 64-bit account id is a number in it, written digit by digit. */
-function buildApnsBody({ aps }: ApnsUrgency, { pushAccountId, encryptedData }: Notification): string {
+function buildApnsBody(
+  { aps }: ApnsUrgency,
+  { pushAccountId, encryptedData }: EncryptedNotification,
+): string {
   return `{"aps":${aps},"push_account_id":${pushAccountId},"encrypted_data":"${encryptedData}"}`;
 }
 
 const emptyBodyBytes = '{"aps":,"push_account_id":,"encrypted_data":""}'.length;
 
 /** Bytes of the body, all of it ASCII. */
-export function apnsBodyBytes({ aps }: ApnsUrgency, { pushAccountId, encryptedData }: Notification): number {
+export function apnsBodyBytes(
+  { aps }: ApnsUrgency,
+  { pushAccountId, encryptedData }: EncryptedNotification,
+): number {
   return emptyBodyBytes + aps.length + pushAccountId.length + encryptedData.length;
 }

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import type { Clock } from '@waxwing/service/lifecycle';
+import { backOffMilliseconds, type Clock } from '@waxwing/service/lifecycle';
 import type { ReachLog } from '../reach-log.js';
 import type { UnansweredReason } from '../vendor-sender.js';
 import { ApnsConnection, type ApnsTimings } from './connection.js';
@@ -160,11 +160,9 @@ export class ApnsPool {
   /** Opens no connection for a while, the longer the more of them failed in a row. */
   #rest(failed: ApnsConnection): void {
     this.#connectFailures += 1;
-    const doublings = this.#connectFailures - maximumConnectFailures;
-    if (doublings < 0) return;
-    const { firstMilliseconds, capMilliseconds } = reconnectDelays;
-    const delay = Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(doublings, 20));
-    this.#connectNotBefore = this.#options.clock() + delay;
+    const attempt = this.#connectFailures - maximumConnectFailures + 1;
+    if (attempt < 1) return;
+    this.#connectNotBefore = this.#options.clock() + backOffMilliseconds({ attempt, ...reconnectDelays });
     if (!failed.wasConnected) this.#options.reach.failed(failed.trouble);
   }
 

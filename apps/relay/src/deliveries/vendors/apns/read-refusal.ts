@@ -1,3 +1,4 @@
+import { parseJsonOrUndefined } from '@waxwing/protocol';
 import { z } from 'zod';
 import { readReason, type VendorRefusal } from '../vendor-sender.js';
 
@@ -14,16 +15,7 @@ export interface ApnsReply {
 
 /** A refusal by APNs; its timestamp is in milliseconds. */
 export function readApnsRefusal({ httpStatus, body, retryAfter }: ApnsReply): VendorRefusal {
-  const parsed = errorBody.safeParse(parseOrUndefined(body));
+  const parsed = errorBody.safeParse(parseJsonOrUndefined(body, JSON.parse));
   const { reason, timestamp } = parsed.success ? parsed.data : {};
   return { kind: 'refused', httpStatus, reason: readReason(reason), retryAfter, deadSince: timestamp };
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Cut off or not Apple's: it names no reason, and the HTTP status decides.
-    return undefined;
-  }
 }

@@ -1,3 +1,5 @@
+import { parseJsonOrUndefined } from '@waxwing/protocol';
+import { readAnswerText } from '@waxwing/service/http';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { maximumAnswerCharacters, readReason, type VendorRefusal } from '../vendor-sender.js';
@@ -42,15 +44,8 @@ export async function readFcmRefusal({
 
 /** What Google answered, which is ASCII; nothing at all when it is longer than Google's answers are. */
 export async function readBody(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= maximumAnswerCharacters) chunks.push(chunk);
-    // Leaving the loop destroys the stream, and with it the connection.
-    if (bytes > maximumReadBytes) break;
-  }
-  return bytes > maximumAnswerCharacters ? '' : Buffer.concat(chunks).toString('utf8');
+  const text = (await readAnswerText(body, maximumReadBytes)) ?? '';
+  return text.length > maximumAnswerCharacters ? '' : text;
 }
 
 /**
@@ -58,7 +53,7 @@ export async function readBody(body: Dispatcher.ResponseData['body']): Promise<s
  * blames the token and nothing else is `INVALID_TOKEN`. https://firebase.google.com/docs/cloud-messaging/error-codes
  */
 function readReasonIn(body: string): string {
-  const parsed = errorBody.safeParse(parseOrUndefined(body));
+  const parsed = errorBody.safeParse(parseJsonOrUndefined(body, JSON.parse));
   if (!parsed.success) return 'UNKNOWN';
   const { status, message = '', details } = parsed.data.error;
   const code = readReason(details.find((detail) => detail['@type'] === fcmErrorType)?.errorCode ?? status);
@@ -66,13 +61,4 @@ function readReasonIn(body: string): string {
   const blamed = details.flatMap(({ fieldViolations = [] }) => fieldViolations.map(({ field }) => field));
   const blamesOnlyToken = blamed.every((field) => field === 'message.token');
   return blamesOnlyToken && (blamed.length > 0 || namesToken.test(message)) ? 'INVALID_TOKEN' : code;
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // A proxy's page, say: it names no reason, and the HTTP status decides.
-    return undefined;
-  }
 }

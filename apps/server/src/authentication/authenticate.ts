@@ -2,7 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import { matchesCredential } from '@waxwing/service/config';
 import type { ActorKind, RequestHead } from '@waxwing/service/http';
 import type { ServerDatabase, ServerTransaction } from '../tables.js';
-import { findCredential, type KnownUser, lockUser } from './user-store.js';
+import { findCredential, type KnownUser, lockUser } from './credential-store.js';
 
 /** Requesters that are users or bots, as the server's operations declare them. */
 export const user: ActorKind<{ readonly database: ServerDatabase }, KnownUser> = {

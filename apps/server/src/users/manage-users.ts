@@ -1,20 +1,15 @@
+import type { UserId } from '@waxwing/protocol';
 import { removePushDevicesOf } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
+import { storeApiKeyHash } from '../authentication/credential-store.js';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
+import type { Role } from '../permissions/roles.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerDatabase } from '../tables.js';
-import type { Role } from '../users/roles.js';
-import {
-  deactivateUser,
-  findUser,
-  insertUser,
-  listUsers,
-  storeApiKeyHash,
-  type User,
-} from '../users/user-store.js';
+import { deactivateUser, findUser, insertUser, listUsers, type User } from './user-store.js';
 
 export interface UserToAdd {
   readonly email: string;
@@ -99,7 +94,7 @@ export async function removeUser(
   database: ServerDatabase,
   clock: Clock,
   email: string,
-): Promise<readonly number[]> {
+): Promise<readonly UserId[]> {
   const user = await requireUser(database, email);
   const now = clock();
   return database.write(async (transaction) => {

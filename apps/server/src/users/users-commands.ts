@@ -11,8 +11,7 @@ import {
   withYes,
 } from '@waxwing/service/command-line';
 import { Argument, type Command, Option } from 'commander';
-import { type RoleName, roleName, roleNames, roles } from '../users/roles.js';
-import type { User } from '../users/user-store.js';
+import { type RoleName, roleName, roleNames, roles } from '../permissions/roles.js';
 import { withServerDatabase } from '../with-database.js';
 import {
   addUser,
@@ -22,6 +21,7 @@ import {
   requireUser,
   rotateApiKey,
 } from './manage-users.js';
+import type { User } from './user-store.js';
 
 interface AddFlags extends OutputFlags {
   readonly email: string;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describeForeignRequest } from '../http/foreign-request.js';
-import { type Readiness, readinessAnswer } from '../http/readiness.js';
-import type { Metrics } from './metrics.js';
+import type { Metrics } from '../metrics/metrics.js';
+import { describeForeignRequest } from './foreign-request.js';
+import { type Readiness, readinessAnswer } from './readiness.js';
 
 export interface MetricsListener {
   /** Where the metrics are, path included. */

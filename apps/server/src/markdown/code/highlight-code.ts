@@ -1,0 +1,80 @@
+import hljs from 'highlight.js';
+
+/**
+ * The highlighter's scopes in the short names that stock clients style code by. A client shows a block as raw HTML when
+ * it meets a name that it does not know, so what is not listed gets none.
+ */
+const classOfScope: Readonly<Record<string, string>> = {
+  addition: 'gi',
+  attr: 'na',
+  attribute: 'na',
+  built_in: 'nb',
+  bullet: 'k',
+  'char.escape': 'se',
+  class: 'nc',
+  code: 'sb',
+  comment: 'c',
+  deletion: 'gd',
+  doctag: 'cs',
+  emphasis: 'ge',
+  formula: 'm',
+  function: 'nf',
+  keyword: 'k',
+  link: 'sx',
+  literal: 'kc',
+  meta: 'cp',
+  'meta.prompt': 'gp',
+  name: 'nt',
+  number: 'm',
+  operator: 'o',
+  property: 'py',
+  punctuation: 'p',
+  quote: 'ge',
+  regexp: 'sr',
+  section: 'gh',
+  'selector-attr': 'na',
+  'selector-class': 'nc',
+  'selector-id': 'nn',
+  'selector-pseudo': 'nd',
+  'selector-tag': 'nt',
+  string: 's',
+  strong: 'gs',
+  subst: 'si',
+  symbol: 'ss',
+  tag: 'nt',
+  'template-tag': 'cp',
+  'template-variable': 'nv',
+  title: 'nf',
+  'title.class': 'nc',
+  'title.class.inherited': 'nc',
+  'title.function': 'nf',
+  'title.function.invoke': 'nf',
+  type: 'kt',
+  variable: 'nv',
+  'variable.constant': 'no',
+  'variable.language': 'bp',
+};
+
+const part = /<span class="([^"]*)">|<\/span>|[^<]+/g;
+
+/** Highlights code in a language of the highlighter's; the result is text and spans that do not nest. */
+export function highlightCode(code: string, highlighterName: string): string {
+  const { value } = hljs.highlight(code, { language: highlighterName, ignoreIllegals: true });
+  const open: string[] = [];
+  let html = '';
+  for (const [text, classes] of value.matchAll(part)) {
+    if (classes !== undefined) open.push(classOf(classes) ?? open.at(-1) ?? '');
+    else if (text === '</span>') open.pop();
+    else html += open.at(-1) ? `<span class="${open.at(-1)}">${text}</span>` : text;
+  }
+  return html;
+}
+
+/** `hljs-title function_` is the scope `title.function`. */
+function classOf(classes: string): string | undefined {
+  const scope = classes
+    .replace(/^hljs-/, '')
+    .replace(/_+(?= |$)/g, '')
+    .replaceAll(' ', '.');
+  return classOfScope[scope] ?? classOfScope[scope.split('.')[0] as string];
+}

@@ -1,0 +1,89 @@
+import hljs from 'highlight.js';
+
+/**
+ * The names by which clients look up playgrounds are the display names of Pygments' lexers. Each row: that name, the
+ * highlighter's name, and words of Pygments' that the highlighter does not know.
+ */
+const pygmentsNames: readonly (readonly [displayName: string, highlighterName: string, words?: string])[] = [
+  ['ApacheConf', 'apache', 'aconf'],
+  ['autohotkey', 'autohotkey'],
+  ['Bash', 'bash', 'ksh openrc'],
+  ['Bash Session', 'shell', 'shell-session'],
+  ['Batchfile', 'dos', 'dosbatch winbatch'],
+  ['ABNF', 'abnf'],
+  ['EBNF', 'ebnf'],
+  ['BNF', 'bnf'],
+  ['Common Lisp', 'lisp', 'common-lisp cl'],
+  ['C++', 'cpp'],
+  ['Django/Jinja', 'django'],
+  ['Docker', 'dockerfile'],
+  ['HTML', 'xml', 'html'],
+  ['XML', 'xml', 'xml'],
+  ['INI', 'ini', 'ini cfg dosini'],
+  ['TOML', 'ini', 'toml'],
+  ['Julia console', 'julia-repl', 'jlcon'],
+  ['LessCss', 'less'],
+  ['LLVM', 'llvm'],
+  ['NASM', 'x86asm', 'nasm'],
+  ['Nginx configuration file', 'nginx'],
+  ['Nimrod', 'nim', 'nimrod'],
+  ['PHP', 'php', 'php3 php4 php5'],
+  ['PostgreSQL SQL dialect', 'pgsql'],
+  ['Properties', 'properties', 'jproperties'],
+  ['Protocol Buffer', 'protobuf'],
+  ['Python', 'python', 'python3 py3 sage'],
+  ['Python 2.x', 'python', 'python2 py2'],
+  ['Python console session', 'python-repl'],
+  ['S', 'r', 's splus'],
+  ['Standard ML', 'sml'],
+  ['TeX', 'latex'],
+  ['Text only', 'plaintext'],
+  ['VB.net', 'vbnet', 'vb.net'],
+  ['verilog', 'verilog'],
+  ['vhdl', 'vhdl'],
+  ['VimL', 'vim'],
+];
+
+interface CodeLanguage {
+  readonly displayName: string;
+  /** The highlighter's name; undefined when it does not know the language. */
+  readonly highlighterName: string | undefined;
+}
+
+const languages = readLanguages();
+
+function readLanguages(): ReadonlyMap<string, CodeLanguage> {
+  const found = new Map<string, CodeLanguage>();
+  const add = (word: string, language: CodeLanguage) => {
+    if (!found.has(word.toLowerCase())) found.set(word.toLowerCase(), language);
+  };
+  for (const [displayName, highlighterName, words] of pygmentsNames) {
+    const language = { displayName, highlighterName };
+    for (const word of [displayName, ...(words?.split(' ') ?? [])]) add(word, language);
+  }
+  for (const highlighterName of hljs.listLanguages()) {
+    const { name = highlighterName, aliases = [] } = hljs.getLanguage(highlighterName) ?? {};
+    const pygmentsName = pygmentsNames.findLast(([, highlighter]) => highlighter === highlighterName)?.[0];
+    const language = {
+      displayName: found.get(highlighterName)?.displayName ?? pygmentsName ?? name,
+      highlighterName,
+    };
+    for (const word of [highlighterName, name, ...aliases]) add(word, language);
+  }
+  return found;
+}
+
+/** What a word after a fence means, without regard to case. An unknown word is its own name and is not highlighted. */
+export function resolveLanguage(word: string): CodeLanguage {
+  return languages.get(word.toLowerCase()) ?? { displayName: word, highlighterName: undefined };
+}
+
+/** The display names of all languages that are known, sorted; `data-code-language` has one of them or an unknown word. */
+export const knownLanguages: readonly string[] = [
+  ...new Set([...languages.values()].map(({ displayName }) => displayName)),
+].sort((one, other) => one.localeCompare(other, 'en'));
+
+/** Whether a word is the name of a language, the highlighter's or Pygments', or stands for one; case does not matter. */
+export function isKnownLanguage(word: string): boolean {
+  return languages.has(word.toLowerCase());
+}

@@ -1,0 +1,77 @@
+import type { MarkdownIt, Token } from 'markdown-it';
+import type { ChannelLink } from './rules/channel-links.js';
+import type { Mention } from './rules/mentions.js';
+import { uploadPathId } from './rules/safe-links.js';
+
+/** What a text refers to; every list without doubles and in the order of the text. */
+export interface References {
+  readonly mentions: {
+    /** Users whom the text notifies. */
+    readonly userIds: readonly number[];
+    /** Users named silently, in quotes too; they may also be in `userIds`. */
+    readonly silentUserIds: readonly number[];
+    readonly groupIds: readonly number[];
+    readonly silentGroupIds: readonly number[];
+    /** Whether everyone in the channel, or in the direct message, is mentioned. */
+    readonly channelWildcard: boolean;
+    /** Whether everyone who takes part in the topic is mentioned. */
+    readonly topicWildcard: boolean;
+  };
+  readonly linkedChannelIds: readonly number[];
+  readonly linkedMessageIds: readonly number[];
+  /** The path ids of the uploads that links lead to: `<realm_id>/<xx>/<yyyy>/<file_name>`, percent-decoded. */
+  readonly uploads: readonly string[];
+  readonly hasLink: boolean;
+}
+
+/** Silences the mentions in quotes, and gathers what all tokens refer to. */
+export function collectReferences(md: MarkdownIt, tokens: readonly Token[]): References {
+  const mentions: Mention[] = [];
+  const links: ChannelLink[] = [];
+  const hrefs: string[] = [];
+  let quoteDepth = 0;
+  for (const block of tokens) {
+    if (block.type === 'blockquote_open') quoteDepth += 1;
+    if (block.type === 'blockquote_close') quoteDepth -= 1;
+    for (const token of block.children ?? []) {
+      const mention = token.meta?.mention as Mention | undefined;
+      if (mention !== undefined) {
+        mention.isSilent ||= quoteDepth > 0;
+        mentions.push(mention);
+      }
+      if (token.type === 'channel_link') links.push(token.meta?.link as ChannelLink);
+      if (token.type === 'link_open') hrefs.push(String(token.attrGet('href')));
+      if (token.type === 'linkified') hrefs.push(String(token.meta?.href));
+    }
+  }
+  return {
+    mentions: sortMentions(mentions),
+    linkedChannelIds: unique(links.map(({ channelId }) => channelId)),
+    linkedMessageIds: unique(links.map(({ messageId }) => messageId)),
+    uploads: unique(hrefs.map((href) => uploadPathId(md, href))),
+    hasLink: hrefs.length > 0,
+  };
+}
+
+function sortMentions(mentions: readonly Mention[]): References['mentions'] {
+  const idsOf = (kind: Mention['kind'], isSilent: boolean) =>
+    unique(
+      mentions
+        .filter((mention) => mention.kind === kind && mention.isSilent === isSilent)
+        .map(({ id }) => id),
+    );
+  const isLoud = (kind: Mention['kind']) =>
+    mentions.some((mention) => mention.kind === kind && !mention.isSilent);
+  return {
+    userIds: idsOf('user', false),
+    silentUserIds: idsOf('user', true),
+    groupIds: idsOf('group', false),
+    silentGroupIds: idsOf('group', true),
+    channelWildcard: isLoud('channel'),
+    topicWildcard: isLoud('topic'),
+  };
+}
+
+function unique<T>(values: readonly (T | undefined)[]): T[] {
+  return [...new Set(values.filter((value) => value !== undefined))];
+}

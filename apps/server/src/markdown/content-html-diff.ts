@@ -1,0 +1,123 @@
+import { diffArrays } from 'diff';
+import { type HtmlPart, readHtmlParts } from './html-parts.js';
+
+/** How many insertions and deletions are looked for; texts that differ by more are shown as wholly replaced. */
+const maxEditLength = 1_000;
+
+/** Elements in which text and `span` may not stand directly. */
+const structural: ReadonlySet<string> = new Set(['table', 'thead', 'tbody', 'tr', 'ul', 'ol']);
+
+/**
+ * Shows what an edit changed: the HTML after it in one `div`, with `highlight_text_inserted` around what is new and
+ * `highlight_text_deleted` around the text that is gone. All tags are those of `after`, and of `before` only text is
+ * taken, so that the result is as safe as what the renderer made.
+ */
+export function contentHtmlDiff(before: string, after: string): string {
+  const writer = new DiffWriter();
+  const old = readHtmlParts(before).filter((part) => part.kind !== 'tag');
+  const parts = readHtmlParts(after);
+  const now = parts.filter((part) => part.kind !== 'tag');
+  const inserted = new Set<HtmlPart>();
+  /** What is gone, by the part that it stood behind; `undefined` for what stood before all others. */
+  const deletedAfter = new Map<HtmlPart | undefined, HtmlPart[]>();
+  let oldIndex = 0;
+  let newIndex = 0;
+  for (const change of compare(old, now)) {
+    if (change.removed) {
+      deletedAfter.set(now[newIndex - 1], old.slice(oldIndex, oldIndex + change.count));
+    } else if (change.added) {
+      for (const part of now.slice(newIndex, newIndex + change.count)) inserted.add(part);
+    }
+    if (!change.added) oldIndex += change.count;
+    if (!change.removed) newIndex += change.count;
+  }
+  for (const part of parts) {
+    if (part === now[0]) writer.delete(deletedAfter.get(undefined) ?? []);
+    if (part.kind === 'tag') writer.tag(part);
+    else if (inserted.has(part)) writer.insert(part);
+    else writer.keep(part);
+    if (part.kind !== 'tag') writer.delete(deletedAfter.get(part) ?? []);
+  }
+  if (now.length === 0) writer.delete(old);
+  return writer.finish();
+}
+
+interface Change {
+  readonly count: number;
+  readonly added: boolean;
+  readonly removed: boolean;
+}
+
+function compare(old: readonly HtmlPart[], now: readonly HtmlPart[]): readonly Change[] {
+  let start = 0;
+  while (start < old.length && start < now.length && old[start]?.key === now[start]?.key) start += 1;
+  const keys = (parts: readonly HtmlPart[]) => parts.slice(start).map(({ key }) => key);
+  const same = { count: start, added: false, removed: false };
+  const changes = diffArrays(keys(old), keys(now), { maxEditLength }) ?? [
+    { count: old.length - start, added: false, removed: true },
+    { count: now.length - start, added: true, removed: false },
+  ];
+  return [same, ...changes];
+}
+
+/** Writes the new HTML; what is deleted waits for the next place where text may stand. */
+class DiffWriter {
+  readonly #open: string[] = [];
+  #html = '';
+  #deleted = '';
+  #inserted = '';
+
+  delete(parts: readonly HtmlPart[]): void {
+    if (parts.length === 0) return;
+    this.#endInsertion();
+    this.#deleted += parts.map(({ text }) => text).join('');
+    this.#writeDeleted();
+  }
+
+  insert(part: HtmlPart): void {
+    this.#writeDeleted();
+    this.#inserted += part.html;
+  }
+
+  keep(part: HtmlPart): void {
+    this.#endInsertion();
+    this.#writeDeleted();
+    this.#html += part.html;
+  }
+
+  tag(part: HtmlPart): void {
+    this.#endInsertion();
+    if (part.html.startsWith('</')) {
+      this.#writeDeleted();
+      this.#open.pop();
+    } else if (!part.isVoid) this.#open.push(part.name);
+    this.#html += part.html;
+  }
+
+  finish(): string {
+    this.#endInsertion();
+    this.#writeDeleted();
+    return `<div>${this.#html}</div>`;
+  }
+
+  #endInsertion(): void {
+    if (this.#inserted === '') return;
+    const isVisible = this.#mayHoldText() && this.#inserted.trim() !== '';
+    this.#html += isVisible
+      ? `<span class="highlight_text_inserted">${this.#inserted}</span>`
+      : this.#inserted;
+    this.#inserted = '';
+  }
+
+  #writeDeleted(): void {
+    if (this.#deleted === '' || !this.#mayHoldText()) return;
+    if (this.#deleted.trim() !== '') {
+      this.#html += `<span class="highlight_text_deleted">${this.#deleted}</span>`;
+    }
+    this.#deleted = '';
+  }
+
+  #mayHoldText(): boolean {
+    return !structural.has(this.#open.at(-1) ?? 'div');
+  }
+}

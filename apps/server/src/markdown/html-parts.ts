@@ -1,0 +1,104 @@
+/** A piece of rendered HTML: a tag, or something that a reader sees as one thing. */
+export interface HtmlPart {
+  readonly kind: 'tag' | 'word' | 'whole';
+  readonly html: string;
+  /** The name of a tag's element. */
+  readonly name: string;
+  /** Whether the tag is one that has no end. */
+  readonly isVoid: boolean;
+  /** What a reader sees of it, escaped; empty for tags. */
+  readonly text: string;
+  /** Equal for two pieces that look the same: the text, and how and where it leads. */
+  readonly key: string;
+}
+
+const piece = /<(\/?)([a-z][a-z0-9]*)((?:\s+[^<>]*)?)>|[^<\s]+|\s+|</gi;
+const voidElements: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
+/** Elements of one word or formula, which are compared and shown as a whole. */
+const wholeClass =
+  /class="(?:emoji|katex|katex-display|tex-error|timestamp-error|user-mention|user-group-mention|topic-mention)[" ]/;
+/** Elements that change how text looks or where it leads, so that a change of them counts as a change of the text. */
+const styling: ReadonlySet<string> = new Set([
+  'a',
+  'strong',
+  'em',
+  'del',
+  'code',
+  'h1',
+  'h2',
+  'h3',
+  'h4',
+  'h5',
+  'h6',
+]);
+
+interface OpenElement {
+  readonly name: string;
+  readonly style: string;
+}
+
+/** Cuts rendered HTML into tags, words, and elements that are seen as one thing. */
+export function readHtmlParts(html: string): HtmlPart[] {
+  const pieces = [...html.matchAll(piece)];
+  const parts: HtmlPart[] = [];
+  const open: OpenElement[] = [];
+  for (let index = 0; index < pieces.length; index++) {
+    const [text, closing, name = '', attributes = ''] = pieces[index] as RegExpExecArray;
+    const style = open.at(-1)?.style ?? '';
+    if (closing === undefined) {
+      const safe = text === '<' ? '&lt;' : text;
+      parts.push({ kind: 'word', html: safe, name: '', isVoid: false, text: safe, key: `${style}|${safe}` });
+    } else if (closing === '' && isWhole(name, attributes)) {
+      const end = endOfElement(pieces, index);
+      const whole = pieces.slice(index, end);
+      const markup = whole.map(([one]) => one).join('');
+      parts.push({
+        kind: 'whole',
+        html: markup,
+        name,
+        isVoid: false,
+        text: seenText(whole),
+        key: `${style}|${markup}`,
+      });
+      index = end - 1;
+    } else {
+      const isVoid = voidElements.has(name);
+      parts.push({ kind: 'tag', html: text, name, isVoid, text: '', key: '' });
+      if (closing !== '') open.pop();
+      else if (!isVoid) open.push({ name, style: styling.has(name) ? `${style}${text}` : style });
+    }
+  }
+  return parts;
+}
+
+function isWhole(name: string, attributes: string): boolean {
+  return name === 'img' || name === 'time' || (name === 'span' && wholeClass.test(attributes));
+}
+
+/** The index after the piece that closes the element which starts at `start`. */
+function endOfElement(pieces: readonly RegExpExecArray[], start: number): number {
+  let depth = 0;
+  for (let index = start; index < pieces.length; index++) {
+    const [text, closing, name = ''] = pieces[index] as RegExpExecArray;
+    if (closing === undefined) continue;
+    if (closing !== '') depth -= 1;
+    else if (!voidElements.has(name) && !text.endsWith('/>')) depth += 1;
+    if (depth <= 0) return index + 1;
+  }
+  return pieces.length;
+}
+
+/** The text of an element: of a formula its TeX, of a picture what stands for it. */
+function seenText(pieces: readonly RegExpExecArray[]): string {
+  const html = pieces.map(([text]) => text).join('');
+  const tex = /<annotation[^>]*>([^<]*)<\/annotation>/.exec(html)?.[1];
+  if (tex !== undefined) return tex;
+  const alternative = /^<img [^>]*alt="([^"]*)"/.exec(html)?.[1];
+  return (
+    alternative ??
+    pieces
+      .filter(([, closing]) => closing === undefined)
+      .map(([text]) => text)
+      .join('')
+  );
+}

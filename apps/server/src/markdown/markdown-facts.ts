@@ -1,0 +1,114 @@
+import type { Linkifier } from './linkifier.js';
+
+/** A user whom a message may mention. */
+export interface MentionableUser {
+  readonly userId: number;
+  readonly fullName: string;
+  /** Mentions of deactivated users are always silent. */
+  readonly isActive: boolean;
+}
+
+/** A group that a message may mention. */
+export interface MentionableGroup {
+  readonly groupId: number;
+  /** The name that is typed: `role:members` for a role group. */
+  readonly name: string;
+  /** What readers see; the same as `name` unless this is a role group. */
+  readonly displayName: string;
+  /** Mentions of deactivated groups are always silent. */
+  readonly isActive: boolean;
+}
+
+/** A channel that the author has access to. */
+export interface LinkableChannel {
+  readonly channelId: number;
+  readonly name: string;
+}
+
+/** A topic with the newest of its messages that the author can read. */
+export interface LinkableTopic {
+  readonly channelId: number;
+  readonly topic: string;
+  readonly newestMessageId: number;
+}
+
+export interface CustomEmoji {
+  readonly name: string;
+  /** An `https:` or `http:` URL, or a path on the organisation's own server. */
+  readonly sourceUrl: string;
+}
+
+/** Everything outside the text that its HTML depends on. What is left out is not resolved, and its text stays as typed. */
+export interface MarkdownFacts {
+  /** The organisation's URL, such as `https://chat.example.com`; links to its conversations and uploads become relative. */
+  readonly realmUrl: string;
+  /** The language of code blocks that name none; an empty string for none. */
+  readonly defaultCodeLanguage?: string;
+  readonly users?: readonly MentionableUser[];
+  readonly groups?: readonly MentionableGroup[];
+  readonly channels?: readonly LinkableChannel[];
+  readonly topics?: readonly LinkableTopic[];
+  readonly linkifiers?: readonly Linkifier[];
+  readonly customEmoji?: readonly CustomEmoji[];
+}
+
+/** The facts, arranged so that each name is looked up in constant time. Names are compared without regard to case. */
+export class ResolvedFacts {
+  readonly realmUrl: string;
+  readonly defaultCodeLanguage: string;
+  readonly linkifiers: readonly Linkifier[];
+  readonly #usersById: ReadonlyMap<number, MentionableUser>;
+  readonly #usersByName: ReadonlyMap<string, MentionableUser>;
+  readonly #groups: ReadonlyMap<string, MentionableGroup>;
+  readonly #channels: ReadonlyMap<string, LinkableChannel>;
+  readonly #topics: ReadonlyMap<string, LinkableTopic>;
+  readonly #customEmoji: ReadonlyMap<string, CustomEmoji>;
+
+  constructor(facts: MarkdownFacts) {
+    const users = facts.users ?? [];
+    this.realmUrl = facts.realmUrl.replace(/\/$/, '');
+    this.defaultCodeLanguage = facts.defaultCodeLanguage ?? '';
+    this.linkifiers = facts.linkifiers ?? [];
+    this.#usersById = new Map(users.map((user) => [user.userId, user]));
+    // Of several users with one name an active one is mentioned.
+    const activeLast = [...users].sort((one, other) => Number(one.isActive) - Number(other.isActive));
+    this.#usersByName = new Map(activeLast.map((user) => [fold(user.fullName), user]));
+    this.#groups = new Map((facts.groups ?? []).map((group) => [fold(group.name), group]));
+    this.#channels = new Map((facts.channels ?? []).map((channel) => [fold(channel.name), channel]));
+    this.#topics = new Map(
+      (facts.topics ?? []).map((topic) => [topicKey(topic.channelId, topic.topic), topic]),
+    );
+    this.#customEmoji = new Map((facts.customEmoji ?? []).map((emoji) => [emoji.name, emoji]));
+  }
+
+  /** The user that a mention names. With name and id, both must fit. */
+  user(name: string | undefined, userId: number | undefined): MentionableUser | undefined {
+    if (userId === undefined) return this.#usersByName.get(fold(name ?? ''));
+    const user = this.#usersById.get(userId);
+    return name === undefined || user?.fullName === name ? user : undefined;
+  }
+
+  group(name: string): MentionableGroup | undefined {
+    return this.#groups.get(fold(name));
+  }
+
+  channel(name: string): LinkableChannel | undefined {
+    return this.#channels.get(fold(name));
+  }
+
+  topic(channelId: number, topic: string): LinkableTopic | undefined {
+    return this.#topics.get(topicKey(channelId, topic));
+  }
+
+  customEmoji(name: string): CustomEmoji | undefined {
+    return this.#customEmoji.get(name);
+  }
+}
+
+function topicKey(channelId: number, topic: string): string {
+  return `${channelId} ${fold(topic)}`;
+}
+
+function fold(name: string): string {
+  return name.toLowerCase();
+}

@@ -1,0 +1,83 @@
+/** How a text names users, groups, channels, topics and messages. One reading, for looking names up and for rendering. */
+
+export interface UserMention {
+  readonly end: number;
+  readonly isSilent: boolean;
+  /** What stands between the stars, as typed. */
+  readonly text: string;
+  readonly name: string | undefined;
+  readonly userId: number | undefined;
+}
+
+export interface GroupMention {
+  readonly end: number;
+  readonly isSilent: boolean;
+  readonly name: string;
+}
+
+export interface ChannelReference {
+  readonly end: number;
+  readonly channelName: string;
+  /** Absent when only the channel is named; may be the empty topic. */
+  readonly topic?: string;
+  readonly messageId?: number;
+}
+
+const channelWildcards: ReadonlySet<string> = new Set(['all', 'everyone', 'channel', 'stream']);
+
+const userMention = /@(_?)\*\*([^*\n]+)\*\*/y;
+const groupMention = /@(_?)\*([^*\n]+)\*/y;
+const channelReference = /#\*\*([^*\n]+)\*\*/y;
+const mayComeBefore = /[\s'"({[/<]/;
+
+// Fifteen digits are an integer that a number holds exactly.
+const nameAndId = /^(.*)\|([0-9]{1,15})$/;
+const topicAndMessage = /^(.*)@([0-9]{1,15})$/;
+
+/** What a wildcard's name addresses; undefined for any other name. */
+export function wildcardOf(text: string): 'channel' | 'topic' | undefined {
+  if (channelWildcards.has(text)) return 'channel';
+  return text === 'topic' ? 'topic' : undefined;
+}
+
+export function readUserMention(source: string, position: number): UserMention | undefined {
+  const match = matchAt(userMention, source, position);
+  if (match === undefined) return undefined;
+  const [, silent, text = ''] = match;
+  const withId = nameAndId.exec(text);
+  return {
+    end: position + match[0].length,
+    isSilent: silent === '_',
+    text,
+    name: withId === null ? text : withId[1] || undefined,
+    userId: withId === null ? undefined : Number(withId[2]),
+  };
+}
+
+export function readGroupMention(source: string, position: number): GroupMention | undefined {
+  const match = matchAt(groupMention, source, position);
+  if (match === undefined) return undefined;
+  return { end: position + match[0].length, isSilent: match[1] === '_', name: match[2] as string };
+}
+
+export function readChannelReference(source: string, position: number): ChannelReference | undefined {
+  const match = matchAt(channelReference, source, position);
+  if (match === undefined) return undefined;
+  const end = position + match[0].length;
+  const text = match[1] as string;
+  const separator = text.indexOf('>');
+  if (separator < 0) return { end, channelName: text };
+  const channelName = text.slice(0, separator);
+  const rest = text.slice(separator + 1);
+  const withMessage = topicAndMessage.exec(rest);
+  if (withMessage === null) return { end, channelName, topic: rest };
+  return { end, channelName, topic: withMessage[1] as string, messageId: Number(withMessage[2]) };
+}
+
+/** Mentions and links by name start at the beginning, after white space or after an opening mark. */
+function matchAt(pattern: RegExp, source: string, position: number): RegExpExecArray | undefined {
+  const before = source[position - 1];
+  if (before !== undefined && !mayComeBefore.test(before)) return undefined;
+  pattern.lastIndex = position;
+  return pattern.exec(source) ?? undefined;
+}

@@ -1,0 +1,2 @@
+/** The chat server's number for a user or a bot. */
+export type UserId = number & { readonly brand: 'UserId' };

@@ -1,0 +1,35 @@
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+
+/** What a column of {@link rowsAsTable} holds: whole numbers up to 2^53, or text without NUL. */
+export type RowColumn = 'integer' | 'text';
+
+/**
+ * Rows as a table of a statement, however many: they travel as one parameter, so that the statement stays the same.
+ * Use it as `from ${rowsAsTable(db, 'v', { id: 'integer' }, rows)}`.
+ */
+export function rowsAsTable<Tables, Column extends string>(
+  db: Kysely<Tables>,
+  name: string,
+  columns: Readonly<Record<Column, RowColumn>>,
+  rows: readonly Readonly<Record<NoInfer<Column>, string | number>>[],
+): RawBuilder<unknown> {
+  const json = JSON.stringify(rows);
+  const names = Object.keys(columns) as Column[];
+  if (db.getExecutor().adapter instanceof PostgresAdapter) {
+    const types = names.map((column) => `"${column}" ${columns[column] === 'integer' ? 'bigint' : 'text'}`);
+    return sql`json_to_recordset(${json}::json) as ${sql.raw(`"${name}"(${types.join(', ')})`)}`;
+  }
+  const values = names.map((column) => `json_extract(value, '$.${column}') as "${column}"`);
+  return sql`(select ${sql.raw(values.join(', '))} from json_each(${json})) as ${sql.raw(`"${name}"`)}`;
+}
+
+/** Numbers as the right side of `in`, however many: one parameter, so that the statement stays the same. */
+export function amongNumbers<Tables, Id extends number>(
+  db: Kysely<Tables>,
+  numbers: readonly Id[],
+): RawBuilder<Id> {
+  const json = JSON.stringify(numbers);
+  return db.getExecutor().adapter instanceof PostgresAdapter
+    ? sql<Id>`(select value::bigint from json_array_elements_text(${json}::json))`
+    : sql<Id>`(select value from json_each(${json}))`;
+}

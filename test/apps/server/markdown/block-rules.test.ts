@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isKnownLanguage,
+  knownLanguages,
+  renderMarkdown,
+} from '../../../../apps/server/src/markdown/index.js';
+import { facts } from './facts.js';
+
+const html = (text: string) => renderMarkdown(text, facts).html;
+/** The same without the line breaks between elements, which mean nothing there. */
+const compact = (text: string) =>
+  html(text)
+    .replace(/>\n+</g, '><')
+    .replace(/\n(?=<)/g, '');
+
+describe('headings, rules and paragraphs', () => {
+  it.each([
+    ['# one', '<h1>one</h1>'],
+    ['###### six', '<h6>six</h6>'],
+    ['#no blank', '<p>#no blank</p>'],
+    ['a\n=', '<p>a<br>\n=</p>'],
+    ['a\n\n---\n\nb', '<p>a</p>\n<hr>\n<p>b</p>'],
+    [
+      '[x]\n\n[x]: https://a.example',
+      '<p>[x]</p>\n<p>[x]: <a href="https://a.example">https://a.example</a></p>',
+    ],
+  ])('%j', (text, expected) => expect(html(text)).toBe(expected));
+});
+
+describe('lists', () => {
+  it.each([
+    ['of any mark', '* a\n* b', '<ul><li>a</li><li>b</li></ul>'],
+    ['after a line of text', 'text:\n- a\n+ b', '<p>text:</p><ul><li>a</li></ul><ul><li>b</li></ul>'],
+    ['that count from another number', '3. a\n3. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
+    ['nested by two blanks', '* a\n  * b\n* c', '<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>'],
+    [
+      'nested by two blanks under numbers',
+      '1. a\n  2. b\n    3. c\n  2. d\n2. e',
+      '<ol><li>a<ol start="2"><li>b<ol start="3"><li>c</li></ol></li><li>d</li></ol></li><li>e</li></ol>',
+    ],
+    ['nested deeper than by two blanks', '- a\n      - b', '<ul><li>a<ul><li>b</li></ul></li></ul>'],
+    [
+      'that hold code, of which no blank is lost',
+      '1. a\n  ```\n  x\n    y\n  ```\n2. b',
+      '<ol><li>a<div class="codehilite"><pre><span></span><code>x\n  y</code></pre></div></li><li>b</li></ol>',
+    ],
+  ])('%s', (_case, text, expected) => expect(compact(text)).toBe(expected));
+
+  it('in code are code', () => {
+    expect(html('~~~\n1. a\n  2. b\n~~~')).toContain('<code>1. a\n  2. b\n</code>');
+  });
+});
+
+describe('quotes', () => {
+  const quote = '<blockquote>\n<p>a<br>\nb</p>\n</blockquote>';
+  it.each(['> a\n> b', '```quote\na\nb\n```', '~~~ quoted\na\nb\n~~~', '```quote\na\nb'])('%j', (text) =>
+    expect(html(text)).toBe(quote),
+  );
+
+  it('hold fences that close before them', () => {
+    expect(compact('```quote\na\n```py\nx\n```\nb\n```\nc')).toBe(
+      '<blockquote><p>a</p><div class="codehilite" data-code-language="Python"><pre><span></span><code>x</code></pre></div><p>b</p></blockquote><p>c</p>',
+    );
+  });
+});
+
+describe('spoilers', () => {
+  it.each([
+    [
+      '```spoiler Head *er*\n- a\n```\nafter',
+      '<p>Head <em>er</em></p>\n',
+      '<ul>\n<li>a</li>\n</ul>\n',
+      '\n<p>after</p>',
+    ],
+    ['~~~spoiler\ntext\n~~~', '', '<p>text</p>\n', ''],
+    ['```spoiler\n```quote\ntext\n```\n```', '', '<blockquote>\n<p>text</p>\n</blockquote>\n', ''],
+  ])('%j', (text, header, content, after) =>
+    expect(html(text)).toBe(
+      `<div class="spoiler-block"><div class="spoiler-header">\n${header}</div><div class="spoiler-content" aria-hidden="true">\n${content}</div></div>${after}`,
+    ),
+  );
+});
+
+describe('code blocks', () => {
+  const block = (attribute: string, code: string) =>
+    `<div class="codehilite"${attribute}><pre><span></span><code>${code}\n</code></pre></div>`;
+  it.each([
+    ['```\n<b> & "c"  \n\n```', block('', '&lt;b&gt; &amp; &quot;c&quot;')],
+    ['    four\n      blanks', block('', 'four\n  blanks')],
+    ['```made-Up\nx = 1\n```', block(' data-code-language="made-Up"', 'x = 1')],
+    ['```x"y\na\n```', block(' data-code-language="x"', 'a')],
+    [
+      '``` {.JS}\nreturn "x";\n```',
+      block(
+        ' data-code-language="JavaScript"',
+        '<span class="k">return</span> <span class="s">&quot;x&quot;</span>;',
+      ),
+    ],
+    ['text\n~~~\nopen', `<p>text</p>\n${block('', 'open')}`],
+    ['````\n```\n````', block('', '```')],
+    ['``` two words `` x', '<p>``` two words `` x</p>'],
+  ])('%j', (text, expected) => expect(html(text)).toBe(expected));
+
+  it('take the language of the organisation when none is named', () => {
+    const rendered = renderMarkdown('```\n1\n```\n\n    2', { ...facts, defaultCodeLanguage: 'python' });
+    expect(rendered.html.match(/data-code-language="Python"/g)).toHaveLength(1);
+    expect(rendered.codeLanguages).toEqual(['Python']);
+  });
+
+  it('have only text, and spans with the classes that clients know, which do not nest', () => {
+    const text = '```ts\nclass A extends B { /* c */ x = "a" + f(/r/); @d static y: number = null }\n```';
+    expect(html(text)).toMatch(
+      /<code>(?:[^<]|<span class="(?:k|kc|kt|nb|nc|nf|nv|py|na|bp|m|s|si|sr|c|cp|o|p)">[^<]*<\/span>)+<\/code>/,
+    );
+  });
+
+  it('are plain text where highlighting would take long', () => {
+    expect(html(`\`\`\`java\n${'$'.repeat(5_000)}\n\`\`\``)).toBe(
+      block(' data-code-language="Java"', '$'.repeat(5_000)),
+    );
+  });
+});
+
+describe('languages', () => {
+  it.each([
+    ['js', 'JavaScript'],
+    ['PY', 'Python'],
+    ['python2', 'Python 2.x'],
+    ['c++', 'C++'],
+    ['html', 'HTML'],
+    ['toml', 'TOML'],
+    ['console', 'Bash Session'],
+    ['tex', 'TeX'],
+  ])('%s is shown as %s', (word, name) => {
+    expect(renderMarkdown(`\`\`\`${word}\nx\n\`\`\``, facts).codeLanguages).toEqual([name]);
+    expect(knownLanguages).toContain(name);
+  });
+
+  it('are known by each of their names, whatever the case', () => {
+    expect(['javascript', 'JAVASCRIPT', 'js', 'Text only', 'tEx'].map(isKnownLanguage)).not.toContain(false);
+    expect(isKnownLanguage('made-up')).toBe(false);
+  });
+});
+
+describe('tables', () => {
+  it('say the alignment of their columns', () => {
+    expect(compact('| a | b | c |\n|:--|--:|---|\n| 1 | `x\\|y` |')).toBe(
+      '<table><thead><tr><th style="text-align: left;">a</th><th style="text-align: right;">b</th><th>c</th></tr></thead>' +
+        '<tbody><tr><td style="text-align: left;">1</td><td style="text-align: right;"><code>x|y</code></td><td></td></tr></tbody></table>',
+    );
+  });
+
+  it('of many cells stay as typed', () => {
+    const text = `|${'a|'.repeat(100)}\n|${'-|'.repeat(100)}\n${'a\n'.repeat(100)}`;
+    expect(html(text)).not.toContain('<table>');
+  });
+});
+
+describe('formulas between fences', () => {
+  it('stand on lines of their own, in one paragraph', () => {
+    expect(html('```math\nx\n\ny\n```')).toMatch(
+      /^<p><span class="katex-display"><span class="katex">.*<\/span>\n\n<span class="katex-display">.*<\/span><\/p>$/s,
+    );
+  });
+
+  it('stay as typed when they cannot be typeset', () => {
+    expect(html('```math\n\\nonsense<b>\n```')).toBe(
+      '<p><span class="tex-error">\\nonsense&lt;b&gt;</span></p>',
+    );
+  });
+});
+
+describe('what would cost too much stays as typed', () => {
+  it.each([
+    ['longer than a message may be', `**a** ${'x'.repeat(10_000)}`],
+    ['nested deeper than anyone reads', `${'>'.repeat(200)} **a**`],
+    ['fenced deeper than anyone reads', `${'```quote\n'.repeat(200)}**a**`],
+  ])('%s', (_case, text) => {
+    expect(html(text)).not.toMatch(/<(?!p>|\/p>|br>)/);
+    expect(html(text)).toContain('**a**');
+  });
+});

@@ -1,0 +1,37 @@
+import { type MarkdownFacts, parseLinkifier } from '../../../../apps/server/src/markdown/index.js';
+
+function linkifier(pattern: string, urlTemplate: string) {
+  const parsed = parseLinkifier(pattern, urlTemplate);
+  if (parsed === undefined) throw new TypeError(`Not a linkifier: ${pattern}`);
+  return parsed;
+}
+
+/** An organisation with a few of everything that a text can name. */
+export const facts: MarkdownFacts = {
+  realmUrl: 'https://chat.example.com',
+  users: [
+    { userId: 10, fullName: 'Ada Lovelace', isActive: true },
+    { userId: 11, fullName: 'Alan Turing', isActive: true },
+    { userId: 12, fullName: 'Alan Turing', isActive: false },
+    { userId: 13, fullName: 'Grace Hopper', isActive: false },
+    { userId: 14, fullName: '<b>"Bold"</b>', isActive: true },
+  ],
+  groups: [
+    { groupId: 3, name: 'core team', displayName: 'core team', isActive: true },
+    { groupId: 4, name: 'role:members', displayName: 'Members', isActive: true },
+    { groupId: 5, name: 'old team', displayName: 'old team', isActive: false },
+  ],
+  channels: [
+    { channelId: 9, name: 'general talk' },
+    { channelId: 8, name: 'a<b&"(c).d' },
+  ],
+  topics: [
+    { channelId: 9, topic: 'lunch', newestMessageId: 214 },
+    { channelId: 9, topic: '', newestMessageId: 215 },
+  ],
+  linkifiers: [
+    linkifier('#(?P<id>[0-9]+)', 'https://tracker.example.com/issues/{id}'),
+    linkifier('run (?P<code>\\w+)', 'javascript:{code}'),
+  ],
+  customEmoji: [{ name: 'our_logo', sourceUrl: '/user_avatars/2/emoji/logo.png' }],
+};

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import {
+  findReferences,
+  type MarkdownFacts,
+  renderMarkdown,
+} from '../../../../apps/server/src/markdown/index.js';
+import fc from '../../../support/fast-check.js';
+import { facts } from './facts.js';
+import { arbitraryText } from './nasty-texts.js';
+
+describe('the names that a text asks for', () => {
+  it('are those of its mentions and links, each once, without the wildcards', () => {
+    const text =
+      '@**Ada Lovelace** @_**Ada Lovelace** @**Alan|11** @**|12** @**all** @_**topic** @*core team* #**a** #**a>b** #**c>d@7**';
+    expect(findReferences(text)).toEqual({
+      userNames: ['Ada Lovelace'],
+      userIds: [11, 12],
+      groupNames: ['core team'],
+      channelNames: ['a', 'c'],
+      topics: [{ channelName: 'a', topic: 'b' }],
+    });
+  });
+
+  it('are found in the cells of a table, where bars are written with a backslash', () => {
+    const text = '| @**Ada Lovelace\\|10** |\n|--|\n| #**general talk>a\\|b** |';
+    expect(findReferences(text)).toMatchObject({
+      userIds: [10],
+      topics: expect.arrayContaining([{ channelName: 'general talk', topic: 'a|b' }]),
+    });
+    expect(renderMarkdown(text, facts).mentions.userIds).toEqual([10]);
+  });
+
+  it('are all that rendering looks up: with the facts of these names alone the HTML is the same as with all facts', () => {
+    fc.assert(
+      fc.property(arbitraryText, (text) => {
+        expect(renderMarkdown(text, factsOf(text)).html).toBe(renderMarkdown(text, facts).html);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+/** What a server would fetch for a text. */
+function factsOf(text: string): MarkdownFacts {
+  const names = findReferences(text);
+  const has = (list: readonly string[], name: string) =>
+    list.some((one) => one.toLowerCase() === name.toLowerCase());
+  const channels = (facts.channels ?? []).filter(({ name }) => has(names.channelNames, name));
+  return {
+    ...facts,
+    users: (facts.users ?? []).filter(
+      ({ userId, fullName }) => names.userIds.includes(userId) || has(names.userNames, fullName),
+    ),
+    groups: (facts.groups ?? []).filter(({ name }) => has(names.groupNames, name)),
+    channels,
+    topics: (facts.topics ?? []).filter(({ channelId, topic }) =>
+      names.topics.some(
+        (asked) =>
+          asked.topic.toLowerCase() === topic.toLowerCase() &&
+          has([asked.channelName], channels.find((channel) => channel.channelId === channelId)?.name ?? ''),
+      ),
+    ),
+  };
+}

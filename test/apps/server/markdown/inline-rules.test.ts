@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import {
+  emojiCode,
+  emojiCodeToNames,
+  emojiNameOf,
+  parseLinkifier,
+  renderMarkdown,
+} from '../../../../apps/server/src/markdown/index.js';
+import { facts } from './facts.js';
+
+const html = (text: string) => renderMarkdown(text, facts).html;
+/** The HTML of a text that is one paragraph, without the paragraph. */
+const inline = (text: string) => /^<p>(.*)<\/p>$/s.exec(html(text))?.[1];
+
+describe('text', () => {
+  it.each([
+    ['a\nb', 'a<br>\nb'],
+    ['**b** *i* ~~s~~', '<strong>b</strong> <em>i</em> <del>s</del>'],
+    ['***both***', '<em><strong>both</strong></em>'],
+    ['_u_ __u__ a_b_c', '_u_ __u__ a_b_c'],
+    ['`code` ``a`b``', '<code>code</code> <code>a`b</code>'],
+    ['C:\\dir ¯\\_(x)_/¯ \\*', 'C:\\dir ¯\\_(x)_/¯ \\*'],
+    ['<b>raw</b> & &lt;', '&lt;b&gt;raw&lt;/b&gt; &amp; &lt;'],
+    ['`<b>&lt;`', '<code>&lt;b&gt;&amp;lt;</code>'],
+  ])('%j', (text, expected) => expect(inline(text)).toBe(expected));
+
+  it('is nothing for an empty message, and says whether its author does something', () => {
+    expect(html('')).toBe('');
+    expect(renderMarkdown('/me waves', facts)).toMatchObject({ html: '<p>/me waves</p>', isMeMessage: true });
+    expect(renderMarkdown('/men', facts).isMeMessage).toBe(false);
+  });
+});
+
+describe('mentions', () => {
+  const ada = '<span class="user-mention" data-user-id="10">@Ada Lovelace</span>';
+  it.each([
+    ['@**Ada Lovelace**', ada],
+    ['@**ada lovelace**', ada],
+    ['@**Ada Lovelace|10**', ada],
+    ['@**|10**', ada],
+    ['@_**Ada Lovelace**', '<span class="user-mention silent" data-user-id="10">Ada Lovelace</span>'],
+    ['@**Grace Hopper**', '<span class="user-mention silent" data-user-id="13">Grace Hopper</span>'],
+    ['@**Alan Turing**', '<span class="user-mention" data-user-id="11">@Alan Turing</span>'],
+    ['@**all**', '<span class="user-mention channel-wildcard-mention" data-user-id="*">@all</span>'],
+    [
+      '@_**channel**',
+      '<span class="user-mention channel-wildcard-mention silent" data-user-id="*">channel</span>',
+    ],
+    ['@**topic**', '<span class="topic-mention">@topic</span>'],
+    ['@_**topic**', '<span class="topic-mention silent">topic</span>'],
+    ['@*core team*', '<span class="user-group-mention" data-user-group-id="3">@core team</span>'],
+    ['@_*core team*', '<span class="user-group-mention silent" data-user-group-id="3">core team</span>'],
+    ['@*old team*', '<span class="user-group-mention silent" data-user-group-id="5">old team</span>'],
+    ['@*role:members*', '<span class="user-group-mention" data-user-group-id="4">@Members</span>'],
+    ['(@**Ada Lovelace**)', `(${ada})`],
+    [
+      '@**<b>"Bold"</b>**',
+      '<span class="user-mention" data-user-id="14">@&lt;b&gt;&quot;Bold&quot;&lt;/b&gt;</span>',
+    ],
+  ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
+
+  it.each([
+    ['whose name nobody has', '@**Nobody**', '@<strong>Nobody</strong>'],
+    ['whose name and id do not fit', '@**Ada Lovelace|11**', '@<strong>Ada Lovelace|11</strong>'],
+    ['of an unknown group', '@*nobody*', '@<em>nobody</em>'],
+    ['within a word', 'x@**all**', 'x@<strong>all</strong>'],
+    ['in code', '`@**all**`', '<code>@**all**</code>'],
+  ])('stay as typed %s', (_case, text, expected) => expect(inline(text)).toBe(expected));
+
+  it('are told by kind, once each, and the silent ones apart', () => {
+    const text =
+      '@**|10** @**|10** @_**|11** @*core team* @_*role:members* @**everyone** @**topic** @**|13**';
+    expect(renderMarkdown(text, facts).mentions).toEqual({
+      userIds: [10],
+      silentUserIds: [11, 13],
+      groupIds: [3],
+      silentGroupIds: [4],
+      channelWildcard: true,
+      topicWildcard: true,
+    });
+  });
+
+  it.each(['> @**|10** @**all** @*core team*', '```quote\n- @**|10** @**all** @*core team*\n```'])(
+    'in a quote are silent: %j',
+    (text) => {
+      const { mentions } = renderMarkdown(text, facts);
+      expect(mentions).toMatchObject({ userIds: [], silentUserIds: [10], groupIds: [], silentGroupIds: [3] });
+      expect(mentions.channelWildcard).toBe(false);
+    },
+  );
+});
+
+describe('links to conversations', () => {
+  const channel = '/#narrow/channel/9-general-talk';
+  it.each([
+    ['#**general talk**', `<a class="stream" data-stream-id="9" href="${channel}">#general talk</a>`],
+    [
+      '#**general talk>lunch**',
+      `<a class="stream-topic" data-stream-id="9" href="${channel}/topic/lunch/with/214">#general talk &gt; lunch</a>`,
+    ],
+    [
+      '#**general talk>**',
+      `<a class="stream-topic" data-stream-id="9" href="${channel}/topic//with/215">#general talk &gt; <em>general chat</em></a>`,
+    ],
+    [
+      '#**general talk>new (1.5) 100%**',
+      `<a class="stream-topic" data-stream-id="9" href="${channel}/topic/new.20.281.2E5.29.20100.25">#general talk &gt; new (1.5) 100%</a>`,
+    ],
+    [
+      '#**general talk>lunch@77**',
+      `<a class="message-link" href="${channel}/topic/lunch/near/77">#general talk &gt; lunch @ 💬</a>`,
+    ],
+    [
+      '#**a<b&"(c).d**',
+      '<a class="stream" data-stream-id="8" href="/#narrow/channel/8-a.3Cb.26.22.28c.29.2Ed">#a&lt;b&amp;&quot;(c).d</a>',
+    ],
+    ['#**secret**', '#<strong>secret</strong>'],
+    ['x#**general talk**', 'x#<strong>general talk</strong>'],
+  ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
+
+  it('tell which channels and messages they lead to', () => {
+    const rendered = renderMarkdown('#**general talk>a@77** #**general talk** #**general talk>a@78**', facts);
+    expect(rendered).toMatchObject({ linkedChannelIds: [9], linkedMessageIds: [77, 78] });
+  });
+});
+
+describe('links', () => {
+  it.each([
+    ['[t](https://a.example/x)', '<a href="https://a.example/x">t</a>'],
+    ['[t](a.example)', '<a href="http://a.example">t</a>'],
+    ['[t](mailto:a@b.example)', '<a href="mailto:a@b.example">t</a>'],
+    ['[t](a@b.example)', '<a href="mailto:a@b.example">t</a>'],
+    ['[](https://a.example)', '<a href="https://a.example">https://a.example</a>'],
+    ['[t](/user_uploads/2/ab/f.txt)', '<a href="/user_uploads/2/ab/f.txt">t</a>'],
+    ['[t](#narrow/channel/9-x/topic/y)', '<a href="#narrow/channel/9-x/topic/y">t</a>'],
+    ['[t](https://chat.example.com/#narrow/channel/9-x)', '<a href="#narrow/channel/9-x">t</a>'],
+    ['https://a.example/x_y_z.', '<a href="https://a.example/x_y_z">https://a.example/x_y_z</a>.'],
+    ['see example.com, ok', 'see <a href="http://example.com">example.com</a>, ok'],
+    ['me@example.com', '<a href="mailto:me@example.com">me@example.com</a>'],
+    ['README.md x.py //a.example ftp://a.example', 'README.md x.py //a.example ftp://a.example'],
+  ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
+
+  it.each([
+    '[t](javascript:alert(1))',
+    '[t](data:text/html,x)',
+    '[t](/api/v1/x)',
+    '[t](/user_uploads/../x)',
+    '[t](/user_uploads/a/%2E%2e/x)',
+    '[t]()',
+  ])('that lead elsewhere stay as typed: %s', (text) => expect(inline(text)).toBe(text));
+
+  it('tell the uploads they lead to, by path id', () => {
+    const text =
+      '[a](/user_uploads/2/ab/c%20d.txt) https://chat.example.com/user_uploads/2/ab/e.txt?x=1 [b](user_uploads/2/ab/f.txt) https://other.example/user_uploads/2/ab/g.txt';
+    const { uploads, hasLink } = renderMarkdown(text, facts);
+    expect({ uploads, hasLink }).toEqual({
+      uploads: ['2/ab/c d.txt', '2/ab/e.txt', '2/ab/f.txt'],
+      hasLink: true,
+    });
+  });
+});
+
+describe('linkifiers', () => {
+  const issue = '<a href="https://tracker.example.com/issues/12">#12</a>';
+  it.each([
+    ['#12', issue],
+    ['(#12, #12)', `(${issue}, ${issue})`],
+    ['x#12 #12a', 'x#12 #12a'],
+    ['`#12`', '<code>#12</code>'],
+    ['[#12](https://a.example)', '<a href="https://a.example">#12</a>'],
+    ['run alert', 'run alert'],
+  ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
+
+  it.each(['(', '(?=a)', '\\1', `${'(a{1,100}){1,100}'}`])('do not take the pattern %s', (pattern) =>
+    expect(parseLinkifier(pattern, 'https://a.example/{id}')).toBeUndefined(),
+  );
+});
+
+describe('emoji', () => {
+  const smile = '<span class="emoji emoji-1f642" title="smile" role="img" aria-label="smile">:smile:</span>';
+  it.each([
+    [':smile:', smile],
+    ['🙂', smile],
+    ['x:smile:y', `x${smile}y`],
+    [
+      ':working_on_it:',
+      '<span class="emoji emoji-1f6e0" title="working on it" role="img" aria-label="working on it">:working_on_it:</span>',
+    ],
+    ['❤️', '<span class="emoji emoji-2764" title="heart" role="img" aria-label="heart">:heart:</span>'],
+    [
+      ':our_logo:',
+      '<img class="emoji" alt=":our_logo:" title="our logo" src="/user_avatars/2/emoji/logo.png">',
+    ],
+    ['12:30:45 :no_such: ↔ 1', '12:30:45 :no_such: ↔ 1'],
+    ['`:smile: 🙂`', '<code>:smile: 🙂</code>'],
+  ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
+});
+
+describe('global times', () => {
+  it.each([
+    ['2025-01-31T10:00:00+01:00', '2025-01-31T09:00:00Z'],
+    ['2025-01-31 10:00', '2025-01-31T10:00:00Z'],
+    ['2025-01-31T10:00:00.5Z', '2025-01-31T10:00:00.500Z'],
+    ['1496701800', '2017-06-05T22:30:00Z'],
+    ['Jun 5th 2017, 10:30PM', '2017-06-05T22:30:00Z'],
+    ['31 Dec 2017', '2017-12-31T00:00:00Z'],
+    ['Sun, 31 Dec 2017 12:05 am +02:00', '2017-12-30T22:05:00Z'],
+  ])('%s', (typed, instant) =>
+    expect(inline(`<time:${typed}>`)).toBe(`<time datetime="${instant}">${typed}</time>`),
+  );
+
+  it.each(['**hello**', '31 Feb 2017', '2025-13-01', '13 pm', '99999999999999', '2025-01-31T25:00', ' '])(
+    'that nobody can read say so: %s',
+    (typed) =>
+      expect(inline(`<time:${typed}>`)).toBe(
+        `<span class="timestamp-error">Invalid time format: ${typed}</span>`,
+      ),
+  );
+});
+
+describe('formulas', () => {
+  it('in a line are typeset, with their source', () => {
+    expect(inline('so $$x^2$$.')).toMatch(
+      /^so <span class="katex"><span class="katex-mathml"><math .*<annotation encoding="application\/x-tex">x\^2<\/annotation>.*<span class="base">.*<\/span>\.$/,
+    );
+  });
+
+  it('cannot link, and show the command instead', () => {
+    expect(inline('$$\\href{javascript:alert(1)}{x}$$')).not.toMatch(/<a |href=/);
+  });
+
+  it.each([
+    ['$$\\nonsense$$', '<span class="tex-error">$$\\nonsense$$</span>'],
+    ['$$🙂$$', '<span class="tex-error">$$🙂$$</span>'],
+    ['$5 $$$ $$$$ $$_$$ a$$b$$', '$5 $$$ $$$$ $$_$$ a$$b$$'],
+    ['$$a\nb$$', '$$a<br>\nb$$'],
+  ])('%j', (text, expected) => expect(inline(text)).toBe(expected));
+});
+
+describe('the names of emoji', () => {
+  it('are each of one emoji, which they name back', () => {
+    const names = Object.entries(emojiCodeToNames()).flatMap(([code, all]) =>
+      all.map((name) => ({ code, name })),
+    );
+    expect(names.length).toBeGreaterThan(1_800);
+    expect(new Set(names.map(({ name }) => name)).size).toBe(names.length);
+    expect(names.filter(({ code, name }) => emojiCode(name) !== code)).toEqual([]);
+    expect(names.filter(({ code, name }) => !/^[\w+-]+$/.test(name) || !/^[0-9a-f-]+$/.test(code))).toEqual(
+      [],
+    );
+    expect(emojiNameOf('1f431')).toBe('cat_face');
+  });
+});

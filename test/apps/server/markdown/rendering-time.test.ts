@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import {
+  contentHtmlDiff,
+  findReferences,
+  knownLanguages,
+  renderMarkdown,
+} from '../../../../apps/server/src/markdown/index.js';
+import fc from '../../../support/fast-check.js';
+import { facts } from './facts.js';
+import { arbitraryLongText, fill, pieces } from './nasty-texts.js';
+
+/** What rendering the longest message may take. */
+const limitMilliseconds = 50;
+/** What is slow in the first run, because it is compiled then or memory is tidied up, is measured again. */
+const maxRuns = 8;
+
+/** The processor time of the fastest of some runs; other processes on the machine do not count. */
+function processorMilliseconds(run: () => unknown): number {
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let count = 0; count < maxRuns && fastest > limitMilliseconds / 2; count++) {
+    const before = process.cpuUsage();
+    run();
+    const { user, system } = process.cpuUsage(before);
+    fastest = Math.min(fastest, (user + system) / 1_000);
+  }
+  return fastest;
+}
+
+function slow(texts: readonly string[]): { start: string; milliseconds: number }[] {
+  return texts
+    .map((text) => ({
+      start: JSON.stringify(text.slice(0, 60)),
+      milliseconds: processorMilliseconds(() => renderMarkdown(text, facts)),
+    }))
+    .filter(({ milliseconds }) => milliseconds > limitMilliseconds);
+}
+
+describe('a message of 10,000 code points is rendered in time', () => {
+  it('whatever one piece of syntax it repeats, alone, in lines and in cells', () => {
+    const texts = pieces.flatMap((piece) => [
+      fill('', piece),
+      fill('a ', piece),
+      fill('', `${piece.repeat(40).slice(0, 80)}\n`),
+      fill('|a|b|\n|-|-|\n', `|${piece.replaceAll('\n', ' ').repeat(20).slice(0, 60)}|\n`),
+      fill('', piece).slice(0, 5_000) + [...fill('', piece).slice(0, 5_000)].reverse().join(''),
+    ]);
+    expect(slow(texts)).toEqual([]);
+  });
+
+  it('whatever pieces it is made of', () => {
+    fc.assert(
+      fc.property(arbitraryLongText, (text) => {
+        expect(slow([text])).toEqual([]);
+        expect(processorMilliseconds(() => findReferences(text))).toBeLessThan(limitMilliseconds);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('however wide or long its tables are', () => {
+    const tables = [3, 20, 50, 99, 500, 1_500].map((columns) =>
+      fill(`|${'a|'.repeat(columns)}\n|${'-|'.repeat(columns)}\n`, 'a\n'),
+    );
+    expect(slow(tables)).toEqual([]);
+  });
+
+  it('with code in any language', () => {
+    const words = ['begin ', '"', '(', `${'a'.repeat(150)} `, `${'('.repeat(150)}\n`];
+    // Names of several words cannot stand after a fence.
+    const texts = knownLanguages
+      .filter((language) => !language.includes(' '))
+      .flatMap((language) =>
+        words.flatMap((word) =>
+          [1_490, 2_990].map(
+            (length) => `\`\`\`${language}\n${word.repeat(length).slice(0, length)}\n\`\`\``,
+          ),
+        ),
+      );
+    expect(slow(texts)).toEqual([]);
+  });
+
+  it('with formulas, which may nest, repeat themselves and define each other', () => {
+    const tex = [
+      'x^2',
+      '\\frac12',
+      '\\sqrt2',
+      '{',
+      '\\left(',
+      '\\tiny',
+      '\\bf x',
+      '\\def\\a{\\a\\a}\\a',
+      '\\def\\a#1{#1#1}\\a{',
+      'é',
+      '\\bmod',
+      '&',
+      '\\\\',
+      '\\begin{matrix}a&b\\end{matrix}',
+      '\\overline{',
+      "'",
+    ];
+    const texts = tex.flatMap((piece) => [
+      `\`\`\`math\n${piece.repeat(Math.floor(990 / piece.length))}\n\`\`\``,
+      fill('```math\n', piece),
+      fill('', `$$${piece}$$ `),
+    ]);
+    expect(slow(texts)).toEqual([]);
+  });
+
+  it('and its HTML is never longer than a million characters', () => {
+    const texts = ['$$é$$ ', ':smile:', '🙂', '@**all** ', '#12 ', 'a.co ', '*a*', '`a`', '> ', '- '];
+    for (const text of texts)
+      expect(renderMarkdown(fill('', text), facts).html.length).toBeLessThanOrEqual(1_000_000);
+  });
+});
+
+describe('the difference between two long messages', () => {
+  it('is found in time', () => {
+    const html = (text: string) => renderMarkdown(text, facts).html;
+    const words = Array.from({ length: 2_000 }, (_, index) => `w${(index * 7_919) % 2_003}`);
+    const pairs = [
+      [words.join(' '), words.toReversed().join(' ')],
+      [fill('', 'a b '), fill('', 'b c ')],
+      [fill('', '*a* '), fill('', '**a** ')],
+      [fill('', ':smile: '), fill('', ':tada: ')],
+      [fill('', '<'), fill('', '- a\n')],
+    ].map(([before = '', after = '']) => [html(before), html(after)] as const);
+    const times = pairs.map(([before, after]) => processorMilliseconds(() => contentHtmlDiff(before, after)));
+    expect(Math.max(...times)).toBeLessThan(250);
+  });
+});

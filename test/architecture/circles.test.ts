@@ -1,0 +1,123 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { importsOf, root, sourceFiles } from './source-files.js';
+
+/** What leads to what, by name. */
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+const units = ['packages', 'apps'].flatMap((parent) =>
+  readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
+);
+
+/** Which file of a unit imports which, by their paths below its `src`. */
+function fileGraph(unit: string): Graph {
+  const source = join(root, unit, 'src');
+  return new Map(
+    sourceFiles(source).map((file) => [
+      relative(source, file),
+      importsOf(file)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => join(file, '..', specifier).replace(/\.js$/, ''))
+        .flatMap((path) => ['.ts', '.tsx'].map((ending) => path + ending).filter(existsSync))
+        .map((path) => relative(source, path)),
+    ]),
+  );
+}
+
+/**
+ * The same for the folders that lie side by side in `parent`, each with everything below it. A file beside them may
+ * use them and be used by them: it is what puts them together, or what they share.
+ */
+function folderGraph(files: Graph, parent: string): Graph {
+  const folderOf = (file: string): string | undefined => {
+    const inside = relative(parent, file).split(sep);
+    return inside[0] === '..' || inside.length < 2 ? undefined : inside[0];
+  };
+  const folders = new Map<string, Set<string>>();
+  for (const [file, imports] of files) {
+    const from = folderOf(file);
+    if (from === undefined) continue;
+    const known = folders.get(from) ?? new Set();
+    folders.set(from, known);
+    for (const folder of imports.map(folderOf)) {
+      if (folder !== undefined && folder !== from) known.add(folder);
+    }
+  }
+  return new Map([...folders].map(([folder, to]) => [folder, [...to]]));
+}
+
+/** One way that leads back to where it began, such as `a > b > a`; `undefined` when there is none. */
+function findCircle(graph: Graph): string | undefined {
+  const settled = new Set<string>();
+  const follow = (name: string, way: readonly string[]): string | undefined => {
+    const begin = way.indexOf(name);
+    if (begin >= 0) return [...way.slice(begin), name].join(' > ');
+    if (settled.has(name)) return undefined;
+    for (const next of graph.get(name) ?? []) {
+      const circle = follow(next, [...way, name]);
+      if (circle !== undefined) return circle;
+    }
+    settled.add(name);
+    return undefined;
+  };
+  for (const name of graph.keys()) {
+    const circle = follow(name, []);
+    if (circle !== undefined) return circle;
+  }
+  return undefined;
+}
+
+describe.each(units)('the imports within %s', (unit) => {
+  const files = fileGraph(unit);
+
+  it('lead out of it only by the names of packages', () => {
+    expect([...files.values()].flat().filter((file) => file.startsWith('..'))).toEqual([]);
+  });
+
+  it('lead from no file back to itself', () => {
+    expect(files.size).toBeGreaterThan(0);
+    expect(findCircle(files)).toBeUndefined();
+  });
+
+  it('lead from no folder back to itself', () => {
+    const parents = new Set(
+      [...files.keys()].flatMap((file) => {
+        const names = file.split(sep).slice(0, -1);
+        return names.map((_, depth) => names.slice(0, depth).join(sep));
+      }),
+    );
+    const circles = [...parents].flatMap((parent) => {
+      const circle = findCircle(folderGraph(files, parent));
+      return circle === undefined ? [] : [`${parent || 'src'}: ${circle}`];
+    });
+    expect(circles).toEqual([]);
+  });
+});
+
+describe('a circle', () => {
+  it('of files is named, whoever leads to it', () => {
+    const graph = new Map([
+      ['main.ts', ['a.ts']],
+      ['a.ts', ['b.ts', 'c.ts']],
+      ['b.ts', []],
+      ['c.ts', ['d.ts']],
+      ['d.ts', ['a.ts']],
+    ]);
+    expect(findCircle(graph)).toBe('a.ts > c.ts > d.ts > a.ts');
+    expect(findCircle(new Map([...graph, ['d.ts', ['b.ts']]]))).toBeUndefined();
+  });
+
+  it('of folders is named where no file is part of one', () => {
+    const graph = new Map([
+      ['rooms/a/one.ts', ['rooms/b/inner/two.ts']],
+      ['rooms/b/inner/two.ts', ['rooms/shared.ts']],
+      ['rooms/b/three.ts', ['rooms/a/four.ts']],
+      ['rooms/a/four.ts', []],
+      ['rooms/shared.ts', []],
+    ]);
+    expect(findCircle(graph)).toBeUndefined();
+    expect(findCircle(folderGraph(graph, 'rooms'))).toBe('a > b > a');
+    expect(findCircle(folderGraph(graph, ''))).toBeUndefined();
+  });
+});

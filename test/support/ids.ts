@@ -1,0 +1,7 @@
+import type { RelayDeviceId, UserId } from '@waxwing/protocol';
+import type { RealmId } from '../../apps/relay/src/servers/server-tables.js';
+
+/** Numbers that a test made up, as the ids that it takes them for. */
+export const userId = (number: number): UserId => number as UserId;
+export const relayDeviceId = (number: number): RelayDeviceId => number as RelayDeviceId;
+export const realmId = (number: number): RealmId => number as RealmId;
