@@ -1,6 +1,6 @@
 import type { JsonObject, UserId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
-import type { ServerEvent } from '../event-queues/publish-events.js';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { type GroupSettingValue, writeValue } from '../permissions/group-setting-value.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import { storePermission } from '../permissions/permission-store.js';
@@ -66,7 +66,7 @@ interface ChangedGroup {
 }
 
 /** What is told of a change, and for which clients alone. */
-type ToldOfGroup = Pick<ServerEvent, 'event' | 'onlyFor'>;
+type ToldOfGroup = Pick<PublishedEvent, 'event' | 'onlyFor'>;
 
 const capability = 'include_deactivated_groups';
 

@@ -54,7 +54,7 @@ export const realmPermissions = {
   can_delete_any_message_group: { ...administrators, since: 281 },
   can_delete_own_message_group: { ...everyone, since: 291 },
   can_invite_users_group: { ...membersAtMost, since: 321 },
-  can_manage_all_groups: { default: 'role:owners', allowsNobody: false, allowsEveryone: false, since: 305 },
+  can_manage_all_groups: { default: 'role:owners', allowsNobody: false, allowsEveryone: false, since: 299 },
   can_manage_billing_group: {
     default: 'role:administrators',
     allowsNobody: false,
