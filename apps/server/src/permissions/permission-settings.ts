@@ -102,6 +102,7 @@ const channelPermissions = {
     allowsEveryone: false,
     since: 325,
   },
+  can_create_topic_group: { ...everyone, since: 441 },
   can_delete_any_message_group: { ...nobodyYet, since: 407 },
   can_delete_own_message_group: { ...nobodyYet, since: 407 },
   can_move_messages_out_of_channel_group: { ...nobodyYet, since: 396 },
