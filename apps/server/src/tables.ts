@@ -8,7 +8,7 @@ import {
   type EventQueueTables,
   shareEventTexts,
 } from './event-queues/event-queue-tables.js';
-import { addRoleGroups } from './groups/add-role-groups.js';
+import { addRoleGroups, rowsOfRoleGroups } from './groups/add-role-groups.js';
 import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
@@ -29,6 +29,7 @@ export type ServerTransaction = WriteTransaction<ServerTables>;
 /** The folders share one list of steps: databases remember them under these names. */
 const ownMigrations: MigrationSet = {
   unit: 'server',
+  rowsOfNewDatabase: rowsOfRoleGroups,
   migrations: {
     '0001-realm-users-event-queues': {
       async up(db) {

@@ -5,6 +5,13 @@ import { roleGroups } from '../permissions/role-groups.js';
 import type { GroupTables } from './group-tables.js';
 import { settleRoleGroups } from './settle-role-groups.js';
 
+/** What {@link addRoleGroups} puts into a database without users; the last table is the one that the others refer to. */
+export const rowsOfRoleGroups = {
+  permissions: roleGroups.length * Object.keys(groupPermissions).length,
+  user_group_subgroups: roleGroups.filter(({ subgroup }) => subgroup !== undefined).length,
+  user_groups: roleGroups.length,
+};
+
 /** Makes the groups by role, with the users who are there already; nobody may do anything with them. */
 export async function addRoleGroups(db: Transaction<GroupTables & PermissionTables>): Promise<void> {
   const ids = new Map<string, number>();
