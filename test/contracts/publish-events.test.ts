@@ -26,7 +26,7 @@ eachBackend((backend) => {
       for (const number of numbers) {
         await insertQueue(
           db,
-          { queueId: `${number} ${eventTypes ?? ''}`, userId: userId(number), eventTypes },
+          { queueId: `${number} ${eventTypes ?? ''}`, userId: userId(number), eventTypes, capabilities: [] },
           now,
         );
       }

@@ -74,7 +74,8 @@ async function assemble(
   const queueListeners = await QueueListeners.open(database.signals);
   closers.push(async () => queueListeners.close());
   const realm = await readRealm(database, configuration.realm, clock());
-  const foundation = { clock, random, log, metrics, database, queueListeners, realm };
+  const publish = createPublisher(queueListeners, clock);
+  const foundation = { clock, random, log, metrics, database, queueListeners, realm, publish };
   const serverPush = await mountServerPush(foundation, { configuration, relay, timings });
   closers.push(() => serverPush.close());
   const { longPollTimeoutSeconds = defaultLongPollTimeoutSeconds } = timings;
@@ -91,13 +92,14 @@ async function assemble(
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
-  scheduleServerJobs({ database, clock, metrics });
+  scheduleServerJobs({ database, clock, metrics, publish });
   metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
 }
 
-interface Foundation extends Pick<ServerContext, 'clock' | 'log' | 'database' | 'queueListeners' | 'realm'> {
+interface Foundation
+  extends Pick<ServerContext, 'clock' | 'log' | 'database' | 'queueListeners' | 'realm' | 'publish'> {
   readonly random: () => number;
   readonly metrics: Metrics;
 }
@@ -112,16 +114,19 @@ async function mountServerPush(
   foundation: Foundation,
   { configuration: { registrationsPerHour }, relay, timings: { relayTimeoutMilliseconds } }: Mounting,
 ): Promise<ServerPush> {
-  const { queueListeners, clock, database, log } = foundation;
+  const { database, log } = foundation;
   const { sodium, nativeUnavailableReason } = await loadFastestSodium();
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
   return createServerPush({
     ...foundation,
     authenticate: async (head) => {
       const user = await authenticateUser(database, head);
-      return { userId: user.id, isBot: user.isBot, hold: (transaction) => holdUser(transaction, user) };
+      return {
+        userId: user.id,
+        isBot: user.isBot,
+        hold: async (transaction) => void (await holdUser(transaction, user)),
+      };
     },
-    publish: createPublisher(queueListeners, clock),
     relay,
     registrationsPerHour,
     sodium,

@@ -8,6 +8,16 @@ import {
 import type { ServerContext } from './context.js';
 import { deleteEventQueue } from './event-queues/delete-event-queue.js';
 import { getEvents } from './event-queues/get-events.js';
+import { createUserGroup } from './groups/create-user-group.js';
+import { deactivateUserGroup } from './groups/deactivate-user-group.js';
+import { getGroupMembers } from './groups/get-group-members.js';
+import { getGroupMembership } from './groups/get-group-membership.js';
+import { getSubgroups } from './groups/get-subgroups.js';
+import { listUserGroups } from './groups/list-user-groups.js';
+import { updateGroupMembers } from './groups/update-group-members.js';
+import { updateSubgroups } from './groups/update-subgroups.js';
+import { updateUserGroup } from './groups/update-user-group.js';
+import { updateRealm } from './realm/update-realm.js';
 import { registerEventQueue } from './register/register-event-queue.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
@@ -15,6 +25,16 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   registerEventQueue,
   getEvents,
   deleteEventQueue,
+  listUserGroups,
+  createUserGroup,
+  updateUserGroup,
+  deactivateUserGroup,
+  getGroupMembers,
+  getGroupMembership,
+  updateGroupMembers,
+  getSubgroups,
+  updateSubgroups,
+  updateRealm,
 ];
 
 /** Every operation of the server. */

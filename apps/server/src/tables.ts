@@ -1,16 +1,27 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
+import type { Transaction } from 'kysely';
 import {
+  addClientCapabilities,
   createEventQueues,
   type EventQueueTables,
   shareEventTexts,
 } from './event-queues/event-queue-tables.js';
-import { createRealm, type RealmTables } from './realm/realm-tables.js';
+import { addRoleGroups, rowsOfRoleGroups } from './groups/add-role-groups.js';
+import { createGroups, type GroupTables } from './groups/group-tables.js';
+import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
+import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
 import { createUsers, type UserTables } from './users/user-tables.js';
 
 /** The tables of all folders, and those of the server's half of push. Instants in Unix milliseconds. */
-export interface ServerTables extends RealmTables, UserTables, EventQueueTables, ServerPushTables {}
+export interface ServerTables
+  extends RealmTables,
+    UserTables,
+    GroupTables,
+    PermissionTables,
+    EventQueueTables,
+    ServerPushTables {}
 
 export type ServerDatabase = DatabaseWithJobs<ServerTables>;
 export type ServerTransaction = WriteTransaction<ServerTables>;
@@ -18,6 +29,7 @@ export type ServerTransaction = WriteTransaction<ServerTables>;
 /** The folders share one list of steps: databases remember them under these names. */
 const ownMigrations: MigrationSet = {
   unit: 'server',
+  rowsOfNewDatabase: rowsOfRoleGroups,
   migrations: {
     '0001-realm-users-event-queues': {
       async up(db) {
@@ -27,6 +39,16 @@ const ownMigrations: MigrationSet = {
       },
     },
     '0002-event-texts': { up: shareEventTexts },
+    '0003-groups-and-settings': {
+      async up(db) {
+        await createGroups(db);
+        await createPermissions(db);
+        await createRealmSettings(db);
+        await addClientCapabilities(db);
+        // A migration is given a database of which its types know nothing.
+        await addRoleGroups(db as Transaction<ServerTables>);
+      },
+    },
   },
 };
 

@@ -15,6 +15,7 @@ export const errorCodes = Object.freeze({
   BAD_REQUEST: { httpStatus: 400, message: 'Bad request', remedy: 'fix-request' },
   REQUEST_VARIABLE_MISSING: { httpStatus: 400, message: 'Missing argument', remedy: 'fix-request' },
   REQUEST_CONFUSING_VAR: { httpStatus: 400, message: 'Conflicting arguments', remedy: 'fix-request' },
+  REQUEST_VARIABLE_INVALID: { httpStatus: 400, message: 'Invalid argument', remedy: 'fix-request' },
   UNAUTHORIZED: { httpStatus: 401, message: 'Missing or invalid credentials', remedy: 'fix-request' },
   INVALID_API_KEY: { httpStatus: 401, message: 'Invalid API key', remedy: 'ask-admin' },
   NOT_FOUND: { httpStatus: 404, message: 'No such operation', remedy: 'fix-request' },
@@ -67,6 +68,18 @@ export const errorCodes = Object.freeze({
   },
 
   BAD_EVENT_QUEUE_ID: { httpStatus: 400, message: 'Bad event queue ID', remedy: 'retry-fresh' },
+  UNAUTHORIZED_PRINCIPAL: { httpStatus: 400, message: 'Insufficient permission', remedy: 'ask-admin' },
+  EXPECTATION_MISMATCH: {
+    httpStatus: 400,
+    message: 'What was to be changed is not as expected',
+    remedy: 'retry-fresh',
+  },
+  SYSTEM_GROUP_REQUIRED: { httpStatus: 400, message: 'Only a role group is allowed', remedy: 'fix-request' },
+  CANNOT_DEACTIVATE_GROUP_IN_USE: {
+    httpStatus: 400,
+    message: 'Cannot deactivate user group in use',
+    remedy: 'fix-request',
+  },
 } as const satisfies Record<string, ErrorCodeRow>);
 
 /** A code of the table. */

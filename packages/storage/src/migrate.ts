@@ -7,6 +7,11 @@ export interface MigrationSet {
   /** Names the table that remembers what was run. */
   readonly unit: string;
   readonly migrations: Readonly<Record<string, Pick<Migration, 'up'>>>;
+  /**
+   * The tables in which a new database has rows, and how many, which an import replaces by its own; in an order in which
+   * they can be emptied.
+   */
+  readonly rowsOfNewDatabase?: Readonly<Record<string, number>>;
 }
 
 /** What has been run of one unit, in order, and what is still to come. */

@@ -27,9 +27,11 @@ export async function authenticateUser(database: ServerDatabase, head: RequestHe
 }
 
 /**
- * Keeps a user as it was when it was authenticated until the transaction ends.
+ * Keeps a user as it is until the transaction ends; its role may be another one than when it was authenticated.
  * @throws ProtocolError INVALID_API_KEY when it was removed, or given another key, since.
  */
-export async function holdUser(transaction: ServerTransaction, user: KnownUser): Promise<void> {
-  if (!(await lockUser(transaction, user))) throw new ProtocolError('INVALID_API_KEY');
+export async function holdUser(transaction: ServerTransaction, user: KnownUser): Promise<KnownUser> {
+  const held = await lockUser(transaction, user);
+  if (held === undefined) throw new ProtocolError('INVALID_API_KEY');
+  return held;
 }

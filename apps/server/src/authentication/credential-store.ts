@@ -37,20 +37,23 @@ export async function findCredential(
   };
 }
 
-/** Whether a user is active and has its key still; what would change that waits for the end of the transaction then. */
+/**
+ * A user as it is now, if it is active and has its key still; what would change that, or its role, waits for the end of
+ * the transaction then.
+ */
 export async function lockUser(
   { db }: ServerTransaction,
   { id, apiKeyHash }: Pick<KnownUser, 'id' | 'apiKeyHash'>,
-): Promise<boolean> {
+): Promise<KnownUser | undefined> {
   const row = await db
     .selectFrom('users')
-    .select('id')
+    .select(['role', 'is_bot'])
     .where('id', '=', id)
     .where('api_key_hash', '=', apiKeyHash)
     .where('is_active', '=', 1)
     .modifyEnd(keepingRows(db))
     .executeTakeFirst();
-  return row !== undefined;
+  return row && { id, role: row.role as Role, isBot: row.is_bot === 1, apiKeyHash };
 }
 
 /** Replaces what a user's API key is checked against. */

@@ -3,6 +3,7 @@ import { type JsonObject, parseJson } from '@waxwing/protocol';
 import { nobodyElseHolds } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
+import type { ClientCapability } from './client-capabilities.js';
 
 type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;
@@ -43,6 +44,7 @@ export async function insertQueue(
     readonly queueId: string;
     readonly userId: UserId;
     readonly eventTypes: readonly string[] | undefined;
+    readonly capabilities: readonly ClientCapability[];
   },
   now: number,
 ): Promise<string[]> {
@@ -68,6 +70,7 @@ export async function insertQueue(
       queue_id: queue.queueId,
       user_id: queue.userId,
       event_types: queue.eventTypes === undefined ? null : JSON.stringify(queue.eventTypes),
+      client_capabilities: queue.capabilities.length === 0 ? null : JSON.stringify(queue.capabilities),
       last_event_id: -1,
       acknowledged_event_id: -1,
       last_used_at: now,

@@ -9,6 +9,8 @@ export interface EventQueueTables {
     user_id: UserId;
     /** JSON array; null means all types. */
     event_types: string | null;
+    /** JSON array of what its client can do; null means none of it. */
+    client_capabilities: string | null;
     /** Id of the newest event, -1 before the first. */
     last_event_id: number;
     acknowledged_event_id: number;
@@ -72,4 +74,9 @@ export async function shareEventTexts(db: Kysely<unknown>): Promise<void> {
     select events.queue_id, events.event_id, event_texts.id
     from events join event_texts on event_texts.event = events.event`.execute(db);
   await db.schema.dropTable('events').execute();
+}
+
+/** Keeps with each queue what its client can do. */
+export async function addClientCapabilities(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('event_queues').addColumn('client_capabilities', text).execute();
 }

@@ -1,13 +1,26 @@
 import { stringifyJson, type UserId } from '@waxwing/protocol';
-import type { AddressedEvent, PublishEvents } from '@waxwing/server-push';
+import type { AddressedEvent } from '@waxwing/server-push';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
+import { type ClientCapability, hasCapability } from './client-capabilities.js';
 import { type EventQueueRow, maximumEventsPerQueue, queueLifetimeMilliseconds } from './event-queue-store.js';
 import type { QueueListeners } from './queue-listeners.js';
 
 type Db = Kysely<ServerTables>;
+
+/** An event, and whom it is for. */
+export interface PublishedEvent extends AddressedEvent {
+  /** Only for queues of clients that have said, or have not said, that they can do this. */
+  readonly onlyFor?: { readonly capability: ClientCapability; readonly isHeld: boolean };
+}
+
+/** Tells audiences of events, within the transaction of what they tell of. */
+export type ServerPublish = (
+  transaction: ServerTransaction,
+  events: readonly PublishedEvent[],
+) => Promise<void>;
 
 /** An event that goes into a queue, under the id that it has there. */
 interface QueuedEvent {
@@ -21,8 +34,8 @@ interface QueuedEvent {
  * for all that was published in it at once: in a number of statements that does not grow with events, users or queues,
  * and with the queues locked in one order, after everything else, so that no two transactions wait for each other.
  */
-export function createPublisher(listeners: QueueListeners, clock: Clock): PublishEvents<ServerTables> {
-  const published = new WeakMap<ServerTransaction, AddressedEvent[]>();
+export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock: Clock): ServerPublish {
+  const published = new WeakMap<ServerTransaction, PublishedEvent[]>();
   return async (transaction, events) => {
     const known = published.get(transaction);
     if (known !== undefined) {
@@ -41,7 +54,7 @@ export function createPublisher(listeners: QueueListeners, clock: Clock): Publis
 
 async function fillQueues(
   db: Db,
-  events: readonly AddressedEvent[],
+  events: readonly PublishedEvent[],
   now: number,
 ): Promise<{ readonly queued: readonly QueuedEvent[]; readonly overfull: readonly string[] }> {
   const audience = [...new Set(events.flatMap(({ audience: userIds }) => userIds))];
@@ -76,10 +89,12 @@ function lockQueues(db: Db, userIds: readonly UserId[], now: number): Promise<Ev
 }
 
 function wants(
-  { user_id: userId, event_types: types }: EventQueueRow,
-  { audience, event }: AddressedEvent,
+  { user_id: userId, event_types: types, client_capabilities: capabilities }: EventQueueRow,
+  { audience, event, onlyFor }: PublishedEvent,
 ): boolean {
   if (!audience.includes(userId)) return false;
+  if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)
+    return false;
   return types === null || (JSON.parse(types) as unknown[]).includes(event.type);
 }
 

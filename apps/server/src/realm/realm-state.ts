@@ -1,8 +1,45 @@
+import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { initialState } from '../event-queues/initial-state.js';
+import {
+  type GroupSettingValue,
+  groupSettingAnswer,
+  writeValue,
+} from '../permissions/group-setting-value.js';
+import {
+  type PermissionName,
+  permissionConfiguration,
+  permissionNames,
+  supportedPermissionSettings,
+} from '../permissions/permission-settings.js';
+import { readPermissions, roleGroupIds } from '../permissions/permission-store.js';
+import { wholeRealm } from '../permissions/permission-tables.js';
+import type { ServerTables } from '../tables.js';
 import { realmLimits } from './realm-limits.js';
+import { mirrorShapes, mirrorsOf } from './realm-mirrors.js';
+import { readRealmSettings } from './realm-setting-store.js';
+import { type RealmSettingName, realmSettings } from './realm-settings.js';
 
-/** What is known of the organisation itself. */
+type SettingFields = {
+  [Name in RealmSettingName as `realm_${Name}`]: (typeof realmSettings)[Name]['answer'];
+};
+type PermissionFields = Record<`realm_${PermissionName<'realm'>}`, typeof groupSettingAnswer>;
+type MirrorFields = {
+  [Name in keyof typeof mirrorShapes as `realm_${Name}`]: (typeof mirrorShapes)[Name];
+};
+
+const settingFields = prefixed(
+  Object.entries(realmSettings).map(([name, { answer }]) => [name, answer]),
+) as SettingFields;
+const permissionFields = prefixed(
+  permissionNames('realm').map((name) => [name, groupSettingAnswer]),
+) as PermissionFields;
+const mirrorFields = prefixed(Object.entries(mirrorShapes)) as MirrorFields;
+type Fields = z.input<z.ZodObject<SettingFields & PermissionFields & MirrorFields>>;
+
+const configurations = z.record(z.string(), permissionConfiguration);
+
+/** What is known of the organisation itself: its settings and permissions too. */
 export const realmState = initialState({
   eventType: 'realm',
   shape: z.object({
@@ -14,11 +51,35 @@ export const realmState = initialState({
     max_stream_name_length: z.number().int(),
     max_stream_description_length: z.number().int(),
     realm_empty_topic_display_name: z.string(),
+    ...settingFields,
+    ...permissionFields,
+    ...mirrorFields,
+    server_supported_permission_settings: z.object({
+      realm: configurations,
+      stream: configurations,
+      group: configurations,
+    }),
   }),
-  fetch: async ({ realm: { name, url, uuid } }) => ({
+  fetch: async ({ database: { db }, realm: { name, url, uuid } }) => ({
     realm_uuid: uuid,
     realm_name: name,
     realm_url: url,
     ...realmLimits,
+    ...(await readFields(db)),
+    server_supported_permission_settings: supportedPermissionSettings(),
   }),
 });
+
+async function readFields(db: Kysely<ServerTables>): Promise<Fields> {
+  const settings = await readRealmSettings(db);
+  const permissions = (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm);
+  const mirrors = mirrorsOf({ ...settings, ...permissions }, await roleGroupIds(db));
+  const values = Object.entries<GroupSettingValue>(permissions).map(
+    ([name, value]) => [name, writeValue(value)] as const,
+  );
+  return prefixed([...Object.entries(settings), ...values, ...Object.entries(mirrors)]) as Fields;
+}
+
+function prefixed(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  return Object.fromEntries(entries.map(([name, value]) => [`realm_${name}`, value]));
+}

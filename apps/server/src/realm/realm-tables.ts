@@ -9,6 +9,12 @@ export interface RealmTables {
     uuid: string;
     created_at: number;
   };
+  /** What is not the setting's default. */
+  realm_settings: {
+    name: string;
+    /** JSON. */
+    value: string;
+  };
 }
 
 const { integer, text } = columnTypes;
@@ -19,5 +25,13 @@ export async function createRealm(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', integer, (column) => column.primaryKey())
     .addColumn('uuid', text, (column) => column.notNull())
     .addColumn('created_at', integer, (column) => column.notNull())
+    .execute();
+}
+
+export async function createRealmSettings(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('realm_settings')
+    .addColumn('name', text, (column) => column.primaryKey())
+    .addColumn('value', text, (column) => column.notNull())
     .execute();
 }

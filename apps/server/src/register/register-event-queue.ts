@@ -5,7 +5,9 @@ import { z } from 'zod';
 import { holdUser, user } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
+import { clientCapabilitiesShape } from '../event-queues/client-capabilities.js';
 import { insertQueue } from '../event-queues/event-queue-store.js';
+import type { AskingClient } from '../event-queues/initial-state.js';
 import { featureLevel } from '../realm/realm-limits.js';
 import { initialStates } from './initial-states.js';
 
@@ -30,6 +32,7 @@ export const registerEventQueue = operation({
   parameters: z.object({
     event_types: optionalJsonParameter(eventTypes),
     fetch_event_types: optionalJsonParameter(eventTypes),
+    client_capabilities: optionalJsonParameter(clientCapabilitiesShape),
   }),
   answer: z.object({
     queue_id: z.string(),
@@ -42,29 +45,36 @@ export const registerEventQueue = operation({
   codes: [],
   async handle(context: ServerContext, { actor, parameters }) {
     const { event_types: types, fetch_event_types: fetched = types } = parameters;
-    const queueId = await makeQueue(context, actor, types);
+    const { client_capabilities: capabilities = [] } = parameters;
+    const queueId = await makeQueue(context, actor, { types, capabilities });
     return {
       queue_id: queueId,
       last_event_id: -1,
       zulip_feature_level: featureLevel,
       user_id: actor.id,
       event_queue_longpoll_timeout_seconds: longPollPatienceSeconds,
-      ...(await fetchStates(context, actor, fetched)),
+      ...(await fetchStates(context, actor, { types: fetched, capabilities })),
     };
   },
 });
 
+interface Asked extends AskingClient {
+  /** All where nothing is said. */
+  readonly types: readonly string[] | undefined;
+}
+
 async function makeQueue(
   { clock, database, queueListeners }: ServerContext,
   actor: KnownUser,
-  types: readonly string[] | undefined,
+  { types, capabilities }: Asked,
 ): Promise<string> {
   const queueId = randomUUID();
   const now = clock();
   const { id: userId } = actor;
   await database.write(async (transaction) => {
     await holdUser(transaction, actor);
-    const surplus = await insertQueue(transaction.db, { queueId, userId, eventTypes: types }, now);
+    const queue = { queueId, userId, eventTypes: types, capabilities };
+    const surplus = await insertQueue(transaction.db, queue, now);
     for (const gone of surplus) await queueListeners.notify(transaction, gone);
   });
   return queueId;
@@ -73,9 +83,9 @@ async function makeQueue(
 async function fetchStates(
   context: ServerContext,
   actor: KnownUser,
-  types: readonly string[] | undefined,
+  { types, capabilities }: Asked,
 ): Promise<JsonObject> {
   const wanted = initialStates.filter(({ eventType }) => types?.includes(eventType) ?? true);
-  const parts = await Promise.all(wanted.map((state) => state.fetch(context, actor)));
+  const parts = await Promise.all(wanted.map((state) => state.fetch(context, actor, { capabilities })));
   return Object.assign({}, ...parts) as JsonObject;
 }

@@ -5,7 +5,9 @@ import { generateCredential, hashCredential, type Secret } from '@waxwing/servic
 import type { Clock } from '@waxwing/service/lifecycle';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
+import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import type { Role } from '../permissions/roles.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerDatabase } from '../tables.js';
 import { deactivateUser, findUser, insertUser, listUsers, type User } from './user-store.js';
 
@@ -48,7 +50,13 @@ export async function addUser(
   const user = { email, fullName, role, isBot, botOwnerId: owner?.id };
   const apiKeyHash = hashCredential(apiKey.reveal());
   const now = clock();
-  const id = await database.write(({ db }) => insertUser(db, { ...user, apiKeyHash }, now));
+  const id = await database.write(async ({ db }) => {
+    const id = await insertUser(db, { ...user, apiKeyHash }, now);
+    if (id === undefined) return undefined;
+    const { waiting_period_threshold: waitingPeriodDays } = await readRealmSettings(db);
+    await settleRoleGroups(db, { userIds: [id], waitingPeriodDays, now });
+    return id;
+  });
   if (id === undefined) {
     throw new CommandError(
       `There is a user with the address ${email} already: rotate its key, or remove it first.`,

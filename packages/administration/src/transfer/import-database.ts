@@ -33,7 +33,7 @@ export async function importDatabase<Tables>(
     const db = transaction as unknown as Kysely<unknown>;
     const tables = await readTables(db, bookkeepingTables(sets));
     await refuseOtherVersion(await nextLine(lines), await namesOfMigrations(db, sets));
-    await refuseFilled(db, tables);
+    await emptyNewDatabase(db, tables, Object.assign({}, ...sets.map((set) => set.rowsOfNewDatabase)));
     const writer = new ImportWriter(db, new Map(tables.map((table) => [table.name, table])));
     for (;;) {
       const line = await nextLine(lines);
@@ -139,11 +139,18 @@ function sorted(migrations: Readonly<Record<string, readonly string[]>>) {
   return Object.entries(migrations).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-async function refuseFilled(db: Kysely<unknown>, tables: readonly TransferTable[]): Promise<void> {
+/** Takes out what migrations put into a new database. @throws DatabaseUnusableError where there is more than that. */
+async function emptyNewDatabase(
+  db: Kysely<unknown>,
+  tables: readonly TransferTable[],
+  rowsOfNew: Readonly<Record<string, number>>,
+): Promise<void> {
   for (const { name } of tables) {
-    const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(db);
-    if (rows.length > 0) throw notEmpty(name === 'jobs' ? 'job queue' : `table ${name}`);
+    const allowed = rowsOfNew[name] ?? 0;
+    const { rows } = await sql`select 1 from ${sql.table(name)} limit ${allowed + 1}`.execute(db);
+    if (rows.length > allowed) throw notEmpty(name === 'jobs' ? 'job queue' : `table ${name}`);
   }
+  for (const name of Object.keys(rowsOfNew)) await sql`delete from ${sql.table(name)}`.execute(db);
 }
 
 function notEmpty(where: string): DatabaseUnusableError {

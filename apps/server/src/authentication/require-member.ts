@@ -1,0 +1,11 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { roles } from '../permissions/roles.js';
+import type { KnownUser } from './credential-store.js';
+
+/** @throws ProtocolError BAD_REQUEST for guests and for bots. */
+export function requireMember({ role, isBot }: Pick<KnownUser, 'role' | 'isBot'>): void {
+  if (role === roles.guest)
+    throw new ProtocolError('BAD_REQUEST', { message: 'Not allowed for guest users' });
+  if (!isBot) return;
+  throw new ProtocolError('BAD_REQUEST', { message: 'This endpoint does not accept bot requests.' });
+}

@@ -1,0 +1,85 @@
+import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import { holdUser, user } from '../authentication/authenticate.js';
+import { requireMember } from '../authentication/require-member.js';
+import type { ServerContext } from '../context.js';
+import { everybody } from '../event-queues/everybody.js';
+import { groupIdList, userIdList } from '../permissions/id-lists.js';
+import { namedIn } from '../permissions/plan-permission.js';
+import type { ServerTransaction } from '../tables.js';
+import { applyGroupChange } from './group-change.js';
+import { readGroupFacts } from './group-facts.js';
+import { description, permissionsAmong, permissionValueParameters } from './group-parameters.js';
+import { writeGroup } from './group-record.js';
+import { findGroups } from './group-store.js';
+import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
+
+/**
+ * `POST /api/v1/user_groups/create`: makes a group with members, subgroups and permissions; those that are not given are
+ * the default ones, where some are for whoever makes it. Whoever makes it is no member unless named. Everybody is told.
+ * Refuses with BAD_REQUEST guests and bots, whoever may not create groups, unknown and deactivated members, a bad name or
+ * one that another group has (whatever the letter case), permissions that are not allowed, unknown and deactivated
+ * subgroups.
+ */
+export const createUserGroup = operation({
+  method: 'POST',
+  path: '/api/v1/user_groups/create',
+  summary: 'Makes a group of users.',
+  actor: user,
+  parameters: z.object({
+    name: z.string(),
+    description,
+    members: jsonParameter(userIdList),
+    subgroups: optionalJsonParameter(groupIdList),
+    ...permissionValueParameters,
+  }),
+  answer: z.object({ group_id: z.number().int() }),
+  codes: ['BAD_REQUEST'],
+  async handle({ clock, database, publish }: ServerContext, { actor, parameters }) {
+    const { name, description, members: memberIds, subgroups: subgroupIds = [] } = parameters;
+    const permissions = permissionsAmong(parameters);
+    const named = namedIn(Object.values(permissions).flatMap((value) => value ?? []));
+    const now = clock();
+    return database.write(async (transaction) => {
+      const held = await holdUser(transaction, actor);
+      requireMember(held);
+      const facts = await readGroupFacts(transaction, {
+        actor: held,
+        name: name.trim(),
+        userIds: [...memberIds, ...named.userIds],
+        groupIds: [...subgroupIds, ...named.groupIds],
+      });
+      const wish = { name, description, memberIds, subgroupIds, permissions };
+      const groupId = await insertGroup(transaction, planGroupCreation(facts, wish), now);
+      const audience = await everybody(transaction.db);
+      const [group] = (await findGroups(transaction.db, [groupId])).map(writeGroup);
+      if (group === undefined) throw new Error('a group that was just made is not there');
+      await publish(transaction, [{ event: { type: 'user_group', op: 'add', group }, audience }]);
+      return { group_id: groupId };
+    });
+  },
+});
+
+async function insertGroup({ db }: ServerTransaction, group: PlannedGroup, now: number): Promise<number> {
+  const { name, description, creatorId, memberIds, subgroupIds, permissions } = group;
+  const { id } = await db
+    .insertInto('user_groups')
+    .values({
+      name,
+      name_lower: name.toLowerCase(),
+      description,
+      is_system: 0,
+      is_active: 1,
+      creator_id: creatorId,
+      created_at: now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await applyGroupChange(db, {
+    groupId: id,
+    permissions,
+    addedMembers: memberIds,
+    addedSubgroups: subgroupIds,
+  });
+  return id;
+}

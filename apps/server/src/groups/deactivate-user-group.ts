@@ -1,0 +1,46 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { changeGroup } from './change-group.js';
+import type { GroupChange } from './group-change.js';
+import type { GroupFacts } from './group-facts.js';
+import { insufficientPermission, mayManage, refused, requireChangeable } from './group-rules.js';
+import { type GroupUses, objectionsTo, readGroupUses } from './group-uses.js';
+
+/**
+ * `POST /api/v1/user_groups/{user_group_id}/deactivate`: deactivates a group. It keeps its members and its name, and can
+ * be chosen nowhere. Everybody is told. Refuses with BAD_REQUEST guests and bots, unknown groups, groups by role and those
+ * that are deactivated already, and whoever may not manage the group; with CANNOT_DEACTIVATE_GROUP_IN_USE, and
+ * `objections`, a group that is nested in an active one or that a permission's value names.
+ */
+export const deactivateUserGroup = operation({
+  method: 'POST',
+  path: '/api/v1/user_groups/{user_group_id}/deactivate',
+  summary: 'Deactivates a group of users.',
+  actor: user,
+  parameters: z.object({ user_group_id: integerParameter }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
+  async handle(context: ServerContext, { actor, parameters: { user_group_id: groupId } }) {
+    const asked = { groupId, userIds: [], groupIds: [] };
+    await changeGroup(context, actor, asked, async (facts, transaction) => {
+      const { db } = transaction;
+      // Whoever keeps the group for a permission's value has committed when this is done, and is seen then.
+      await db.updateTable('user_groups').set({ is_active: 0 }).where('id', '=', groupId).execute();
+      return planDeactivation(facts, await readGroupUses(transaction, groupId));
+    });
+    return {};
+  },
+});
+
+/** What will change. @throws ProtocolError with the reason for a refusal. */
+function planDeactivation(facts: GroupFacts, uses: GroupUses): GroupChange {
+  const group = requireChangeable(facts.group);
+  if (!mayManage(facts)) throw insufficientPermission();
+  if (!group.isActive) throw refused('User group is already deactivated');
+  const objections = objectionsTo(uses);
+  if (objections.length === 0) return { groupId: group.id, isActive: false };
+  throw new ProtocolError('CANNOT_DEACTIVATE_GROUP_IN_USE', { fields: { objections } });
+}

@@ -1,0 +1,30 @@
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { requireMember } from '../authentication/require-member.js';
+import type { ServerContext } from '../context.js';
+import { membersOfGroups } from '../permissions/nested-membership.js';
+import { requireGroup } from './require-group.js';
+
+/**
+ * `GET /api/v1/user_groups/{user_group_id}/members`: the active users in a group, through nested groups too unless
+ * `direct_member_only`. Refuses guests and bots, and unknown groups, with BAD_REQUEST.
+ */
+export const getGroupMembers = operation({
+  method: 'GET',
+  path: '/api/v1/user_groups/{user_group_id}/members',
+  summary: 'The users in a group.',
+  actor: user,
+  parameters: z.object({
+    user_group_id: integerParameter,
+    direct_member_only: booleanParameter.default(false),
+  }),
+  answer: z.object({ members: z.array(z.number().int()) }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
+    requireMember(actor);
+    const { id, memberIds } = await requireGroup(db, parameters.user_group_id);
+    const members = parameters.direct_member_only ? memberIds : (await membersOfGroups(db, [id])).get(id);
+    return { members: [...(members ?? [])] };
+  },
+});

@@ -1,0 +1,38 @@
+import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { requireMember } from '../authentication/require-member.js';
+import type { ServerContext } from '../context.js';
+import { isInAnyGroup } from '../permissions/nested-membership.js';
+import { requireGroup } from './require-group.js';
+
+/**
+ * `GET /api/v1/user_groups/{user_group_id}/members/{user_id}`: whether a user is in a group, through nested groups too
+ * unless `direct_member_only`. Refuses guests and bots, unknown groups and unknown users with BAD_REQUEST.
+ */
+export const getGroupMembership = operation({
+  method: 'GET',
+  path: '/api/v1/user_groups/{user_group_id}/members/{user_id}',
+  summary: 'Whether a user is in a group.',
+  actor: user,
+  parameters: z.object({
+    user_group_id: integerParameter,
+    user_id: integerParameter,
+    direct_member_only: booleanParameter.default(false),
+  }),
+  answer: z.object({ is_user_group_member: z.boolean() }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
+    requireMember(actor);
+    const { user_group_id: groupId, direct_member_only: isDirectOnly } = parameters;
+    const userId = parameters.user_id as UserId;
+    const group = await requireGroup(db, groupId);
+    const found = await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
+    if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'No such user' });
+    const isMember = isDirectOnly
+      ? group.memberIds.includes(userId)
+      : await isInAnyGroup(db, userId, [group.id]);
+    return { is_user_group_member: isMember };
+  },
+});

@@ -1,0 +1,108 @@
+import { holdGroups } from '../permissions/hold-groups.js';
+import {
+  type KnownReferences,
+  type NamedReferences,
+  readReferences,
+} from '../permissions/known-references.js';
+import { type groupPermissions, permissionNames } from '../permissions/permission-settings.js';
+import {
+  holdsPermissions,
+  type PermissionHolder,
+  type PermissionKey,
+  roleGroupIds,
+} from '../permissions/permission-store.js';
+import { wholeRealm } from '../permissions/permission-tables.js';
+import type { ServerTransaction } from '../tables.js';
+import type { Group } from './group-record.js';
+import { findGroups } from './group-store.js';
+
+/** What rules about groups ask for. It stays so until the transaction ends. */
+export interface GroupFacts {
+  readonly actor: PermissionHolder;
+  readonly nobodyId: number;
+  readonly mayCreateGroups: boolean;
+  readonly mayManageAllGroups: boolean;
+  /** `undefined` for an id that no group with a name has. */
+  readonly group: Group | undefined;
+  /** Which permissions of the group the actor has. */
+  readonly held: ReadonlySet<keyof typeof groupPermissions>;
+  readonly known: KnownReferences;
+  /** Ids of the groups that have the group in them already, at whatever depth, the group itself among them. */
+  readonly supergroupIds: ReadonlySet<number>;
+  /** Whether another group has the name that is asked for. */
+  readonly isNameTaken: boolean;
+}
+
+export interface FactsAsked extends NamedReferences {
+  readonly actor: PermissionHolder;
+  /** The group that is to be changed; none where one is to be made. */
+  readonly groupId?: number;
+  /** A name that it is to have. */
+  readonly name?: string | undefined;
+}
+
+/** Reads the facts for a change of groups; others who change groups wait until the transaction ends. */
+export async function readGroupFacts(
+  transaction: ServerTransaction,
+  { actor, groupId, userIds, groupIds, name }: FactsAsked,
+): Promise<GroupFacts> {
+  const { db } = transaction;
+  await holdGroups(transaction);
+  const names = groupId === undefined ? [] : permissionNames('group');
+  const asked: PermissionKey[] = [
+    { level: 'realm', ownerId: wholeRealm, name: 'can_create_groups' },
+    { level: 'realm', ownerId: wholeRealm, name: 'can_manage_all_groups' },
+    ...names.map((name) => ({ level: 'group' as const, ownerId: groupId ?? 0, name })),
+  ];
+  const [mayCreateGroups = false, mayManageAllGroups = false, ...held] = await holdsPermissions(
+    db,
+    actor,
+    asked,
+  );
+  const [group] = groupId === undefined ? [] : await findGroups(db, [groupId]);
+  return {
+    actor,
+    nobodyId: (await roleGroupIds(db)).get('role:nobody') as number,
+    mayCreateGroups,
+    mayManageAllGroups,
+    group,
+    held: new Set(names.filter((_, index) => held[index])),
+    known: await readReferences(transaction, { userIds, groupIds }),
+    supergroupIds: groupId === undefined ? new Set() : await readSupergroups(transaction, groupId),
+    isNameTaken: name !== undefined && (await isTaken(transaction, name, groupId)),
+  };
+}
+
+async function readSupergroups({ db }: ServerTransaction, groupId: number): Promise<ReadonlySet<number>> {
+  const rows = await db
+    .withRecursive('above(group_id)', (query) =>
+      query
+        .selectFrom('user_groups')
+        .where('id', '=', groupId)
+        .select('id as group_id')
+        .union(
+          query
+            .selectFrom('above')
+            .innerJoin('user_group_subgroups as nested', 'nested.subgroup_id', 'above.group_id')
+            .select('nested.group_id'),
+        ),
+    )
+    .selectFrom('above')
+    .selectAll()
+    .execute();
+  return new Set(rows.map(({ group_id }) => group_id));
+}
+
+async function isTaken(
+  { db }: ServerTransaction,
+  name: string,
+  groupId: number | undefined,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('user_groups')
+    .select('id')
+    .where('name_lower', '=', name.toLowerCase())
+    .where('id', '<>', groupId ?? 0)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,65 @@
+import type { JsonObject, UserId } from '@waxwing/protocol';
+import { z } from 'zod';
+import {
+  type GroupSettingValue,
+  groupSettingAnswer,
+  writeValue,
+} from '../permissions/group-setting-value.js';
+import { type groupPermissions, permissionNames } from '../permissions/permission-settings.js';
+import type { PermissionValues } from '../permissions/permission-store.js';
+
+/** A group that has a name, as it is now. */
+export interface Group {
+  readonly id: number;
+  readonly name: string;
+  readonly description: string;
+  readonly isSystem: boolean;
+  readonly isActive: boolean;
+  readonly creatorId: UserId | undefined;
+  /** Unix milliseconds. */
+  readonly createdAt: number | undefined;
+  /** Active users who are in it directly, in ascending order. */
+  readonly memberIds: readonly UserId[];
+  /** In ascending order. */
+  readonly subgroupIds: readonly number[];
+  readonly permissions: PermissionValues<'group'>;
+}
+
+const permissionFields = Object.fromEntries(
+  permissionNames('group').map((name) => [name, groupSettingAnswer]),
+) as Record<keyof typeof groupPermissions, typeof groupSettingAnswer>;
+
+/** A group in answers and events. */
+export const groupRecord = z.object({
+  id: z.number().int(),
+  name: z.string(),
+  description: z.string(),
+  members: z.array(z.number().int()),
+  direct_subgroup_ids: z.array(z.number().int()),
+  is_system_group: z.boolean(),
+  deactivated: z.boolean(),
+  creator_id: z.number().int().nullable(),
+  /** Seconds. */
+  date_created: z.number().int().nullable(),
+  ...permissionFields,
+});
+
+export type GroupRecord = z.input<typeof groupRecord> & JsonObject;
+
+/** The group as answers and events have it. */
+export function writeGroup(group: Group): GroupRecord {
+  return {
+    id: group.id,
+    name: group.name,
+    description: group.description,
+    members: [...group.memberIds],
+    direct_subgroup_ids: [...group.subgroupIds],
+    is_system_group: group.isSystem,
+    deactivated: !group.isActive,
+    creator_id: group.creatorId ?? null,
+    date_created: group.createdAt === undefined ? null : Math.floor(group.createdAt / 1000),
+    ...(Object.fromEntries(
+      Object.entries<GroupSettingValue>(group.permissions).map(([name, value]) => [name, writeValue(value)]),
+    ) as Record<keyof typeof groupPermissions, z.input<typeof groupSettingAnswer>>),
+  };
+}

@@ -1,0 +1,58 @@
+import type { UserId } from '@waxwing/protocol';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import type { GroupSettingValue } from '../permissions/group-setting-value.js';
+import {
+  type PermissionName,
+  permissionNames,
+  permissionSetting,
+} from '../permissions/permission-settings.js';
+import { checkedValue, requireKnown } from '../permissions/plan-permission.js';
+import type { PermissionChange } from './group-change.js';
+import type { GroupFacts } from './group-facts.js';
+import { checkedName, insufficientPermission, nameTaken } from './group-rules.js';
+
+/** A group that somebody wants. */
+export interface GroupCreationWish {
+  readonly name: string;
+  readonly description: string;
+  readonly memberIds: readonly UserId[];
+  readonly subgroupIds: readonly number[];
+  readonly permissions: Readonly<Partial<Record<PermissionName<'group'>, GroupSettingValue | undefined>>>;
+}
+
+/** A group that will be made. */
+export interface PlannedGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly creatorId: UserId;
+  readonly memberIds: readonly UserId[];
+  readonly subgroupIds: readonly number[];
+  /** Those that are not as they are by default. */
+  readonly permissions: readonly PermissionChange[];
+}
+
+/** The group that will be made. @throws ProtocolError with the reason for a refusal. */
+export function planGroupCreation(facts: GroupFacts, wish: GroupCreationWish): PlannedGroup {
+  const { actor, known, nobodyId } = facts;
+  if (!facts.mayCreateGroups) throw insufficientPermission();
+  requireKnown(known, { userIds: wish.memberIds, groupIds: [] });
+  const name = checkedName(wish.name);
+  if (facts.isNameTaken) throw nameTaken(name);
+  const permissions = permissionNames('group').flatMap((name): PermissionChange[] => {
+    const wanted = wish.permissions[name];
+    if (wanted !== undefined) {
+      return [{ name, value: checkedValue({ level: 'group', name, nobodyId, known }, wanted) }];
+    }
+    const isForCreator = permissionSetting('group', name).default === 'creator';
+    return isForCreator ? [{ name, value: { directMembers: [actor.id], directSubgroups: [] } }] : [];
+  });
+  requireKnown(known, { userIds: [], groupIds: wish.subgroupIds });
+  return {
+    name,
+    description: wish.description,
+    creatorId: actor.id,
+    memberIds: ascendingIds(wish.memberIds),
+    subgroupIds: ascendingIds(wish.subgroupIds),
+    permissions,
+  };
+}

@@ -1,0 +1,52 @@
+import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
+import type { PermissionName } from '../permissions/permission-settings.js';
+import { planPermission } from '../permissions/plan-permission.js';
+import type { GroupChange, PermissionChange } from './group-change.js';
+import type { GroupFacts } from './group-facts.js';
+import {
+  checkedName,
+  insufficientPermission,
+  mayManage,
+  nameTaken,
+  refused,
+  requireChangeable,
+} from './group-rules.js';
+
+/** What somebody wants to be another with a group. */
+export interface GroupUpdateWish {
+  readonly name: string | undefined;
+  readonly description: string | undefined;
+  /** Only `false` can be asked for here. */
+  readonly deactivated: boolean | undefined;
+  readonly permissions: Readonly<Partial<Record<PermissionName<'group'>, SettingWish | undefined>>>;
+}
+
+/** What will change; nothing where everything is so already. @throws ProtocolError with the reason for a refusal. */
+export function planGroupUpdate(facts: GroupFacts, wish: GroupUpdateWish): GroupChange {
+  const group = requireChangeable(facts.group);
+  if (!mayManage(facts)) throw insufficientPermission();
+  const name = wish.name === undefined || wish.name === group.name ? undefined : checkedName(wish.name);
+  if (name !== undefined && facts.isNameTaken) throw nameTaken(name);
+  if (wish.deactivated) throw refused('Deactivate a user group with POST /user_groups/{id}/deactivate');
+  const { description } = wish;
+  return {
+    groupId: group.id,
+    ...(name === undefined || name === group.name ? {} : { name }),
+    ...(description === undefined || description === group.description ? {} : { description }),
+    ...(wish.deactivated === undefined || group.isActive ? {} : { isActive: true }),
+    permissions: planPermissions(facts, group.permissions, wish.permissions),
+  };
+}
+
+function planPermissions(
+  { nobodyId, known }: GroupFacts,
+  current: Readonly<Record<PermissionName<'group'>, GroupSettingValue>>,
+  wishes: GroupUpdateWish['permissions'],
+): PermissionChange[] {
+  return Object.entries(wishes).flatMap(([key, wish]) => {
+    const name = key as PermissionName<'group'>;
+    if (wish === undefined) return [];
+    const value = planPermission({ level: 'group', name, current: current[name], nobodyId, known }, wish);
+    return value === undefined ? [] : [{ name, value }];
+  });
+}

@@ -1,0 +1,59 @@
+import type { UserId } from '@waxwing/protocol';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import { requireKnown } from '../permissions/plan-permission.js';
+import type { GroupChange } from './group-change.js';
+import type { GroupFacts } from './group-facts.js';
+import {
+  insufficientPermission,
+  mayAddMembers,
+  mayManage,
+  mayRemoveMembers,
+  refused,
+  requireChangeable,
+} from './group-rules.js';
+
+/** Who and what somebody wants in a group, and out of it. */
+export interface MemberUpdateWish {
+  readonly add: readonly UserId[];
+  readonly remove: readonly UserId[];
+  readonly addSubgroups: readonly number[];
+  readonly removeSubgroups: readonly number[];
+}
+
+/** What will change. Members of deactivated groups change as those of others. @throws ProtocolError with the reason for a refusal. */
+export function planMemberUpdate(facts: GroupFacts, wish: MemberUpdateWish): GroupChange {
+  const group = requireChangeable(facts.group);
+  const [add, remove] = [ascendingIds(wish.add), ascendingIds(wish.remove)];
+  const [addSubgroups, removeSubgroups] = [
+    ascendingIds(wish.addSubgroups),
+    ascendingIds(wish.removeSubgroups),
+  ];
+  if (add.length > 0 && !mayAddMembers(facts, add)) throw insufficientPermission();
+  if (remove.length > 0 && !mayRemoveMembers(facts, remove)) throw insufficientPermission();
+  if (addSubgroups.length + removeSubgroups.length > 0 && !mayManage(facts)) throw insufficientPermission();
+  const { known } = facts;
+  requireKnown(known, { userIds: add, groupIds: addSubgroups });
+  for (const id of add) {
+    if (group.memberIds.includes(id)) throw refused(`User ${id} is already a member of this group`);
+  }
+  for (const id of remove) {
+    if (!group.memberIds.includes(id)) throw refused(`There is no member '${id}' in this user group`);
+  }
+  for (const id of addSubgroups) {
+    if (group.subgroupIds.includes(id))
+      throw refused(`User group ${id} is already a subgroup of this group.`);
+    if (facts.supergroupIds.has(id)) {
+      throw refused(`User group ${group.id} is already a subgroup of one of the passed subgroups.`);
+    }
+  }
+  for (const id of removeSubgroups) {
+    if (!group.subgroupIds.includes(id)) throw refused(`User group ${id} is not a subgroup of this group.`);
+  }
+  return {
+    groupId: group.id,
+    addedMembers: add,
+    removedMembers: remove,
+    addedSubgroups: addSubgroups,
+    removedSubgroups: removeSubgroups,
+  };
+}

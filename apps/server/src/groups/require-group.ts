@@ -1,0 +1,12 @@
+import type { Kysely } from 'kysely';
+import type { ServerTables } from '../tables.js';
+import type { Group } from './group-record.js';
+import { refused } from './group-rules.js';
+import { findGroups } from './group-store.js';
+
+/** The group with this id. @throws ProtocolError BAD_REQUEST when there is none that has a name. */
+export async function requireGroup(db: Kysely<ServerTables>, id: number): Promise<Group> {
+  const [group] = await findGroups(db, [id]);
+  if (group === undefined) throw refused('Invalid user group');
+  return group;
+}

@@ -1,0 +1,78 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import { idsByGroup } from '../permissions/ids-by-group.js';
+import { fullMembersGroup, roleGroups } from '../permissions/role-groups.js';
+import type { GroupTables } from './group-tables.js';
+
+/** Users who joined or left one group. */
+export interface MembershipChange {
+  readonly op: 'add_members' | 'remove_members';
+  readonly groupId: number;
+  /** In ascending order. */
+  readonly userIds: readonly UserId[];
+}
+
+export interface SettlingOptions {
+  /** The users that are looked at; all where nothing is said. */
+  readonly userIds?: readonly UserId[];
+  /** Days after which a member is a full member. */
+  readonly waitingPeriodDays: number;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+const dayMilliseconds = 24 * 60 * 60_000;
+
+/**
+ * Brings the groups by role in line with the users' roles and with how long they have been here, in two statements; what
+ * changed by it, departures first. Call it after whatever changes a role, adds a user or sets the waiting period.
+ */
+export async function settleRoleGroups(
+  db: Transaction<GroupTables>,
+  { userIds, waitingPeriodDays, now }: SettlingOptions,
+): Promise<MembershipChange[]> {
+  if (userIds?.length === 0) return [];
+  const belongs = belongsByRole(
+    waitingPeriodDays === 0 ? Number.MAX_SAFE_INTEGER : now - waitingPeriodDays * dayMilliseconds,
+  );
+  const only = userIds === undefined ? sql`` : sql`and user_id in ${amongNumbers(db, userIds)}`;
+  const left = await sql<MembershipRow>`
+    delete from user_group_members
+    where group_id in (select id from user_groups where is_system = 1)
+      and not exists (
+        select 1 from users join user_groups on ${belongs}
+        where users.id = user_group_members.user_id and user_groups.id = user_group_members.group_id)
+      ${only}
+    returning group_id, user_id`.execute(db);
+  const joined = await sql<MembershipRow>`
+    insert into user_group_members (group_id, user_id)
+    select group_id, user_id
+    from (select user_groups.id as group_id, users.id as user_id from users join user_groups on ${belongs}) as belonging
+    where true ${only}
+    on conflict do nothing
+    returning group_id, user_id`.execute(db);
+  return [...byGroup('remove_members', left.rows), ...byGroup('add_members', joined.rows)];
+}
+
+interface MembershipRow {
+  readonly group_id: number;
+  readonly user_id: UserId;
+}
+
+/** Whether a user belongs to a group by role directly. Deactivated users stay where they were. */
+function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
+  const rules = roleGroups.flatMap(({ name, role }) =>
+    role === undefined ? [] : [sql`when ${sql.lit(name)} then ${sql.lit(role)}`],
+  );
+  return sql<SqlBool>`user_groups.is_system = 1 and users.role = case user_groups.name ${sql.join(rules, sql` `)} end
+    and (user_groups.name <> ${sql.lit(fullMembersGroup)} or users.created_at <= ${sql.lit(fullMemberSince)})`;
+}
+
+function byGroup(op: MembershipChange['op'], rows: readonly MembershipRow[]): MembershipChange[] {
+  const groups = idsByGroup(rows.map(({ group_id, user_id }) => ({ group_id, id: user_id })));
+  return [...groups]
+    .sort(([a], [b]) => a - b)
+    .map(([groupId, userIds]) => ({ op, groupId, userIds: ascendingIds(userIds) }));
+}

@@ -1,0 +1,42 @@
+import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { groupIdList, userIdList } from '../permissions/id-lists.js';
+import { changeGroup } from './change-group.js';
+import { refused } from './group-rules.js';
+import { planMemberUpdate } from './plan-member-update.js';
+
+/**
+ * `POST /api/v1/user_groups/{user_group_id}/members`: puts users and groups into a group and takes others out of it; all
+ * of it or nothing. Everybody is told. Refuses with BAD_REQUEST a request that names nobody, guests and bots, unknown
+ * groups and groups by role, whoever may not do this, users and groups that are unknown, deactivated, in it already or not
+ * in it, and a group that has this one in it.
+ */
+export const updateGroupMembers = operation({
+  method: 'POST',
+  path: '/api/v1/user_groups/{user_group_id}/members',
+  summary: 'Puts users and groups into a group of users, and takes others out of it.',
+  actor: user,
+  parameters: z.object({
+    user_group_id: integerParameter,
+    add: optionalJsonParameter(userIdList),
+    delete: optionalJsonParameter(userIdList),
+    add_subgroups: optionalJsonParameter(groupIdList),
+    delete_subgroups: optionalJsonParameter(groupIdList),
+  }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { user_group_id: groupId, add = [], delete: remove = [] } = parameters;
+    const { add_subgroups: addSubgroups = [], delete_subgroups: removeSubgroups = [] } = parameters;
+    if ([add, remove, addSubgroups, removeSubgroups].every((ids) => ids.length === 0)) {
+      throw refused('Nothing to do: name something in add, delete, add_subgroups or delete_subgroups');
+    }
+    const asked = { groupId, userIds: add, groupIds: addSubgroups };
+    await changeGroup(context, actor, asked, (facts) =>
+      planMemberUpdate(facts, { add, remove, addSubgroups, removeSubgroups }),
+    );
+    return {};
+  },
+});

@@ -1,0 +1,39 @@
+import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { groupIdList } from '../permissions/id-lists.js';
+import { changeGroup } from './change-group.js';
+import { refused } from './group-rules.js';
+import { planMemberUpdate } from './plan-member-update.js';
+
+/**
+ * `POST /api/v1/user_groups/{user_group_id}/subgroups`: nests groups in a group and takes others out of it; all of it or
+ * nothing. Everybody is told. Refuses with BAD_REQUEST a request that names no group, guests and bots, unknown groups and
+ * groups by role, whoever may not manage the group, subgroups that are unknown, deactivated, in it already or not in it,
+ * and one that has this group in it.
+ */
+export const updateSubgroups = operation({
+  method: 'POST',
+  path: '/api/v1/user_groups/{user_group_id}/subgroups',
+  summary: 'Nests groups in a group of users, and takes others out of it.',
+  actor: user,
+  parameters: z.object({
+    user_group_id: integerParameter,
+    add: optionalJsonParameter(groupIdList),
+    delete: optionalJsonParameter(groupIdList),
+  }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { user_group_id: groupId, add: addSubgroups = [], delete: removeSubgroups = [] } = parameters;
+    if (addSubgroups.length + removeSubgroups.length === 0) {
+      throw refused('Nothing to do: name something in add or delete');
+    }
+    const asked = { groupId, userIds: [], groupIds: addSubgroups };
+    await changeGroup(context, actor, asked, (facts) =>
+      planMemberUpdate(facts, { add: [], remove: [], addSubgroups, removeSubgroups }),
+    );
+    return {};
+  },
+});

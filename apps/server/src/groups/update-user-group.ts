@@ -1,0 +1,44 @@
+import { booleanParameter, integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { namedIn } from '../permissions/plan-permission.js';
+import { changeGroup } from './change-group.js';
+import { description, permissionsAmong, permissionWishParameters } from './group-parameters.js';
+import { refused } from './group-rules.js';
+import { planGroupUpdate } from './plan-group-update.js';
+
+/**
+ * `PATCH /api/v1/user_groups/{user_group_id}`: changes a group's name, description and permissions, and reactivates it;
+ * all of it or nothing. Everybody is told of what is another now. Refuses with BAD_REQUEST a request without a change,
+ * guests and bots, unknown groups and groups by role, whoever may not manage the group, a bad name or one that another
+ * group has, permissions that are not allowed; with EXPECTATION_MISMATCH a permission whose `old` is not its value.
+ */
+export const updateUserGroup = operation({
+  method: 'PATCH',
+  path: '/api/v1/user_groups/{user_group_id}',
+  summary: 'Changes a group of users.',
+  actor: user,
+  parameters: z.object({
+    user_group_id: integerParameter,
+    name: z.string().optional(),
+    description: description.optional(),
+    deactivated: booleanParameter.optional(),
+    ...permissionWishParameters,
+  }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST', 'EXPECTATION_MISMATCH'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { user_group_id: groupId, name, description, deactivated } = parameters;
+    const permissions = permissionsAmong(parameters);
+    const wishes = Object.values(permissions).flatMap((wish) => wish ?? []);
+    if (wishes.length === 0 && [name, description, deactivated].every((value) => value === undefined)) {
+      throw refused('No new data supplied');
+    }
+    const named = namedIn(wishes.map((wish) => wish.new));
+    await changeGroup(context, actor, { groupId, name: name?.trim(), ...named }, (facts) =>
+      planGroupUpdate(facts, { name, description, deactivated, permissions }),
+    );
+    return {};
+  },
+});

@@ -1,0 +1,53 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers, keepingRows } from '@waxwing/storage';
+import type { ServerTransaction } from '../tables.js';
+
+/** Users and groups that somebody named, as they are; those that do not exist are missing. */
+export interface KnownReferences {
+  readonly users: ReadonlyMap<UserId, { readonly isActive: boolean }>;
+  /** Those that have a name. */
+  readonly groups: ReadonlyMap<
+    number,
+    { readonly name: string; readonly isSystem: boolean; readonly isActive: boolean }
+  >;
+}
+
+export interface NamedReferences {
+  readonly userIds: readonly UserId[];
+  readonly groupIds: readonly number[];
+}
+
+/** Reads what was named, and keeps it as it is until the transaction ends: in ascending order, as everybody does. */
+export async function readReferences(
+  { db }: ServerTransaction,
+  { userIds, groupIds }: NamedReferences,
+): Promise<KnownReferences> {
+  const users =
+    userIds.length === 0
+      ? []
+      : await db
+          .selectFrom('users')
+          .select(['id', 'is_active'])
+          .where('id', 'in', amongNumbers(db, userIds))
+          .orderBy('id')
+          .modifyEnd(keepingRows(db))
+          .execute();
+  const groups =
+    groupIds.length === 0
+      ? []
+      : await db
+          .selectFrom('user_groups')
+          .select(['id', 'name', 'is_system', 'is_active'])
+          .where('id', 'in', amongNumbers(db, groupIds))
+          .orderBy('id')
+          .modifyEnd(keepingRows(db))
+          .execute();
+  return {
+    users: new Map(users.map(({ id, is_active }) => [id, { isActive: is_active === 1 }])),
+    groups: new Map(
+      groups.flatMap(({ id, name, is_system, is_active }) =>
+        name === null ? [] : [[id, { name, isSystem: is_system === 1, isActive: is_active === 1 }]],
+      ),
+    ),
+  };
+}

@@ -1,0 +1,222 @@
+import { z } from 'zod';
+import type { RoleGroupName } from './role-groups.js';
+
+/** What a permission is about: the whole organisation, one channel, or one group. */
+export type PermissionLevel = 'realm' | 'channel' | 'group';
+
+/** What is to be known of a setting whose value says who may do something. */
+export interface PermissionSetting {
+  /**
+   * The value where nobody set one; `creator` for whoever made the channel or group, which is stored when it is made.
+   */
+  readonly default: RoleGroupName | 'creator';
+  /** The value for role groups, where it is another one. */
+  readonly defaultForRoleGroups?: RoleGroupName;
+  readonly allowsNobody: boolean;
+  /** Where everyone is not allowed, guests never have the permission, whichever groups they are in. */
+  readonly allowsEveryone: boolean;
+  /** The only values that it takes, where it takes role groups alone. */
+  readonly onlyRoleGroups?: readonly RoleGroupName[];
+  /** Feature level that it appeared at. */
+  readonly since: number;
+}
+
+type Rows = Readonly<Record<string, PermissionSetting>>;
+
+const membersAtMost = { default: 'role:members', allowsNobody: true, allowsEveryone: false } as const;
+const everyone = { default: 'role:everyone', allowsNobody: true, allowsEveryone: true } as const;
+const administrators = { default: 'role:administrators', allowsNobody: true, allowsEveryone: false } as const;
+const nobodyYet = { default: 'role:nobody', allowsNobody: true, allowsEveryone: true } as const;
+
+/** Who may do what in the organisation. */
+export const realmPermissions = {
+  can_access_all_users_group: {
+    default: 'role:everyone',
+    allowsNobody: false,
+    allowsEveryone: true,
+    onlyRoleGroups: ['role:everyone', 'role:members'],
+    since: 225,
+  },
+  can_add_custom_emoji_group: { ...membersAtMost, since: 307 },
+  can_add_subscribers_group: { ...membersAtMost, since: 341 },
+  can_create_bots_group: { ...membersAtMost, since: 344 },
+  can_create_groups: { ...membersAtMost, since: 299 },
+  can_create_private_channel_group: { ...membersAtMost, since: 266 },
+  can_create_public_channel_group: { ...membersAtMost, since: 264 },
+  can_create_web_public_channel_group: {
+    default: 'role:owners',
+    allowsNobody: true,
+    allowsEveryone: false,
+    onlyRoleGroups: ['role:moderators', 'role:administrators', 'role:owners', 'role:nobody'],
+    since: 280,
+  },
+  can_create_write_only_bots_group: { ...membersAtMost, since: 344 },
+  can_delete_any_message_group: { ...administrators, since: 281 },
+  can_delete_own_message_group: { ...everyone, since: 291 },
+  can_invite_users_group: { ...membersAtMost, since: 321 },
+  can_manage_all_groups: { default: 'role:owners', allowsNobody: false, allowsEveryone: false, since: 299 },
+  can_manage_billing_group: {
+    default: 'role:administrators',
+    allowsNobody: false,
+    allowsEveryone: false,
+    since: 363,
+  },
+  can_mention_many_users_group: {
+    default: 'role:administrators',
+    allowsNobody: true,
+    allowsEveryone: true,
+    since: 352,
+  },
+  can_move_messages_between_channels_group: { ...membersAtMost, since: 310 },
+  can_move_messages_between_topics_group: { ...everyone, since: 316 },
+  can_resolve_topics_group: { ...everyone, since: 367 },
+  can_set_delete_message_policy_group: {
+    default: 'role:moderators',
+    allowsNobody: true,
+    allowsEveryone: false,
+    since: 407,
+  },
+  can_set_topics_policy_group: {
+    default: 'role:members',
+    allowsNobody: true,
+    allowsEveryone: true,
+    since: 392,
+  },
+  can_summarize_topics_group: { ...everyone, since: 350 },
+  create_multiuse_invite_group: { ...administrators, since: 209 },
+  direct_message_initiator_group: { ...everyone, since: 270 },
+  direct_message_permission_group: { ...everyone, since: 270 },
+} as const satisfies Rows;
+
+/** Who may do what in a channel. */
+const channelPermissions = {
+  can_add_subscribers_group: {
+    default: 'role:nobody',
+    allowsNobody: true,
+    allowsEveryone: false,
+    since: 342,
+  },
+  can_administer_channel_group: {
+    default: 'creator',
+    allowsNobody: true,
+    allowsEveryone: false,
+    since: 325,
+  },
+  can_create_topic_group: { ...everyone, since: 441 },
+  can_delete_any_message_group: { ...nobodyYet, since: 407 },
+  can_delete_own_message_group: { ...nobodyYet, since: 407 },
+  can_move_messages_out_of_channel_group: { ...nobodyYet, since: 396 },
+  can_move_messages_within_channel_group: { ...nobodyYet, since: 396 },
+  can_remove_subscribers_group: {
+    default: 'role:administrators',
+    allowsNobody: true,
+    allowsEveryone: true,
+    since: 142,
+  },
+  can_resolve_topics_group: { ...nobodyYet, since: 402 },
+  can_send_message_group: { ...everyone, since: 333 },
+  can_subscribe_group: { default: 'role:nobody', allowsNobody: true, allowsEveryone: false, since: 357 },
+} as const satisfies Rows;
+
+const forRoleGroups = { defaultForRoleGroups: 'role:nobody' } as const;
+
+/** Who may do what with a group. */
+export const groupPermissions = {
+  can_add_members_group: {
+    default: 'creator',
+    ...forRoleGroups,
+    allowsNobody: true,
+    allowsEveryone: false,
+    since: 305,
+  },
+  can_join_group: {
+    default: 'role:nobody',
+    ...forRoleGroups,
+    allowsNobody: true,
+    allowsEveryone: false,
+    since: 301,
+  },
+  can_leave_group: { ...everyone, ...forRoleGroups, since: 308 },
+  can_manage_group: {
+    default: 'creator',
+    ...forRoleGroups,
+    allowsNobody: true,
+    allowsEveryone: false,
+    since: 283,
+  },
+  can_mention_group: { ...everyone, ...forRoleGroups, since: 191 },
+  can_remove_members_group: {
+    default: 'role:nobody',
+    ...forRoleGroups,
+    allowsNobody: true,
+    allowsEveryone: false,
+    since: 324,
+  },
+} as const satisfies Rows;
+
+/** Every setting whose value says who may do something, by what it is about. */
+const permissionSettings = {
+  realm: realmPermissions,
+  channel: channelPermissions,
+  group: groupPermissions,
+} as const satisfies Record<PermissionLevel, Rows>;
+
+/** The name of a permission of that level, or of any of those levels. */
+export type PermissionName<Level extends PermissionLevel = PermissionLevel> = {
+  [Each in PermissionLevel]: keyof (typeof permissionSettings)[Each] & string;
+}[Level];
+
+/** The row of a setting. */
+export function permissionSetting(level: PermissionLevel, name: PermissionName): PermissionSetting {
+  const row = (permissionSettings[level] as Rows)[name];
+  if (row === undefined) throw new Error(`there is no permission ${name} of a ${level}`);
+  return row;
+}
+
+/** The names of a level's settings, in order. */
+export function permissionNames<Level extends PermissionLevel>(level: Level): PermissionName<Level>[] {
+  return Object.keys(permissionSettings[level]) as PermissionName<Level>[];
+}
+
+/**
+ * What `server_supported_permission_settings` of the register answer says of each setting.
+ */
+export function supportedPermissionSettings() {
+  const { realm, channel, group } = permissionSettings;
+  return {
+    realm: configurations(realm, ''),
+    stream: configurations(channel, 'channel_creator'),
+    group: configurations(group, 'group_creator'),
+  };
+}
+
+function configurations(
+  rows: Rows,
+  creator: string,
+): Record<string, z.input<typeof permissionConfiguration>> {
+  return Object.fromEntries(
+    Object.entries(rows).map(([name, row]) => [
+      name,
+      {
+        require_system_group: row.onlyRoleGroups !== undefined,
+        allow_internet_group: false,
+        allow_nobody_group: row.allowsNobody,
+        allow_everyone_group: row.allowsEveryone,
+        default_group_name: row.default === 'creator' ? creator : row.default,
+        default_for_system_groups: row.defaultForRoleGroups ?? null,
+        allowed_system_groups: [...(row.onlyRoleGroups ?? [])],
+      },
+    ]),
+  );
+}
+
+/** One setting as clients read of it. */
+export const permissionConfiguration = z.object({
+  require_system_group: z.boolean(),
+  allow_internet_group: z.boolean(),
+  allow_nobody_group: z.boolean(),
+  allow_everyone_group: z.boolean(),
+  default_group_name: z.string(),
+  default_for_system_groups: z.string().nullable(),
+  allowed_system_groups: z.array(z.string()),
+});

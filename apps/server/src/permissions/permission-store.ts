@@ -1,0 +1,197 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { ServerTables } from '../tables.js';
+import type { GroupSettingValue } from './group-setting-value.js';
+import { idsByGroup } from './ids-by-group.js';
+import {
+  type PermissionLevel,
+  type PermissionName,
+  permissionNames,
+  permissionSetting,
+} from './permission-settings.js';
+import type { RoleGroupName } from './role-groups.js';
+import { type Role, roles } from './roles.js';
+
+type Reader = Kysely<ServerTables>;
+type Writer = Transaction<ServerTables>;
+
+/** Which permission is meant: of the organisation (`ownerId` is `wholeRealm`), of a channel, or of a group. */
+export type PermissionKey = {
+  [Level in PermissionLevel]: {
+    readonly level: Level;
+    readonly ownerId: number;
+    readonly name: PermissionName<Level>;
+  };
+}[PermissionLevel];
+
+/** The values of all permissions of one channel, one group, or the organisation. */
+export type PermissionValues<Level extends PermissionLevel> = Readonly<
+  Record<PermissionName<Level>, GroupSettingValue>
+>;
+
+/** The ids of the groups by role, which never change. */
+export async function roleGroupIds(db: Reader): Promise<ReadonlyMap<RoleGroupName, number>> {
+  const rows = await db.selectFrom('user_groups').select(['id', 'name']).where('is_system', '=', 1).execute();
+  return new Map(rows.map(({ id, name }) => [name as RoleGroupName, id]));
+}
+
+/**
+ * The permissions of these channels or groups, those that nobody changed included; of every channel or group, and each
+ * that is asked for after, where no owners are named. Four statements however many owners there are.
+ */
+export async function readPermissions<Level extends PermissionLevel>(
+  db: Reader,
+  level: Level,
+  ownerIds?: readonly number[],
+): Promise<(ownerId: number) => PermissionValues<Level>> {
+  const stored = () =>
+    db
+      .selectFrom('permissions')
+      .innerJoin('user_groups as value', 'value.id', 'permissions.group_id')
+      .where('permissions.level', '=', level)
+      .$if(ownerIds !== undefined, (query) =>
+        query.where('permissions.owner_id', 'in', amongNumbers(db, ownerIds ?? [])),
+      );
+  const own = () => stored().where('value.name', 'is', null);
+  const [ids, rows, members, subgroups] = [
+    await roleGroupIds(db),
+    await stored().select(['owner_id', 'permissions.name', 'group_id', 'value.name as value_name']).execute(),
+    await own()
+      .innerJoin('user_group_members as member', 'member.group_id', 'value.id')
+      .innerJoin('users', 'users.id', 'member.user_id')
+      .where('users.is_active', '=', 1)
+      .select(['value.id as group_id', 'member.user_id as id'])
+      .orderBy('member.user_id')
+      .execute(),
+    await own()
+      .innerJoin('user_group_subgroups as nested', 'nested.group_id', 'value.id')
+      .select(['value.id as group_id', 'nested.subgroup_id as id'])
+      .orderBy('nested.subgroup_id')
+      .execute(),
+  ];
+  const [membersOf, subgroupsOf] = [idsByGroup(members), idsByGroup(subgroups)];
+  const values = new Map<string, GroupSettingValue>();
+  for (const { owner_id, name, group_id, value_name } of rows) {
+    const directMembers = membersOf.get(group_id) ?? [];
+    const directSubgroups = subgroupsOf.get(group_id) ?? [];
+    values.set(`${owner_id} ${name}`, value_name === null ? { directMembers, directSubgroups } : group_id);
+  }
+  return (ownerId) =>
+    Object.fromEntries(
+      permissionNames(level).map((name) => [
+        name,
+        values.get(`${ownerId} ${name}`) ?? idOf(ids, defaultGroup(level, name)),
+      ]),
+    ) as PermissionValues<Level>;
+}
+
+/** Stores a collapsed value, in place of the one before. The caller holds its owner, so that nobody else does the same. */
+export async function storePermission(
+  db: Writer,
+  { level, ownerId, name }: PermissionKey,
+  value: GroupSettingValue,
+): Promise<void> {
+  const row = await db
+    .selectFrom('permissions')
+    .innerJoin('user_groups', 'user_groups.id', 'permissions.group_id')
+    .select(['group_id', 'user_groups.name as value_name'])
+    .where('level', '=', level)
+    .where('owner_id', '=', ownerId)
+    .where('permissions.name', '=', name)
+    .executeTakeFirst();
+  const groupId = typeof value === 'number' ? value : await insertUnnamedGroup(db, value);
+  await db
+    .insertInto('permissions')
+    .values({ level, owner_id: ownerId, name, group_id: groupId })
+    .onConflict((conflict) =>
+      conflict.columns(['level', 'owner_id', 'name']).doUpdateSet({ group_id: groupId }),
+    )
+    .execute();
+  if (row !== undefined && row.value_name === null) {
+    await db.deleteFrom('user_groups').where('id', '=', row.group_id).execute();
+  }
+}
+
+/** Somebody of whom it is asked what they may do. */
+export interface PermissionHolder {
+  readonly id: UserId;
+  readonly role: Role;
+}
+
+/**
+ * Which of these permissions somebody has, in the order in which they were asked for: one statement for all of them,
+ * which sees one state of the permissions and groups. A guest has none that everyone cannot be given.
+ */
+export async function holdsPermissions(
+  db: Reader,
+  { id, role }: PermissionHolder,
+  asked: readonly PermissionKey[],
+): Promise<boolean[]> {
+  const eligible = asked.flatMap(({ level, ownerId, name }, index) =>
+    role === roles.guest && !permissionSetting(level, name).allowsEveryone
+      ? []
+      : [
+          sql`(cast(${index} as bigint), cast(${level} as text), cast(${ownerId} as bigint), cast(${name} as text), cast(${defaultGroup(level, name)} as text))`,
+        ],
+  );
+  if (eligible.length === 0) return asked.map(() => false);
+  const { rows } = await sql<{ place: number }>`
+    select place from (
+      with recursive asked(place, level, owner_id, name, default_name) as (values ${sql.join(eligible)}),
+      reached(place, group_id) as (
+        select asked.place, coalesce(permissions.group_id, user_groups.id)
+        from asked
+        join user_groups on user_groups.name = asked.default_name
+        left join permissions on permissions.level = asked.level and permissions.owner_id = asked.owner_id
+          and permissions.name = asked.name
+        union
+        select reached.place, user_group_subgroups.subgroup_id
+        from reached join user_group_subgroups on user_group_subgroups.group_id = reached.group_id
+      )
+      select distinct reached.place
+      from reached join user_group_members on user_group_members.group_id = reached.group_id
+      where user_group_members.user_id = ${id}
+    ) as held`.execute(db);
+  const held = new Set(rows.map(({ place }) => Number(place)));
+  return asked.map((_, index) => held.has(index));
+}
+
+async function insertUnnamedGroup(
+  db: Writer,
+  { directMembers, directSubgroups }: Exclude<GroupSettingValue, number>,
+): Promise<number> {
+  const { id } = await db
+    .insertInto('user_groups')
+    .values({
+      name: null,
+      name_lower: null,
+      description: '',
+      is_system: 0,
+      is_active: 1,
+      creator_id: null,
+      created_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const members = directMembers.map((user_id) => ({ group_id: id, user_id }));
+  const subgroups = directSubgroups.map((subgroup_id) => ({ group_id: id, subgroup_id }));
+  if (members.length > 0) await db.insertInto('user_group_members').values(members).execute();
+  if (subgroups.length > 0) await db.insertInto('user_group_subgroups').values(subgroups).execute();
+  return id;
+}
+
+/** Whoever made a channel or group is stored when it is made: before that, it is nobody. */
+function defaultGroup<Level extends PermissionLevel>(
+  level: Level,
+  name: PermissionName<Level>,
+): RoleGroupName {
+  const { default: groupName } = permissionSetting(level, name);
+  return groupName === 'creator' ? 'role:nobody' : groupName;
+}
+
+function idOf(ids: ReadonlyMap<RoleGroupName, number>, name: RoleGroupName): number {
+  const id = ids.get(name);
+  if (id === undefined) throw new Error(`the database has no group ${name}`);
+  return id;
+}

@@ -1,0 +1,63 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
+import type { KnownReferences } from '../permissions/known-references.js';
+import type { PermissionName } from '../permissions/permission-settings.js';
+import type { PermissionValues } from '../permissions/permission-store.js';
+import { planPermission } from '../permissions/plan-permission.js';
+import { type Role, roles } from '../permissions/roles.js';
+import { guardianOf, type RealmSettingName, type RealmSettingValues } from './realm-settings.js';
+
+/** What somebody wants to be another with the organisation. */
+export interface RealmUpdateWish {
+  readonly settings: Readonly<Partial<{ [Name in RealmSettingName]: RealmSettingValues[Name] | undefined }>>;
+  readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, SettingWish | undefined>>>;
+}
+
+/** What will be another with the organisation. */
+export interface RealmChange {
+  readonly settings: Readonly<Partial<RealmSettingValues>>;
+  readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, GroupSettingValue>>>;
+}
+
+/** What rules about the organisation ask for. */
+export interface RealmFacts {
+  /** `operator` for whoever runs the server. */
+  readonly role: Role | 'operator';
+  readonly settings: RealmSettingValues;
+  readonly permissions: PermissionValues<'realm'>;
+  readonly nobodyId: number;
+  readonly known: KnownReferences;
+}
+
+/**
+ * What will change; nothing where everything is so already.
+ * @throws ProtocolError UNAUTHORIZED_PRINCIPAL for whoever is no administrator, or no owner where that is needed, and as
+ * {@link planPermission}.
+ */
+export function planRealmUpdate(facts: RealmFacts, wish: RealmUpdateWish): RealmChange {
+  const asked = Object.entries({ ...wish.settings, ...wish.permissions }).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
+  requireGuardian(facts.role, asked);
+  const settings = Object.entries(wish.settings).filter(
+    ([name, value]) => value !== undefined && value !== facts.settings[name as RealmSettingName],
+  );
+  const permissions = Object.entries(wish.permissions).flatMap(([key, each]) => {
+    const name = key as PermissionName<'realm'>;
+    if (each === undefined) return [];
+    const { nobodyId, known } = facts;
+    const current = facts.permissions[name];
+    const value = planPermission({ level: 'realm', name, current, nobodyId, known }, each);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { settings: Object.fromEntries(settings), permissions: Object.fromEntries(permissions) };
+}
+
+function requireGuardian(role: RealmFacts['role'], names: readonly string[]): void {
+  if (role === 'operator' || role === roles.owner) return;
+  if (role !== roles.administrator) {
+    throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization administrator' });
+  }
+  if (names.every((name) => guardianOf(name) === 'administrator')) return;
+  throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization owner' });
+}

@@ -1,0 +1,64 @@
+import type { JsonObject } from '@waxwing/protocol';
+import { memberEvents } from '../groups/member-events.js';
+import { settleRoleGroups } from '../groups/settle-role-groups.js';
+import { writeValue } from '../permissions/group-setting-value.js';
+import { holdGroups } from '../permissions/hold-groups.js';
+import { readReferences } from '../permissions/known-references.js';
+import type { PermissionName } from '../permissions/permission-settings.js';
+import { readPermissions, roleGroupIds, storePermission } from '../permissions/permission-store.js';
+import { wholeRealm } from '../permissions/permission-tables.js';
+import { namedIn } from '../permissions/plan-permission.js';
+import type { RoleGroupName } from '../permissions/role-groups.js';
+import type { ServerTransaction } from '../tables.js';
+import type { RealmChange, RealmFacts, RealmUpdateWish } from './plan-realm-update.js';
+import { type MirroredValues, mirrorsOf } from './realm-mirrors.js';
+import { readRealmSettings, storeRealmSetting } from './realm-setting-store.js';
+import type { RealmSettingName } from './realm-settings.js';
+
+/** Reads the facts for a change of the organisation; others who change it wait until the transaction ends. */
+export async function readRealmFacts(
+  transaction: ServerTransaction,
+  role: RealmFacts['role'],
+  { permissions }: RealmUpdateWish,
+): Promise<RealmFacts> {
+  const { db } = transaction;
+  await holdGroups(transaction);
+  const named = namedIn(Object.values(permissions).flatMap((wish) => (wish === undefined ? [] : [wish.new])));
+  return {
+    role,
+    settings: await readRealmSettings(db),
+    permissions: (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm),
+    nobodyId: (await roleGroupIds(db)).get('role:nobody') as number,
+    known: await readReferences(transaction, named),
+  };
+}
+
+/** Makes the change; what clients are to be told of it, in order. A new waiting period makes and unmakes full members. */
+export async function applyRealmChange(
+  { db }: ServerTransaction,
+  change: RealmChange,
+  now: number,
+): Promise<JsonObject[]> {
+  for (const [name, value] of Object.entries(change.settings)) {
+    await storeRealmSetting(db, name as RealmSettingName, value);
+  }
+  for (const [name, value] of Object.entries(change.permissions)) {
+    const key = { level: 'realm', ownerId: wholeRealm, name: name as PermissionName<'realm'> } as const;
+    await storePermission(db, key, value);
+  }
+  const { waiting_period_threshold: waitingPeriodDays } = change.settings;
+  const memberships =
+    waitingPeriodDays === undefined ? [] : await settleRoleGroups(db, { waitingPeriodDays, now });
+  return [...updateDict(change, await roleGroupIds(db)), ...memberEvents(memberships)];
+}
+
+function updateDict(
+  { settings, permissions }: RealmChange,
+  roleGroups: ReadonlyMap<RoleGroupName, number>,
+): JsonObject[] {
+  const values = Object.entries(permissions).map(([name, value]) => [name, writeValue(value)]);
+  const mirrored: Partial<MirroredValues> = { ...settings, ...permissions };
+  const data = { ...settings, ...Object.fromEntries(values), ...mirrorsOf(mirrored, roleGroups) };
+  if (Object.keys(data).length === 0) return [];
+  return [{ type: 'realm', op: 'update_dict', property: 'default', data }];
+}

@@ -1,0 +1,124 @@
+import { booleanParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import { realmPermissions } from '../permissions/permission-settings.js';
+import { retentionParameter } from './retention-days.js';
+import { oneOf, secondsOrUnlimited, textOfAtMost, wholeNumber } from './setting-shapes.js';
+
+/** Who may change a setting: administrators, or owners alone. */
+type SettingGuardian = 'administrator' | 'owner';
+
+/** What is to be known of a setting of the organisation that is no permission. */
+export interface RealmSetting<Value> {
+  readonly default: Value;
+  /** How clients write it, and what they may not write. */
+  readonly parameter: z.ZodType<Value, string>;
+  /** Its shape in answers and events. */
+  readonly answer: z.ZodType<Value>;
+  readonly changedBy: SettingGuardian;
+  /** Feature level that it appeared at; 1 for those that were always there. */
+  readonly since: number;
+}
+
+interface Particulars {
+  readonly since?: number;
+  readonly changedBy?: SettingGuardian;
+}
+
+const day = 24 * 60 * 60;
+/** A hundred years. */
+const maximumWaitingPeriodDays = 36_500;
+
+/** The settings of the organisation that are no permissions, with how they are when nobody has set them. */
+export const realmSettings = {
+  description: setting('', textOfAtMost(1000), z.string()),
+  allow_message_editing: flag(true),
+  message_content_edit_limit_seconds: timeLimit(600),
+  message_content_delete_limit_seconds: timeLimit(600),
+  move_messages_within_stream_limit_seconds: timeLimit(7 * day, { since: 162 }),
+  move_messages_between_streams_limit_seconds: timeLimit(7 * day, { since: 162 }),
+  message_edit_history_visibility_policy: word('all', ['all', 'moves', 'none'], { since: 358 }),
+  topics_policy: word('allow_empty_topic', ['allow_empty_topic', 'disable_empty_topic'], { since: 392 }),
+  /** Days; -1 for keeping messages without end. */
+  message_retention_days: setting(-1, retentionParameter({ unlimited: -1, forever: -1 }), z.number().int(), {
+    changedBy: 'owner',
+  }),
+  waiting_period_threshold: setting(0, wholeNumber(0, maximumWaitingPeriodDays), z.number().int(), {
+    changedBy: 'owner',
+  }),
+  enable_spectator_access: flag(false, { since: 109 }),
+  require_unique_names: flag(false, { since: 246 }),
+  name_changes_disabled: flag(false),
+  email_changes_disabled: flag(false),
+  emails_restricted_to_domains: flag(false, { changedBy: 'owner' }),
+  invite_required: flag(true, { changedBy: 'owner' }),
+  enable_read_receipts: flag(false, { since: 137 }),
+  welcome_message_custom_text: setting('', textOfAtMost(8000), z.string(), { since: 416 }),
+  send_channel_events_messages: flag(false, { since: 434 }),
+  inline_image_preview: flag(true),
+  inline_url_embed_preview: flag(false),
+  default_code_block_language: setting('', textOfAtMost(40), z.string(), { since: 231 }),
+} as const;
+
+export type RealmSettingName = keyof typeof realmSettings;
+
+/** The values of all settings that are no permissions. */
+export type RealmSettingValues = {
+  readonly [Name in RealmSettingName]: (typeof realmSettings)[Name] extends RealmSetting<infer Value>
+    ? Value
+    : never;
+};
+
+/** Whether it names a setting that is no permission. */
+export function isRealmSettingName(name: string): name is RealmSettingName {
+  return Object.hasOwn(realmSettings, name);
+}
+
+/** Permissions of the organisation that owners alone change. */
+const ownersPermissions: readonly string[] = [
+  'can_create_groups',
+  'can_invite_users_group',
+  'can_manage_all_groups',
+  'create_multiuse_invite_group',
+] satisfies (keyof typeof realmPermissions)[];
+
+/** Who may change a setting or a permission of the organisation. */
+export function guardianOf(name: string): SettingGuardian {
+  if (isRealmSettingName(name)) return realmSettings[name].changedBy;
+  return ownersPermissions.includes(name) ? 'owner' : 'administrator';
+}
+
+/** Whether it names a permission of the organisation. */
+export function isRealmPermissionName(name: string): name is keyof typeof realmPermissions {
+  return Object.hasOwn(realmPermissions, name);
+}
+
+function setting<Value>(
+  value: Value,
+  parameter: z.ZodType<Value, string>,
+  answer: z.ZodType<Value>,
+  { changedBy = 'administrator', since = 1 }: Particulars = {},
+): RealmSetting<Value> {
+  return { default: value, parameter, answer, changedBy, since };
+}
+
+function flag(value: boolean, particulars?: Particulars): RealmSetting<boolean> {
+  return setting(value, booleanParameter as z.ZodType<boolean, string>, z.boolean(), particulars);
+}
+
+/** Seconds; null for no limit. */
+function timeLimit(seconds: number, particulars?: Particulars): RealmSetting<number | null> {
+  return setting<number | null>(seconds, secondsOrUnlimited(), z.number().int().nullable(), particulars);
+}
+
+function word<const Word extends string>(
+  value: NoInfer<Word>,
+  words: readonly [Word, ...Word[]],
+  particulars?: Particulars,
+): RealmSetting<Word> {
+  return setting<Word>(
+    value,
+    oneOf(words) as z.ZodType<Word, string>,
+    z.enum(words) as z.ZodType<Word>,
+    particulars,
+  );
+}

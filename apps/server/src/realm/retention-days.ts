@@ -1,0 +1,35 @@
+import { ProtocolError, parseJsonOrUndefined } from '@waxwing/protocol';
+import { z } from 'zod';
+
+/** A hundred years. */
+const maximumDays = 36_500;
+
+/**
+ * How long messages are kept, as clients write it: days, or one of some words, bare or as JSON; the number of days, or
+ * what the word stands for.
+ * @throws ProtocolError REQUEST_VARIABLE_INVALID with `var_name` and `bad_value`, from the parser, for anything else.
+ */
+export function retentionParameter<const Meaning extends number | null>(
+  words: Readonly<Record<string, Meaning>>,
+) {
+  return z
+    .string()
+    .transform((text): number | Meaning => {
+      const value = parseJsonOrUndefined(text) ?? text;
+      if (typeof value === 'string' && Object.hasOwn(words, value)) return words[value] as Meaning;
+      if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= maximumDays)
+        return value;
+      throw new ProtocolError('REQUEST_VARIABLE_INVALID', {
+        message: `Bad value for 'message_retention_days': ${text.slice(0, 100)}`,
+        fields: { var_name: 'message_retention_days', bad_value: value },
+      });
+    })
+    .meta({
+      openApi: {
+        anyOf: [
+          { type: 'integer', minimum: 1, maximum: maximumDays },
+          { type: 'string', enum: Object.keys(words) },
+        ],
+      },
+    });
+}

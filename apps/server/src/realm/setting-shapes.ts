@@ -1,0 +1,46 @@
+import { integerParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+
+// How the values of settings are written by clients: as parameters are, but for words that mean a number or none.
+
+/** Whole numbers within a range. */
+export function wholeNumber(minimum: number, maximum: number) {
+  const range = `must be from ${minimum} to ${maximum}`;
+  return integerParameter
+    .refine((value) => value >= minimum && value <= maximum, range)
+    .meta({ openApi: { type: 'integer', minimum, maximum } });
+}
+
+/** Seconds from 1 on, or `unlimited` for `null`. */
+export function secondsOrUnlimited() {
+  return z
+    .string()
+    .regex(/^(?:\d{1,15}|"?unlimited"?)$/, 'must be seconds, or unlimited')
+    .transform((text) => (/^\d/.test(text) ? Number(text) : null))
+    .refine((seconds) => seconds !== 0, 'must be positive, or unlimited')
+    .meta({
+      openApi: {
+        anyOf: [
+          { type: 'integer', minimum: 1 },
+          { type: 'string', const: 'unlimited' },
+        ],
+      },
+    });
+}
+
+/** One of some words, bare or as JSON. */
+export function oneOf<const Word extends string>(words: readonly [Word, ...Word[]]) {
+  return z
+    .string()
+    .transform((text) => text.replace(/^"(.*)"$/s, '$1'))
+    .pipe(z.enum(words, `must be one of ${words.join(', ')}`))
+    .meta({ openApi: { type: 'string', enum: [...words] } });
+}
+
+/** A text as it is, of so many Unicode code points at most. */
+export function textOfAtMost(characters: number) {
+  return z
+    .string()
+    .refine((text) => [...text].length <= characters, `must have at most ${characters} characters`)
+    .meta({ openApi: { type: 'string', maxLength: characters } });
+}

@@ -1,0 +1,74 @@
+import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import { holdUser, user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { everybody } from '../event-queues/everybody.js';
+import { type SettingWish, settingWishShape } from '../permissions/group-setting-value.js';
+import { type PermissionName, permissionNames } from '../permissions/permission-settings.js';
+import { planRealmUpdate } from './plan-realm-update.js';
+import { applyRealmChange, readRealmFacts } from './realm-change.js';
+import { type RealmSettingName, type RealmSettingValues, realmSettings } from './realm-settings.js';
+
+type SettingParameters = {
+  [Name in RealmSettingName]: z.ZodOptional<(typeof realmSettings)[Name]['parameter']>;
+};
+type PermissionParameters = Record<
+  PermissionName<'realm'>,
+  ReturnType<typeof optionalJsonParameter<typeof settingWishShape>>
+>;
+
+const settingParameters = Object.fromEntries(
+  Object.entries(realmSettings).map(([name, { parameter }]) => [name, parameter.optional()]),
+) as SettingParameters;
+
+const permissionParameters = Object.fromEntries(
+  permissionNames('realm').map((name) => [name, optionalJsonParameter(settingWishShape)]),
+) as PermissionParameters;
+
+/**
+ * `PATCH /api/v1/realm`: changes settings and permissions of the organisation; all of them or none. Everybody is told of
+ * what is another now. Refuses with BAD_REQUEST bad values and groups that a permission does not take; with
+ * REQUEST_VARIABLE_INVALID bad retention days; with UNAUTHORIZED_PRINCIPAL whoever is no administrator, or no owner where
+ * that is needed; with EXPECTATION_MISMATCH a permission whose `old` is not its value; with SYSTEM_GROUP_REQUIRED what is
+ * no group by role where only such are taken.
+ */
+export const updateRealm = operation({
+  method: 'PATCH',
+  path: '/api/v1/realm',
+  summary: 'Changes settings of the organisation.',
+  actor: user,
+  parameters: z.object({ ...settingParameters, ...permissionParameters }),
+  answer: noAnswer,
+  codes: [
+    'BAD_REQUEST',
+    'REQUEST_VARIABLE_INVALID',
+    'UNAUTHORIZED_PRINCIPAL',
+    'EXPECTATION_MISMATCH',
+    'SYSTEM_GROUP_REQUIRED',
+  ],
+  async handle({ clock, database, publish }: ServerContext, { actor, parameters }) {
+    const now = clock();
+    const wish = {
+      settings: among<Partial<RealmSettingValues>>(parameters, Object.keys(realmSettings)),
+      permissions: among<Partial<Record<PermissionName<'realm'>, SettingWish>>>(
+        parameters,
+        permissionNames('realm'),
+      ),
+    };
+    await database.write(async (transaction) => {
+      const { role } = await holdUser(transaction, actor);
+      const facts = await readRealmFacts(transaction, role, wish);
+      const events = await applyRealmChange(transaction, planRealmUpdate(facts, wish), now);
+      const audience = await everybody(transaction.db);
+      await publish(
+        transaction,
+        events.map((event) => ({ event, audience })),
+      );
+    });
+    return {};
+  },
+});
+
+function among<Some>(parameters: Readonly<Record<string, unknown>>, names: readonly string[]): Some {
+  return Object.fromEntries(names.map((name) => [name, parameters[name]])) as Some;
+}

@@ -1,0 +1,374 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { type GroupOnWire, sharedOrganisation } from '../organisation-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  let name: string;
+  beforeEach(() => {
+    name = organisation.newName();
+  });
+
+  async function create(fields: Record<string, unknown> = {}, who: 'member' | 'owner' = 'member') {
+    const all = { name, description: 'For tests', members: [], ...fields };
+    const { group_id } = await organisation.do(who, 'POST', 'user_groups/create', all);
+    return group_id as number;
+  }
+
+  const groupNamed = async (wanted = name) => (await organisation.groups())[wanted] as GroupOnWire;
+
+  describe('making a group', () => {
+    it('gives it members, subgroups and permissions, and says so to everybody', async () => {
+      const events = await organisation.watch();
+      const [inner, everyone] = [
+        await organisation.roleGroup('owners'),
+        await organisation.roleGroup('everyone'),
+      ];
+      const [member, second] = [organisation.id('member'), organisation.id('second')];
+      const id = await create({
+        members: [second, member, second],
+        subgroups: [inner],
+        can_join_group: { direct_members: [second], direct_subgroups: [] },
+      });
+      const group = await groupNamed();
+      expect(group).toEqual({
+        id,
+        name,
+        description: 'For tests',
+        members: [member, second],
+        direct_subgroup_ids: [inner],
+        is_system_group: false,
+        deactivated: false,
+        creator_id: member,
+        date_created: Math.floor(organisation.server.now / 1000),
+        can_add_members_group: { direct_members: [member], direct_subgroups: [] },
+        can_join_group: { direct_members: [second], direct_subgroups: [] },
+        can_leave_group: everyone,
+        can_manage_group: { direct_members: [member], direct_subgroups: [] },
+        can_mention_group: everyone,
+        can_remove_members_group: await organisation.roleGroup('nobody'),
+      });
+      expect(await events()).toEqual([{ type: 'user_group', op: 'add', group }]);
+    });
+
+    it('needs the permission to create groups, which guests never have', async () => {
+      const fields = { name, description: '', members: [] };
+      const refused = await organisation.ask('guest', 'POST', 'user_groups/create', fields);
+      expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
+      await organisation.do('owner', 'PATCH', 'realm', {
+        can_create_groups: { new: await organisation.roleGroup('moderators') },
+      });
+      const member = await organisation.ask('member', 'POST', 'user_groups/create', fields);
+      expect([member.status, member.body.msg]).toEqual([400, 'Insufficient permission']);
+      expect((await organisation.ask('moderator', 'POST', 'user_groups/create', fields)).status).toBe(200);
+      await organisation.do('owner', 'PATCH', 'realm', {
+        can_create_groups: { new: await organisation.roleGroup('members') },
+      });
+    });
+
+    it('takes blanks off the name, and refuses one that another group has in any letter case', async () => {
+      await create({ name: `  ${name} ` });
+      const { status, body } = await organisation.ask('second', 'POST', 'user_groups/create', {
+        ...{ name: name.toUpperCase(), description: '', members: [] },
+      });
+      expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining('exists')]);
+    });
+
+    it('gives one of two groups that are made at the same time under one name', async () => {
+      const fields = { name, description: '', members: [] };
+      const answers = await Promise.all(
+        (['member', 'second', 'owner', 'moderator'] as const).map((who) =>
+          organisation.ask(who, 'POST', 'user_groups/create', fields),
+        ),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+    });
+  });
+
+  describe('changing a group', () => {
+    it('tells everybody what is another now, and nothing of what was so before', async () => {
+      const id = await create();
+      const events = await organisation.watch();
+      const everyone = await organisation.roleGroup('everyone');
+      await organisation.do('member', 'PATCH', `user_groups/${id}`, {
+        name: `${name} renamed`,
+        description: 'For tests',
+        can_leave_group: { new: everyone },
+        can_manage_group: {
+          new: { direct_members: [], direct_subgroups: [await organisation.roleGroup('owners')] },
+        },
+      });
+      expect(await events()).toEqual([
+        {
+          type: 'user_group',
+          op: 'update',
+          group_id: id,
+          data: { name: `${name} renamed`, can_manage_group: await organisation.roleGroup('owners') },
+        },
+      ]);
+    });
+
+    it('lets it keep its name in another letter case', async () => {
+      const id = await create();
+      await organisation.do('member', 'PATCH', `user_groups/${id}`, { name: name.toUpperCase() });
+      expect((await groupNamed(name.toUpperCase())).id).toBe(id);
+    });
+
+    it('is for those who may manage it or all groups, and not for those who may do less', async () => {
+      const id = await create({
+        can_add_members_group: await organisation.roleGroup('members'),
+        can_remove_members_group: await organisation.roleGroup('members'),
+      });
+      for (const who of ['second', 'moderator', 'administrator', 'guest', 'bot'] as const) {
+        const { status, body } = await organisation.ask(who, 'PATCH', `user_groups/${id}`, {
+          description: 'x',
+        });
+        expect([who, status, body.code]).toEqual([who, 400, 'BAD_REQUEST']);
+      }
+      await organisation.do('owner', 'PATCH', `user_groups/${id}`, { description: 'by an owner' });
+      await organisation.do('member', 'PATCH', `user_groups/${id}`, {
+        can_manage_group: { new: await organisation.roleGroup('moderators') },
+      });
+      await organisation.do('administrator', 'PATCH', `user_groups/${id}`, {
+        description: 'through nesting',
+      });
+      const { status } = await organisation.ask('member', 'PATCH', `user_groups/${id}`, { description: 'x' });
+      expect([status, (await groupNamed()).description]).toEqual([400, 'through nesting']);
+    });
+
+    it('changes nothing at all when one part is refused', async () => {
+      const id = await create();
+      const before = await groupNamed();
+      const events = await organisation.watch();
+      const { status } = await organisation.ask('member', 'PATCH', `user_groups/${id}`, {
+        name: `${name} renamed`,
+        can_mention_group: { new: 999_999 },
+      });
+      expect([status, await groupNamed(), await events()]).toEqual([400, before, []]);
+    });
+
+    it('never changes a group by role', async () => {
+      const id = await organisation.roleGroup('members');
+      const requests = [
+        ['PATCH', `user_groups/${id}`, { description: 'x' }],
+        ['POST', `user_groups/${id}/members`, { add: [organisation.id('guest')] }],
+        ['POST', `user_groups/${id}/subgroups`, { add: [await create()] }],
+        ['POST', `user_groups/${id}/deactivate`, {}],
+      ] as const;
+      for (const [method, path, fields] of requests) {
+        const { status, body } = await organisation.ask('owner', method, path, fields);
+        expect([status, body.msg]).toEqual([400, 'Insufficient permission']);
+      }
+    });
+  });
+
+  describe('a change of a permission', () => {
+    it('is refused when the value is not the one that was expected, in whatever form that was written', async () => {
+      const id = await create();
+      const [everyone, owners] = [
+        await organisation.roleGroup('everyone'),
+        await organisation.roleGroup('owners'),
+      ];
+      const path = `user_groups/${id}`;
+      const stale = {
+        new: owners,
+        old: { direct_members: [organisation.id('member')], direct_subgroups: [] },
+      };
+      const { status, body } = await organisation.ask('member', 'PATCH', path, { can_leave_group: stale });
+      expect([status, body.code, body.field_name]).toEqual([400, 'EXPECTATION_MISMATCH', 'old']);
+      const asObject = { direct_members: [], direct_subgroups: [everyone] };
+      await organisation.do('member', 'PATCH', path, { can_leave_group: { new: owners, old: asObject } });
+      expect((await groupNamed()).can_leave_group).toBe(owners);
+    });
+
+    it('lets one of two through that expect the same', async () => {
+      const old = await organisation.roleGroup('everyone');
+      const [owners, members] = [
+        await organisation.roleGroup('owners'),
+        await organisation.roleGroup('members'),
+      ];
+      for (let round = 0; round < 8; round += 1) {
+        name = organisation.newName();
+        const id = await create();
+        const answers = await Promise.all([
+          organisation.ask('member', 'PATCH', `user_groups/${id}`, { can_leave_group: { new: owners, old } }),
+          organisation.ask('owner', 'PATCH', `user_groups/${id}`, { can_leave_group: { new: members, old } }),
+        ]);
+        expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+      }
+    });
+
+    it('keeps members and subgroups apart from a group that has the same, and orders them', async () => {
+      const id = await create();
+      const [moderators, owners] = [
+        await organisation.roleGroup('moderators'),
+        await organisation.roleGroup('owners'),
+      ];
+      const [member, second] = [organisation.id('member'), organisation.id('second')];
+      const set = async (value: unknown) => {
+        await organisation.do('owner', 'PATCH', `user_groups/${id}`, { can_mention_group: { new: value } });
+        return (await groupNamed()).can_mention_group;
+      };
+      expect(
+        await set({ direct_members: [second, member, second], direct_subgroups: [moderators, owners] }),
+      ).toEqual({
+        direct_members: [member, second],
+        direct_subgroups: [owners, moderators],
+      });
+      expect(await set({ direct_members: [member], direct_subgroups: [] })).toEqual({
+        direct_members: [member],
+        direct_subgroups: [],
+      });
+      expect(await set({ direct_members: [], direct_subgroups: [owners] })).toBe(owners);
+      expect(await set({ direct_members: [], direct_subgroups: [] })).toBe(
+        await organisation.roleGroup('nobody'),
+      );
+      // What was only the value of a permission is gone with it.
+      const { db } = organisation.server.server.database;
+      const unnamed = db.selectFrom('user_groups').select('id').where('name', 'is', null);
+      const used = db.selectFrom('permissions').select('group_id');
+      expect(await unnamed.where('id', 'not in', used).execute()).toEqual([]);
+    });
+
+    it.each([
+      ['an unknown group', () => 999_999, 'Invalid user group'],
+      ['everyone where guests cannot have it', () => organisation.roleGroup('everyone'), 'cannot be set to'],
+      ['everyone on the internet', () => organisation.roleGroup('internet'), 'cannot be set to'],
+      ['an unknown user', () => ({ direct_members: [999_999], direct_subgroups: [] }), 'Invalid user ID'],
+      [
+        'an unknown subgroup',
+        () => ({ direct_members: [1], direct_subgroups: [999_999] }),
+        'Invalid user group ID',
+      ],
+    ])('is refused for %s', async (_what, value, sentence) => {
+      const id = await create();
+      const before = await groupNamed();
+      const wish = { can_manage_group: { new: await value() } };
+      const { status, body } = await organisation.ask('member', 'PATCH', `user_groups/${id}`, wish);
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+      expect(body.msg).toContain(sentence);
+      expect(await groupNamed()).toEqual(before);
+    });
+  });
+
+  describe('deactivating a group', () => {
+    it('hides it, keeps its members and name, and can be taken back', async () => {
+      const id = await create({ members: [organisation.id('second')] });
+      await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
+      const { user_groups: shown } = await organisation.do('member', 'GET', 'user_groups');
+      expect((shown as GroupOnWire[]).map((group) => group.id)).not.toContain(id);
+      expect(await groupNamed()).toMatchObject({ deactivated: true, members: [organisation.id('second')] });
+      const again = await organisation.ask('member', 'POST', `user_groups/${id}/deactivate`);
+      expect([again.status, again.body.msg]).toEqual([400, 'User group is already deactivated']);
+      const taken = { name, description: '', members: [] };
+      expect((await organisation.ask('member', 'POST', 'user_groups/create', taken)).status).toBe(400);
+      await organisation.do('member', 'POST', `user_groups/${id}/members`, {
+        add: [organisation.id('member')],
+      });
+      await organisation.do('member', 'PATCH', `user_groups/${id}`, { deactivated: false });
+      expect(await groupNamed()).toMatchObject({ deactivated: false });
+    });
+
+    it('is a removal for clients that cannot tell deactivated groups apart, and taking it back an addition', async () => {
+      const capable = await organisation.watch('guest', {
+        client_capabilities: '{"include_deactivated_groups":true,"unheard_of":true}',
+      });
+      const other = await organisation.watch('guest', { client_capabilities: '{}' });
+      const id = await create();
+      const group = await groupNamed();
+      const steps = [
+        ['POST', `user_groups/${id}/deactivate`, {}],
+        ['PATCH', `user_groups/${id}`, { description: 'in between' }],
+        ['PATCH', `user_groups/${id}`, { deactivated: false }],
+      ] as const;
+      for (const [method, path, fields] of steps) await organisation.do('member', method, path, fields);
+      const update = (data: object) => ({ type: 'user_group', op: 'update', group_id: id, data });
+      const added = { type: 'user_group', op: 'add', group };
+      expect(await capable()).toEqual([
+        added,
+        update({ deactivated: true }),
+        update({ description: 'in between' }),
+        update({ deactivated: false }),
+      ]);
+      expect(await other()).toEqual([
+        added,
+        { type: 'user_group', op: 'remove', group_id: id },
+        { ...added, group: { ...group, description: 'in between' } },
+      ]);
+    });
+
+    it('leaves it in what capable clients are told when they register, and out of what others are', async () => {
+      const id = await create();
+      await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
+      const told = async (include_deactivated_groups: boolean) => {
+        const fields = {
+          fetch_event_types: ['realm_user_groups'],
+          client_capabilities: { include_deactivated_groups },
+        };
+        const { realm_user_groups: groups } = await organisation.do('guest', 'POST', 'register', fields);
+        return (groups as GroupOnWire[]).some((group) => group.id === id);
+      };
+      expect([await told(true), await told(false)]).toEqual([true, false]);
+    });
+
+    it('makes it impossible to choose as a subgroup or in a permission', async () => {
+      const id = await create();
+      await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
+      name = organisation.newName();
+      const other = await create();
+      const attempts = [
+        ['POST', `user_groups/${other}/subgroups`, { add: [id] }],
+        ['PATCH', `user_groups/${other}`, { can_leave_group: { new: id } }],
+        [
+          'PATCH',
+          `user_groups/${other}`,
+          {
+            can_leave_group: { new: { direct_members: [organisation.id('member')], direct_subgroups: [id] } },
+          },
+        ],
+      ] as const;
+      for (const [method, path, fields] of attempts) {
+        const { status, body } = await organisation.ask('member', method, path, fields);
+        expect([status, body.msg]).toEqual([400, expect.stringContaining('deactivated')]);
+      }
+    });
+
+    it('is refused while it is used, with every place that it is used at', async () => {
+      const id = await create({ can_join_group: { direct_members: [], direct_subgroups: [] } });
+      await organisation.do('member', 'PATCH', `user_groups/${id}`, { can_mention_group: { new: id } });
+      name = organisation.newName();
+      const outer = await create({ subgroups: [id] });
+      const member = organisation.id('member');
+      await organisation.do('member', 'PATCH', `user_groups/${outer}`, {
+        can_leave_group: { new: id },
+        can_mention_group: { new: { direct_members: [member], direct_subgroups: [id] } },
+      });
+      await organisation.do('owner', 'PATCH', 'realm', { can_add_custom_emoji_group: { new: id } });
+      const { status, body } = await organisation.ask('member', 'POST', `user_groups/${id}/deactivate`);
+      expect([status, body.code]).toEqual([400, 'CANNOT_DEACTIVATE_GROUP_IN_USE']);
+      expect(body.objections).toEqual([
+        { type: 'subgroup', supergroup_ids: [outer] },
+        { type: 'user_group', group_id: outer, settings: ['can_leave_group', 'can_mention_group'] },
+        { type: 'realm', settings: ['can_add_custom_emoji_group'] },
+      ]);
+      await organisation.do('owner', 'PATCH', 'realm', {
+        can_add_custom_emoji_group: { new: await organisation.roleGroup('members') },
+      });
+    });
+
+    it('and choosing it for a permission at the same time cannot both succeed', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        name = organisation.newName();
+        const id = await create();
+        const answers = await Promise.all([
+          organisation.ask('owner', 'PATCH', 'realm', { can_add_custom_emoji_group: { new: id } }),
+          organisation.ask('member', 'POST', `user_groups/${id}/deactivate`),
+        ]);
+        expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+        await organisation.do('owner', 'PATCH', 'realm', {
+          can_add_custom_emoji_group: { new: await organisation.roleGroup('members') },
+        });
+      }
+    });
+  });
+});

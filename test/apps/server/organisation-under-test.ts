@@ -1,0 +1,95 @@
+import type { UserId } from '@waxwing/protocol';
+import { roles } from '@waxwing/server';
+import { afterAll, beforeAll } from 'vitest';
+import type { TestBackend } from '../../support/test-databases.js';
+import { type Account, type Answer, ServerUnderTest } from './server-under-test.js';
+
+type Who = keyof typeof roles | 'bot' | 'second';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** A group as `GET /user_groups` answers it. */
+export interface GroupOnWire {
+  readonly id: number;
+  readonly name: string;
+  readonly members: number[];
+  readonly direct_subgroup_ids: number[];
+  readonly [field: string]: unknown;
+}
+
+/** One server with a user of each role, a second member and a bot, for all tests of a file on one backend. */
+export class OrganisationUnderTest {
+  server = undefined as unknown as ServerUnderTest;
+  readonly accounts = {} as Record<Who, Account>;
+  #names = 0;
+
+  async start(databaseUrl: string): Promise<void> {
+    this.server = await ServerUnderTest.start({ databaseUrl, withoutRelay: true });
+    for (const [name, role] of Object.entries(roles)) {
+      this.accounts[name as Who] = await this.server.addAccount(`${name}@example.com`, { role });
+    }
+    this.accounts.second = await this.server.addAccount('second@example.com');
+    this.accounts.bot = await this.server.addAccount('bot@example.com', { isBot: true });
+    // What is scheduled is done for the first time when a server starts.
+    await this.server.settle();
+  }
+
+  id(who: Who): UserId {
+    return this.accounts[who].userId;
+  }
+
+  /** Sends parameters: texts as they are, anything else as JSON. */
+  ask(who: Who, method: Method, path: string, parameters: Record<string, unknown> = {}): Promise<Answer> {
+    const texts = Object.entries(parameters).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]);
+    return this.server.ask(this.accounts[who], method, path, Object.fromEntries(texts));
+  }
+
+  /** Sends what must succeed. */
+  async do(
+    who: Who,
+    method: Method,
+    path: string,
+    parameters: Record<string, unknown> = {},
+  ): Promise<Record<string, unknown>> {
+    const { status, body } = await this.ask(who, method, path, parameters);
+    if (status !== 200) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+
+  /** All groups, deactivated ones too, by name. */
+  async groups(): Promise<Record<string, GroupOnWire>> {
+    const { user_groups: groups } = await this.do('owner', 'GET', 'user_groups', {
+      include_deactivated_groups: true,
+    });
+    return Object.fromEntries((groups as GroupOnWire[]).map((group) => [group.name, group]));
+  }
+
+  async roleGroup(name: string): Promise<number> {
+    return (await this.groups())[`role:${name}`]?.id ?? 0;
+  }
+
+  /** A name that no test has used. */
+  newName(): string {
+    this.#names += 1;
+    return `group ${this.#names}`;
+  }
+
+  /** What has come into a new queue of everybody's events when it is called, without ids. */
+  async watch(
+    who: Who = 'guest',
+    parameters: Record<string, string> = {},
+  ): Promise<() => Promise<unknown[]>> {
+    const read = await this.server.openQueue(this.accounts[who], parameters);
+    return async () => (await read()).map(({ id: _, ...event }) => event);
+  }
+}
+
+/** The organisation that the tests of a file on this backend share. */
+export function sharedOrganisation(backend: TestBackend): OrganisationUnderTest {
+  const organisation = new OrganisationUnderTest();
+  beforeAll(async () => organisation.start(await backend.freshUrl()));
+  afterAll(() => organisation.server.close());
+  return organisation;
+}

@@ -1,0 +1,205 @@
+import type { UserId } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openServerDatabase } from '../../../../apps/server/src/open-database.js';
+import {
+  isInAny,
+  type NestedGroups,
+  nestedMembers,
+  reachedGroups,
+  wouldMakeCycle,
+} from '../../../../apps/server/src/permissions/nested-groups.js';
+import {
+  groupsWithUser,
+  isInAnyGroup,
+  membersOfGroups,
+  subgroupsOfGroups,
+} from '../../../../apps/server/src/permissions/nested-membership.js';
+import type { ServerDatabase } from '../../../../apps/server/src/tables.js';
+import fc from '../../../support/fast-check.js';
+import { eachBackend } from '../../../support/test-databases.js';
+
+const groupCount = 7;
+const userCount = 5;
+
+interface Drawn {
+  /** `members[g][u]`: user u is in group g directly. */
+  readonly members: readonly (readonly boolean[])[];
+  /** `nested[g][h]`: group h is in group g directly; only for h < g, so that there is no circle. */
+  readonly nested: readonly (readonly boolean[])[];
+}
+
+const matrix = (rows: number, columns: number) =>
+  fc.array(fc.array(fc.boolean(), { minLength: columns, maxLength: columns }), {
+    minLength: rows,
+    maxLength: rows,
+  });
+const drawn: fc.Arbitrary<Drawn> = fc.record({
+  members: matrix(groupCount, userCount),
+  nested: matrix(groupCount, groupCount),
+});
+
+const everyGroup = [...Array(groupCount).keys()];
+const everyUser = [...Array(userCount).keys()];
+const holds = ({ nested }: Drawn, outer: number, inner: number) => inner < outer && nested[outer]?.[inner];
+
+/** What is in each group, worked out as Warshall did: whether there is a way over more and more groups. */
+function reachableByWarshall(organisation: Drawn): boolean[][] {
+  const reach = everyGroup.map((g) => everyGroup.map((h) => g === h || holds(organisation, g, h) === true));
+  for (const over of everyGroup) {
+    for (const from of everyGroup) {
+      for (const to of everyGroup) {
+        if (reach[from]?.[over] && reach[over]?.[to]) (reach[from] as boolean[])[to] = true;
+      }
+    }
+  }
+  return reach;
+}
+
+/** In the oracle's numbers, whatever the ids in the database are. */
+function oracle(organisation: Drawn) {
+  const reach = reachableByWarshall(organisation);
+  return {
+    reach,
+    members: everyGroup.map((g) =>
+      everyUser.filter((u) => everyGroup.some((h) => reach[g]?.[h] && organisation.members[h]?.[u])),
+    ),
+  };
+}
+
+function inMemory(organisation: Drawn, group = (g: number) => g, user = (u: number) => u): NestedGroups {
+  return new Map(
+    everyGroup.map((g) => [
+      group(g),
+      {
+        memberIds: everyUser.filter((u) => organisation.members[g]?.[u]).map((u) => user(u)),
+        subgroupIds: everyGroup.filter((h) => holds(organisation, g, h)).map(group),
+      },
+    ]),
+  );
+}
+
+describe('groups in memory', () => {
+  it('hold whom a search for ways between all groups finds, and no others', () => {
+    fc.assert(
+      fc.property(drawn, (organisation) => {
+        const groups = inMemory(organisation);
+        const { reach, members } = oracle(organisation);
+        for (const g of everyGroup) {
+          expect(nestedMembers(groups, g)).toEqual(members[g]);
+          expect([...reachedGroups(groups, g)].sort()).toEqual(everyGroup.filter((h) => reach[g]?.[h]));
+          for (const u of everyUser) expect(isInAny(groups, u, [g])).toBe(members[g]?.includes(u));
+          for (const h of everyGroup) expect(wouldMakeCycle(groups, g, h)).toBe(reach[h]?.[g]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leave out groups that nobody knows', () => {
+    expect(nestedMembers(new Map([[1, { memberIds: [5], subgroupIds: [9] }]]), 1)).toEqual([5]);
+    expect(nestedMembers(new Map(), 1)).toEqual([]);
+    expect(isInAny(new Map(), 5, [])).toBe(false);
+  });
+});
+
+eachBackend((backend) => {
+  describe('groups in the database', () => {
+    let database: ServerDatabase;
+    const users: UserId[] = [];
+    const groups: number[] = [];
+    beforeAll(async () => {
+      database = await openServerDatabase({
+        url: new Secret(await backend.freshUrl()),
+        clock: Date.now,
+        role: 'visiting',
+        onJobError: (error) => {
+          throw error;
+        },
+      });
+      for (const u of everyUser) users.push(await insertUser(database, u));
+      for (const g of everyGroup) groups.push(await insertGroup(database, g));
+      return () => database.close();
+    });
+
+    async function store(organisation: Drawn): Promise<void> {
+      const [group, user] = [(g: number) => groups[g] as number, (u: number) => users[u] as UserId];
+      await database.write(async ({ db }) => {
+        await db.deleteFrom('user_group_members').where('group_id', 'in', groups).execute();
+        await db.deleteFrom('user_group_subgroups').where('group_id', 'in', groups).execute();
+        for (const [id, { memberIds, subgroupIds }] of inMemory(organisation, group, user)) {
+          const members = memberIds.map((user_id) => ({ group_id: id, user_id: user_id as UserId }));
+          const nested = subgroupIds.map((subgroup_id) => ({ group_id: id, subgroup_id }));
+          if (members.length > 0) await db.insertInto('user_group_members').values(members).execute();
+          if (nested.length > 0) await db.insertInto('user_group_subgroups').values(nested).execute();
+        }
+      });
+    }
+
+    it('hold the same users as in memory and by the search for ways, for many groups in one statement', async () => {
+      await fc.assert(
+        fc.asyncProperty(drawn, fc.subarray(everyGroup), async (organisation, asked) => {
+          await store(organisation);
+          const { reach, members } = oracle(organisation);
+          const ids = asked.map((g) => groups[g] as number);
+          const found = await membersOfGroups(database.db, ids);
+          const nested = await subgroupsOfGroups(database.db, ids);
+          for (const g of asked) {
+            const id = groups[g] as number;
+            expect(found.get(id)).toEqual(members[g]?.map((u) => users[u]));
+            const inner = everyGroup.filter((h) => h !== g && reach[g]?.[h]);
+            expect(nested.get(id)).toEqual(inner.map((h) => groups[h]));
+          }
+          for (const u of everyUser) {
+            const userId = users[u] as UserId;
+            const inThese = asked.filter((g) => members[g]?.includes(u)).map((g) => groups[g] as number);
+            expect([...(await groupsWithUser(database.db, userId, ids))].sort()).toEqual(inThese.sort());
+            expect(await isInAnyGroup(database.db, userId, ids)).toBe(inThese.length > 0);
+          }
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    it('hold nobody who was deactivated, and a group that does not exist holds nobody', async () => {
+      const everybody = everyGroup.map(() => everyUser.map(() => true));
+      await store({ members: everybody, nested: everyGroup.map(() => everyGroup.map(() => false)) });
+      const [first, gone] = [groups[0] as number, users[2] as UserId];
+      await database.db.updateTable('users').set({ is_active: 0 }).where('id', '=', gone).execute();
+      expect((await membersOfGroups(database.db, [first])).get(first)).toEqual(
+        users.filter((id) => id !== gone),
+      );
+      await database.db.updateTable('users').set({ is_active: 1 }).where('id', '=', gone).execute();
+      expect((await membersOfGroups(database.db, [999_999])).get(999_999)).toEqual([]);
+      expect(await isInAnyGroup(database.db, gone, [999_999])).toBe(false);
+    });
+  });
+});
+
+async function insertUser({ db }: ServerDatabase, u: number): Promise<UserId> {
+  const email = `user${u}@example.com`;
+  const values = { email, email_lower: email, full_name: email, role: 400, is_bot: 0, bot_owner_id: null };
+  const { id } = await db
+    .insertInto('users')
+    .values({ ...values, api_key_hash: '', is_active: 1, created_at: 0 })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+async function insertGroup({ db }: ServerDatabase, g: number): Promise<number> {
+  const { id } = await db
+    .insertInto('user_groups')
+    .values({
+      name: `group ${g}`,
+      name_lower: `group ${g}`,
+      description: '',
+      is_system: 0,
+      is_active: 1,
+      creator_id: null,
+      created_at: null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
