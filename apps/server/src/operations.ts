@@ -22,6 +22,7 @@ import { registerEventQueue } from './register/register-event-queue.js';
 import { getOwnUser } from './users/get-own-user.js';
 import { getUser } from './users/get-user.js';
 import { getUsers } from './users/get-users.js';
+import { updateUser } from './users/update-user.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [
@@ -41,6 +42,7 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getUsers,
   getOwnUser,
   getUser,
+  updateUser,
 ];
 
 /** Every operation of the server. */
