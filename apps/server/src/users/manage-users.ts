@@ -6,11 +6,11 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
+import { holdGroups } from '../permissions/hold-groups.js';
 import type { Role } from '../permissions/roles.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerDatabase } from '../tables.js';
 import { isEmailAddress } from './email-address.js';
-import { holdUsers } from './user-facts.js';
 import {
   deactivateUser,
   findUser,
@@ -56,8 +56,9 @@ export async function addUser(
   const user = { email, fullName, role, isBot, botOwnerId: owner?.id };
   const apiKeyHash = hashCredential(apiKey.reveal());
   const now = clock();
-  const id = await database.write(async ({ db }) => {
-    await holdUsers(db);
+  const id = await database.write(async (transaction) => {
+    const { db } = transaction;
+    await holdGroups(transaction);
     const id = await insertUser(db, { ...user, apiKeyHash }, now);
     if (id === undefined) return undefined;
     const { waiting_period_threshold: waitingPeriodDays } = await readRealmSettings(db);

@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { holdUser, user } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
+import { holdGroups } from '../permissions/hold-groups.js';
 import { roles } from '../permissions/roles.js';
 import type { ServerTransaction } from '../tables.js';
 import { noSuchUser } from './no-such-user.js';
 import { planUserUpdate } from './plan-user-update.js';
 import { applyUserChange, eventsOfUserChange } from './user-change.js';
 import { findDetails, lockDetails, type UserDetails, type UserName } from './user-details.js';
-import { holdUsers, readUserFacts } from './user-facts.js';
+import { readUserFacts } from './user-facts.js';
 import { readUserName, userNameParameter } from './user-parameters.js';
 
 /**
@@ -39,7 +40,7 @@ export const updateUser = operation({
     const wish = { fullName, role, email };
     const now = clock();
     await database.write(async (transaction) => {
-      await holdUsers(transaction.db);
+      await holdGroups(transaction);
       const { administrator, target } = await lockBoth(transaction, actor, name);
       const facts = await readUserFacts(transaction, { actor: administrator, target, realm }, wish);
       const change = planUserUpdate(facts, wish);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerContext } from '../context.js';
-import type { ServerEvent } from '../event-queues/publish-events.js';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { memberEvents } from '../groups/member-events.js';
 import { type MembershipChange, settleRoleGroups } from '../groups/settle-role-groups.js';
 import { type Role, roles } from '../permissions/roles.js';
@@ -56,7 +56,7 @@ interface ChangedUser {
 export async function eventsOfUserChange(
   db: Kysely<ServerTables>,
   { change, after, memberships, realm }: ChangedUser,
-): Promise<ServerEvent[]> {
+): Promise<PublishedEvent[]> {
   if (Object.keys(change).length === 1) return [];
   const everybody = await activeReaders(db);
   const those = (knows: (reader: NonNullable<Reader>) => boolean) =>
@@ -69,7 +69,7 @@ export async function eventsOfUserChange(
     person: { user_id: after.id, ...fields },
   });
   const { fullName, role, email } = change;
-  const events: ServerEvent[] = [];
+  const events: PublishedEvent[] = [];
   if (fullName !== undefined) events.push({ event: update({ full_name: fullName }), audience: seeing });
   if (role !== undefined) events.push({ event: update({ role }), audience: seeing });
   if (email !== undefined) {

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { holdAlone, keepingRows } from '@waxwing/storage';
+import { keepingRows } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { ServerContext } from '../context.js';
 import { roles } from '../permissions/roles.js';
@@ -27,15 +27,7 @@ interface AskedOfOthers {
   readonly email: string | undefined;
 }
 
-/**
- * Waits until nobody else adds or changes users, and keeps others from it until the transaction ends: what all users
- * together must be, such as to have an owner, is decided by one at a time. It is held before any row.
- */
-export async function holdUsers(db: Transaction<ServerTables>): Promise<void> {
-  await holdAlone(db, 'users');
-}
-
-/** Reads the rest of the facts about a locked target; the caller holds users. */
+/** Reads the rest of the facts about a locked target; the caller holds groups, settings and users. */
 export async function readUserFacts(
   { db }: ServerTransaction,
   { actor, target, realm }: Pick<UserFacts, 'actor' | 'target'> & Pick<ServerContext, 'realm'>,
