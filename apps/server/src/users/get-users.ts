@@ -10,7 +10,7 @@ import { userRecord, writeUser } from './user-record.js';
 import { readSight } from './user-sight.js';
 
 /** So few are read and written in much less time than other requests can be kept waiting. */
-const usersPerPiece = 500;
+const usersPerPiece = 250;
 
 const idList = z.array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids');
 
