@@ -19,6 +19,10 @@ import { updateSubgroups } from './groups/update-subgroups.js';
 import { updateUserGroup } from './groups/update-user-group.js';
 import { updateRealm } from './realm/update-realm.js';
 import { registerEventQueue } from './register/register-event-queue.js';
+import { getOwnUser } from './users/get-own-user.js';
+import { getUser } from './users/get-user.js';
+import { getUsers } from './users/get-users.js';
+import { updateUser } from './users/update-user.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [
@@ -35,6 +39,10 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getSubgroups,
   updateSubgroups,
   updateRealm,
+  getUsers,
+  getOwnUser,
+  getUser,
+  updateUser,
 ];
 
 /** Every operation of the server. */

@@ -12,7 +12,7 @@ import { addRoleGroups, rowsOfRoleGroups } from './groups/add-role-groups.js';
 import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
-import { createUsers, type UserTables } from './users/user-tables.js';
+import { addUserDetails, createUsers, type UserTables } from './users/user-tables.js';
 
 /** The tables of all folders, and those of the server's half of push. Instants in Unix milliseconds. */
 export interface ServerTables
@@ -49,6 +49,7 @@ const ownMigrations: MigrationSet = {
         await addRoleGroups(db as Transaction<ServerTables>);
       },
     },
+    '0005-user-details': { up: addUserDetails },
   },
 };
 
