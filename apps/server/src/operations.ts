@@ -17,6 +17,9 @@ import { listUserGroups } from './groups/list-user-groups.js';
 import { updateGroupMembers } from './groups/update-group-members.js';
 import { updateSubgroups } from './groups/update-subgroups.js';
 import { updateUserGroup } from './groups/update-user-group.js';
+import { createPlayground } from './playgrounds/create-playground.js';
+import { deletePlayground } from './playgrounds/delete-playground.js';
+import { listPlaygrounds } from './playgrounds/list-playgrounds.js';
 import { updateRealm } from './realm/update-realm.js';
 import { registerEventQueue } from './register/register-event-queue.js';
 
@@ -35,6 +38,9 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getSubgroups,
   updateSubgroups,
   updateRealm,
+  listPlaygrounds,
+  createPlayground,
+  deletePlayground,
 ];
 
 /** Every operation of the server. */

@@ -11,6 +11,7 @@ import {
 import { addRoleGroups } from './groups/add-role-groups.js';
 import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
+import { createPlaygrounds, type PlaygroundTables } from './playgrounds/playground-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
 import { createUsers, type UserTables } from './users/user-tables.js';
 
@@ -20,6 +21,7 @@ export interface ServerTables
     UserTables,
     GroupTables,
     PermissionTables,
+    PlaygroundTables,
     EventQueueTables,
     ServerPushTables {}
 
@@ -48,6 +50,7 @@ const ownMigrations: MigrationSet = {
         await addRoleGroups(db as Transaction<ServerTables>);
       },
     },
+    '0004-playgrounds': { up: createPlaygrounds },
   },
 };
 
