@@ -1,17 +1,21 @@
-import { relayApi, relayOperations } from '@waxwing/relay';
+import { relayAdminApi, relayAdminOperations, relayApi, relayOperations } from '@waxwing/relay';
 import { serverApi, serverOperations } from '@waxwing/server';
-import { type AnyOperation, codesOf, type createHttpApp, openApiDocument } from '@waxwing/service/http';
+import { type AnyOperation, codesOf, createHttpApp, openApiDocument } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
 import { describe, expect, it } from 'vitest';
+import { bindRelayAdminOperations } from '../../apps/relay/src/operations.js';
+import { createMemoryLog } from '../support/memory-log.js';
 import { sqliteBackend } from '../support/test-databases.js';
+import { keyAdminOnDisk } from './relay/admin-socket/admin-socket-under-test.js';
 import { basic, startRelayUnderTest } from './relay/relay-under-test.js';
 import { ServerUnderTest } from './server/server-under-test.js';
 
 /** What the generic tests ask of a running app. */
 interface AppUnderTest {
   readonly app: Awaited<ReturnType<typeof createHttpApp>>;
-  /** Credentials that are good for its operations, and wrong ones. */
-  readonly authorization: string;
-  readonly wrongAuthorization: string;
+  /** Headers with credentials that are good for its operations, and wrong ones. */
+  readonly good: Record<string, string>;
+  readonly wrong: Record<string, string>;
   close(): Promise<void>;
 }
 
@@ -25,10 +29,23 @@ const apps = [
       const relay = await startRelayUnderTest(await databases.freshUrl());
       return {
         app: relay.app,
-        authorization: relay.authorization,
-        wrongAuthorization: basic(relay.server.serverId, 'wrong'),
+        good: { authorization: relay.authorization },
+        wrong: { authorization: basic(relay.server.serverId, 'wrong') },
         close: () => relay.close(),
       };
+    },
+  },
+  {
+    name: 'relay-admin',
+    api: relayAdminApi,
+    operations: relayAdminOperations,
+    async start(): Promise<AppUnderTest> {
+      const { admin } = await keyAdminOnDisk();
+      const operations = bindRelayAdminOperations(admin);
+      const { log } = createMemoryLog();
+      const app = await createHttpApp({ log, metrics: new Metrics(), operations, readiness: {} });
+      const good = { 'waxwing-operator': 'ada' };
+      return { app, good, wrong: { 'waxwing-operator': 'a'.repeat(101) }, close: () => app.close() };
     },
   },
   {
@@ -40,8 +57,8 @@ const apps = [
       const ada = await server.addAccount('ada@example.com');
       return {
         app: server.server.app,
-        authorization: ada.authorization,
-        wrongAuthorization: basic(ada.email, 'x'.repeat(32)),
+        good: { authorization: ada.authorization },
+        wrong: { authorization: basic(ada.email, 'x'.repeat(32)) },
         close: () => server.close(),
       };
     },
@@ -84,20 +101,22 @@ async function expectRefusals(app: AppUnderTest, declared: AnyOperation): Promis
     const answer = await app.app.inject({ method, url, headers, ...(payload !== undefined && { payload }) });
     return answer.json<{ code?: string }>().code;
   };
-  const { authorization, wrongAuthorization } = app;
+  const { good, wrong } = app;
   const may = codesOf(declared);
   if (actor.authenticate !== undefined) {
     expect(await ask({}), declared.path).toBe('UNAUTHORIZED');
-    expect(await ask({ authorization: 'Bearer x' })).toBe('BAD_REQUEST');
-    expect(['INVALID_API_KEY', 'UNAUTHORIZED']).toContain(await ask({ authorization: wrongAuthorization }));
+    if (actor.header === undefined) {
+      expect(await ask({ authorization: 'Bearer x' })).toBe('BAD_REQUEST');
+    }
+    expect(['INVALID_API_KEY', 'UNAUTHORIZED']).toContain(await ask(wrong));
   }
   if (method !== 'GET') {
-    const form = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
+    const form = { ...good, 'content-type': 'application/x-www-form-urlencoded' };
     expect(await ask({ ...form, 'content-type': 'text/plain' }, 'x')).toBe('UNSUPPORTED_MEDIA_TYPE');
     expect(await ask(form, 'x'.repeat(bodyLimitBytes + 1))).toBe('PAYLOAD_TOO_LARGE');
   }
   if (may.includes('REQUEST_VARIABLE_MISSING')) {
-    expect(await ask({ authorization })).toBe('REQUEST_VARIABLE_MISSING');
+    expect(await ask(good)).toBe('REQUEST_VARIABLE_MISSING');
   }
   for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     const answer = await app.app.inject({ method: other, url, headers: {} });

@@ -97,8 +97,13 @@ const keyring: Table = [
   ['key-ring-file', 'ring-file'],
   ['key-ring-transitions', 'guards', 'rotation-properties', 'key-commands'],
   ['publish-key-list', 'replace-secrets', 'rotation-properties'],
-  ['administration/trusted-socket', 'admin-socket'],
-  ['administration/admin-socket', 'admin-socket'],
+];
+
+const adminSocket: Table = [
+  ['trusted-socket', 'admin-socket'],
+  ['open-admin-socket', 'admin-socket'],
+  ['ask-admin-socket', 'admin-socket', 'admin-requests'],
+  ['operator', 'admin-requests'],
 ];
 
 const servers: Table = [
@@ -131,6 +136,7 @@ export const targets: readonly Target[] = [
   ...under('apps/server/src', 'test/apps/server', server),
   ...under('apps/relay/src/registrations', 'test/apps/relay/registrations', registrations),
   ...under('apps/relay/src/keyring', 'test/apps/relay/keyring', keyring),
+  ...under('apps/relay/src/admin-socket', 'test/apps/relay/admin-socket', adminSocket),
   ...under('apps/relay/src/servers', 'test/apps/relay/servers', servers),
   ...under('apps/relay/src/deliveries', 'test/apps/relay/deliveries', deliveries),
 ];

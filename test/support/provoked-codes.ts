@@ -28,11 +28,11 @@ function testFiles(): string[] {
 }
 
 async function declaredCodes(): Promise<string[]> {
-  const [{ relayOperations }, { serverOperations }] = await Promise.all([
+  const [{ relayAdminOperations, relayOperations }, { serverOperations }] = await Promise.all([
     import('@waxwing/relay'),
     import('@waxwing/server'),
   ]);
-  return [...relayOperations, ...serverOperations].flatMap(({ method, path, codes }) =>
-    codes.map((code) => `${method} ${path} ${code}`),
+  return [...relayAdminOperations, ...relayOperations, ...serverOperations].flatMap(
+    ({ method, path, codes }) => codes.map((code) => `${method} ${path} ${code}`),
   );
 }

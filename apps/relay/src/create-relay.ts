@@ -1,9 +1,16 @@
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
-import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
+import {
+  type Clock,
+  type Closers,
+  openInOrder,
+  type RunningService,
+  systemClock,
+} from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
 import { loadFastestSodium } from '@waxwing/sodium/native';
+import { openAdminSocket } from './admin-socket/open-admin-socket.js';
 import type { RelayConfiguration } from './configuration.js';
 import type { RelayContext } from './context.js';
 import { createDeliveries } from './deliveries/create-deliveries.js';
@@ -11,7 +18,7 @@ import { type DeliveryTimings, productionTimings } from './deliveries/delivery-t
 import { keysReadiness } from './keyring/keys-readiness.js';
 import { openKeyRing } from './keyring/open-key-ring.js';
 import { openRelayDatabase } from './open-database.js';
-import { bindRelayOperations } from './operations.js';
+import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
 import { DurableRegistrations } from './registrations/durable-registrations.js';
 import { RegistrationBatches } from './registrations/registration-batches.js';
 import { UnreadableTokens } from './registrations/unreadable-tokens.js';
@@ -65,10 +72,11 @@ async function assemble(
   const sodium = await loadSodium(log);
   const database = await openDatabase(configuration, { log, clock, metrics });
   closers.push(() => database.close());
-  const { keyRing, close: closeRing } = await openKeyRing(configuration.keyRing, {
+  const ring = await openKeyRing(configuration.keyRing, {
     ...{ sodium, clock, monotonic, log, random, database },
   });
-  closers.push(closeRing);
+  closers.push(() => ring.close());
+  const { keyRing, admin } = ring;
   const { tokenVault } = keyRing;
   const foundation = { clock, random, log, metrics, sodium, database, tokenVault };
   const unreadableTokens = new UnreadableTokens(foundation);
@@ -86,18 +94,30 @@ async function assemble(
   });
   closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
   const context = createContext({ ...foundation, keyRing, deliveries, quotas });
-  const checks = {
-    database: () => database.check(),
-    keys: keysReadiness(keyRing, [() => unreadableTokens.describe()]),
-    vendors: () => deliveries.readiness(),
-  };
-  const readiness = new Readiness(checks, log);
+  const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
+  const readiness = createReadiness(context, keys);
   const app = await createApp(context, { configuration, readiness });
-  closers.push(() => stop(context, app));
+  const doors: RunningService[] = [app];
+  closers.push(() => stop(context, doors));
+  const adminSocket = await openAdminSocket(configuration.keyRing.adminSocket, {
+    ...{ log, metrics, readiness },
+    operations: bindRelayAdminOperations(admin),
+  });
+  if (adminSocket !== undefined) doors.push(adminSocket);
   scheduleRelayJobs({ ...foundation, keyRing, unreadableTokens, receipts: deliveries.receipts });
   metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
   return { app, log, database, metrics, readiness };
+}
+
+function createReadiness(
+  { database, deliveries, log }: RelayContext,
+  keys: () => Promise<string | undefined>,
+): Readiness {
+  return new Readiness(
+    { database: () => database.check(), keys, vendors: () => deliveries.readiness() },
+    log,
+  );
 }
 
 type Foundation = Omit<RelayContext, 'servers' | 'registrations'>;
@@ -141,8 +161,8 @@ function createApp(
 }
 
 /** Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end. */
-async function stop({ deliveries, database }: RelayContext, app: Relay['app']): Promise<void> {
+async function stop({ deliveries, database }: RelayContext, doors: readonly RunningService[]): Promise<void> {
   const patience = setTimeout(() => deliveries.waitNoLonger(), requestsDeadlineMilliseconds);
-  await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
+  await Promise.all([...doors.map((door) => door.close()), database.jobs.stop(jobsDeadlineMilliseconds)]);
   clearTimeout(patience);
 }

@@ -4,14 +4,19 @@ import {
   bindOperations,
   openApiOperation,
 } from '@waxwing/service/http';
+import { bindAdminOperations } from './admin-socket/bind-admin-operations.js';
 import type { RelayContext } from './context.js';
 import { notify } from './deliveries/requests/notify-operation.js';
 import { findReceipts } from './deliveries/requests/receipts-operation.js';
+import { keyOperations } from './keyring/administration/key-operations.js';
 import { getKeyList } from './keyring/key-list-operation.js';
+import type { OpenKeyRing } from './keyring/open-key-ring.js';
 import { registerDevice } from './registrations/register-device.js';
 import { removeDevices } from './registrations/remove-devices.js';
 
-/** Every operation of the relay. */
+type AdminContext = OpenKeyRing['admin'];
+
+/** Every operation of the relay that servers and phones reach. */
 export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   registerDevice,
   removeDevices,
@@ -20,6 +25,9 @@ export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   getKeyList,
 ];
 
+/** Every operation for operators. The admin socket serves them, and no listener that has an address. */
+export const relayAdminOperations: readonly AnyOperation<AdminContext>[] = keyOperations;
+
 /** What the relay's OpenAPI document says of it as a whole. */
 export const relayApi = {
   title: 'Waxwing relay',
@@ -27,7 +35,23 @@ export const relayApi = {
   version: '1',
 };
 
+/** The same of the document that the admin socket serves. */
+export const relayAdminApi = {
+  title: 'Waxwing relay, administration',
+  description:
+    'What commands on the machine of a relay ask of the one that runs, over its Unix socket (RELAY_KEY_ADMIN_SOCKET). It is served nowhere else.',
+  version: '1',
+};
+
 /** The operations with what they work with. */
 export function bindRelayOperations(context: RelayContext): BoundOperation[] {
   return bindOperations(context, [...relayOperations, openApiOperation(relayApi, relayOperations)]);
+}
+
+/** The operations for operators with what they work with. */
+export function bindRelayAdminOperations(context: AdminContext): BoundOperation[] {
+  return bindAdminOperations(context, [
+    ...relayAdminOperations,
+    openApiOperation(relayAdminApi, relayAdminOperations),
+  ]);
 }

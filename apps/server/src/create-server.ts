@@ -92,7 +92,7 @@ async function assemble(
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
-  scheduleServerJobs({ database, clock, metrics });
+  scheduleServerJobs({ database, clock, metrics, publish });
   metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid };

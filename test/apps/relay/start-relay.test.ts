@@ -201,6 +201,16 @@ describe('a relay that cannot start', () => {
     await start();
   });
 
+  it('does not start where its admin socket cannot be, and leaves nothing open then', async () => {
+    const path = join(folder, 's'.repeat(100));
+    await expect(start({ RELAY_KEY_ADMIN_SOCKET: path })).rejects.toThrow(
+      'is too long: set RELAY_KEY_ADMIN_SOCKET',
+    );
+    // The database has no other serving process, and the ring no other relay.
+    const relay = await start();
+    expect((await fetch(`${relay.url}/health/ready`)).status).toBe(200);
+  });
+
   it('says how to make a key ring when there is none', async () => {
     const place = join(folder, 'no-such-ring.age');
     await expect(start({ RELAY_KEY_RING: place })).rejects.toThrow('make one with waxwing-relay keys init');

@@ -24,6 +24,16 @@ it('metrics tell of jobs what is counted when somebody asks, and of all else als
   expect(await metrics.text()).toContain('waxwing_http_request_seconds');
 });
 
+it('metrics count together what each HTTP side of a process holds at the moment', async () => {
+  const metrics = new Metrics();
+  const sides = [1, 20].map((connections) => ({ connections, requestsInFlight: 0, bodyBytesInFlight: 3 }));
+  for (const side of sides) metrics.watchHttp(() => side);
+  const text = await metrics.text();
+  expect(text).toMatch(/^waxwing_http_connections 21$/m);
+  expect(text).toMatch(/^waxwing_http_requests_in_flight 0$/m);
+  expect(text).toMatch(/^waxwing_http_body_bytes_in_flight 6$/m);
+});
+
 it('metrics wait three seconds at most for the count of jobs, and have one under way at a time', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const metrics = new Metrics();

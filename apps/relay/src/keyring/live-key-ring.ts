@@ -9,7 +9,7 @@ import type { KeyRingTables } from './key-ring-tables.js';
 import { KeyRingTokenVault } from './key-ring-token-vault.js';
 import { applySchedule, concludeTokenMove } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
-import { type Opener, openersOf } from './openers.js';
+import { describeShutKeys, type Opener, openersOf } from './openers.js';
 import { renewalDue, withListToRenew } from './publish-key-list.js';
 import { ClockDoubtError } from './ring-clock.js';
 import { dayMilliseconds, type RotationPolicy } from './rotation-policy.js';
@@ -21,7 +21,7 @@ export interface LiveKeyRingOptions {
   readonly steadyClock: SteadyClock;
   /** Milliseconds of a clock that is never set. */
   readonly monotonic: Clock;
-  readonly sodium: Pick<Sodium, 'generateKeyPair' | 'wipe'>;
+  readonly sodium: Pick<Sodium, 'generateKeyPair' | 'publicKeyOf' | 'wipe'>;
   readonly log: Log;
   /** A number from 0 up to, not including, 1. */
   readonly random: () => number;
@@ -167,6 +167,13 @@ export class LiveKeyRing {
   async storedProblem(): Promise<string | undefined> {
     if (this.#options.monotonic() - this.#lookedAt >= lookAgainMilliseconds) await this.refresh();
     return this.#storedProblem;
+  }
+
+  /** Why the ring in use does not open what phones seal to it, a sentence; `undefined` when it does. */
+  openingProblem(): string | undefined {
+    const { sodium, steadyClock } = this.#options;
+    const keys = openingKeys(this.#current.ring, steadyClock.now());
+    return describeShutKeys(keys, (publicKey) => this.find(publicKey), sodium);
   }
 
   /** Resolves when nothing is being refreshed. */

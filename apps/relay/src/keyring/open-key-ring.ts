@@ -2,7 +2,6 @@ import { performance } from 'node:perf_hooks';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
-import { openAdminSocket } from './administration/admin-socket.js';
 import type { KeyAdmin } from './administration/key-admin.js';
 import { auditFile } from './audit-log.js';
 import type { KeyRingConfiguration } from './key-ring-configuration.js';
@@ -30,6 +29,8 @@ export interface OpenKeyRingOptions {
 /** An open ring and what ends following it. */
 export interface OpenKeyRing {
   readonly keyRing: LiveKeyRing;
+  /** What the operations of operators work with. */
+  readonly admin: KeyAdmin;
   close(): Promise<void>;
 }
 
@@ -66,15 +67,14 @@ export async function openKeyRing(
   });
   await keyRing.refresh();
   const admin = createKeyAdmin(keeper, { ...options, clock, takeOver: () => keyRing.takeOver() });
-  const adminSocket = await openAdminSocket(configuration.adminSocket, { admin, log });
   const period = configuration.place.kind === 'file' ? filePollMilliseconds : rowPollMilliseconds;
   const timer = setInterval(() => void keyRing.refresh(), period);
   timer.unref();
   return {
     keyRing,
+    admin,
     async close() {
       clearInterval(timer);
-      await adminSocket?.close();
       await keyRing.idle();
     },
   };

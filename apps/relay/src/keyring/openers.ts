@@ -1,5 +1,6 @@
-import type { KeyPair } from '@waxwing/sodium';
-import { type KeyRing, openingKeys } from './key-ring.js';
+import { encodeBase64 } from '@waxwing/protocol';
+import type { KeyPair, Sodium } from '@waxwing/sodium';
+import { type KeyRing, type OpeningKey, openingKeys } from './key-ring.js';
 
 /** A key pair that opens registrations, and until when. Its private half is the ring's own, and goes with the ring. */
 export interface Opener {
@@ -22,4 +23,22 @@ export function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
       },
     ]),
   );
+}
+
+/**
+ * Which of the keys open nothing, since `find` has no private half for them that is theirs; a sentence, `undefined` when
+ * each of them opens what is sealed to it.
+ */
+export function describeShutKeys(
+  keys: readonly OpeningKey[],
+  find: (publicKey: string) => KeyPair | undefined,
+  sodium: Pick<Sodium, 'publicKeyOf'>,
+): string | undefined {
+  const shut = keys.filter(({ publicKey }) => {
+    const pair = find(publicKey);
+    return pair === undefined || encodeBase64(sodium.publicKeyOf(pair.privateKey)) !== publicKey;
+  });
+  if (shut.length === 0) return undefined;
+  const names = shut.map(({ id, state }) => `${id} (${state})`).join(', ');
+  return `the key ring in use cannot open registrations, for it has no private half of its key ${names}: restart the relay, and restore the ring from a backup if it does not start.`;
 }

@@ -31,7 +31,7 @@ interface QueuedEvent {
  * for all that was published in it at once: in a number of statements that does not grow with events, users or queues,
  * and with the queues locked in one order, after everything else, so that no two transactions wait for each other.
  */
-export function createPublisher(listeners: QueueListeners, clock: Clock): ServerPublish {
+export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock: Clock): ServerPublish {
   const published = new WeakMap<ServerTransaction, ServerEvent[]>();
   return async (transaction, events) => {
     const known = published.get(transaction);

@@ -53,6 +53,11 @@ export class QueueListeners {
   }
 }
 
+/** What tells the listeners of every process, for a process that has none itself. */
+export function queueNotifier(signals: Signals): Pick<QueueListeners, 'notify'> {
+  return { notify: (transaction, queueId) => signals.notify(transaction, channel, queueId) };
+}
+
 export class QueueListener {
   readonly #onClose: () => void;
   readonly #wakes = new EventEmitter();

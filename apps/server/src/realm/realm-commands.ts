@@ -78,5 +78,5 @@ function addSetCommand(realm: Command, terminal: Terminal): void {
 
 /** What a client would be refused with is told to people at the terminal too. */
 function asCommandError(error: unknown): never {
-  throw error instanceof ProtocolError ? new CommandError(`${error.message}.`) : error;
+  throw error instanceof ProtocolError ? new CommandError(`${error.message.replace(/\.$/, '')}.`) : error;
 }

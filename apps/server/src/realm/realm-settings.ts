@@ -68,8 +68,7 @@ export type RealmSettingValues = {
     : never;
 };
 
-export const realmSettingNames = Object.keys(realmSettings) as RealmSettingName[];
-
+/** Whether it names a setting that is no permission. */
 export function isRealmSettingName(name: string): name is RealmSettingName {
   return Object.hasOwn(realmSettings, name);
 }

@@ -4,7 +4,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
 import { everybody } from '../event-queues/everybody.js';
 import { createPublisher } from '../event-queues/publish-events.js';
-import { QueueListeners } from '../event-queues/queue-listeners.js';
+import { queueNotifier } from '../event-queues/queue-listeners.js';
 import {
   type GroupSettingValue,
   groupSettingValueShape,
@@ -53,23 +53,18 @@ export async function setRealmSetting(
   { name, text }: { readonly name: string; readonly text: string },
 ): Promise<boolean> {
   const wish = await readWish(database.db, name, text);
-  const listeners = await QueueListeners.open(database.signals);
-  const publish = createPublisher(listeners, clock);
+  const publish = createPublisher(queueNotifier(database.signals), clock);
   const now = clock();
-  try {
-    return await database.write(async (transaction) => {
-      const facts = await readRealmFacts(transaction, 'operator', wish);
-      const events = await applyRealmChange(transaction, planRealmUpdate(facts, wish), now);
-      const audience = await everybody(transaction.db);
-      await publish(
-        transaction,
-        events.map((event) => ({ event, audience })),
-      );
-      return events.length > 0;
-    });
-  } finally {
-    listeners.close();
-  }
+  return database.write(async (transaction) => {
+    const facts = await readRealmFacts(transaction, 'operator', wish);
+    const events = await applyRealmChange(transaction, planRealmUpdate(facts, wish), now);
+    const audience = await everybody(transaction.db);
+    await publish(
+      transaction,
+      events.map((event) => ({ event, audience })),
+    );
+    return events.length > 0;
+  });
 }
 
 async function readWish(db: Kysely<ServerTables>, name: string, text: string): Promise<RealmUpdateWish> {

@@ -22,7 +22,7 @@ export function openApiDocument(info: OpenApiInfo, operations: readonly AnyOpera
     paths[declared.path] = path;
     const { actor } = declared;
     if (actor.authenticate === undefined) continue;
-    security[actor.name] = { type: 'http', scheme: 'basic', description: actor.description };
+    security[actor.name] = describeActor(actor);
   }
   const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
   const document = {
@@ -34,6 +34,11 @@ export function openApiDocument(info: OpenApiInfo, operations: readonly AnyOpera
   };
   // Without what is undefined, as any reader of the text sees it.
   return JSON.parse(JSON.stringify(document)) as JsonObject;
+}
+
+function describeActor({ description, header }: AnyOperation['actor']): Node {
+  if (header === undefined) return { type: 'http', scheme: 'basic', description };
+  return { type: 'apiKey', in: 'header', name: header, description };
 }
 
 const errorSchema: Node = {

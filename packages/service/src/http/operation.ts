@@ -22,6 +22,8 @@ export interface ActorKind<Context, Actor> {
   readonly name: string;
   /** What credentials such a requester sends, for the OpenAPI document. */
   readonly description: string;
+  /** The header that they are in, where it is not HTTP Basic's. */
+  readonly header?: string;
   /** What `authenticate` refuses with. */
   readonly codes: readonly ErrorCode[];
   /**

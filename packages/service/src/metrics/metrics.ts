@@ -12,7 +12,7 @@ export interface JobCounts {
   readonly dead: number;
 }
 
-/** What the HTTP side holds at the moment. */
+/** What an HTTP side holds at the moment. */
 export interface HttpCounts {
   readonly connections: number;
   readonly requestsInFlight: number;
@@ -23,6 +23,7 @@ export interface HttpCounts {
 export class Metrics {
   readonly #registry = new Registry();
   readonly #beforeText: (() => Promise<void>)[] = [];
+  readonly #httpSides: (() => HttpCounts)[] = [];
   readonly requestSeconds: Histogram<'operation' | 'status'>;
   /** Counts connections and requests that were refused or ended though nothing was wrong with them. */
   readonly httpRefusals: Counter<'reason'>;
@@ -80,16 +81,18 @@ export class Metrics {
     });
   }
 
-  /** Has what the HTTP side holds asked whenever somebody asks for the metrics. */
+  /** Has what an HTTP side holds asked whenever somebody asks for the metrics; several of them are counted together. */
   watchHttp(count: () => HttpCounts): void {
+    this.#httpSides.push(count);
+    if (this.#httpSides.length > 1) return;
     const connections = this.gauge('waxwing_http_connections', 'Open connections');
     const requests = this.gauge('waxwing_http_requests_in_flight', 'Requests that are not answered yet');
     const bytes = this.gauge('waxwing_http_body_bytes_in_flight', 'Bytes of the bodies of those requests');
     this.#beforeText.push(async () => {
-      const counts = count();
-      connections.set(counts.connections);
-      requests.set(counts.requestsInFlight);
-      bytes.set(counts.bodyBytesInFlight);
+      const counts = this.#httpSides.map((side) => side());
+      connections.set(sum(counts.map((side) => side.connections)));
+      requests.set(sum(counts.map((side) => side.requestsInFlight)));
+      bytes.set(sum(counts.map((side) => side.bodyBytesInFlight)));
     });
   }
 
@@ -121,4 +124,8 @@ export class Metrics {
   get contentType(): string {
     return this.#registry.contentType;
   }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }

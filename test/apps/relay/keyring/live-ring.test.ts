@@ -248,7 +248,10 @@ describe('a ring that is spoilt while the relay runs', () => {
   });
 
   it('is told together with whatever else is wrong with the keys', async () => {
-    const ring = (problem?: string) => ({ storedProblem: async () => problem });
+    const ring = (problem?: string) => ({
+      storedProblem: async () => problem,
+      openingProblem: () => undefined,
+    });
     const other = async () => 'tokens do not open.';
     const well = async () => undefined;
     expect(await keysReadiness(ring(), [well])()).toBeUndefined();

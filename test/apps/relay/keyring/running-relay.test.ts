@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { keyListPath } from '@waxwing/protocol';
+import { relayAdminOperations } from '@waxwing/relay';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
 import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
@@ -103,16 +104,21 @@ describe('a command beside the running relay', () => {
     expect(error).toContain('is the primary key: rotate first');
   });
 
-  it('leaves the relay standing when what comes through the socket is no command', async () => {
-    for (const line of ['rubbish', '{}', '{"command":"constructor","arguments":{},"actor":"x"}']) {
-      const socket = connect(join(here.terminal.folder, 'ring.age.sock'));
-      socket.end(`${line}\n`);
-      const answer = await new Promise<string>((resolve) => {
-        socket.once('data', (data) => resolve(data.toString()));
-      });
-      expect(JSON.parse(answer)).toEqual({ refusal: 'The relay could not do it: see its log.' });
+  it('asks what no listener with an address answers', async () => {
+    for (const { method, path } of relayAdminOperations) {
+      for (const url of [here.relay.url, new URL(here.relay.metricsUrl ?? '').origin]) {
+        const answer = await fetch(url + path, { method, headers: { 'waxwing-operator': 'test' } });
+        expect([path, answer.status]).toEqual([path, 404]);
+      }
     }
     expect(await listedKeys(here.terminal)).toHaveLength(1);
+  });
+
+  it('has its answer counted with those of the other listener', async () => {
+    await here.terminal.json('rotate');
+    const metrics = await (await fetch(here.relay.metricsUrl ?? '')).text();
+    expect(metrics).toContain('operation="POST /admin/api/keys/rotate",status="200"');
+    expect(metrics).toMatch(/^waxwing_http_requests_in_flight 0$/m);
   });
 
   it('works right on the ring once the relay is gone, also where it left its socket behind', async () => {

@@ -142,6 +142,17 @@ eachBackend((backend) => {
       expect(await relay.devices()).toHaveLength(2);
     });
 
+    it('count once for an account, however often they come, and not at all for another realm', async () => {
+      await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
+      const form = goodForm(sealed());
+      for (let again = 0; again < 12; again += 1) expect((await relay.register(form)).status).toBe(200);
+      for (let account = 1; account <= 12; account += 1) {
+        const theirs = { ...form, realm_uuid: secondRealmUuid, push_account_id: String(account) };
+        expect(await relay.register(theirs)).toMatchObject(refused);
+      }
+      expect((await relay.register({ ...form, push_account_id: '13' })).status).toBe(200);
+    });
+
     it('are forgotten many at a time, and none with them that could still be presented', async () => {
       const many = 1000;
       const [row] = await relay.database.db.selectFrom('realms').select('id').execute();

@@ -265,6 +265,48 @@ eachBackend((backend) => {
       expect(await groupNamed()).toMatchObject({ deactivated: false });
     });
 
+    it('is a removal for clients that cannot tell deactivated groups apart, and taking it back an addition', async () => {
+      const capable = await organisation.watch('guest', {
+        client_capabilities: '{"include_deactivated_groups":true,"unheard_of":true}',
+      });
+      const other = await organisation.watch('guest', { client_capabilities: '{}' });
+      const id = await create();
+      const group = await groupNamed();
+      const steps = [
+        ['POST', `user_groups/${id}/deactivate`, {}],
+        ['PATCH', `user_groups/${id}`, { description: 'in between' }],
+        ['PATCH', `user_groups/${id}`, { deactivated: false }],
+      ] as const;
+      for (const [method, path, fields] of steps) await organisation.do('member', method, path, fields);
+      const update = (data: object) => ({ type: 'user_group', op: 'update', group_id: id, data });
+      const added = { type: 'user_group', op: 'add', group };
+      expect(await capable()).toEqual([
+        added,
+        update({ deactivated: true }),
+        update({ description: 'in between' }),
+        update({ deactivated: false }),
+      ]);
+      expect(await other()).toEqual([
+        added,
+        { type: 'user_group', op: 'remove', group_id: id },
+        { ...added, group: { ...group, description: 'in between' } },
+      ]);
+    });
+
+    it('leaves it in what capable clients are told when they register, and out of what others are', async () => {
+      const id = await create();
+      await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
+      const told = async (include_deactivated_groups: boolean) => {
+        const fields = {
+          fetch_event_types: ['realm_user_groups'],
+          client_capabilities: { include_deactivated_groups },
+        };
+        const { realm_user_groups: groups } = await organisation.do('guest', 'POST', 'register', fields);
+        return (groups as GroupOnWire[]).some((group) => group.id === id);
+      };
+      expect([await told(true), await told(false)]).toEqual([true, false]);
+    });
+
     it('makes it impossible to choose as a subgroup or in a permission', async () => {
       const id = await create();
       await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);

@@ -1,80 +1,134 @@
 import { CommandError } from '@waxwing/service/command-line';
+import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { operator } from '../../admin-socket/operator.js';
 import type { KeyRing } from '../key-ring.js';
 import { importKeys, namedKey, promote, retire, revoke, rotate } from '../key-ring-transitions.js';
 import { usesSince } from '../key-uses.js';
 import { parsePlainKeys } from '../plain-keys.js';
 import { isConfirmed, mendDates, parseDay } from '../ring-clock.js';
 import { dayMilliseconds } from '../rotation-policy.js';
-import { adminCommand, changeRing, type KeyAdmin, transitionContext } from './key-admin.js';
+import {
+  changeAnswer,
+  changeRing,
+  dryRunParameter,
+  type KeyAdmin,
+  secretParameter,
+  transitionContext,
+} from './key-admin.js';
 import { isoText } from './list-keys.js';
 
-const dryRun = z.boolean();
+const path = '/admin/api/keys';
+/** Of a plain file of keys; each of its bytes may take three in a form. */
+const maximumFileBytes = 1024 * 1024;
 
-export const rotateKeys = adminCommand({
-  arguments: z.strictObject({ dryRun }),
-  run: (request, given) => {
-    const context = transitionContext(request.admin);
-    return changeRing(request, { ...given, action: 'rotate', transition: (ring) => rotate(ring, context) });
+/** Makes a new primary key; the old one is still accepted. */
+export const rotateKeys = operation({
+  method: 'POST',
+  path: `${path}/rotate`,
+  summary: 'Makes a new primary key; the old one is still accepted.',
+  actor: operator,
+  parameters: z.object({ dry_run: dryRunParameter }),
+  answer: changeAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin, { actor, parameters }) {
+    const context = transitionContext(admin);
+    const transition = (ring: KeyRing) => rotate(ring, context);
+    return changeRing(admin, { actor, action: 'rotate', dryRun: parameters.dry_run, transition });
   },
 });
 
-/** Refuses while the key is in use, unless it is forced. */
-export const retireKey = adminCommand({
-  arguments: z.strictObject({ key: z.string(), force: z.boolean(), dryRun }),
-  async run(request, { key, force, dryRun }) {
-    if (!force) await refuseWhileUsed(request.admin, key);
-    const now = request.admin.clock();
-    const transition = (ring: Parameters<typeof retire>[0]) => retire(ring, key, now);
-    return changeRing(request, { action: force ? 'retire --force' : 'retire', dryRun, transition });
+/** Refuses an accepted key from now on. Refused with BAD_REQUEST while the key is in use, unless it is forced. */
+export const retireKey = operation({
+  method: 'POST',
+  path: `${path}/retire`,
+  summary: 'Refuses an accepted key from now on, and destroys its private half.',
+  actor: operator,
+  parameters: z.object({
+    key: z.string(),
+    force: booleanParameter.default(false),
+    dry_run: dryRunParameter,
+  }),
+  answer: changeAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin, { actor, parameters: { key, force, dry_run: dryRun } }) {
+    if (!force) await refuseWhileUsed(admin, key);
+    const now = admin.clock();
+    const transition = (ring: KeyRing) => retire(ring, key, now);
+    return changeRing(admin, { actor, action: force ? 'retire --force' : 'retire', dryRun, transition });
   },
 });
 
-export const revokeKey = adminCommand({
-  arguments: z.strictObject({ key: z.string(), dryRun }),
-  run: (request, { key, dryRun }) => {
-    const context = transitionContext(request.admin);
-    const transition = (ring: Parameters<typeof revoke>[0]) => revoke(ring, key, context);
-    return changeRing(request, { action: 'revoke --compromised', dryRun, transition });
+/** Refuses a key at once, which the key list tells phones; a primary is replaced by a new one. */
+export const revokeKey = operation({
+  method: 'POST',
+  path: `${path}/revoke`,
+  summary: 'Refuses a key at once, since somebody else may have its private half; phones are told.',
+  actor: operator,
+  parameters: z.object({ key: z.string(), dry_run: dryRunParameter }),
+  answer: changeAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin, { actor, parameters: { key, dry_run: dryRun } }) {
+    const context = transitionContext(admin);
+    const transition = (ring: KeyRing) => revoke(ring, key, context);
+    return changeRing(admin, { actor, action: 'revoke --compromised', dryRun, transition });
   },
 });
 
 /** Adds the keys of a plain file to the ring; `primary` names the one that becomes primary, if any does. */
-export const importPlainKeys = adminCommand({
-  arguments: z.strictObject({ text: z.string(), primary: z.string().nullable(), dryRun }),
-  run: (request, { text, primary, dryRun }) => {
-    const plain = parsePlainKeys(text, request.admin.sodium);
-    const context = transitionContext(request.admin);
-    return changeRing(request, {
-      action: 'import',
-      dryRun,
-      transition: (ring) => {
-        const imported = importKeys(ring, plain.keys, context);
-        return primary === null ? imported : promote(imported, primary, context);
-      },
-    });
+export const importPlainKeys = operation({
+  method: 'POST',
+  path: `${path}/import`,
+  summary: 'Adds the keys of a plain file, or of a stock relay, to the ring.',
+  actor: operator,
+  parameters: z.object({
+    file: secretParameter,
+    primary: z.string().optional(),
+    dry_run: dryRunParameter,
+  }),
+  bodyLimitBytes: 3 * maximumFileBytes,
+  answer: changeAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin, { actor, parameters: { file, primary, dry_run: dryRun } }) {
+    const plain = parsePlainKeys(file.reveal(), admin.sodium);
+    const context = transitionContext(admin);
+    const transition = (ring: KeyRing) => {
+      const imported = importKeys(ring, plain.keys, context);
+      return primary === undefined ? imported : promote(imported, primary, context);
+    };
+    return changeRing(admin, { actor, action: 'import', dryRun, transition });
   },
 });
 
 /** Dates again what a clock that was ahead has dated. `today` is what a person says: the clock must not be wrong again. */
-export const mendRingDates = adminCommand({
-  arguments: z.strictObject({ today: z.string(), dryRun }),
-  run: (request, { today, dryRun }) => {
-    const now = request.admin.clock();
-    const { policy } = request.admin.keeper.options;
-    const confirmedDay = parseDay(today);
-    if (confirmedDay === undefined) {
-      throw new CommandError(`--today must be a day such as 2026-11-22, but is "${today}".`);
-    }
-    if (!isConfirmed({ now, confirmedDay })) {
-      throw new CommandError(
-        `The clock says ${isoText(now)}, and you say that today is ${today}: set the clock right first.`,
-      );
-    }
+export const mendRingDates = operation({
+  method: 'POST',
+  path: `${path}/mend-dates`,
+  summary: 'Dates again what was done to the ring by a clock that was far ahead.',
+  actor: operator,
+  parameters: z.object({ today: z.string(), dry_run: dryRunParameter }),
+  answer: changeAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin, { actor, parameters: { today, dry_run: dryRun } }) {
+    const now = admin.clock();
+    requireToday(today, now);
+    const { policy } = admin.keeper.options;
     const transition = (ring: KeyRing) => mendDates(ring, { now, policy });
-    return changeRing(request, { action: 'mend-dates', dryRun, mendsDates: true, transition });
+    return changeRing(admin, { actor, action: 'mend-dates', dryRun, mendsDates: true, transition });
   },
 });
+
+function requireToday(today: string, now: number): void {
+  const confirmedDay = parseDay(today);
+  if (confirmedDay === undefined) {
+    throw new CommandError(`--today must be a day such as 2026-11-22, but is "${today}".`);
+  }
+  if (!isConfirmed({ now, confirmedDay })) {
+    throw new CommandError(
+      `The clock says ${isoText(now)}, and you say that today is ${today}: set the clock right first.`,
+    );
+  }
+}
 
 async function refuseWhileUsed(admin: KeyAdmin, name: string): Promise<void> {
   const key = await admin.keeper.look((ring) => namedKey(ring, name));

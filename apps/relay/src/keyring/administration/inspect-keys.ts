@@ -1,27 +1,51 @@
-import { type JsonObject, verifyKeyList } from '@waxwing/protocol';
+import { keyListFields, verifyKeyList } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
+import { noParameters, operation } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
+import { operator } from '../../admin-socket/operator.js';
 import { currentSigningKey, openingKeys, type PublishedKeyList, primaryKey } from '../key-ring.js';
 import { followedAheadMilliseconds } from '../ring-clock.js';
-import { adminCommand } from './key-admin.js';
+import type { KeyAdmin } from './key-admin.js';
 
 /** What an app is built with, and the key list as it is published. */
-export const exportPublic = adminCommand({
-  arguments: z.strictObject({}),
-  run: ({ admin }) =>
+export const exportPublic = operation({
+  method: 'GET',
+  path: '/admin/api/keys/public',
+  summary: 'What apps are built with, and the key list: public keys only.',
+  actor: operator,
+  parameters: noParameters,
+  answer: z.object({
+    bouncer_public_key: z.string(),
+    signing_public_key: z.string(),
+    recovery_public_key: z.string().nullable(),
+    key_list: keyListFields.optional(),
+  }),
+  codes: ['BAD_REQUEST'],
+  handle: (admin: KeyAdmin) =>
     admin.keeper.look((ring) => ({
       bouncer_public_key: primaryKey(ring).publicKey,
       signing_public_key: currentSigningKey(ring).publicKey,
       recovery_public_key: ring.recoveryPublicKey ?? null,
-      ...(ring.published === undefined ? {} : { key_list: keyListFields(ring.published) }),
+      ...(ring.published === undefined ? {} : { key_list: fieldsOf(ring.published) }),
     })),
 });
 
 /** Opens the ring, checks every key pair, and verifies the published list as a phone does. */
-export const verifyRing = adminCommand({
-  arguments: z.strictObject({}),
-  async run({ admin }) {
+export const verifyRing = operation({
+  method: 'GET',
+  path: '/admin/api/keys/verify',
+  summary: 'Opens the ring, checks every key, and verifies the published list as a phone does.',
+  actor: operator,
+  parameters: noParameters,
+  answer: z.object({
+    sound: z.literal(true),
+    place: z.string(),
+    opening_keys: z.number().int(),
+    sequence: z.number().int(),
+  }),
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin) {
     // Only public halves are looked at.
     const ring = await admin.keeper.look((found) => found);
     const { sodium, clock, keeper } = admin;
@@ -29,7 +53,7 @@ export const verifyRing = adminCommand({
     if (ring.published === undefined)
       throw new CommandError('No key list was signed yet: start the relay once.');
     const verdict = verifyKeyList(
-      { result: 'success', ...keyListFields(ring.published) },
+      { result: 'success', ...fieldsOf(ring.published) },
       {
         verify: (signature, message, publicKey) => sodium.verifyDetached(signature, message, publicKey),
         signingPublicKey: currentSigningKey(ring).publicKey,
@@ -47,7 +71,7 @@ export const verifyRing = adminCommand({
     }
     const opening = openingKeys(ring, clock()).length;
     return {
-      sound: true,
+      sound: true as const,
       place: keeper.options.store.place,
       opening_keys: opening,
       sequence: verdict.list.sequence,
@@ -56,10 +80,6 @@ export const verifyRing = adminCommand({
 });
 
 /** The three fields of the published list as they stand on the wire. */
-function keyListFields({ keyList, signature, signingPublicKey }: PublishedKeyList): {
-  key_list: string;
-  signature: string;
-  signing_public_key: string;
-} & JsonObject {
+function fieldsOf({ keyList, signature, signingPublicKey }: PublishedKeyList): z.infer<typeof keyListFields> {
   return { key_list: keyList, signature, signing_public_key: signingPublicKey };
 }

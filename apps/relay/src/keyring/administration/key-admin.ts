@@ -1,7 +1,9 @@
-import type { JsonObject } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
+import { booleanParameter, type Operation } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
-import type { z } from 'zod';
+import { z } from 'zod';
+import type { Operator } from '../../admin-socket/operator.js';
 import type { KeyRing } from '../key-ring.js';
 import { describeChanges } from '../key-ring-changes.js';
 import type { KeyRingKeeper } from '../key-ring-keeper.js';
@@ -20,24 +22,27 @@ export interface KeyAdmin {
   takeOver(): Promise<void>;
 }
 
-export interface AdminRequest {
-  readonly admin: KeyAdmin;
-  /** Who asks; for the audit log. */
-  readonly actor: string;
-}
+/** One thing that operators ask about the ring. No answer holds a private key. */
+export type KeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObject> = Operation<
+  KeyAdmin,
+  Operator,
+  Parameters,
+  Answer
+>;
 
-/** One thing that can be done to the ring. Arguments and answer are JSON, without any private key in the answer. */
-export interface AdminCommand<Arguments extends z.ZodType = z.ZodType> {
-  readonly arguments: Arguments;
-  /** @throws CommandError when it must not be done; nothing is changed then. */
-  run(request: AdminRequest, given: z.infer<Arguments>): Promise<JsonObject>;
-}
+/** Whether a change is only to be described. */
+export const dryRunParameter = booleanParameter.default(false);
 
-export function adminCommand<Arguments extends z.ZodType>(
-  command: AdminCommand<Arguments>,
-): AdminCommand<Arguments> {
-  return command;
-}
+/** A text that holds a private key. */
+export const secretParameter = z.string().transform((text) => new Secret(text));
+
+/** The answer of every change to the ring. */
+export const changeAnswer = z.object({
+  changed: z.boolean(),
+  dry_run: z.boolean(),
+  /** One line for each key that is concerned. */
+  changes: z.array(z.string()),
+});
 
 export function transitionContext({ keeper, sodium, clock }: KeyAdmin): TransitionContext {
   const { policy } = keeper.options;
@@ -45,6 +50,8 @@ export function transitionContext({ keeper, sodium, clock }: KeyAdmin): Transiti
 }
 
 export interface RingChange {
+  /** Who asks. */
+  readonly actor: Operator;
   readonly action: string;
   readonly dryRun: boolean;
   readonly mendsDates?: boolean;
@@ -53,18 +60,18 @@ export interface RingChange {
 
 /** Carries out a change, or only says what it would be. The answer has the `changes`, and whether they were made. */
 export async function changeRing(
-  { admin, actor }: AdminRequest,
-  { action, dryRun, mendsDates = false, transition }: RingChange,
-): Promise<JsonObject> {
-  let changes: readonly string[] = [];
+  admin: KeyAdmin,
+  { actor, action, dryRun, mendsDates = false, transition }: RingChange,
+): Promise<z.infer<typeof changeAnswer>> {
+  let changes: string[] = [];
   const noted = (ring: KeyRing) => {
     const next = transition(ring);
-    changes = describeChanges(ring, next);
+    changes = [...describeChanges(ring, next)];
     return next;
   };
   if (dryRun) await admin.keeper.preview(noted, { mendsDates });
   else {
-    const { ring } = await admin.keeper.change(noted, { actor, action, mendsDates });
+    const { ring } = await admin.keeper.change(noted, { actor: actor.name, action, mendsDates });
     wipeKeyRing(ring, admin.sodium);
     await admin.takeOver();
   }

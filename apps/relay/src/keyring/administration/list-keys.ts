@@ -1,16 +1,48 @@
-import type { JsonObject } from '@waxwing/protocol';
+import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { operator } from '../../admin-socket/operator.js';
 import type { AcceptedKey, BouncerKey, KeyRing } from '../key-ring.js';
 import { dayOf, type KeyUse, type KeyUses } from '../key-uses.js';
 import type { RotationPolicy } from '../rotation-policy.js';
-import { adminCommand } from './key-admin.js';
+import type { KeyAdmin } from './key-admin.js';
 
 const daysShown = 30;
 
+const listedKey = z.object({
+  id: z.string(),
+  public_key: z.string(),
+  state: z.enum(['primary', 'accepted', 'retired', 'compromised']),
+  created_at: z.string(),
+  accepted_until: z.string().nullable(),
+  retired_at: z.string().nullable(),
+  revoked_at: z.string().nullable(),
+  last_used_at: z.string().nullable(),
+  /** Of the last 30 days, today the last. */
+  registrations_per_day: z.array(z.number().int()),
+  safe_to_retire_since: z.string().nullable(),
+});
+
+const ringAnswer = z.object({
+  place: z.string(),
+  keys: z.array(listedKey),
+  signing_keys: z.array(z.object({ public_key: z.string(), created_at: z.string(), signs: z.boolean() })),
+  recovery_public_key: z.string().nullable(),
+  token_keys: z.array(z.object({ id: z.string(), current_from: z.string() })),
+  key_list: z
+    .object({ sequence: z.number().int(), issued_at: z.string(), expires_at: z.string() })
+    .nullable(),
+});
+
 /** Everything about the ring but its private halves. Instants are ISO 8601 text. */
-export const listKeys = adminCommand({
-  arguments: z.strictObject({}),
-  async run({ admin }) {
+export const listKeys = operation({
+  method: 'GET',
+  path: '/admin/api/keys',
+  summary: 'Everything about the ring but its private halves: states, dates, and how much each key is used.',
+  actor: operator,
+  parameters: noParameters,
+  answer: ringAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin) {
     const uses = await admin.readKeyUses();
     const { policy, store } = admin.keeper.options;
     const surroundings = { uses, policy, now: admin.clock(), place: store.place };
@@ -25,7 +57,7 @@ interface Surroundings {
   readonly place: string;
 }
 
-function describeRing(ring: KeyRing, { uses, policy, now, place }: Surroundings): JsonObject {
+function describeRing(ring: KeyRing, { uses, policy, now, place }: Surroundings): z.infer<typeof ringAnswer> {
   const { published } = ring;
   return {
     place,
@@ -52,7 +84,7 @@ function describeKey(
   key: BouncerKey,
   use: KeyUse | undefined,
   { policy, now }: Pick<Surroundings, 'policy' | 'now'>,
-): JsonObject {
+): z.infer<typeof listedKey> {
   const today = dayOf(now);
   const perDay = Array.from({ length: daysShown }, (_, index) => {
     return use?.perDay.get(today - daysShown + 1 + index) ?? 0;

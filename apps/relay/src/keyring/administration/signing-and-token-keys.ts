@@ -1,56 +1,77 @@
 import { CommandError } from '@waxwing/service/command-line';
+import { operation } from '@waxwing/service/http';
+import type { Sodium } from '@waxwing/sodium';
 import { z } from 'zod';
+import { operator } from '../../admin-socket/operator.js';
+import type { KeyRing, SigningKey } from '../key-ring.js';
 import { newSigningKey, newTokenKey } from '../new-key-ring.js';
 import { recoverSigningKey, rotateSigningKey } from '../publish-key-list.js';
-
 import { tokenKeyNoticeMilliseconds } from '../ring-clock.js';
-import { adminCommand, changeRing } from './key-admin.js';
+import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin, secretParameter } from './key-admin.js';
 
-const dryRun = z.boolean();
-
-/** Replaces the key that signs the key list; `recoveryPrivateKey` (base64) endorses the new one after a theft. */
-export const replaceSigningKey = adminCommand({
-  arguments: z.strictObject({ recoveryPrivateKey: z.string().nullable(), dryRun }),
-  run: (request, { recoveryPrivateKey, dryRun }) => {
-    const { sodium, clock } = request.admin;
+/** Replaces the key that signs the key list; a recovery key (base64) endorses the new one after a theft. */
+export const replaceSigningKey = operation({
+  method: 'POST',
+  path: '/admin/api/keys/rotate-signing-key',
+  summary:
+    'Replaces the key that signs the key list; the old one, or the recovery key, endorses the new one.',
+  actor: operator,
+  parameters: z.object({ recovery_private_key: secretParameter.optional(), dry_run: dryRunParameter }),
+  answer: changeAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin, { actor, parameters }) {
+    const { recovery_private_key: recoveryPrivateKey, dry_run: dryRun } = parameters;
+    const { sodium, clock } = admin;
     const next = newSigningKey(sodium, clock());
-    return changeRing(request, {
-      action: recoveryPrivateKey === null ? 'rotate-signing-key' : 'rotate-signing-key --recovery-key',
-      dryRun,
-      transition: (ring) => {
-        if (recoveryPrivateKey === null) return rotateSigningKey(ring, next, sodium);
-        const secret = Buffer.alloc(64);
-        secret.write(recoveryPrivateKey, 'base64');
-        // libsodium keeps the public key in the last 32 of the 64 bytes.
-        const publicKey = Buffer.from(secret.subarray(32)).toString('base64');
-        if (
-          Buffer.byteLength(recoveryPrivateKey, 'base64') !== secret.length ||
-          publicKey !== ring.recoveryPublicKey
-        ) {
-          throw new CommandError(
-            'The file does not hold the recovery key of this ring: "keys export-public" shows its public half.',
-          );
-        }
-        try {
-          return recoverSigningKey(ring, { next, recoveryPrivateKey: secret }, sodium);
-        } finally {
-          sodium.wipe(secret);
-        }
-      },
+    const action =
+      recoveryPrivateKey === undefined ? 'rotate-signing-key' : 'rotate-signing-key --recovery-key';
+    return changeRing(admin, {
+      ...{ actor, action, dryRun },
+      transition: (ring) =>
+        recoveryPrivateKey === undefined
+          ? rotateSigningKey(ring, next, sodium)
+          : recoverFrom(ring, { next, recoveryPrivateKey: recoveryPrivateKey.reveal() }, sodium),
     });
   },
 });
 
+function recoverFrom(
+  ring: KeyRing,
+  { next, recoveryPrivateKey }: { readonly next: SigningKey; readonly recoveryPrivateKey: string },
+  sodium: Sodium,
+): KeyRing {
+  const secret = Buffer.alloc(64);
+  secret.write(recoveryPrivateKey, 'base64');
+  // libsodium keeps the public key in the last 32 of the 64 bytes.
+  const publicKey = Buffer.from(secret.subarray(32)).toString('base64');
+  if (
+    Buffer.byteLength(recoveryPrivateKey, 'base64') !== secret.length ||
+    publicKey !== ring.recoveryPublicKey
+  ) {
+    throw new CommandError(
+      'The file does not hold the recovery key of this ring: "keys export-public" shows its public half.',
+    );
+  }
+  try {
+    return recoverSigningKey(ring, { next, recoveryPrivateKey: secret }, sodium);
+  } finally {
+    sodium.wipe(secret);
+  }
+}
+
 /** Adds a key for tokens at rest; rows are encrypted again with it, and the older keys are destroyed after the last one. */
-export const rotateTokenKey = adminCommand({
-  arguments: z.strictObject({ dryRun }),
-  run: (request, { dryRun }) => {
-    const { sodium, clock } = request.admin;
+export const rotateTokenKey = operation({
+  method: 'POST',
+  path: '/admin/api/keys/rotate-token-key',
+  summary: 'Encrypts push tokens in the database with a new key, row by row.',
+  actor: operator,
+  parameters: z.object({ dry_run: dryRunParameter }),
+  answer: changeAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin, { actor, parameters }) {
+    const { sodium, clock } = admin;
     const next = newTokenKey(sodium, clock() + tokenKeyNoticeMilliseconds);
-    return changeRing(request, {
-      action: 'rotate-token-key',
-      dryRun,
-      transition: (ring) => ({ ...ring, tokenKeys: [...ring.tokenKeys, next] }),
-    });
+    const transition = (ring: KeyRing) => ({ ...ring, tokenKeys: [...ring.tokenKeys, next] });
+    return changeRing(admin, { actor, action: 'rotate-token-key', dryRun: parameters.dry_run, transition });
   },
 });

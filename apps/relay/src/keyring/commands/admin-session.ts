@@ -1,25 +1,27 @@
 import { userInfo } from 'node:os';
-import type { JsonObject } from '@waxwing/protocol';
 import type { Terminal } from '@waxwing/service/command-line';
 import { loadFastestSodium } from '@waxwing/sodium/native';
+import type { z } from 'zod';
+import { type AdminQuestion, askAdminSocket } from '../../admin-socket/ask-admin-socket.js';
+import { handleHere } from '../../admin-socket/handle-here.js';
 import type { RelayDatabase } from '../../tables.js';
 import { withRelayDatabase } from '../../with-database.js';
-import type { AdminCommandName } from '../administration/admin-commands.js';
-import { callAdminSocket, runAdminCommand } from '../administration/admin-socket.js';
-import type { KeyAdmin } from '../administration/key-admin.js';
+import type { KeyAdmin, KeyOperation } from '../administration/key-admin.js';
 import { type KeyRingConfiguration, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { createKeyAdmin, createKeyRingKeeper } from '../open-key-ring.js';
 
-/** Has a command done: by the relay that runs, through its admin socket, or right here where none does. */
-export async function runKeyCommand(
+/** Has an operation done: by the relay that runs, through its admin socket, or right here where none does. */
+export async function runKeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   terminal: Terminal,
-  command: AdminCommandName,
-  given: JsonObject,
-): Promise<JsonObject> {
+  declared: KeyOperation<Parameters, Answer>,
+  form: AdminQuestion['form'] = {},
+): Promise<z.output<Answer>> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  const call = { command, arguments: given, actor: actorName() };
-  const answer = await callAdminSocket(configuration.adminSocket, call);
-  return answer ?? (await withKeyAdmin(terminal, configuration, (admin) => runAdminCommand(admin, call)));
+  const question = { declared, form, operatorName: actorName() };
+  const answer =
+    (await askAdminSocket(configuration.adminSocket, question)) ??
+    (await withKeyAdmin(terminal, configuration, (admin) => handleHere(admin, question)));
+  return declared.answer.parse(answer);
 }
 
 /** Works on the ring right here. */

@@ -2,12 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { CommandError, printResult, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { RelayDatabase } from '../../tables.js';
+import { importPlainKeys } from '../administration/change-keys.js';
+import { exportPublic } from '../administration/inspect-keys.js';
 import { type KeyAdmin, transitionContext } from '../administration/key-admin.js';
 import type { KeyRing } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { newKeyRing, newKeyRingOf } from '../new-key-ring.js';
 import { parsePlainKeys } from '../plain-keys.js';
-import { actorName, runKeyCommand, withKeyAdmin } from './admin-session.js';
+import { actorName, runKeyOperation, withKeyAdmin } from './admin-session.js';
 import { makeIdentityFile, makeRecoveryKey } from './key-files.js';
 import { type ChangeFlags, makeChange, withDryRun } from './output.js';
 
@@ -41,8 +43,9 @@ async function importFile(terminal: Terminal, file: string, flags: ImportFlags):
     return (await keeper.readStored()) !== undefined;
   });
   if (hasRing) {
-    const given = { text, primary: flags.primary ?? null };
-    await makeChange(terminal, flags, { command: 'import', arguments: given });
+    const { primary } = flags;
+    const form = primary === undefined ? { file: text } : { file: text, primary };
+    await makeChange(terminal, flags, { operation: importPlainKeys, form });
   } else {
     await makeRing(terminal, flags, (admin) => {
       const plain = parsePlainKeys(text, admin.sodium);
@@ -102,7 +105,7 @@ async function makeRing(
     if (!(await admin.keeper.create({ ...ring, recoveryPublicKey }, actorName()))) {
       throw new CommandError('Another process has just made a key ring: nothing was changed.');
     }
-    const made = await runKeyCommand(terminal, 'export-public', {});
+    const made = await runKeyOperation(terminal, exportPublic);
     printResult(terminal, flags, {
       machines: { place, identity_file: identityFile ?? null, ...made },
       people: [

@@ -1,5 +1,6 @@
 import { CommandError, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
+import { mendRingDates, retireKey, revokeKey, rotateKeys } from '../administration/change-keys.js';
 import { type AskedChangeFlags, type ChangeFlags, makeChange, withConsent, withDryRun } from './output.js';
 
 interface RetireFlags extends AskedChangeFlags {
@@ -16,7 +17,7 @@ interface MendFlags extends ChangeFlags {
 export function addChangingKeys(keys: Command, terminal: Terminal): void {
   withDryRun(keys.command('rotate'))
     .description('make a new primary key; the old one is still accepted')
-    .action((flags: ChangeFlags) => makeChange(terminal, flags, { command: 'rotate', arguments: {} }));
+    .action((flags: ChangeFlags) => makeChange(terminal, flags, { operation: rotateKeys }));
   withDryRun(keys.command('mend-dates'))
     .description('date again what was done to the ring by a clock that was far ahead')
     .requiredOption(
@@ -24,7 +25,7 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
       'which day it is, such as 2026-11-22: by a calendar, not by this machine',
     )
     .action(({ today, ...flags }: MendFlags) =>
-      makeChange(terminal, flags, { command: 'mend-dates', arguments: { today } }),
+      makeChange(terminal, flags, { operation: mendRingDates, form: { today } }),
     );
   withConsent(keys.command('retire'))
     .description('refuse an accepted key from now on, and destroy its private half')
@@ -32,8 +33,8 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
     .option('--force', 'even though phones still use it')
     .action((key: string, flags: RetireFlags) =>
       makeChange(terminal, flags, {
-        command: 'retire',
-        arguments: { key, force: flags.force ?? false },
+        operation: retireKey,
+        form: { key, force: String(flags.force ?? false) },
         question: 'Its private half is destroyed, here and for good. Go on?',
       }),
     );
@@ -48,8 +49,8 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
         );
       }
       return makeChange(terminal, flags, {
-        command: 'revoke',
-        arguments: { key },
+        operation: revokeKey,
+        form: { key },
         question: 'Phones that have not followed the key list are refused until they do. Go on?',
       });
     });

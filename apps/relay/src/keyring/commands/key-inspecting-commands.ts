@@ -6,23 +6,11 @@ import {
   withJson,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import { z } from 'zod';
-import { runKeyCommand } from './admin-session.js';
+import type { z } from 'zod';
+import { exportPublic, verifyRing } from '../administration/inspect-keys.js';
+import { listKeys } from '../administration/list-keys.js';
+import { runKeyOperation } from './admin-session.js';
 import { formatSparkline } from './sparkline.js';
-
-const listed = z.object({
-  keys: z.array(
-    z.object({
-      id: z.string(),
-      state: z.string(),
-      created_at: z.string(),
-      accepted_until: z.string().nullable(),
-      last_used_at: z.string().nullable(),
-      registrations_per_day: z.array(z.number()),
-      safe_to_retire_since: z.string().nullable(),
-    }),
-  ),
-});
 
 /** Adds `list`, `export-public` and `verify`. */
 export function addInspectingKeys(keys: Command, terminal: Terminal): void {
@@ -31,16 +19,16 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
       'show every key: its state, its dates, how much it is used, and since when it is safe to retire',
     )
     .action(async (flags: OutputFlags) => {
-      const machines = await runKeyCommand(terminal, 'list', {});
+      const machines = await runKeyOperation(terminal, listKeys);
       printResult(terminal, flags, {
         machines,
-        people: await formatKeys(listed.parse(machines), terminal.clock()),
+        people: await formatKeys(machines, terminal.clock()),
       });
     });
   withJson(keys.command('export-public'))
     .description('print what apps are built with: public keys only')
     .action(async (flags: OutputFlags) => {
-      const machines = await runKeyCommand(terminal, 'export-public', {});
+      const machines = await runKeyOperation(terminal, exportPublic);
       const people = [
         `bouncer public key   ${machines.bouncer_public_key}`,
         `signing public key   ${machines.signing_public_key}`,
@@ -51,13 +39,13 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
   withJson(keys.command('verify'))
     .description('open the ring, check every key, and verify the published list as a phone does')
     .action(async (flags: OutputFlags) => {
-      const machines = await runKeyCommand(terminal, 'verify', {});
+      const machines = await runKeyOperation(terminal, verifyRing);
       const people = `The key ring in ${machines.place} is sound: ${machines.opening_keys} keys open registrations.`;
       printResult(terminal, flags, { machines, people });
     });
 }
 
-function formatKeys({ keys }: z.infer<typeof listed>, now: number): Promise<string> {
+function formatKeys({ keys }: z.infer<typeof listKeys.answer>, now: number): Promise<string> {
   const head = ['key', 'state', 'age', 'accepted until', 'last used', 'last 30 days', 'safe to retire since'];
   const rows = keys.map((key) => [
     key.id,

@@ -1,4 +1,3 @@
-import type { JsonObject } from '@waxwing/protocol';
 import {
   type ConsentFlags,
   type OutputFlags,
@@ -9,8 +8,9 @@ import {
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import type { AdminCommandName } from '../administration/admin-commands.js';
-import { runKeyCommand } from './admin-session.js';
+import type { z } from 'zod';
+import type { changeAnswer, KeyOperation } from '../administration/key-admin.js';
+import { runKeyOperation } from './admin-session.js';
 
 export interface ChangeFlags extends OutputFlags {
   readonly dryRun?: true;
@@ -26,34 +26,33 @@ export function withConsent(command: Command): Command {
   return withYes(withDryRun(command));
 }
 
-export interface AskedChange {
-  readonly command: AdminCommandName;
-  readonly arguments: JsonObject;
+export interface AskedChange<Parameters extends z.ZodObject> {
+  readonly operation: KeyOperation<Parameters, typeof changeAnswer>;
+  /** Its parameters but `dry_run`, as text. */
+  readonly form?: Readonly<Record<string, string>>;
   /** Asked before the change is made; `undefined` for one that destroys nothing. */
   readonly question?: string;
 }
 
 /** Makes a change to the ring, or with --dry-run only says what it would be, and prints which keys it concerns. */
-export async function makeChange(
+export async function makeChange<Parameters extends z.ZodObject>(
   terminal: Terminal,
   flags: AskedChangeFlags,
-  { command, arguments: given, question }: AskedChange,
+  { operation, form, question }: AskedChange<Parameters>,
 ): Promise<void> {
-  const preview = () => runKeyCommand(terminal, command, { ...given, dryRun: true });
+  const run = (isDry: boolean) => runKeyOperation(terminal, operation, { ...form, dry_run: String(isDry) });
   if (!flags.dryRun && question !== undefined) {
     // A change that would be refused is refused before anybody is asked.
-    const { changes } = await preview();
+    const { changes } = await run(true);
     await requireConsent(terminal, `${formatChanges(changes)}\n${question}`, flags.yes);
   }
-  const made = flags.dryRun
-    ? await preview()
-    : await runKeyCommand(terminal, command, { ...given, dryRun: false });
+  const made = await run(flags.dryRun ?? false);
   const heading = flags.dryRun ? 'This would change:' : 'Changed:';
   const changes = formatChanges(made.changes);
   const people = changes === '' ? 'Nothing changes.' : `${heading}\n${changes}`;
   printResult(terminal, flags, { machines: made, people });
 }
 
-function formatChanges(changes: unknown): string {
-  return Array.isArray(changes) ? changes.map((change) => `  ${change}`).join('\n') : '';
+function formatChanges(changes: readonly string[]): string {
+  return changes.map((change) => `  ${change}`).join('\n');
 }

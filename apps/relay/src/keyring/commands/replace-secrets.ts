@@ -1,5 +1,6 @@
 import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
+import { replaceSigningKey, rotateTokenKey } from '../administration/signing-and-token-keys.js';
 import type { UnlockFile } from '../key-ring-cipher.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
@@ -23,19 +24,19 @@ export function addReplacingSecrets(keys: Command, terminal: Terminal): void {
       'the old one was stolen: this one endorses the new one, the old one is revoked',
     )
     .action(async (flags: SigningFlags) => {
-      const recoveryPrivateKey =
-        flags.recoveryKey === undefined ? null : await readRecoveryKey(flags.recoveryKey);
+      const form =
+        flags.recoveryKey === undefined
+          ? {}
+          : { recovery_private_key: await readRecoveryKey(flags.recoveryKey) };
       await makeChange(terminal, flags, {
-        command: 'rotate-signing-key',
-        arguments: { recoveryPrivateKey },
+        operation: replaceSigningKey,
+        form,
         question: 'The private half of the present signing key is destroyed. Go on?',
       });
     });
   withDryRun(keys.command('rotate-token-key'))
     .description('encrypt push tokens in the database with a new key; the relay does it row by row')
-    .action((flags: ChangeFlags) =>
-      makeChange(terminal, flags, { command: 'rotate-token-key', arguments: {} }),
-    );
+    .action((flags: ChangeFlags) => makeChange(terminal, flags, { operation: rotateTokenKey }));
   withConsent(keys.command('rewrap'))
     .description('encrypt the ring for the first identity or passphrase of its file, or of another file')
     .option('--to-identity-file <file>', 'an age identity file, made if it is missing')

@@ -8,28 +8,18 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer, Server } from 'node:net';
+import { createServer, Server } from 'node:net';
 import { join } from 'node:path';
 import { ConfigurationError } from '@waxwing/service/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import {
-  callAdminSocket,
-  openAdminSocket,
-} from '../../../../apps/relay/src/keyring/administration/admin-socket.js';
-import { describeDistrust } from '../../../../apps/relay/src/keyring/administration/trusted-socket.js';
+import { askAdminSocket } from '../../../../apps/relay/src/admin-socket/ask-admin-socket.js';
+import { describeDistrust } from '../../../../apps/relay/src/admin-socket/trusted-socket.js';
+import { replaceSigningKey } from '../../../../apps/relay/src/keyring/administration/signing-and-token-keys.js';
 import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
-import { createMemoryLog } from '../../../support/memory-log.js';
-import { freshFolder, ringOnDisk, sodium, startedAt } from './ring-material.js';
+import { freshFolder } from '../keyring/ring-material.js';
+import { adminSocketAt } from './admin-socket-under-test.js';
 
-async function open(path: string, options: { readonly idleMilliseconds?: number } = {}) {
-  const { keeper } = await ringOnDisk();
-  const admin = {
-    ...{ keeper, sodium, clock: () => startedAt },
-    readKeyUses: async () => new Map(),
-    takeOver: async () => undefined,
-  };
-  return openAdminSocket(path, { admin, log: createMemoryLog().log, ...options });
-}
+const open = (path: string) => adminSocketAt(path);
 
 /** As a relay leaves it that was killed: there, and nobody listens. */
 async function leaveDeadSocket(path: string): Promise<void> {
@@ -53,7 +43,7 @@ describe('the path of the admin socket', () => {
     for (let round = 0; round < 5; round++) {
       await leaveDeadSocket(path);
       const opened = await Promise.all(Array.from({ length: 6 }, () => open(path)));
-      const serving = opened.filter((each) => each !== undefined);
+      const serving = opened.filter(({ isServing }) => isServing);
       expect(serving).toHaveLength(1);
       expect(existsSync(path)).toBe(true);
       await Promise.all(serving.map((each) => each.close()));
@@ -63,7 +53,7 @@ describe('the path of the admin socket', () => {
   it('is refused with what to set when it is longer than a socket’s may be', async () => {
     const folder = freshFolder();
     const fitting = join(folder, 's'.repeat(103 - Buffer.byteLength(join(folder, '/'))));
-    await (await open(fitting))?.close();
+    await (await open(fitting)).close();
     await expect(open(`${fitting}s`)).rejects.toThrow(
       'is too long: set RELAY_KEY_ADMIN_SOCKET to one of at most 103 bytes',
     );
@@ -98,80 +88,13 @@ describe('the mode of the admin socket', () => {
     try {
       const opened = await open(path);
       modes.push(lstatSync(path).mode & 0o777);
-      await opened?.close();
+      await opened.close();
       expect(process.umask()).toBe(0);
     } finally {
       process.umask(before);
     }
     expect(modes).toEqual([0o600, 0o600]);
   });
-});
-
-describe('a line on the admin socket', () => {
-  it('without an end is cut off after a megabyte, and the relay serves the next one', async () => {
-    const path = join(freshFolder(), 'relay.sock');
-    const opened = await open(path);
-    const socket = connect(path);
-    const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-    socket.on('error', () => undefined);
-    let sent = 0;
-    const chunk = Buffer.alloc(64 * 1024, 'x');
-    const send = (): void => {
-      while (!socket.destroyed && sent < 64 * 1024 * 1024) {
-        sent += chunk.length;
-        if (!socket.write(chunk)) return;
-      }
-    };
-    socket.on('drain', send);
-    send();
-    await ended;
-    expect(sent).toBeLessThan(8 * 1024 * 1024);
-    expect(await callAdminSocket(path, { command: 'list', arguments: {}, actor: 'test' })).toBeTypeOf(
-      'object',
-    );
-    await opened?.close();
-  });
-});
-
-describe('a command that is interrupted', () => {
-  it('leaves the relay serving, whether its answer could be sent or not', async () => {
-    const path = join(freshFolder(), 'relay.sock');
-    const opened = await open(path);
-    const call = { command: 'list', arguments: {}, actor: 'test' } as const;
-    for (let round = 0; round < 20; round += 1) {
-      const socket = connect(path).pause();
-      await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
-      await new Promise<void>((resolve) => socket.write(`${JSON.stringify(call)}\n`, () => resolve()));
-      // In every other round an answer comes that it does not read any more.
-      if (round % 2 === 0) await callAdminSocket(path, call);
-      socket.destroy();
-      expect(await callAdminSocket(path, call)).toBeTypeOf('object');
-    }
-    await opened?.close();
-  });
-
-  it('says so when the relay goes away without reading it', async () => {
-    const path = join(freshFolder(), 'relay.sock');
-    const server = createServer({ pauseOnConnect: true }, (socket) => socket.destroy());
-    await new Promise<void>((resolve) => server.listen(path, resolve));
-    chmodSync(path, 0o600);
-    const call = { command: 'list', arguments: {}, actor: 'test' } as const;
-    for (let round = 0; round < 20; round += 1) {
-      await expect(callAdminSocket(path, call)).rejects.toThrow('The relay went away before it answered');
-    }
-    await new Promise((resolve) => server.close(resolve));
-  });
-});
-
-it('a connection to the admin socket that stays silent is closed in time, and others are served', async () => {
-  const path = join(freshFolder(), 'relay.sock');
-  const opened = await open(path, { idleMilliseconds: 100 });
-  const silent = connect(path);
-  const closed = new Promise((resolve) => silent.once('close', resolve));
-  silent.resume();
-  expect(await callAdminSocket(path, { command: 'list', arguments: {}, actor: 'test' })).toBeTypeOf('object');
-  await closed;
-  await opened?.close();
 });
 
 /** Something that listens in the relay's place, and keeps what it is told. */
@@ -187,11 +110,11 @@ async function listener(path: string) {
 }
 
 describe('a command', () => {
-  const call = {
-    command: 'rotate-signing-key',
-    arguments: { recoveryPrivateKey: 'secret', dryRun: false },
-    actor: 'test',
-  } as const;
+  const question = {
+    declared: replaceSigningKey,
+    form: { recovery_private_key: 'secret' },
+    operatorName: 'test',
+  };
   const refused = [
     [
       'the socket has mode 0666',
@@ -229,7 +152,7 @@ describe('a command', () => {
     const path = join(freshFolder(), 'relay.sock');
     const { heard, close } = await listener(path);
     spoil(path);
-    await expect(callAdminSocket(path, call)).rejects.toThrow(sentence);
+    await expect(askAdminSocket(path, question)).rejects.toThrow(sentence);
     expect(heard).toEqual([]);
     await close();
   });
@@ -238,7 +161,7 @@ describe('a command', () => {
     const path = join(freshFolder(), 'relay.sock');
     const first = await listener(path);
     const other = await listener(`${path}.other`);
-    const calling = callAdminSocket(path, call);
+    const calling = askAdminSocket(path, question);
     renameSync(`${path}.other`, path);
     await expect(calling).rejects.toThrow('was replaced a moment ago');
     expect([...first.heard, ...other.heard]).toEqual([]);
@@ -247,11 +170,11 @@ describe('a command', () => {
 
   it('finds no relay where the socket or its folder is missing, or the socket is dead', async () => {
     const path = join(freshFolder(), 'relay.sock');
-    expect(await callAdminSocket(path, call)).toBeUndefined();
-    expect(await callAdminSocket(join(path, 'deeper'), call)).toBeUndefined();
+    expect(await askAdminSocket(path, question)).toBeUndefined();
+    expect(await askAdminSocket(join(path, 'deeper'), question)).toBeUndefined();
     await leaveDeadSocket(path);
     chmodSync(path, 0o600);
-    expect(await callAdminSocket(path, call)).toBeUndefined();
+    expect(await askAdminSocket(path, question)).toBeUndefined();
   });
 
   const me = 1000;
@@ -283,7 +206,7 @@ describe('a relay', () => {
     await expect(open(join(folder, 'relay.sock'))).rejects.toThrow(`run chmod go-w ${folder}`);
     await expect(open(join(folder, 'relay.sock'))).rejects.toThrow(ConfigurationError);
     chmodSync(folder, 0o755);
-    await (await open(join(folder, 'relay.sock')))?.close();
+    await (await open(join(folder, 'relay.sock'))).close();
   });
 
   // Only root can give a socket away.
@@ -317,6 +240,6 @@ describe('a relay', () => {
     const path = join(freshFolder(), 'new', 'relay.sock');
     const opened = await open(path);
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
-    await opened?.close();
+    await opened.close();
   });
 });

@@ -12,6 +12,9 @@ export interface SocketFacts {
 
 const stickyBit = 0o1000;
 
+/** Whom this process runs as; 0, root, where the system has no users. */
+export const ownUid = process.geteuid?.() ?? 0;
+
 /** `undefined` when not even the folder is there. */
 export function readSocketFacts(path: string): SocketFacts | undefined {
   if (!existsSync(dirname(path))) return undefined;

@@ -1,0 +1,110 @@
+import type { Socket } from 'node:net';
+import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
+import { CommandError } from '@waxwing/service/command-line';
+import type { AnyOperation } from '@waxwing/service/http';
+import { type buildConnector, Client } from 'undici';
+import { connectToSocket } from './connect-to-socket.js';
+import { operatorHeader } from './operator.js';
+import { describeDistrust, ownUid, readSocketFacts } from './trusted-socket.js';
+
+/** What a command asks of the relay. */
+export interface AdminQuestion {
+  readonly declared: Pick<AnyOperation, 'method' | 'path'>;
+  /** Its parameters, as text. */
+  readonly form: Readonly<Record<string, string>>;
+  /** Who asks, for the audit log. */
+  readonly operatorName: string;
+}
+
+const maximumAnswerBytes = 1024 * 1024;
+const silenceMilliseconds = 30_000;
+const wentAway = 'The relay went away before it answered: see its log, then try again.';
+
+interface Answer {
+  readonly status: number;
+  readonly fields: JsonObject;
+}
+
+/**
+ * The running relay's answer, without `result` and `msg`; `undefined` when none listens at `path`. Nothing is sent before
+ * it is certain that nobody else than this user or root listens there: a question may hold a private key.
+ * @throws CommandError when it refuses, is not trusted, or goes away.
+ */
+export async function askAdminSocket(path: string, question: AdminQuestion): Promise<JsonObject | undefined> {
+  const socket = await connectTrusted(path);
+  if (socket === undefined) return undefined;
+  const { status, fields } = await ask(socket, question);
+  if (status !== 200) throw new CommandError(refusalSentence(status, fields));
+  const { result: _, msg: __, ...answer } = fields;
+  return answer;
+}
+
+async function ask(socket: Socket, { declared, form, operatorName }: AdminQuestion): Promise<Answer> {
+  const client = new Client('http://localhost', {
+    connect: connectOnce(socket),
+    headersTimeout: silenceMilliseconds,
+    bodyTimeout: silenceMilliseconds,
+    maxResponseSize: maximumAnswerBytes,
+  });
+  const hasBody = declared.method !== 'GET';
+  const headers = { [operatorHeader]: encodeURIComponent(operatorName), accept: 'application/json' };
+  try {
+    const { statusCode, body } = await client.request({
+      method: declared.method,
+      path: declared.path,
+      headers: hasBody ? { ...headers, 'content-type': 'application/x-www-form-urlencoded' } : headers,
+      body: hasBody ? new URLSearchParams(form).toString() : null,
+    });
+    const fields = parseJsonOrUndefined(await body.text());
+    if (isJsonObject(fields)) return { status: statusCode, fields };
+    throw new Error('the answer is no JSON object');
+  } catch (cause) {
+    throw new CommandError(wentAway, { cause });
+  } finally {
+    await client.destroy();
+    socket.destroy();
+  }
+}
+
+/** Hands over the connection that is trusted, and no other: that might be another listener's. */
+function connectOnce(socket: Socket): buildConnector.connector {
+  let isUsed = false;
+  return (_options, callback) =>
+    // Not at once: a client that is connected while it still asks for it sends nothing.
+    queueMicrotask(() => {
+      if (isUsed || socket.destroyed) {
+        callback(new Error('the connection that was trusted has ended'), null);
+        return;
+      }
+      isUsed = true;
+      callback(null, socket);
+    });
+}
+
+function refusalSentence(status: number, { msg }: JsonObject): string {
+  switch (status) {
+    case 500:
+      return 'The relay could not do it: see its log.';
+    case 503:
+      return `The relay could not do it now (${msg}): see its log, then try again.`;
+    case 404:
+    case 405:
+      return 'The relay that runs does not know this command: restart it with the version that the command is of.';
+    default:
+      return typeof msg === 'string' ? msg : wentAway;
+  }
+}
+
+async function connectTrusted(path: string): Promise<Socket | undefined> {
+  const before = readSocketFacts(path);
+  if (before?.socket === undefined) return undefined;
+  const distrust = describeDistrust(path, before, ownUid);
+  if (distrust !== undefined) throw new CommandError(distrust);
+  const socket = await connectToSocket(path);
+  const after = readSocketFacts(path)?.socket;
+  if (socket !== undefined && (after?.ino !== before.socket.ino || after.dev !== before.socket.dev)) {
+    socket.destroy();
+    throw new CommandError(`The relay's socket ${path} was replaced a moment ago: try again.`);
+  }
+  return socket;
+}

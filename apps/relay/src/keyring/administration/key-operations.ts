@@ -1,0 +1,20 @@
+import type { AnyOperation } from '@waxwing/service/http';
+import { importPlainKeys, mendRingDates, retireKey, revokeKey, rotateKeys } from './change-keys.js';
+import { exportPublic, verifyRing } from './inspect-keys.js';
+import type { KeyAdmin } from './key-admin.js';
+import { listKeys } from './list-keys.js';
+import { replaceSigningKey, rotateTokenKey } from './signing-and-token-keys.js';
+
+/** Everything that operators have a running relay do to its key ring. */
+export const keyOperations: readonly AnyOperation<KeyAdmin>[] = [
+  listKeys,
+  exportPublic,
+  verifyRing,
+  rotateKeys,
+  retireKey,
+  revokeKey,
+  importPlainKeys,
+  mendRingDates,
+  replaceSigningKey,
+  rotateTokenKey,
+];

@@ -1,0 +1,40 @@
+import type { HttpLimits } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
+import { askAdminSocket } from '../../../../apps/relay/src/admin-socket/ask-admin-socket.js';
+import { openAdminSocket } from '../../../../apps/relay/src/admin-socket/open-admin-socket.js';
+import { listKeys } from '../../../../apps/relay/src/keyring/administration/list-keys.js';
+import { bindRelayAdminOperations } from '../../../../apps/relay/src/operations.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import { ringOnDisk, sodium, startedAt } from '../keyring/ring-material.js';
+
+/** What the relay's operations for operators work with: a ring of its own, in a folder of its own. */
+export async function keyAdminOnDisk() {
+  const disk = await ringOnDisk();
+  const admin = {
+    ...{ keeper: disk.keeper, sodium, clock: () => startedAt },
+    readKeyUses: async () => new Map(),
+    takeOver: async () => undefined,
+  };
+  return { ...disk, admin };
+}
+
+/** The admin socket as a relay opens it, with what it logs and counts. */
+export async function adminSocketAt(path: string, limits: Partial<HttpLimits> = {}) {
+  const { admin, keeper } = await keyAdminOnDisk();
+  const { log, text } = createMemoryLog();
+  const metrics = new Metrics();
+  const operations = bindRelayAdminOperations(admin);
+  const socket = await openAdminSocket(path, { log, metrics, operations, limits, readiness: {} });
+  return {
+    keeper,
+    logged: text,
+    metrics,
+    isServing: socket !== undefined,
+    close: async () => socket?.close(),
+  };
+}
+
+/** What `keys list` asks; `undefined` when nobody listens. */
+export function listThrough(path: string) {
+  return askAdminSocket(path, { declared: listKeys, form: {}, operatorName: 'test' });
+}

@@ -1,0 +1,84 @@
+import type { UserId } from '@waxwing/protocol';
+import { describe, expect, it } from 'vitest';
+import {
+  collapse,
+  type GroupSettingValue,
+  sameValue,
+} from '../../../../apps/server/src/permissions/group-setting-value.js';
+import { planPermission } from '../../../../apps/server/src/permissions/plan-permission.js';
+import fc from '../../../support/fast-check.js';
+
+const nobodyId = 1;
+const id = fc.integer({ min: 1, max: 6 });
+const parts = fc.record({
+  directMembers: fc.array(
+    id.map((number) => number as UserId),
+    { maxLength: 3 },
+  ),
+  directSubgroups: fc.array(id, { maxLength: 3 }),
+});
+const value: fc.Arbitrary<GroupSettingValue> = fc.oneof(id, parts);
+
+/** Whom a value names, whatever its form: nobody, one group, or sets. */
+function meaning(wanted: GroupSettingValue): string {
+  if (typeof wanted === 'number') return `group ${wanted}`;
+  const members = [...new Set(wanted.directMembers)].sort().join();
+  const subgroups = [...new Set(wanted.directSubgroups)].sort().join();
+  if (members === '' && subgroups === '') return `group ${nobodyId}`;
+  return members === '' && !subgroups.includes(',') ? `group ${subgroups}` : `${members};${subgroups}`;
+}
+
+const everyone = {
+  users: new Map([1, 2, 3, 4, 5, 6].map((number) => [number as UserId, { isActive: true }])),
+  groups: new Map(
+    [1, 2, 3, 4, 5, 6].map((number) => [
+      number,
+      { name: `group ${number}`, isSystem: false, isActive: true },
+    ]),
+  ),
+};
+
+describe('the value of a permission', () => {
+  it('has one form for each meaning', () => {
+    fc.assert(
+      fc.property(value, value, (one, other) => {
+        const [a, b] = [collapse(one, nobodyId), collapse(other, nobodyId)];
+        expect(collapse(a, nobodyId)).toEqual(a);
+        expect(meaning(a)).toBe(meaning(one));
+        expect(sameValue(a, b)).toBe(meaning(one) === meaning(other));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is a group where it names one alone, nobody where it names nothing, and stays one member', () => {
+    const user = 7 as UserId;
+    expect(collapse({ directMembers: [], directSubgroups: [5, 5] }, nobodyId)).toBe(5);
+    expect(collapse({ directMembers: [], directSubgroups: [] }, nobodyId)).toBe(nobodyId);
+    expect(collapse({ directMembers: [user], directSubgroups: [] }, nobodyId)).toEqual({
+      directMembers: [user],
+      directSubgroups: [],
+    });
+  });
+
+  it('changes exactly when it means something else and what was expected is what it is', () => {
+    fc.assert(
+      fc.property(value, value, fc.option(value, { nil: undefined }), (before, wanted, old) => {
+        const current = collapse(before, nobodyId);
+        const facts = {
+          level: 'group',
+          name: 'can_mention_group',
+          current,
+          nobodyId,
+          known: everyone,
+        } as const;
+        const plan = () => planPermission(facts, { new: wanted, old });
+        if (old !== undefined && meaning(old) !== meaning(current)) {
+          expect(plan).toThrow(expect.objectContaining({ code: 'EXPECTATION_MISMATCH' }));
+        } else if (meaning(wanted) === meaning(current)) expect(plan()).toBeUndefined();
+        else expect(meaning(plan() ?? 0)).toBe(meaning(wanted));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,129 @@
+import type { UserId } from '@waxwing/protocol';
+import { roles } from '@waxwing/server';
+import { describe, expect, it } from 'vitest';
+import type { GroupSettingValue } from '../../../../apps/server/src/permissions/group-setting-value.js';
+import {
+  type PermissionName,
+  permissionNames,
+  permissionSetting,
+} from '../../../../apps/server/src/permissions/permission-settings.js';
+import {
+  holdsPermissions,
+  type PermissionKey,
+  readPermissions,
+  roleGroupIds,
+  storePermission,
+} from '../../../../apps/server/src/permissions/permission-store.js';
+import { wholeRealm } from '../../../../apps/server/src/permissions/permission-tables.js';
+import fc from '../../../support/fast-check.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+
+const names = permissionNames('realm');
+const roleOrder = [
+  'owners',
+  'administrators',
+  'moderators',
+  'fullmembers',
+  'members',
+  'everyone',
+  'internet',
+];
+const people = ['owner', 'administrator', 'moderator', 'member', 'guest'] as const;
+/** The narrowest group by role that somebody is in. */
+const narrowest = { owner: 0, administrator: 1, moderator: 2, member: 3, guest: 5 };
+
+interface Wanted {
+  readonly people: readonly (typeof people)[number][];
+  readonly groups: readonly string[];
+}
+
+const wanted: fc.Arbitrary<Wanted> = fc.record({
+  people: fc.subarray([...people], { maxLength: 2 }),
+  groups: fc.subarray(['nobody', ...roleOrder], { maxLength: 2 }),
+});
+
+/** Whether somebody has a permission, worked out from what the groups by role are said to be. */
+function mayBy(
+  { people: named, groups }: Wanted,
+  who: (typeof people)[number],
+  name: PermissionName<'realm'>,
+) {
+  if (who === 'guest' && !permissionSetting('realm', name).allowsEveryone) return false;
+  return named.includes(who) || groups.some((group) => roleOrder.indexOf(group) >= narrowest[who]);
+}
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const holder = (who: (typeof people)[number]) => ({ id: organisation.id(who), role: roles[who] });
+
+  describe('who has a permission', () => {
+    it('is who is in its value, nested groups counted and guests left out where everyone cannot have it', async () => {
+      const { database } = organisation.server.server;
+      const ids = await roleGroupIds(database.db);
+      await fc.assert(
+        fc.asyncProperty(fc.subarray(names, { minLength: 1 }), fc.func(wanted), async (asked, wantedOf) => {
+          await database.write(async ({ db }) => {
+            for (const name of asked) {
+              const { people: named, groups } = wantedOf(name);
+              const value: GroupSettingValue = {
+                directMembers: named.map((who) => organisation.id(who)),
+                directSubgroups: groups.map((group) => ids.get(`role:${group}` as never) as number),
+              };
+              await storePermission(db, { level: 'realm', ownerId: wholeRealm, name }, value);
+            }
+          });
+          const keys = asked.map((name): PermissionKey => ({ level: 'realm', ownerId: wholeRealm, name }));
+          for (const who of people) {
+            expect([who, await holdsPermissions(database.db, holder(who), keys)]).toEqual([
+              who,
+              asked.map((name) => mayBy(wantedOf(name), who, name)),
+            ]);
+          }
+        }),
+        { numRuns: 25 },
+      );
+    });
+
+    it('is who is in its default where nobody has set it, for channels and groups too', async () => {
+      const { db } = organisation.server.server.database;
+      const keys: PermissionKey[] = [
+        { level: 'channel', ownerId: 5, name: 'can_send_message_group' },
+        { level: 'channel', ownerId: 5, name: 'can_subscribe_group' },
+        { level: 'channel', ownerId: 5, name: 'can_remove_subscribers_group' },
+        { level: 'channel', ownerId: 5, name: 'can_administer_channel_group' },
+        { level: 'group', ownerId: 999, name: 'can_leave_group' },
+      ];
+      expect(await holdsPermissions(db, holder('administrator'), keys)).toEqual([
+        true,
+        false,
+        true,
+        false,
+        true,
+      ]);
+      expect(await holdsPermissions(db, holder('guest'), keys)).toEqual([true, false, false, false, true]);
+      expect(await holdsPermissions(db, holder('guest'), [])).toEqual([]);
+    });
+
+    it('is told apart for each channel, whose values are read for many at once', async () => {
+      const { database } = organisation.server.server;
+      const name = 'can_send_message_group';
+      const second = organisation.id('second') as UserId;
+      const ids = await roleGroupIds(database.db);
+      await database.write(async ({ db }) => {
+        const value = { directMembers: [second], directSubgroups: [] };
+        await storePermission(db, { level: 'channel', ownerId: 1, name }, value);
+        await storePermission(db, { level: 'channel', ownerId: 2, name }, ids.get('role:owners') as number);
+      });
+      const valuesOf = await readPermissions(database.db, 'channel', [1, 2, 3]);
+      expect([1, 2, 3].map((ownerId) => valuesOf(ownerId)[name])).toEqual([
+        { directMembers: [second], directSubgroups: [] },
+        ids.get('role:owners'),
+        ids.get('role:everyone'),
+      ]);
+      const keys = [1, 2, 3].map((ownerId) => ({ level: 'channel', ownerId, name }) as const);
+      const member = { id: second, role: roles.member };
+      expect(await holdsPermissions(database.db, member, keys)).toEqual([true, false, true]);
+    });
+  });
+});
