@@ -20,6 +20,11 @@ import { updateUserGroup } from './groups/update-user-group.js';
 import { createPlayground } from './playgrounds/create-playground.js';
 import { deletePlayground } from './playgrounds/delete-playground.js';
 import { listPlaygrounds } from './playgrounds/list-playgrounds.js';
+import { createProfileField } from './profile-fields/create-profile-field.js';
+import { deleteProfileField } from './profile-fields/delete-profile-field.js';
+import { listProfileFields } from './profile-fields/list-profile-fields.js';
+import { reorderProfileFields } from './profile-fields/reorder-profile-fields.js';
+import { updateProfileField } from './profile-fields/update-profile-field.js';
 import { updateRealm } from './realm/update-realm.js';
 import { registerEventQueue } from './register/register-event-queue.js';
 
@@ -41,6 +46,11 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   listPlaygrounds,
   createPlayground,
   deletePlayground,
+  listProfileFields,
+  createProfileField,
+  reorderProfileFields,
+  updateProfileField,
+  deleteProfileField,
 ];
 
 /** Every operation of the server. */

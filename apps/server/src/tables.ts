@@ -12,6 +12,7 @@ import { addRoleGroups } from './groups/add-role-groups.js';
 import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
 import { createPlaygrounds, type PlaygroundTables } from './playgrounds/playground-tables.js';
+import { createProfileFields, type ProfileFieldTables } from './profile-fields/profile-field-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
 import { createUsers, type UserTables } from './users/user-tables.js';
 
@@ -22,6 +23,7 @@ export interface ServerTables
     GroupTables,
     PermissionTables,
     PlaygroundTables,
+    ProfileFieldTables,
     EventQueueTables,
     ServerPushTables {}
 
@@ -51,6 +53,7 @@ const ownMigrations: MigrationSet = {
       },
     },
     '0004-playgrounds': { up: createPlaygrounds },
+    '0006-profile-fields': { up: createProfileFields },
   },
 };
 
