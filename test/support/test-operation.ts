@@ -3,6 +3,7 @@ import {
   type AnyOperation,
   type BoundOperation,
   bindOperations,
+  type ListAnswer,
   type OperationRequest,
   type RawAnswer,
   type RequestHead,
@@ -16,7 +17,7 @@ export interface TestOperation
   authenticate?(head: RequestHead): Promise<unknown>;
   handle(
     request: OperationRequest<Record<string, unknown>, unknown>,
-  ): Promise<JsonObject | RawAnswer> | Promise<never>;
+  ): Promise<JsonObject | RawAnswer | ListAnswer> | Promise<never>;
 }
 
 /** An operation for tests of the HTTP service itself: it may answer anything. */
@@ -33,7 +34,7 @@ export function testOperation({ authenticate, handle, ...declared }: TestOperati
       codes: [],
       ...(authenticate && { authenticate: (_context: unknown, head: RequestHead) => authenticate(head) }),
     },
-    handle: (_context, request) => handle(request),
+    handle: (_context, request) => handle(request) as Promise<JsonObject | RawAnswer>,
   };
   const [bound] = bindOperations<unknown>({}, [whole]);
   if (bound === undefined) throw new Error('nothing was bound');

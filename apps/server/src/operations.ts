@@ -27,6 +27,9 @@ import { reorderProfileFields } from './profile-fields/reorder-profile-fields.js
 import { updateProfileField } from './profile-fields/update-profile-field.js';
 import { updateRealm } from './realm/update-realm.js';
 import { registerEventQueue } from './register/register-event-queue.js';
+import { getOwnUser } from './users/get-own-user.js';
+import { getUser } from './users/get-user.js';
+import { getUsers } from './users/get-users.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [
@@ -51,6 +54,9 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   reorderProfileFields,
   updateProfileField,
   deleteProfileField,
+  getUsers,
+  getOwnUser,
+  getUser,
 ];
 
 /** Every operation of the server. */

@@ -14,7 +14,7 @@ import { createPermissions, type PermissionTables } from './permissions/permissi
 import { createPlaygrounds, type PlaygroundTables } from './playgrounds/playground-tables.js';
 import { createProfileFields, type ProfileFieldTables } from './profile-fields/profile-field-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
-import { createUsers, type UserTables } from './users/user-tables.js';
+import { addUserDetails, createUsers, type UserTables } from './users/user-tables.js';
 
 /** The tables of all folders, and those of the server's half of push. Instants in Unix milliseconds. */
 export interface ServerTables
@@ -53,6 +53,7 @@ const ownMigrations: MigrationSet = {
       },
     },
     '0004-playgrounds': { up: createPlaygrounds },
+    '0005-user-details': { up: addUserDetails },
     '0006-profile-fields': { up: createProfileFields },
   },
 };

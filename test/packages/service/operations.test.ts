@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { JsonObject } from '@waxwing/protocol';
+import { type JsonObject, ProtocolError } from '@waxwing/protocol';
 import {
   anybody,
   booleanParameter,
@@ -8,6 +8,7 @@ import {
   type HttpAppOptions,
   integerParameter,
   jsonParameter,
+  ListAnswer,
   noParameters,
   operation,
   optionalJsonParameter,
@@ -191,6 +192,53 @@ it('an answer may be a stream, which is sent as it comes', async () => {
   const answer = await server.inject('/long');
   expect(answer.headers['content-length']).toBeUndefined();
   expect(answer.json()).toEqual({ result: 'success', msg: '', numbers: [1, 2] });
+});
+
+describe('a list that is sent as its pieces come', () => {
+  const list = (pieces: () => AsyncGenerator<JsonObject[]>) =>
+    serve({
+      method: 'GET',
+      path: '/list',
+      handle: async () => new ListAnswer('entries', pieces()),
+    });
+
+  it.each([
+    ['no piece', []],
+    ['an empty piece', [[]]],
+    ['one', [[{ id: 1 }]]],
+    ['several, empty ones among them', [[], [{ id: 1 }, { id: 2 }], [], [{ id: 3 }], []]],
+  ])('is whole with %s, with what the operation does not know', async (_name, all) => {
+    const server = await list(async function* () {
+      yield* all;
+    });
+    expect((await server.inject('/list')).json()).toEqual({
+      result: 'success',
+      msg: '',
+      entries: all.flat(),
+    });
+    expect((await server.inject('/list?x=1')).json()).toEqual({
+      ...{ result: 'success', msg: '', entries: all.flat(), ignored_parameters_unsupported: ['x'] },
+    });
+  });
+
+  it('is refused as anything else when its first piece fails', async () => {
+    // biome-ignore lint/correctness/useYield: it fails before that
+    const server = await list(async function* () {
+      throw new ProtocolError('SERVICE_UNAVAILABLE');
+    });
+    const answer = await server.inject('/list');
+    expect([answer.statusCode, answer.json().code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  });
+
+  it('lets other requests have their turn between two pieces', async () => {
+    let turns = 0;
+    const server = await list(async function* () {
+      setImmediate(() => turns++);
+      yield [{ id: 1 }];
+      yield [{ id: turns }];
+    });
+    expect((await server.inject('/list')).json().entries).toEqual([{ id: 1 }, { id: 1 }]);
+  });
 });
 
 describe('a file', () => {

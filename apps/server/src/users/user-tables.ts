@@ -17,6 +17,16 @@ export interface UserTables {
     api_key_hash: string;
     is_active: number;
     created_at: number;
+    /** One of `addressVisibility`. */
+    email_address_visibility: Generated<number>;
+    /** IANA name; empty where nobody has said. */
+    timezone: Generated<string>;
+    /** Of an uploaded picture; null for the provider's. */
+    avatar_url: string | null;
+    /** Grows by one with each change of the picture. */
+    avatar_version: Generated<number>;
+    /** May, as an owner, give others another address. */
+    can_change_user_emails: Generated<number>;
   };
 }
 
@@ -35,4 +45,20 @@ export async function createUsers(db: Kysely<unknown>): Promise<void> {
     .addColumn('created_at', integer, (column) => column.notNull())
     .execute();
   await sql`create unique index users_active_email on users (email_lower) where is_active = 1`.execute(db);
+}
+
+/** What is shown of users, and by whom their addresses may be changed. */
+export async function addUserDetails(db: Kysely<unknown>): Promise<void> {
+  const add = (name: string, type: 'bigint' | 'text', value: number | string) =>
+    db.schema
+      .alterTable('users')
+      .addColumn(name, type, (column) => column.notNull().defaultTo(value))
+      .execute();
+  await add('email_address_visibility', integer, 1);
+  await add('timezone', text, '');
+  await db.schema.alterTable('users').addColumn('avatar_url', text).execute();
+  await add('avatar_version', integer, 1);
+  await add('can_change_user_emails', integer, 0);
+  // Users are also found by the address that they had when they were removed.
+  await db.schema.createIndex('users_email').on('users').column('email_lower').execute();
 }

@@ -9,6 +9,7 @@ import { errorAnswer, toProtocolError } from './error-answer.js';
 import { FastifyOperationRequest } from './fastify-operation-request.js';
 import { addHealth, asksForHealth } from './health-routes.js';
 import { defaultHttpLimits, type HttpLimits } from './http-limits.js';
+import { ListAnswer, streamList } from './list-answer.js';
 import { type BoundOperation, RawAnswer } from './operation.js';
 import { Places } from './places.js';
 import { Readiness, type ReadinessChecks } from './readiness.js';
@@ -205,18 +206,22 @@ function addOperation(app: FastifyInstance, { places }: Door, operation: ServedO
 function sendAnswer(
   reply: FastifyReply,
   { declared, reader }: ServedOperation,
-  answer: JsonObject | RawAnswer,
+  answer: JsonObject | RawAnswer | ListAnswer,
 ): FastifyReply {
   if (answer instanceof RawAnswer) {
     const { body, headers, httpStatus } = answer;
     tellAnswered(() => ({ declared, httpStatus, code: undefined, fields: undefined }));
     return reply.code(httpStatus).headers(headers).send(body);
   }
-  tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
   const ignored = factsOf(reply.request).received.ignoredParameters(reader);
   const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
-  const text = stringifyJson({ result: 'success', msg: '', ...answer, ...extra });
-  return reply.header('cache-control', 'no-store').type(json).send(`${text}\n`);
+  reply.header('cache-control', 'no-store').type(json);
+  if (answer instanceof ListAnswer) {
+    tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: undefined }));
+    return reply.send(streamList(answer, extra));
+  }
+  tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
+  return reply.send(`${stringifyJson({ result: 'success', msg: '', ...answer, ...extra })}\n`);
 }
 
 interface Failure {

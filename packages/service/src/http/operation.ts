@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { ErrorCode, JsonObject } from '@waxwing/protocol';
 import { z } from 'zod';
 import type { BasicCredentials } from './basic-credentials.js';
+import type { ListAnswer } from './list-answer.js';
 
 /** What is known of a request before its body is read. */
 export interface RequestHead {
@@ -78,6 +79,13 @@ export class RawAnswer {
   }
 }
 
+/** An answer of such fields as a stream of the one that it has. */
+type ListOf<Fields> = {
+  [Name in keyof Fields & string]: Fields[Name] extends readonly (infer Entry)[]
+    ? ListAnswer<Name, Entry>
+    : never;
+}[keyof Fields & string];
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
@@ -110,11 +118,11 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   lane?(head: RequestHead): string | undefined;
   /** Takes what the request costs its actor before its parameters are read. @throws ProtocolError when it is too much. */
   charge?(context: Context, actor: Actor): void;
-  /** The answer's fields. Refusals are thrown as ProtocolError. */
+  /** The answer's fields, or the one of them that is a long list. Refusals are thrown as ProtocolError. */
   handle(
     context: Context,
     request: OperationRequest<z.output<Parameters>, Actor>,
-  ): Promise<z.input<Answer> | RawAnswer>;
+  ): Promise<z.input<Answer> | RawAnswer | ListOf<z.input<Answer>>>;
   /** Never set: makes a context that lacks what the operation needs a type error. */
   readonly needs?: (context: Context) => void;
 }
@@ -149,7 +157,9 @@ export interface BoundOperation {
   readonly declared: AnyOperation;
   readonly authenticate: ((head: RequestHead) => Promise<unknown>) | undefined;
   readonly charge: ((actor: unknown) => void) | undefined;
-  readonly handle: (request: OperationRequest<unknown, unknown>) => Promise<JsonObject | RawAnswer>;
+  readonly handle: (
+    request: OperationRequest<unknown, unknown>,
+  ) => Promise<JsonObject | RawAnswer | ListAnswer>;
 }
 
 /** Binds operations to what they work with. */
@@ -166,7 +176,7 @@ export function bindOperations<Context>(
       charge: charge && ((who) => charge(context, who)),
       handle: (request) =>
         declared.handle(context, request as OperationRequest<Record<string, unknown>, unknown>) as Promise<
-          JsonObject | RawAnswer
+          JsonObject | RawAnswer | ListAnswer
         >,
     };
   });

@@ -1,0 +1,26 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { findDetails } from './user-details.js';
+import { userRecord, writeUser } from './user-record.js';
+
+/** Clients read it for a message's id; there are no messages. */
+const noMessageId = -1;
+
+/** `GET /api/v1/users/me`: whoever asks, with its real address and the URL of its picture. */
+export const getOwnUser = operation({
+  method: 'GET',
+  path: '/api/v1/users/me',
+  summary: 'The user or bot who asks.',
+  actor: user,
+  parameters: noParameters,
+  answer: userRecord.extend({ max_message_id: z.number().int() }),
+  codes: [],
+  async handle({ database: { db }, realm }: ServerContext, { actor: reader }) {
+    const found = await findDetails(db, { kind: 'id', id: reader.id }, reader);
+    if (found === undefined) throw new Error('whoever asks has no row');
+    const options = { reader, realm, clientMakesAvatars: false, includesProfileData: true };
+    return { ...writeUser(found, options), max_message_id: noMessageId };
+  },
+});

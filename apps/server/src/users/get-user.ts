@@ -1,0 +1,37 @@
+import { operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { noSuchUser } from './no-such-user.js';
+import { findDetails } from './user-details.js';
+import { avatarAlias, readUserName, recordParameters, userNameParameter } from './user-parameters.js';
+import { userRecord, writeUser } from './user-record.js';
+import { readSight } from './user-sight.js';
+
+/**
+ * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: one user or bot. An address is the real one, if the
+ * requester may know it, or the one that stands for it. Refuses with BAD_REQUEST whoever does not exist, or cannot be
+ * known by the requester or by that address, all in the same words.
+ */
+export const getUser = operation({
+  method: 'GET',
+  path: '/api/v1/users/{user_id_or_email}',
+  summary: 'A user or bot, by its id or its e-mail address.',
+  actor: user,
+  parameters: z.object({ user_id_or_email: userNameParameter, ...recordParameters }),
+  aliases: avatarAlias,
+  answer: z.object({ user: userRecord }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db }, realm }: ServerContext, { actor: reader, parameters }) {
+    const sees = await readSight(db);
+    const found = await findDetails(db, readUserName(parameters.user_id_or_email, realm), reader);
+    if (found === undefined || !sees(reader, found)) throw noSuchUser();
+    const options = {
+      reader,
+      realm,
+      clientMakesAvatars: parameters.client_external_avatar,
+      includesProfileData: parameters.include_custom_profile_fields,
+    };
+    return { user: writeUser(found, options) };
+  },
+});

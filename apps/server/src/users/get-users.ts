@@ -1,0 +1,61 @@
+import type { UserId } from '@waxwing/protocol';
+import { ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import { userOrSpectator } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import type { ServerDatabase } from '../tables.js';
+import { readDetailsPage, type UserDetails } from './user-details.js';
+import { avatarAlias, recordParameters } from './user-parameters.js';
+import { userRecord, writeUser } from './user-record.js';
+import { readSight } from './user-sight.js';
+
+/** So few are read and written in much less time than other requests can be kept waiting. */
+const usersPerPiece = 500;
+
+const idList = z.array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids');
+
+/**
+ * `GET /api/v1/users` (chat API, section 7): the users and bots of whom the reader may know, deactivated ones too, by
+ * their ids; where `user_ids` is given, those of them. Unknown ids are left out. Where the organisation has public access,
+ * anybody may ask. The list is sent in pieces, each as it is when its turn comes.
+ */
+export const getUsers = operation({
+  method: 'GET',
+  path: '/api/v1/users',
+  summary: 'The users and bots of the organisation.',
+  actor: userOrSpectator,
+  parameters: z.object({ user_ids: optionalJsonParameter(idList), ...recordParameters }),
+  aliases: avatarAlias,
+  answer: z.object({ members: z.array(userRecord) }),
+  codes: [],
+  async handle({ database, realm }: ServerContext, { actor: reader, parameters }) {
+    const { user_ids: ids, client_external_avatar, include_custom_profile_fields } = parameters;
+    const options = {
+      reader,
+      realm,
+      clientMakesAvatars: client_external_avatar,
+      includesProfileData: include_custom_profile_fields,
+    };
+    const sees = await readSight(database.db);
+    async function* pieces() {
+      for await (const users of detailsInPieces(database, ids as UserId[] | undefined)) {
+        yield users.filter((each) => sees(reader, each)).map((each) => writeUser(each, options));
+      }
+    }
+    return new ListAnswer('members', pieces());
+  },
+});
+
+async function* detailsInPieces(
+  { db }: ServerDatabase,
+  ids: readonly UserId[] | undefined,
+): AsyncGenerator<UserDetails[]> {
+  let after = 0;
+  for (;;) {
+    const users = await readDetailsPage(db, { ids, after, limit: usersPerPiece });
+    yield users;
+    const last = users.at(-1);
+    if (last === undefined || users.length < usersPerPiece) return;
+    after = last.id;
+  }
+}

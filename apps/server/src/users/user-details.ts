@@ -1,0 +1,100 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers, lockingRows } from '@waxwing/storage';
+import type { Kysely, Selectable } from 'kysely';
+import type { Role } from '../permissions/roles.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+import {
+  type AddressOwner,
+  type AddressVisibility,
+  type Reader,
+  visibilitiesFor,
+} from './address-visibility.js';
+import type { User } from './user-store.js';
+
+/** A user or bot, deactivated ones too, with everything that is shown of it. */
+export interface UserDetails extends User, AddressOwner {
+  readonly isActive: boolean;
+  /** Unix milliseconds. */
+  readonly joinedAt: number;
+  /** IANA name; empty where nobody has said. */
+  readonly timezone: string;
+  /** Of an uploaded picture; `undefined` for the provider's. */
+  readonly avatarUrl: string | undefined;
+  readonly avatarVersion: number;
+  readonly mayChangeAddresses: boolean;
+}
+
+type Db = Kysely<ServerTables>;
+type DetailsRow = Selectable<ServerTables['users']>;
+
+/** Which users are asked for, in ascending order of their ids. */
+export interface DetailsPage {
+  /** All where nothing is said. */
+  readonly ids: readonly UserId[] | undefined;
+  readonly after: number;
+  readonly limit: number;
+}
+
+export async function readDetailsPage(db: Db, { ids, after, limit }: DetailsPage): Promise<UserDetails[]> {
+  const rows = await db
+    .selectFrom('users')
+    .selectAll()
+    .where('id', '>', after as UserId)
+    .$if(ids !== undefined, (query) => query.where('id', 'in', amongNumbers(db, ids ?? [])))
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(fromRow);
+}
+
+/** How somebody names a user: by its id, or by an address that must be its real one and known to the reader. */
+export type UserName =
+  | { readonly kind: 'id'; readonly id: UserId }
+  | { readonly kind: 'address'; readonly email: string };
+
+/** The user who is meant; an active one where several have had the address. `undefined` where the reader can know of none. */
+export async function findDetails(db: Db, name: UserName, reader: NonNullable<Reader>) {
+  const row = await named(db, name, reader).executeTakeFirst();
+  return row && fromRow(row);
+}
+
+/** As {@link findDetails}, of the last state; nobody else changes the user until the transaction ends. */
+export async function lockDetails({ db }: ServerTransaction, name: UserName, reader: NonNullable<Reader>) {
+  const row = await named(db, name, reader).modifyEnd(lockingRows(db)).executeTakeFirst();
+  return row && fromRow(row);
+}
+
+function named(db: Db, name: UserName, { id, role }: NonNullable<Reader>) {
+  const all = db.selectFrom('users').selectAll();
+  if (name.kind === 'id') return all.where('id', '=', name.id);
+  return all
+    .where('email_lower', '=', name.email.toLowerCase())
+    .where((is) =>
+      is.or([
+        is('id', '=', id),
+        is('is_bot', '=', 1),
+        is('email_address_visibility', 'in', visibilitiesFor(role)),
+      ]),
+    )
+    .orderBy('is_active', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1);
+}
+
+function fromRow(row: DetailsRow): UserDetails {
+  return {
+    id: row.id,
+    email: row.email,
+    fullName: row.full_name,
+    role: row.role as Role,
+    isBot: row.is_bot === 1,
+    botOwnerId: row.bot_owner_id ?? undefined,
+    isActive: row.is_active === 1,
+    joinedAt: row.created_at,
+    timezone: row.timezone,
+    visibility: row.email_address_visibility as AddressVisibility,
+    avatarUrl: row.avatar_url ?? undefined,
+    avatarVersion: row.avatar_version,
+    mayChangeAddresses: row.can_change_user_emails === 1,
+  };
+}

@@ -1,0 +1,85 @@
+import type { PushRealm } from '@waxwing/server-push';
+import { z } from 'zod';
+import { roles } from '../permissions/roles.js';
+import { isPublicAddress, type Reader, readsAddress, shownAddress } from './address-visibility.js';
+import { providerAvatarUrl } from './avatar.js';
+import type { UserDetails } from './user-details.js';
+
+/** A bot that does whatever its owner's program does; there is no other kind yet. */
+const genericBot = 1;
+
+const profileValue = z.object({ value: z.string(), rendered_value: z.string().optional() });
+
+/** A user on the wire. */
+export const userRecord = z.object({
+  user_id: z.number().int(),
+  email: z.string(),
+  /** Null for readers who may not know it. */
+  delivery_email: z.string().nullable(),
+  full_name: z.string(),
+  /** ISO 8601 to the minute; the day alone for whoever has no account. */
+  date_joined: z.string(),
+  is_active: z.boolean(),
+  is_owner: z.boolean(),
+  /** True of owners too. */
+  is_admin: z.boolean(),
+  is_guest: z.boolean(),
+  is_bot: z.boolean(),
+  bot_type: z.number().int().nullable(),
+  /** Only of bots. */
+  bot_owner_id: z.number().int().nullable().optional(),
+  role: z.number().int(),
+  /** Not for whoever has no account. */
+  timezone: z.string().optional(),
+  /** Null where clients make it from the address. */
+  avatar_url: z.string().nullable(),
+  avatar_version: z.number().int(),
+  /** By the fields' ids; only of people, and only where it is asked for. */
+  profile_data: z.record(z.string(), profileValue).optional(),
+});
+
+/** Who reads, and what they have asked for. */
+export interface RecordOptions {
+  readonly reader: Reader;
+  readonly realm: Pick<PushRealm, 'url'>;
+  /** Clients make the URLs of the provider's pictures themselves. */
+  readonly clientMakesAvatars: boolean;
+  readonly includesProfileData: boolean;
+}
+
+/** A user as a reader may see it. */
+export function writeUser(user: UserDetails, options: RecordOptions): z.input<typeof userRecord> {
+  const { reader, realm, includesProfileData } = options;
+  const { id, role, isBot } = user;
+  return {
+    user_id: id,
+    email: shownAddress(user, realm),
+    delivery_email: readsAddress(reader, user) ? user.email : null,
+    full_name: user.fullName,
+    date_joined: writeJoined(user.joinedAt, reader),
+    is_active: user.isActive,
+    is_owner: role === roles.owner,
+    is_admin: role <= roles.administrator,
+    is_guest: role === roles.guest,
+    is_bot: isBot,
+    bot_type: isBot ? genericBot : null,
+    ...(isBot ? { bot_owner_id: user.botOwnerId ?? null } : {}),
+    role,
+    ...(reader === undefined ? {} : { timezone: user.timezone }),
+    avatar_url: writeAvatar(user, options),
+    avatar_version: user.avatarVersion,
+    ...(includesProfileData && !isBot ? { profile_data: {} } : {}),
+  };
+}
+
+function writeAvatar(user: UserDetails, { realm, clientMakesAvatars }: RecordOptions): string | null {
+  if (user.avatarUrl !== undefined) return user.avatarUrl;
+  // Clients can only make it from the real address.
+  if (clientMakesAvatars && isPublicAddress(user)) return null;
+  return providerAvatarUrl(shownAddress(user, realm), user.avatarVersion);
+}
+
+function writeJoined(joinedAt: number, reader: Reader): string {
+  const instant = new Date(joinedAt).toISOString();
+  return reader === undefined ? instant.slice(0, 10) : `${instant.slice(0, 16)}+00:00`;
+}
