@@ -30,6 +30,8 @@ import { registerEventQueue } from './register/register-event-queue.js';
 import { getOwnUser } from './users/get-own-user.js';
 import { getUser } from './users/get-user.js';
 import { getUsers } from './users/get-users.js';
+import { removeOwnProfileValues } from './users/remove-own-profile-values.js';
+import { updateOwnProfile } from './users/update-own-profile.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [
@@ -54,6 +56,8 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   reorderProfileFields,
   updateProfileField,
   deleteProfileField,
+  updateOwnProfile,
+  removeOwnProfileValues,
   getUsers,
   getOwnUser,
   getUser,

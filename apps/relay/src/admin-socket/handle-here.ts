@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { Operation, RawAnswer, RequestHead } from '@waxwing/service/http';
+import type { Operation, RequestHead } from '@waxwing/service/http';
 import type { z } from 'zod';
 import type { AdminQuestion } from './ask-admin-socket.js';
 import type { Operator } from './operator.js';
@@ -21,7 +21,7 @@ const noHead: RequestHead = {
 export function handleHere<Context, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   context: Context,
   { declared, form, operatorName }: Asked<Operation<Context, Operator, Parameters, Answer>>,
-): Promise<z.input<Answer> | RawAnswer> {
+): ReturnType<Operation<Context, Operator, Parameters, Answer>['handle']> {
   return declared.handle(context, {
     actor: { name: operatorName },
     parameters: declared.parameters.parse(form),
