@@ -29,6 +29,8 @@ export class OrganisationUnderTest {
     }
     this.accounts.second = await this.server.addAccount('second@example.com');
     this.accounts.bot = await this.server.addAccount('bot@example.com', { isBot: true });
+    // What is scheduled is done for the first time when a server starts.
+    await this.server.settle();
   }
 
   id(who: Who): UserId {

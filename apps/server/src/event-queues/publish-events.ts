@@ -11,13 +11,16 @@ import type { QueueListeners } from './queue-listeners.js';
 type Db = Kysely<ServerTables>;
 
 /** An event, and whom it is for. */
-export interface ServerEvent extends AddressedEvent {
+export interface PublishedEvent extends AddressedEvent {
   /** Only for queues of clients that have said, or have not said, that they can do this. */
   readonly onlyFor?: { readonly capability: ClientCapability; readonly isHeld: boolean };
 }
 
 /** Tells audiences of events, within the transaction of what they tell of. */
-export type ServerPublish = (transaction: ServerTransaction, events: readonly ServerEvent[]) => Promise<void>;
+export type ServerPublish = (
+  transaction: ServerTransaction,
+  events: readonly PublishedEvent[],
+) => Promise<void>;
 
 /** An event that goes into a queue, under the id that it has there. */
 interface QueuedEvent {
@@ -32,7 +35,7 @@ interface QueuedEvent {
  * and with the queues locked in one order, after everything else, so that no two transactions wait for each other.
  */
 export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock: Clock): ServerPublish {
-  const published = new WeakMap<ServerTransaction, ServerEvent[]>();
+  const published = new WeakMap<ServerTransaction, PublishedEvent[]>();
   return async (transaction, events) => {
     const known = published.get(transaction);
     if (known !== undefined) {
@@ -51,7 +54,7 @@ export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock
 
 async function fillQueues(
   db: Db,
-  events: readonly ServerEvent[],
+  events: readonly PublishedEvent[],
   now: number,
 ): Promise<{ readonly queued: readonly QueuedEvent[]; readonly overfull: readonly string[] }> {
   const audience = [...new Set(events.flatMap(({ audience: userIds }) => userIds))];
@@ -87,7 +90,7 @@ function lockQueues(db: Db, userIds: readonly UserId[], now: number): Promise<Ev
 
 function wants(
   { user_id: userId, event_types: types, client_capabilities: capabilities }: EventQueueRow,
-  { audience, event, onlyFor }: ServerEvent,
+  { audience, event, onlyFor }: PublishedEvent,
 ): boolean {
   if (!audience.includes(userId)) return false;
   if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)

@@ -1,6 +1,7 @@
 import type { JsonObject, UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
-import type { ServerEvent } from '../event-queues/publish-events.js';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { type GroupSettingValue, writeValue } from '../permissions/group-setting-value.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import { storePermission } from '../permissions/permission-store.js';
@@ -47,7 +48,7 @@ export async function applyGroupChange(db: Transaction<ServerTables>, change: Gr
   }
   if (removedMembers.length > 0) {
     const gone = db.deleteFrom('user_group_members').where('group_id', '=', groupId);
-    await gone.where('user_id', 'in', removedMembers).execute();
+    await gone.where('user_id', 'in', amongNumbers(db, removedMembers)).execute();
   }
   if (addedSubgroups.length > 0) {
     const rows = addedSubgroups.map((subgroup_id) => ({ ...group, subgroup_id }));
@@ -55,7 +56,7 @@ export async function applyGroupChange(db: Transaction<ServerTables>, change: Gr
   }
   if (removedSubgroups.length > 0) {
     const gone = db.deleteFrom('user_group_subgroups').where('group_id', '=', groupId);
-    await gone.where('subgroup_id', 'in', removedSubgroups).execute();
+    await gone.where('subgroup_id', 'in', amongNumbers(db, removedSubgroups)).execute();
   }
 }
 
@@ -66,7 +67,7 @@ interface ChangedGroup {
 }
 
 /** What is told of a change, and for which clients alone. */
-type ToldOfGroup = Pick<ServerEvent, 'event' | 'onlyFor'>;
+type ToldOfGroup = Pick<PublishedEvent, 'event' | 'onlyFor'>;
 
 const capability = 'include_deactivated_groups';
 

@@ -1,4 +1,4 @@
-import { holdAlone } from '@waxwing/storage';
+import { holdGroups } from '../permissions/hold-groups.js';
 import {
   type KnownReferences,
   type NamedReferences,
@@ -41,16 +41,13 @@ export interface FactsAsked extends NamedReferences {
   readonly name?: string | undefined;
 }
 
-/** Held by whoever changes groups: what is in a circle, or has a name, is decided by one at a time. */
-const groupsLock = 'user groups';
-
 /** Reads the facts for a change of groups; others who change groups wait until the transaction ends. */
 export async function readGroupFacts(
   transaction: ServerTransaction,
   { actor, groupId, userIds, groupIds, name }: FactsAsked,
 ): Promise<GroupFacts> {
   const { db } = transaction;
-  await holdAlone(db, groupsLock);
+  await holdGroups(transaction);
   const names = groupId === undefined ? [] : permissionNames('group');
   const asked: PermissionKey[] = [
     { level: 'realm', ownerId: wholeRealm, name: 'can_create_groups' },

@@ -1,3 +1,4 @@
+import { amongNumbers } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import { idsByGroup } from '../permissions/ids-by-group.js';
 import { readPermissions } from '../permissions/permission-store.js';
@@ -21,7 +22,7 @@ export async function listGroups(
 /** The groups with these ids that have a name; unknown ones are left out. */
 export async function findGroups(db: Reader, ids: readonly number[]): Promise<Group[]> {
   if (ids.length === 0) return [];
-  const rows = await namedGroups(db).where('id', 'in', ids).execute();
+  const rows = await namedGroups(db).where('id', 'in', amongNumbers(db, ids)).execute();
   return complete(
     db,
     rows as NamedRow[],
@@ -40,13 +41,13 @@ async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly n
       .selectFrom('user_group_members as member')
       .innerJoin('users', 'users.id', 'member.user_id')
       .where('users.is_active', '=', 1)
-      .$if(only !== undefined, (query) => query.where('member.group_id', 'in', only ?? []))
+      .$if(only !== undefined, (query) => query.where('member.group_id', 'in', amongNumbers(db, only ?? [])))
       .select(['member.group_id', 'member.user_id as id'])
       .orderBy('member.user_id')
       .execute(),
     await db
       .selectFrom('user_group_subgroups')
-      .$if(only !== undefined, (query) => query.where('group_id', 'in', only ?? []))
+      .$if(only !== undefined, (query) => query.where('group_id', 'in', amongNumbers(db, only ?? [])))
       .select(['group_id', 'subgroup_id as id'])
       .orderBy('subgroup_id')
       .execute(),

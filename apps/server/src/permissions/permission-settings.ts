@@ -54,7 +54,7 @@ export const realmPermissions = {
   can_delete_any_message_group: { ...administrators, since: 281 },
   can_delete_own_message_group: { ...everyone, since: 291 },
   can_invite_users_group: { ...membersAtMost, since: 321 },
-  can_manage_all_groups: { default: 'role:owners', allowsNobody: false, allowsEveryone: false, since: 305 },
+  can_manage_all_groups: { default: 'role:owners', allowsNobody: false, allowsEveryone: false, since: 299 },
   can_manage_billing_group: {
     default: 'role:administrators',
     allowsNobody: false,
@@ -102,6 +102,7 @@ const channelPermissions = {
     allowsEveryone: false,
     since: 325,
   },
+  can_create_topic_group: { ...everyone, since: 441 },
   can_delete_any_message_group: { ...nobodyYet, since: 407 },
   can_delete_own_message_group: { ...nobodyYet, since: 407 },
   can_move_messages_out_of_channel_group: { ...nobodyYet, since: 396 },

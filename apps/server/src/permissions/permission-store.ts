@@ -1,4 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 import type { GroupSettingValue } from './group-setting-value.js';
@@ -49,7 +50,9 @@ export async function readPermissions<Level extends PermissionLevel>(
       .selectFrom('permissions')
       .innerJoin('user_groups as value', 'value.id', 'permissions.group_id')
       .where('permissions.level', '=', level)
-      .$if(ownerIds !== undefined, (query) => query.where('permissions.owner_id', 'in', ownerIds ?? []));
+      .$if(ownerIds !== undefined, (query) =>
+        query.where('permissions.owner_id', 'in', amongNumbers(db, ownerIds ?? [])),
+      );
   const own = () => stored().where('value.name', 'is', null);
   const [ids, rows, members, subgroups] = [
     await roleGroupIds(db),

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@waxwing/protocol';
-import { holdAlone } from '@waxwing/storage';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import { writeValue } from '../permissions/group-setting-value.js';
+import { holdGroups } from '../permissions/hold-groups.js';
 import { readReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import { readPermissions, roleGroupIds, storePermission } from '../permissions/permission-store.js';
@@ -22,7 +22,7 @@ export async function readRealmFacts(
   { permissions }: RealmUpdateWish,
 ): Promise<RealmFacts> {
   const { db } = transaction;
-  await holdAlone(db, 'realm settings');
+  await holdGroups(transaction);
   const named = namedIn(Object.values(permissions).flatMap((wish) => (wish === undefined ? [] : [wish.new])));
   return {
     role,

@@ -10,17 +10,18 @@ export interface MirroredValues
   readonly can_mention_many_users_group: GroupSettingValue;
 }
 
-/** The integers by which older clients know who may mention many. */
+/** The integers by which older clients know who may mention many; owners are told as administrators. */
 const mentionPolicies: Partial<Record<RoleGroupName, number>> = {
   'role:everyone': 1,
   'role:members': 2,
   'role:fullmembers': 3,
+  'role:owners': 5,
   'role:administrators': 5,
   'role:nobody': 6,
   'role:moderators': 7,
 };
-/** For values that older clients have no integer for: nobody, so that none of them promises too much. */
-const strictestMentionPolicy = 6;
+/** For values that older clients have no integer for: everyone, which is never too few. */
+const widestMentionPolicy = 1;
 
 /** Former names of settings in the register answer, each with `realm_` before it, which stock clients still read. */
 export const mirrorShapes = {
@@ -48,5 +49,5 @@ export function mirrorsOf(
 
 function mentionPolicy(value: GroupSettingValue, roleGroups: ReadonlyMap<RoleGroupName, number>): number {
   const [name] = [...roleGroups].find(([, id]) => id === value) ?? [];
-  return (name && mentionPolicies[name]) ?? strictestMentionPolicy;
+  return (name && mentionPolicies[name]) ?? widestMentionPolicy;
 }

@@ -36,7 +36,7 @@ export const realmSettings = {
   message_content_delete_limit_seconds: timeLimit(600),
   move_messages_within_stream_limit_seconds: timeLimit(7 * day, { since: 162 }),
   move_messages_between_streams_limit_seconds: timeLimit(7 * day, { since: 162 }),
-  message_edit_history_visibility_policy: word('all', ['all', 'moves', 'none'], { since: 378 }),
+  message_edit_history_visibility_policy: word('all', ['all', 'moves', 'none'], { since: 358 }),
   topics_policy: word('allow_empty_topic', ['allow_empty_topic', 'disable_empty_topic'], { since: 392 }),
   /** Days; -1 for keeping messages without end. */
   message_retention_days: setting(-1, retentionParameter({ unlimited: -1, forever: -1 }), z.number().int(), {

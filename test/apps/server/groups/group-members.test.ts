@@ -208,6 +208,26 @@ eachBackend((backend) => {
       }
     });
 
+    it.each([
+      ['user_groups', 'include_deactivated_groups'],
+      ['user_groups/1/members', 'direct_member_only'],
+      ['user_groups/1/members/1', 'direct_member_only'],
+      ['user_groups/1/subgroups', 'direct_subgroup_only'],
+    ])('for GET %s with a %s that is neither true nor false', async (path, parameter) => {
+      const { status, body } = await organisation.ask('owner', 'GET', path, { [parameter]: 'maybe' });
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+    });
+
+    it.each(['[]', '"all"', '{"include_deactivated_groups":"yes"}'])(
+      'for the client capabilities %s',
+      async (text) => {
+        const { status, body } = await organisation.ask('owner', 'POST', 'register', {
+          client_capabilities: text,
+        });
+        expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+      },
+    );
+
     it('for a group that is only the value of a permission', async () => {
       await create({ name });
       const { db } = organisation.server.server.database;

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  type PermissionLevel,
+  permissionNames,
+  permissionSetting,
+} from '../../../../apps/server/src/permissions/permission-settings.js';
+import { guardianOf, realmSettings } from '../../../../apps/server/src/realm/realm-settings.js';
+
+const page = readFileSync(join(import.meta.dirname, '../../../../docs/realm-settings.md'), 'utf8');
+
+/** The rows of the table below a heading, without the meaning of each, which is for people. */
+function rowsBelow(heading: string): string[][] {
+  const [, section = ''] = page.split(`## ${heading}\n`);
+  const [table = ''] = section.split('\n## ');
+  return [...table.matchAll(/^\| `(.+)$/gm)].map(([, row = '']) =>
+    row
+      .split('|')
+      .slice(0, -2)
+      .map((cell) => cell.replaceAll('`', '').trim()),
+  );
+}
+
+const taken = (level: PermissionLevel) => (name: never) => {
+  const {
+    default: standard,
+    allowsEveryone,
+    allowsNobody,
+    onlyRoleGroups,
+    since,
+  } = permissionSetting(level, name);
+  const takes =
+    onlyRoleGroups?.join(', ') ??
+    ['any group', allowsEveryone ? '' : 'not everyone', allowsNobody ? '' : 'not nobody']
+      .filter(Boolean)
+      .join(', ');
+  return [name, standard, takes, ...(level === 'realm' ? [`${guardianOf(name)}s`] : []), String(since)];
+};
+
+describe('the page of settings', () => {
+  it('has each setting with its default, who changes it and since when it is there', () => {
+    expect(rowsBelow('Settings')).toEqual(
+      Object.entries(realmSettings).map(([name, { default: value, changedBy, since }]) => [
+        name,
+        JSON.stringify(value),
+        `${changedBy}s`,
+        String(since),
+      ]),
+    );
+  });
+
+  it.each([
+    ['Permissions of the organisation', 'realm'],
+    ['Permissions of a channel', 'channel'],
+    ['Permissions of a group', 'group'],
+  ] as const)('has each of the %s with its default and what it takes', (heading, level) => {
+    expect(rowsBelow(heading)).toEqual(
+      permissionNames(level).map(taken(level) as (name: string) => string[]),
+    );
+  });
+});
