@@ -32,6 +32,7 @@ import { getUser } from './users/get-user.js';
 import { getUsers } from './users/get-users.js';
 import { removeOwnProfileValues } from './users/remove-own-profile-values.js';
 import { updateOwnProfile } from './users/update-own-profile.js';
+import { updateUser } from './users/update-user.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [
@@ -61,6 +62,7 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getUsers,
   getOwnUser,
   getUser,
+  updateUser,
 ];
 
 /** Every operation of the server. */

@@ -118,6 +118,30 @@ describe('users list', () => {
   });
 });
 
+describe('users set', () => {
+  it('lets an owner change the addresses of others, and no longer', async () => {
+    const owner = account(await runJson('users add --email ada@example.com --role owner'));
+    const other = await test.addAccount('bob@example.com');
+    const change = async (email: string) =>
+      (await test.ask(owner, 'PATCH', `users/${other.userId}`, { new_email: email })).status;
+    expect(await change('b@example.com')).toBe(400);
+    expect(await runJson('users set ada@example.com --can-change-user-emails yes')).toMatchObject({
+      ...{ user_id: owner.userId, can_change_user_emails: true },
+    });
+    expect(await change('b@example.com')).toBe(200);
+    const { printed } = await run('users set ada@example.com --can-change-user-emails no');
+    expect(printed).toBe('ada@example.com may not give others another address.');
+    expect(await change('c@example.com')).toBe(400);
+  });
+
+  it('refuses an unknown user, and says what can be set when nothing is', async () => {
+    const unknown = await run('users set eve@example.com --can-change-user-emails yes');
+    expect([unknown.code, unknown.said]).toEqual([1, expect.stringContaining('no user with the address')]);
+    const nothing = await run('users set ada@example.com');
+    expect([nothing.code, nothing.said]).toEqual([2, expect.stringContaining('--can-change-user-emails')]);
+  });
+});
+
 describe('users rotate-key and users remove', () => {
   it('ask before they act, and do nothing when the answer is no or there is nobody to ask', async () => {
     const ada = account(await runJson('users add --email ada@example.com'));

@@ -1,7 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { matchesCredential } from '@waxwing/service/config';
 import type { ActorKind, RequestHead } from '@waxwing/service/http';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerDatabase, ServerTransaction } from '../tables.js';
 import { findCredential, type KnownUser, lockUser } from './credential-store.js';
 
@@ -11,19 +10,6 @@ export const user: ActorKind<{ readonly database: ServerDatabase }, KnownUser> =
   description: "A user's or bot's e-mail address and API key.",
   codes: ['BAD_REQUEST', 'INVALID_API_KEY', 'UNAUTHORIZED'],
   authenticate: ({ database }, head) => authenticateUser(database, head),
-};
-
-/** As {@link user}; where the organisation has public access, anybody without credentials as well, who is `undefined`. */
-export const userOrSpectator: ActorKind<{ readonly database: ServerDatabase }, KnownUser | undefined> = {
-  name: 'user_or_spectator',
-  description:
-    "A user's or bot's e-mail address and API key; none are needed in organisations with public access.",
-  codes: user.codes,
-  async authenticate({ database }, head) {
-    if (head.header('authorization') !== undefined) return authenticateUser(database, head);
-    if (!(await readRealmSettings(database.db)).enable_spectator_access) head.basicCredentials();
-    return undefined;
-  },
 };
 
 /**

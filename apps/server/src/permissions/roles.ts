@@ -6,6 +6,10 @@ export type Role = (typeof roles)[RoleName];
 
 export const roleNames = Object.keys(roles) as readonly RoleName[];
 
+export function isRole(number: number): number is Role {
+  return Object.values<number>(roles).includes(number);
+}
+
 export function roleName(role: number): string {
   return roleNames.find((name) => roles[name] === role) ?? String(role);
 }

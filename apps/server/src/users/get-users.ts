@@ -1,11 +1,11 @@
 import type { UserId } from '@waxwing/protocol';
 import { ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import { userOrSpectator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { readProfileData } from '../profile-fields/profile-values.js';
 import type { ServerDatabase } from '../tables.js';
 import { readDetailsPage, type UserDetails } from './user-details.js';
+import { userOrSpectator } from './user-or-spectator.js';
 import { avatarAlias, recordParameters } from './user-parameters.js';
 import { userRecord, writeUser } from './user-record.js';
 import { readSight } from './user-sight.js';

@@ -9,7 +9,16 @@ import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import type { Role } from '../permissions/roles.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerDatabase } from '../tables.js';
-import { deactivateUser, findUser, insertUser, listUsers, type User } from './user-store.js';
+import { isEmailAddress } from './email-address.js';
+import { holdUsers } from './user-facts.js';
+import {
+  deactivateUser,
+  findUser,
+  insertUser,
+  listUsers,
+  storeMayChangeAddresses,
+  type User,
+} from './user-store.js';
 
 export interface UserToAdd {
   readonly email: string;
@@ -20,9 +29,6 @@ export interface UserToAdd {
   readonly ownerEmail: string | undefined;
 }
 
-// No colon: an address is the first half of HTTP Basic credentials.
-const emailPattern = /^[^\s@:]+@[^\s@:]+$/;
-const maximumEmailCharacters = 254;
 const maximumNameCharacters = 100;
 
 /** A user and its API key, which is nowhere to be had again. */
@@ -37,7 +43,7 @@ export async function addUser(
   clock: Clock,
   { email, fullName, role, isBot, ownerEmail }: UserToAdd,
 ): Promise<ProvisionedUser> {
-  if (!emailPattern.test(email) || email.length > maximumEmailCharacters) {
+  if (!isEmailAddress(email)) {
     throw new CommandError(`"${email}" is not an e-mail address: write one such as ada@example.com.`);
   }
   if (fullName.trim() === '' || fullName.length > maximumNameCharacters) {
@@ -51,6 +57,7 @@ export async function addUser(
   const apiKeyHash = hashCredential(apiKey.reveal());
   const now = clock();
   const id = await database.write(async ({ db }) => {
+    await holdUsers(db);
     const id = await insertUser(db, { ...user, apiKeyHash }, now);
     if (id === undefined) return undefined;
     const { waiting_period_threshold: waitingPeriodDays } = await readRealmSettings(db);
@@ -84,6 +91,17 @@ export async function rotateApiKey(
     await removePushDevicesOf(database, transaction, user.id, now);
   });
   return { user, apiKey };
+}
+
+/** Lets a user, or no longer lets it, give others another address while it is an owner. @throws CommandError for an unknown address. */
+export async function letChangeAddresses(
+  database: ServerDatabase,
+  email: string,
+  isAllowed: boolean,
+): Promise<User> {
+  const user = await requireUser(database, email);
+  await database.write(({ db }) => storeMayChangeAddresses(db, user.id, isAllowed));
+  return user;
 }
 
 /**

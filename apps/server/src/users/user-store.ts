@@ -57,6 +57,19 @@ export async function insertUser(
   return row?.id;
 }
 
+/** Stores whether a user may give others another address while it is an owner. */
+export async function storeMayChangeAddresses(
+  db: Transaction<ServerTables>,
+  id: UserId,
+  isAllowed: boolean,
+): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ can_change_user_emails: isAllowed ? 1 : 0 })
+    .where('id', '=', id)
+    .execute();
+}
+
 /** Deactivates a user and the bots that belong to it; their ids. */
 export async function deactivateUser(db: Transaction<ServerTables>, id: UserId): Promise<UserId[]> {
   const rows = await db

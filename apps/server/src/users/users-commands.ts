@@ -16,6 +16,7 @@ import { withServerDatabase } from '../with-database.js';
 import {
   addUser,
   allUsers,
+  letChangeAddresses,
   type ProvisionedUser,
   removeUser,
   requireUser,
@@ -31,14 +32,19 @@ interface AddFlags extends OutputFlags {
   readonly owner?: string;
 }
 
+interface SetFlags extends OutputFlags {
+  readonly canChangeUserEmails: 'yes' | 'no';
+}
+
 interface DestroyFlags extends ConsentFlags {
   readonly email?: string;
 }
 
-/** `waxwing-server users add|list|rotate-key|remove`. */
+/** `waxwing-server users add|list|set|rotate-key|remove`. */
 export function addUsersCommands(users: Command, terminal: Terminal): void {
   addAddCommand(users, terminal);
   addListCommand(users, terminal);
+  addSetCommand(users, terminal);
   addRotateCommand(users, terminal);
   addRemoveCommand(users, terminal);
 }
@@ -80,6 +86,28 @@ function addListCommand(users: Command, terminal: Terminal): void {
       printResult(terminal, flags, {
         machines: { users: all.map(userJson) },
         people: await formatTable(['id', 'e-mail', 'name', 'role', 'bot'], rows),
+      });
+    });
+}
+
+function addSetCommand(users: Command, terminal: Terminal): void {
+  withJson(users.command('set'))
+    .description('change what a user may do beside its role')
+    .argument('<address>', 'the e-mail address of the user')
+    .addOption(
+      new Option('--can-change-user-emails <yes|no>', 'an owner who may give others another address')
+        .choices(['yes', 'no'])
+        .makeOptionMandatory(),
+    )
+    .action(async (address: string, flags: SetFlags) => {
+      const isAllowed = flags.canChangeUserEmails === 'yes';
+      const user = await withServerDatabase(terminal, (database) =>
+        letChangeAddresses(database, address, isAllowed),
+      );
+      const may = isAllowed ? 'may, as an owner,' : 'may not';
+      printResult(terminal, flags, {
+        machines: { ...userJson(user), can_change_user_emails: isAllowed },
+        people: `${user.email} ${may} give others another address.`,
       });
     });
 }

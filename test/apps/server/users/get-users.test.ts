@@ -1,12 +1,12 @@
 import { serverOperations } from '@waxwing/server';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ServerDatabase } from '../../../../apps/server/src/tables.js';
+import { addressVisibility } from '../../../../apps/server/src/users/address-visibility.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
 type UserOnWire = Record<string, unknown>;
 
-const visibility = { everyone: 1, members: 2, administrators: 3, nobody: 4, moderators: 5 } as const;
 const answerShape = serverOperations.find(
   ({ method, path }) => method === 'GET' && path === '/api/v1/users',
 )?.answer;
@@ -38,10 +38,10 @@ eachBackend((backend) => {
     return user as UserOnWire;
   }
 
-  const show = (who: Who, to: keyof typeof visibility) =>
+  const show = (who: Who, to: keyof typeof addressVisibility) =>
     database()
       .db.updateTable('users')
-      .set({ email_address_visibility: visibility[to] })
+      .set({ email_address_visibility: addressVisibility[to] })
       .where('id', '=', organisation.id(who))
       .execute();
 

@@ -1,0 +1,32 @@
+import { ProtocolError } from '@waxwing/protocol';
+
+const maximumCharacters = 100;
+/** Mentions could not be told from what is around them. */
+const reserved = /[*`\\>"@]/;
+/** What is not to be seen, and what turns the direction of the text around it: control, format, surrogate, private, line and paragraph. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
+
+/**
+ * A person's name without the blanks around it.
+ * @throws ProtocolError BAD_REQUEST where it is empty, longer than 100 characters, has characters that mentions need or that
+ * nobody sees, or ends as a mention by id does.
+ */
+export function checkedFullName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '') throw refusedName("Full name can't be empty!");
+  if ([...trimmed].length > maximumCharacters) {
+    throw refusedName(`Name too long! It can have ${maximumCharacters} characters.`);
+  }
+  if (reserved.test(trimmed) || unprintable.test(trimmed)) throw refusedName('Invalid characters in name!');
+  if (/\|\d+$/.test(trimmed)) throw refusedName('Invalid format!');
+  return trimmed;
+}
+
+/** The form in which names are the same that people take for the same: letter case and width are left out. */
+export function foldedName(name: string): string {
+  return name.trim().normalize('NFKC').toLowerCase();
+}
+
+function refusedName(message: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message });
+}

@@ -1,0 +1,73 @@
+import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { isRole, type Role, roles } from '../permissions/roles.js';
+import { isEmailAddress } from './email-address.js';
+import { checkedFullName } from './full-name.js';
+import type { UserFacts } from './user-facts.js';
+
+/** What somebody wants to be another with a user. */
+export interface UserUpdateWish {
+  readonly fullName: string | undefined;
+  readonly role: number | undefined;
+  readonly email: string | undefined;
+}
+
+/** What will be another with a user; what is left out stays. */
+export interface UserChange {
+  readonly userId: UserId;
+  readonly fullName?: string;
+  readonly role?: Role;
+  readonly email?: string;
+}
+
+/**
+ * What will change of a user for an administrator; nothing where everything is so already.
+ * @throws ProtocolError with the reason for a refusal.
+ */
+export function planUserUpdate(facts: UserFacts, wish: UserUpdateWish): UserChange {
+  if (wish.email !== undefined) requireAddressChanger(facts);
+  const role = planRole(facts, wish);
+  const fullName = planFullName(facts, wish);
+  const email = planEmail(facts, wish);
+  return {
+    userId: facts.target.id,
+    ...(role === undefined ? {} : { role }),
+    ...(fullName === undefined ? {} : { fullName }),
+    ...(email === undefined ? {} : { email }),
+  };
+}
+
+function requireAddressChanger({ actor }: UserFacts): void {
+  if (actor.role === roles.owner && actor.mayChangeAddresses) return;
+  throw refused('User not authorized to change user emails');
+}
+
+function planRole({ actor, target, isOnlyOwner }: UserFacts, { role }: UserUpdateWish): Role | undefined {
+  if (role === undefined) return undefined;
+  if (!isRole(role)) throw refused('Invalid role');
+  if (role === target.role) return undefined;
+  if ([role, target.role].includes(roles.owner) && actor.role !== roles.owner) {
+    throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization owner' });
+  }
+  if (isOnlyOwner) {
+    throw refused('The owner permission cannot be removed from the only organization owner.');
+  }
+  return role;
+}
+
+function planFullName({ target, isNameTaken }: UserFacts, wish: UserUpdateWish): string | undefined {
+  if (wish.fullName === undefined || wish.fullName.trim() === target.fullName) return undefined;
+  const fullName = checkedFullName(wish.fullName);
+  if (isNameTaken) throw refused('Unique names required in this organization.');
+  return fullName;
+}
+
+function planEmail({ target, isAddressTaken }: UserFacts, { email }: UserUpdateWish): string | undefined {
+  if (email === undefined || email === target.email) return undefined;
+  if (!isEmailAddress(email)) throw refused('Invalid new_email: must be an e-mail address');
+  if (isAddressTaken) throw refused('Invalid new_email: the address is taken');
+  return email;
+}
+
+function refused(message: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message });
+}

@@ -1,0 +1,115 @@
+import type { JsonObject } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { ServerContext } from '../context.js';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import { memberEvents } from '../groups/member-events.js';
+import { type MembershipChange, settleRoleGroups } from '../groups/settle-role-groups.js';
+import { type Role, roles } from '../permissions/roles.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+import { isPublicAddress, type Reader, readsAddress, shownAddress } from './address-visibility.js';
+import { providerAvatarUrl } from './avatar.js';
+import type { UserChange } from './plan-user-update.js';
+import type { UserDetails } from './user-details.js';
+import { readSight, type Sight } from './user-sight.js';
+
+/** Makes the change of a locked user; what became of the groups by role. */
+export async function applyUserChange(
+  { db }: ServerTransaction,
+  before: UserDetails,
+  { userId, fullName, role, email }: UserChange,
+  now: number,
+): Promise<{ readonly after: UserDetails; readonly memberships: readonly MembershipChange[] }> {
+  const changesPicture = email !== undefined && hasPublicProviderPicture(before);
+  const avatarVersion = before.avatarVersion + (changesPicture ? 1 : 0);
+  const set = {
+    ...(fullName === undefined ? {} : { full_name: fullName }),
+    ...(role === undefined ? {} : { role }),
+    ...(email === undefined
+      ? {}
+      : { email, email_lower: email.toLowerCase(), avatar_version: avatarVersion }),
+  };
+  if (Object.keys(set).length > 0) {
+    await db.updateTable('users').set(set).where('id', '=', userId).execute();
+  }
+  const after: UserDetails = {
+    ...before,
+    fullName: fullName ?? before.fullName,
+    role: role ?? before.role,
+    email: email ?? before.email,
+    avatarVersion,
+  };
+  if (role === undefined) return { after, memberships: [] };
+  const { waiting_period_threshold: waitingPeriodDays } = await readRealmSettings(db);
+  return { after, memberships: await settleRoleGroups(db, { userIds: [userId], waitingPeriodDays, now }) };
+}
+
+/** What came of a change, and how everybody else is to be told of it. */
+interface ChangedUser {
+  readonly change: UserChange;
+  readonly after: UserDetails;
+  readonly memberships: readonly MembershipChange[];
+  readonly realm: ServerContext['realm'];
+}
+
+/** What is told of the change and to whom, in order: of users only to those who may know of them and of their address. */
+export async function eventsOfUserChange(
+  db: Kysely<ServerTables>,
+  { change, after, memberships, realm }: ChangedUser,
+): Promise<PublishedEvent[]> {
+  if (Object.keys(change).length === 1) return [];
+  const everybody = await activeReaders(db);
+  const those = (knows: (reader: NonNullable<Reader>) => boolean) =>
+    everybody.filter(knows).map(({ id }) => id);
+  const sees: Sight = await readSight(db);
+  const seeing = those((reader) => sees(reader, after));
+  const update = (fields: JsonObject): JsonObject => ({
+    type: 'realm_user',
+    op: 'update',
+    person: { user_id: after.id, ...fields },
+  });
+  const { fullName, role, email } = change;
+  const events: PublishedEvent[] = [];
+  if (fullName !== undefined) events.push({ event: update({ full_name: fullName }), audience: seeing });
+  if (role !== undefined) events.push({ event: update({ role }), audience: seeing });
+  if (email !== undefined) {
+    const readers = those((reader) => sees(reader, after) && readsAddress(reader, after));
+    events.push({ event: update({ delivery_email: email }), audience: readers });
+    for (const fields of ofPublicAddress(after, realm)) {
+      events.push({ event: update(fields), audience: seeing });
+    }
+  }
+  const all = those(() => true);
+  for (const event of memberEvents(memberships)) events.push({ event, audience: all });
+  if (fullName !== undefined && after.isBot) {
+    const event = { type: 'realm_bot', op: 'update', bot: { user_id: after.id, full_name: fullName } };
+    const keepers = those(({ id, role }) => id === after.botOwnerId || role <= roles.administrator);
+    events.push({ event, audience: keepers });
+  }
+  return events;
+}
+
+/** What those who see a user are told when another address of it is shown; nothing where it is hidden, as what they see stays. */
+function ofPublicAddress(user: UserDetails, realm: ServerContext['realm']): JsonObject[] {
+  if (!isPublicAddress(user)) return [];
+  const shown = shownAddress(user, realm);
+  const address = { new_email: shown };
+  if (!hasPublicProviderPicture(user)) return [address];
+  const picture = {
+    avatar_source: 'G',
+    avatar_url: providerAvatarUrl(shown, user.avatarVersion),
+    avatar_url_medium: providerAvatarUrl(shown, user.avatarVersion, 'medium'),
+    avatar_version: user.avatarVersion,
+  };
+  return [address, picture];
+}
+
+/** Whether the picture is the one that the provider has for an address that everyone may know. */
+function hasPublicProviderPicture(user: UserDetails): boolean {
+  return user.avatarUrl === undefined && isPublicAddress(user);
+}
+
+async function activeReaders(db: Kysely<ServerTables>): Promise<NonNullable<Reader>[]> {
+  const rows = await db.selectFrom('users').select(['id', 'role']).where('is_active', '=', 1).execute();
+  return rows.map(({ id, role }) => ({ id, role: role as Role }));
+}

@@ -1,0 +1,100 @@
+import type { UserId } from '@waxwing/protocol';
+import { holdAlone, keepingRows } from '@waxwing/storage';
+import type { Kysely, Transaction } from 'kysely';
+import type { ServerContext } from '../context.js';
+import { roles } from '../permissions/roles.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+import { idOfDummyAddress } from './address-visibility.js';
+import { foldedName } from './full-name.js';
+import type { UserDetails } from './user-details.js';
+
+/** What rules about changing a user ask for. It stays so until the transaction ends. */
+export interface UserFacts {
+  readonly actor: Pick<UserDetails, 'role' | 'mayChangeAddresses'>;
+  readonly target: UserDetails;
+  /** Whether the target is an active owner, a person, and no other such person is. */
+  readonly isOnlyOwner: boolean;
+  /** Whether somebody else has the name that is asked for, and names must differ. */
+  readonly isNameTaken: boolean;
+  /** Whether an active user has the address that is asked for, or it has the form of one that stands for a hidden one. */
+  readonly isAddressTaken: boolean;
+}
+
+/** What may be somebody else's already. */
+interface AskedOfOthers {
+  readonly fullName: string | undefined;
+  readonly email: string | undefined;
+}
+
+/**
+ * Waits until nobody else adds or changes users, and keeps others from it until the transaction ends: what all users
+ * together must be, such as to have an owner, is decided by one at a time. It is held before any row.
+ */
+export async function holdUsers(db: Transaction<ServerTables>): Promise<void> {
+  await holdAlone(db, 'users');
+}
+
+/** Reads the rest of the facts about a locked target; the caller holds users. */
+export async function readUserFacts(
+  { db }: ServerTransaction,
+  { actor, target, realm }: Pick<UserFacts, 'actor' | 'target'> & Pick<ServerContext, 'realm'>,
+  { fullName, email }: AskedOfOthers,
+): Promise<UserFacts> {
+  return {
+    actor,
+    target,
+    isOnlyOwner: await isOnlyOwner(db, target),
+    isNameTaken: fullName !== undefined && (await isNameTaken(db, target.id, fullName)),
+    isAddressTaken:
+      email !== undefined &&
+      (idOfDummyAddress(email, realm) !== undefined || (await isAddressTaken(db, target.id, email))),
+  };
+}
+
+async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDetails): Promise<boolean> {
+  if (target.role !== roles.owner || !target.isActive || target.isBot) return false;
+  const owners = await db
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', roles.owner)
+    .where('is_active', '=', 1)
+    .where('is_bot', '=', 0)
+    .orderBy('id')
+    // Somebody could be about to remove one.
+    .modifyEnd(keepingRows(db))
+    .execute();
+  return owners.every(({ id }) => id === target.id);
+}
+
+const namesAtOnce = 1000;
+
+async function isNameTaken(db: Kysely<ServerTables>, id: UserId, name: string): Promise<boolean> {
+  if (!(await readRealmSettings(db)).require_unique_names) return false;
+  const wanted = foldedName(name);
+  let after = 0 as UserId;
+  for (;;) {
+    const rows = await db
+      .selectFrom('users')
+      .select(['id', 'full_name'])
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(namesAtOnce)
+      .execute();
+    if (rows.some((row) => row.id !== id && foldedName(row.full_name) === wanted)) return true;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < namesAtOnce) return false;
+    after = last.id;
+  }
+}
+
+async function isAddressTaken(db: Kysely<ServerTables>, id: UserId, email: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .select('id')
+    .where('email_lower', '=', email.toLowerCase())
+    .where('is_active', '=', 1)
+    .where('id', '<>', id)
+    .executeTakeFirst();
+  return row !== undefined;
+}

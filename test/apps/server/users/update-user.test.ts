@@ -1,0 +1,386 @@
+import { roles } from '@waxwing/server';
+import { afterEach, describe, expect, it } from 'vitest';
+import { addressVisibility } from '../../../../apps/server/src/users/address-visibility.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import type { Account } from '../server-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  type Who = Parameters<typeof organisation.id>[0];
+  const users = () => organisation.server.server.database.db;
+  let made = 0;
+
+  /** Somebody whom no other test changes. */
+  const somebody = (options: { role?: (typeof roles)[keyof typeof roles]; isBot?: boolean } = {}) => {
+    made += 1;
+    return organisation.server.addAccount(`somebody${made}@example.com`, options);
+  };
+
+  const rowOf = ({ userId }: Account) =>
+    users()
+      .selectFrom('users')
+      .select(['email', 'full_name', 'role', 'avatar_version', 'is_active'])
+      .where('id', '=', userId)
+      .executeTakeFirstOrThrow();
+
+  const set = ({ userId }: Account, values: Record<string, number | string>) =>
+    users().updateTable('users').set(values).where('id', '=', userId).execute();
+
+  const patch = (who: Who, { userId }: Account, fields: Record<string, unknown>) =>
+    organisation.ask(who, 'PATCH', `users/${userId}`, fields);
+
+  async function changed(who: Who, whom: Account, fields: Record<string, unknown>): Promise<void> {
+    const { status, body } = await patch(who, whom, fields);
+    expect([status, body]).toEqual([200, { result: 'success', msg: '' }]);
+  }
+
+  /** It is refused, and nobody is told of anything. */
+  async function refused(who: Who, whom: Account, fields: Record<string, unknown>, code = 'BAD_REQUEST') {
+    const before = await rowOf(whom);
+    const events = await organisation.watch('owner');
+    const { status, body } = await patch(who, whom, fields);
+    expect([status, body.code]).toEqual([400, code]);
+    expect([await rowOf(whom), await events()]).toEqual([before, []]);
+    return body.msg as string;
+  }
+
+  const allow = (isAllowed: boolean) =>
+    set(organisation.accounts.owner, { can_change_user_emails: isAllowed ? 1 : 0 });
+
+  const restrictGuests = async (to: 'members' | 'everyone') =>
+    organisation.do('owner', 'PATCH', 'realm', {
+      can_access_all_users_group: { new: await organisation.roleGroup(to) },
+    });
+
+  afterEach(async () => {
+    await allow(false);
+    await restrictGuests('everyone');
+    await organisation.do('owner', 'PATCH', 'realm', { require_unique_names: false });
+  });
+
+  describe('changing a user', () => {
+    it('is for administrators, and for nobody below them, whether or not there is such a user', async () => {
+      const target = await somebody();
+      for (const who of ['owner', 'administrator'] as const) {
+        await changed(who, target, { full_name: `By ${who}` });
+      }
+      for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
+        expect(await refused(who, target, { full_name: 'Other' })).toBe('Insufficient permission');
+        for (const name of [target.email, 'nobody@example.com', '987654']) {
+          const { body } = await organisation.ask(who, 'PATCH', `users/${name}`, { full_name: 'Other' });
+          expect([body.code, body.msg]).toEqual(['BAD_REQUEST', 'Insufficient permission']);
+        }
+      }
+    });
+
+    it('finds it by its id, its address in any letter case, and the address that stands for a hidden one', async () => {
+      const target = await somebody();
+      const dummy = `user${target.userId}@chat.example.com`;
+      for (const name of [target.userId, target.email.toUpperCase(), dummy]) {
+        await organisation.do('administrator', 'PATCH', `users/${name}`, {
+          full_name: `Found as ${name}`.slice(0, 12),
+        });
+      }
+      await set(target, { email_address_visibility: addressVisibility.administrators });
+      await organisation.do('administrator', 'PATCH', `users/${target.email}`, {
+        full_name: 'By real address',
+      });
+      expect((await rowOf(target)).full_name).toBe('By real address');
+    });
+
+    it('does not find it by a real address that the administrator may not know, as if there were none', async () => {
+      const target = await somebody();
+      await set(target, { email_address_visibility: addressVisibility.nobody });
+      const fields = { full_name: 'Other' };
+      const hidden = await organisation.ask('owner', 'PATCH', `users/${target.email}`, fields);
+      const unknown = await organisation.ask('owner', 'PATCH', 'users/nobody@example.com', fields);
+      expect([hidden.status, hidden.body]).toEqual([unknown.status, unknown.body]);
+      expect(hidden.body).toEqual({ result: 'error', msg: 'No such user', code: 'BAD_REQUEST' });
+      await organisation.do('owner', 'PATCH', `users/user${target.userId}@chat.example.com`, fields);
+      expect((await rowOf(target)).full_name).toBe('Other');
+    });
+
+    it('changes bots, and users who were removed', async () => {
+      const [bot, gone] = [await somebody({ isBot: true }), await somebody()];
+      await set(gone, { is_active: 0 });
+      for (const target of [bot, gone]) {
+        await changed('administrator', target, { full_name: 'Renamed', role: roles.moderator });
+        expect(await rowOf(target)).toMatchObject({ full_name: 'Renamed', role: 300 });
+      }
+    });
+
+    it('does nothing, and tells nobody, when everything is so already', async () => {
+      const target = await somebody();
+      await allow(true);
+      const events = await organisation.watch('owner');
+      await changed('owner', target, {});
+      await changed('owner', target, {
+        full_name: ' Somebody ',
+        role: roles.member,
+        new_email: target.email,
+      });
+      expect(await events()).toEqual([]);
+    });
+
+    it('names parameters that it does not know', async () => {
+      const target = await somebody();
+      const { body } = await patch('owner', target, { email: target.email, nickname: 'x' });
+      expect(body.ignored_parameters_unsupported).toEqual(['email', 'nickname']);
+    });
+
+    it('changes nothing at all when one part is refused', async () => {
+      const target = await somebody();
+      await refused('owner', target, { full_name: 'Other', role: 200, new_email: 'other@example.com' });
+      await refused('owner', target, { full_name: 'Other', role: 250 });
+      await refused('owner', target, { full_name: '', role: 200 });
+      await allow(true);
+      await refused('owner', target, { full_name: 'Other', role: 200, new_email: 'owner@example.com' });
+    });
+  });
+
+  describe('a role', () => {
+    it('is given by administrators, of the five that there are', async () => {
+      const target = await somebody();
+      for (const role of [600, 400, 300, 200]) {
+        await changed('administrator', target, { role });
+        expect((await rowOf(target)).role).toBe(role);
+      }
+    });
+
+    it.each(['0', '150', '500', '-100', 'guest', '"200"', '200.0', '', 'null'])('is not %j', async (role) => {
+      await refused('owner', await somebody({ role: roles.guest }), { role });
+    });
+
+    it('of owner is given and taken by owners alone', async () => {
+      const [target, owner] = [await somebody(), await somebody({ role: roles.owner })];
+      await refused('administrator', target, { role: roles.owner }, 'UNAUTHORIZED_PRINCIPAL');
+      await refused('administrator', owner, { role: roles.member }, 'UNAUTHORIZED_PRINCIPAL');
+      await changed('administrator', owner, { role: roles.owner, full_name: 'The same role' });
+      await changed('owner', target, { role: roles.owner });
+      await changed('owner', target, { role: roles.member });
+      await changed('owner', owner, { role: roles.guest });
+    });
+
+    it('of owner stays with the only owner, whom bots and removed owners do not stand in for', async () => {
+      const { owner } = organisation.accounts;
+      const [bot, gone] = [
+        await somebody({ role: roles.owner, isBot: true }),
+        await somebody({ role: roles.owner }),
+      ];
+      await set(gone, { is_active: 0 });
+      expect(await refused('owner', owner, { role: roles.administrator })).toContain(
+        'only organization owner',
+      );
+      await changed('owner', owner, { role: roles.owner });
+      for (const other of [bot, gone]) await changed('owner', other, { role: roles.member });
+    });
+
+    it('takes the user out of the groups of the old one and into those of the new one', async () => {
+      const target = await somebody();
+      const [members, fullMembers, guests] = [
+        await organisation.roleGroup('members'),
+        await organisation.roleGroup('fullmembers'),
+        await organisation.roleGroup('everyone'),
+      ];
+      const events = await organisation.watch('guest');
+      await changed('administrator', target, { role: roles.guest });
+      const user_ids = [target.userId];
+      const member = (op: string, group_id: number) => ({ type: 'user_group', op, group_id, user_ids });
+      expect(await events()).toEqual([
+        { type: 'realm_user', op: 'update', person: { user_id: target.userId, role: 600 } },
+        ...[members, fullMembers].sort((a, b) => a - b).map((id) => member('remove_members', id)),
+        member('add_members', guests),
+      ]);
+      const path = `user_groups/${guests}/members/${target.userId}`;
+      const { is_user_group_member: isMember } = await organisation.do('member', 'GET', path, {
+        direct_member_only: true,
+      });
+      expect(isMember).toBe(true);
+    });
+
+    it('counts from the next request on', async () => {
+      const target = await somebody();
+      const rename = () =>
+        organisation.server.ask(target, 'PATCH', `users/${organisation.id('second')}`, {
+          full_name: 'Second',
+        });
+      expect((await rename()).status).toBe(400);
+      await changed('owner', target, { role: roles.administrator });
+      expect((await rename()).status).toBe(200);
+    });
+  });
+
+  describe('a full name', () => {
+    it('is stored without the blanks around it, and told to everybody', async () => {
+      const target = await somebody();
+      const events = await organisation.watch('guest');
+      await changed('administrator', target, { full_name: '  Zoë Ω 名前  ' });
+      const person = { user_id: target.userId, full_name: 'Zoë Ω 名前' };
+      expect(await events()).toEqual([{ type: 'realm_user', op: 'update', person }]);
+    });
+
+    it('has 1 to 100 characters, however many units they take', async () => {
+      const target = await somebody();
+      for (const full_name of ['x', 'x'.repeat(100), '🐦'.repeat(100)]) {
+        await changed('administrator', target, { full_name });
+        expect((await rowOf(target)).full_name).toBe(full_name);
+      }
+      expect(await refused('administrator', target, { full_name: 'x'.repeat(101) })).toContain('100');
+    });
+
+    it.each([
+      '',
+      '   ',
+      'a*b',
+      'a`b',
+      'a\\b',
+      'a>b',
+      'a"b',
+      'a@b',
+      'a\nb',
+      'a\u0007b',
+      'a\u200bb',
+      'a\u202eb',
+      'Ada|12',
+    ])('is not %j', async (full_name) => {
+      await refused('owner', await somebody(), { full_name });
+    });
+
+    it('is nobody else’s, letter case and width left out, where names must differ', async () => {
+      const [one, other] = [await somebody(), await somebody()];
+      await changed('administrator', one, { full_name: 'Ada Lovelace' });
+      await changed('administrator', other, { full_name: 'ada lovelace' });
+      await changed('administrator', other, { full_name: 'Other' });
+      await organisation.do('owner', 'PATCH', 'realm', { require_unique_names: true });
+      for (const full_name of ['ADA lovelace', 'Ａｄａ Lovelace']) {
+        expect(await refused('owner', other, { full_name })).toContain('Unique names');
+      }
+      await changed('administrator', one, { full_name: 'ADA LOVELACE' });
+    });
+
+    it('of a bot is told to its owner and to administrators as a bot’s, too', async () => {
+      const bot = await somebody({ isBot: true });
+      await set(bot, { bot_owner_id: organisation.id('member') });
+      const told = await Promise.all(
+        (['member', 'administrator', 'second'] as const).map((who) =>
+          organisation.watch(who, { event_types: '["realm_bot"]' }),
+        ),
+      );
+      await changed('administrator', bot, { full_name: 'Robot' });
+      const event = { type: 'realm_bot', op: 'update', bot: { user_id: bot.userId, full_name: 'Robot' } };
+      expect(await Promise.all(told.map((events) => events()))).toEqual([[event], [event], []]);
+    });
+
+    it('is told to nobody who may not know of the user', async () => {
+      const target = await somebody();
+      await restrictGuests('members');
+      const types = { event_types: '["realm_user"]' };
+      const [guest, second] = [
+        await organisation.watch('guest', types),
+        await organisation.watch('second', types),
+      ];
+      await changed('administrator', target, { full_name: 'Unseen' });
+      await changed('administrator', organisation.accounts.guest, { full_name: 'Guest themselves' });
+      expect((await guest()).map((event) => (event as { person: object }).person)).toEqual([
+        { user_id: organisation.id('guest'), full_name: 'Guest themselves' },
+      ]);
+      expect(await second()).toHaveLength(2);
+    });
+  });
+
+  describe('a new address', () => {
+    it('is given by owners who have the special permission, and by nobody else', async () => {
+      const target = await somebody();
+      const fields = { new_email: `new${made}@example.com` };
+      expect(await refused('owner', target, fields)).toContain('not authorized');
+      await set(organisation.accounts.administrator, { can_change_user_emails: 1 });
+      await refused('administrator', target, fields);
+      await refused('administrator', target, { new_email: target.email });
+      await allow(true);
+      await changed('owner', target, fields);
+      expect((await rowOf(target)).email).toBe(fields.new_email);
+    });
+
+    it('is what the user signs in with from then on', async () => {
+      const target = await somebody();
+      await allow(true);
+      await changed('owner', target, { new_email: `Signs.In${made}@Example.com` });
+      const ask = (email: string) =>
+        organisation.server.send({
+          method: 'GET',
+          url: '/api/v1/users/me',
+          headers: { authorization: `Basic ${Buffer.from(`${email}:${target.apiKey}`).toString('base64')}` },
+        });
+      expect((await ask(target.email)).status).toBe(401);
+      expect((await ask(`signs.in${made}@example.com`)).body.delivery_email).toBe(
+        `Signs.In${made}@Example.com`,
+      );
+    });
+
+    it.each([
+      '',
+      'ada',
+      'ada@',
+      '@example.com',
+      'a b@example.com',
+      'a:b@example.com',
+      `${'x'.repeat(250)}@example.com`,
+    ])('is not %j', async (new_email) => {
+      await allow(true);
+      expect(await refused('owner', await somebody(), { new_email })).toContain('new_email');
+    });
+
+    it('is nobody else’s, nor one that stands for a hidden one', async () => {
+      const target = await somebody();
+      await allow(true);
+      const dummy = `user${organisation.id('member')}@chat.example.com`;
+      for (const new_email of ['Owner@Example.com', 'bot@example.com', dummy]) {
+        expect(await refused('owner', target, { new_email })).toContain('taken');
+      }
+      await changed('owner', target, { new_email: target.email.toUpperCase() });
+      expect((await rowOf(target)).email).toBe(target.email.toUpperCase());
+    });
+
+    it('is told to everybody with its picture, where everyone may know it', async () => {
+      const target = await somebody();
+      await allow(true);
+      const events = await organisation.watch('guest');
+      const new_email = `told${made}@example.com`;
+      await changed('owner', target, { new_email });
+      const url = expect.stringMatching(
+        /^https:\/\/secure\.gravatar\.com\/avatar\/[0-9a-f]{32}\?d=identicon(&s=500)?&version=2$/,
+      );
+      const told = (fields: object) => ({
+        ...{ type: 'realm_user', op: 'update', person: { user_id: target.userId, ...fields } },
+      });
+      expect(await events()).toEqual([
+        told({ delivery_email: new_email }),
+        told({ new_email }),
+        told({ avatar_source: 'G', avatar_url: url, avatar_url_medium: url, avatar_version: 2 }),
+      ]);
+      expect((await rowOf(target)).avatar_version).toBe(2);
+    });
+
+    it('is told to those alone who may know it, where it is hidden from others', async () => {
+      const target = await somebody();
+      await set(target, { email_address_visibility: addressVisibility.administrators });
+      await allow(true);
+      const readers = (['owner', 'administrator', 'moderator', 'guest'] as const).map((who) =>
+        organisation.watch(who),
+      );
+      const watched = await Promise.all(readers);
+      const own = await organisation.server.openQueue(target);
+      const new_email = `hidden${made}@example.com`;
+      await changed('owner', target, { new_email });
+      const event = {
+        type: 'realm_user',
+        op: 'update',
+        person: { user_id: target.userId, delivery_email: new_email },
+      };
+      expect(await Promise.all(watched.map((events) => events()))).toEqual([[event], [event], [], []]);
+      await set(target, { email: target.email, email_lower: target.email });
+      expect(await own()).toEqual([{ ...event, id: 0 }]);
+    });
+  });
+});
