@@ -1,14 +1,11 @@
-import type { UserId } from '@waxwing/protocol';
 import { holdUser } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import { isAdministrator } from '../authentication/require-administrator.js';
 import { requireHuman } from '../authentication/require-member.js';
 import type { ServerContext } from '../context.js';
-import type { Role } from '../permissions/roles.js';
 import { type ProfileValueWish, planProfileValues } from '../profile-fields/plan-profile-values.js';
 import { applyProfileValues, readValueFacts } from '../profile-fields/profile-values.js';
-import type { ServerTransaction } from '../tables.js';
-import { readSight } from './user-sight.js';
+import { readersOf } from './user-sight.js';
 
 /**
  * Changes what the requester's own profile says, and tells whoever may know of the requester; all in one transaction.
@@ -26,16 +23,10 @@ export async function changeOwnProfile(
     const values = planProfileValues(await readValueFacts(transaction, owner, wishes), wishes);
     const events = await applyProfileValues(transaction, held.id, values, realm.url);
     if (events.length === 0) return;
-    const audience = await readersOf(transaction, held);
+    const audience = await readersOf(transaction.db, held);
     await publish(
       transaction,
       events.map((event) => ({ event, audience })),
     );
   });
-}
-
-async function readersOf({ db }: ServerTransaction, person: KnownUser): Promise<UserId[]> {
-  const sees = await readSight(db);
-  const readers = await db.selectFrom('users').select(['id', 'role']).where('is_active', '=', 1).execute();
-  return readers.flatMap(({ id, role }) => (sees({ id, role: role as Role }, person) ? [id] : []));
 }

@@ -2,21 +2,8 @@ import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { profileValues } from '../profile-fields/profile-value-parameter.js';
 import { changeOwnProfile } from './change-own-profile.js';
-
-const integer = z.number('must be an integer').int('must be an integer');
-
-/** Values for a profile: each a text, a list of users' ids, or null for none. */
-const profileValues = z.array(
-  z.object(
-    {
-      id: integer,
-      value: z.union([z.string(), z.array(integer), z.null()], 'must be a text or a list of ids'),
-    },
-    'must be an object',
-  ),
-  'must be a list',
-);
 
 /**
  * `PATCH /api/v1/users/me/profile_data`: changes values of one's own profile; an empty one is removed. All of them or none.
