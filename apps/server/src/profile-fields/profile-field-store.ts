@@ -47,7 +47,8 @@ export async function removeProfileField({ db }: ServerTransaction, id: number):
 
 /** Puts the fields into the order of these ids, from 0 on. */
 export async function orderProfileFields({ db }: ServerTransaction, ids: readonly number[]): Promise<void> {
-  for (const [position, id] of ids.entries()) {
+  // Those who fill in profiles keep fields by their ids: in the same order nobody waits for each other.
+  for (const [position, id] of [...ids.entries()].sort(([, one], [, other]) => one - other)) {
     await db.updateTable('profile_fields').set({ position }).where('id', '=', id).execute();
   }
 }

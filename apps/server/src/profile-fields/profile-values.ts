@@ -1,6 +1,6 @@
 import type { JsonObject, UserId } from '@waxwing/protocol';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { renderMarkdown } from '../markdown/index.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import type { PlannedValue, ProfileValueFacts, ProfileValueWish } from './plan-profile-values.js';
@@ -87,27 +87,41 @@ export async function applyProfileValues(
   values: readonly PlannedValue[],
   realmUrl: string,
 ): Promise<JsonObject[]> {
-  const events: JsonObject[] = [];
-  for (const { fieldId, value, isMarkdown } of values) {
-    const html = isMarkdown && value !== null ? renderMarkdown(value, { realmUrl }).html : null;
-    if (value === null) {
-      const gone = db.deleteFrom('profile_values').where('user_id', '=', userId);
-      await gone.where('field_id', '=', fieldId).execute();
-    } else {
-      await db
-        .insertInto('profile_values')
-        .values({ user_id: userId, field_id: fieldId, value, rendered_value: html })
-        .onConflict((conflict) =>
-          conflict.columns(['user_id', 'field_id']).doUpdateSet({ value, rendered_value: html }),
-        )
-        .execute();
-    }
-    const field = { id: fieldId, value, ...(html === null ? {} : { rendered_value: html }) };
-    events.push({
-      type: 'realm_user',
-      op: 'update',
-      person: { user_id: userId, custom_profile_field: field },
-    });
+  const written = values.map(({ fieldId, value, isMarkdown }) => ({
+    fieldId,
+    value,
+    html: isMarkdown && value !== null ? renderMarkdown(value, { realmUrl }).html : null,
+  }));
+  // In one order, so that no two who change one profile wait for each other.
+  for (const each of [...written].sort((one, other) => one.fieldId - other.fieldId)) {
+    await storeValue(db, userId, each);
   }
-  return events;
+  return written.map(({ fieldId: id, value, html }) => {
+    const field = { id, value, ...(html === null ? {} : { rendered_value: html }) };
+    return { type: 'realm_user', op: 'update', person: { user_id: userId, custom_profile_field: field } };
+  });
+}
+
+interface WrittenValue {
+  readonly fieldId: number;
+  readonly value: string | null;
+  readonly html: string | null;
+}
+
+async function storeValue(
+  db: Transaction<ServerTables>,
+  userId: UserId,
+  { fieldId, value, html }: WrittenValue,
+): Promise<void> {
+  if (value === null) {
+    const gone = db.deleteFrom('profile_values').where('user_id', '=', userId);
+    await gone.where('field_id', '=', fieldId).execute();
+    return;
+  }
+  const said = { value, rendered_value: html };
+  await db
+    .insertInto('profile_values')
+    .values({ user_id: userId, field_id: fieldId, ...said })
+    .onConflict((conflict) => conflict.columns(['user_id', 'field_id']).doUpdateSet(said))
+    .execute();
 }

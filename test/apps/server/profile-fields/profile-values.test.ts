@@ -246,6 +246,19 @@ eachBackend((backend) => {
     });
   });
 
+  it('profiles are filled in while fields are ordered, and nobody waits without end', async () => {
+    const ids = [await add({ field_type: 8 }), await add({ field_type: 8 }), await add({ field_type: 8 })];
+    const turned = [...ids].reverse();
+    const rounds = [1, 2, 3, 4, 5, 6].flatMap((round) => {
+      const order = round % 2 === 0 ? ids : turned;
+      return [
+        set(order.map((id, index) => ({ id, value: (index + round) % 3 === 0 ? null : `${round}` }))),
+        organisation.ask('owner', 'PATCH', fieldsPath, { order }),
+      ];
+    });
+    expect((await Promise.all(rounds)).filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
   describe('an administrator changes the profile of somebody else', () => {
     const change = (who: 'administrator' | 'member', target: number, fields: Record<string, unknown>) =>
       organisation.ask(who, 'PATCH', `users/${target}`, fields);
