@@ -17,11 +17,21 @@ import { listUserGroups } from './groups/list-user-groups.js';
 import { updateGroupMembers } from './groups/update-group-members.js';
 import { updateSubgroups } from './groups/update-subgroups.js';
 import { updateUserGroup } from './groups/update-user-group.js';
+import { createPlayground } from './playgrounds/create-playground.js';
+import { deletePlayground } from './playgrounds/delete-playground.js';
+import { listPlaygrounds } from './playgrounds/list-playgrounds.js';
+import { createProfileField } from './profile-fields/create-profile-field.js';
+import { deleteProfileField } from './profile-fields/delete-profile-field.js';
+import { listProfileFields } from './profile-fields/list-profile-fields.js';
+import { reorderProfileFields } from './profile-fields/reorder-profile-fields.js';
+import { updateProfileField } from './profile-fields/update-profile-field.js';
 import { updateRealm } from './realm/update-realm.js';
 import { registerEventQueue } from './register/register-event-queue.js';
 import { getOwnUser } from './users/get-own-user.js';
 import { getUser } from './users/get-user.js';
 import { getUsers } from './users/get-users.js';
+import { removeOwnProfileValues } from './users/remove-own-profile-values.js';
+import { updateOwnProfile } from './users/update-own-profile.js';
 import { updateUser } from './users/update-user.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
@@ -39,6 +49,16 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getSubgroups,
   updateSubgroups,
   updateRealm,
+  listPlaygrounds,
+  createPlayground,
+  deletePlayground,
+  listProfileFields,
+  createProfileField,
+  reorderProfileFields,
+  updateProfileField,
+  deleteProfileField,
+  updateOwnProfile,
+  removeOwnProfileValues,
   getUsers,
   getOwnUser,
   getUser,

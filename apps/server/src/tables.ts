@@ -11,6 +11,8 @@ import {
 import { addRoleGroups, rowsOfRoleGroups } from './groups/add-role-groups.js';
 import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
+import { createPlaygrounds, type PlaygroundTables } from './playgrounds/playground-tables.js';
+import { createProfileFields, type ProfileFieldTables } from './profile-fields/profile-field-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
 import { addUserDetails, createUsers, type UserTables } from './users/user-tables.js';
 
@@ -20,6 +22,8 @@ export interface ServerTables
     UserTables,
     GroupTables,
     PermissionTables,
+    PlaygroundTables,
+    ProfileFieldTables,
     EventQueueTables,
     ServerPushTables {}
 
@@ -49,7 +53,9 @@ const ownMigrations: MigrationSet = {
         await addRoleGroups(db as Transaction<ServerTables>);
       },
     },
+    '0004-playgrounds': { up: createPlaygrounds },
     '0005-user-details': { up: addUserDetails },
+    '0006-profile-fields': { up: createProfileFields },
   },
 };
 

@@ -6,6 +6,11 @@ import type { KnownUser } from './credential-store.js';
 export function requireMember({ role, isBot }: Pick<KnownUser, 'role' | 'isBot'>): void {
   if (role === roles.guest)
     throw new ProtocolError('BAD_REQUEST', { message: 'Not allowed for guest users' });
+  requireHuman({ isBot });
+}
+
+/** @throws ProtocolError BAD_REQUEST for bots. */
+export function requireHuman({ isBot }: Pick<KnownUser, 'isBot'>): void {
   if (!isBot) return;
   throw new ProtocolError('BAD_REQUEST', { message: 'This endpoint does not accept bot requests.' });
 }

@@ -1,6 +1,6 @@
 // An entry of its own in knip.json until messages are sent and edited through this door.
 
-export { isKnownLanguage, knownLanguages } from './code/language-names.js';
+export { isKnownLanguage, knownLanguages, resolveLanguage } from './code/language-names.js';
 export type { References } from './collect-references.js';
 export { contentHtmlDiff } from './content-html-diff.js';
 export { emojiCode, emojiCodeToNames, emojiNameOf } from './emoji/emoji-names.js';

@@ -1,4 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
+import { requireAdministrator } from '../authentication/require-administrator.js';
 import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
 import type { KnownReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
@@ -55,9 +56,7 @@ export function planRealmUpdate(facts: RealmFacts, wish: RealmUpdateWish): Realm
 
 function requireGuardian(role: RealmFacts['role'], names: readonly string[]): void {
   if (role === 'operator' || role === roles.owner) return;
-  if (role !== roles.administrator) {
-    throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization administrator' });
-  }
+  requireAdministrator({ role });
   if (names.every((name) => guardianOf(name) === 'administrator')) return;
   throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization owner' });
 }

@@ -2,6 +2,7 @@ import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { readProfileData } from '../profile-fields/profile-values.js';
 import { findDetails } from './user-details.js';
 import { userRecord, writeUser } from './user-record.js';
 
@@ -20,7 +21,8 @@ export const getOwnUser = operation({
   async handle({ database: { db }, realm }: ServerContext, { actor: reader }) {
     const found = await findDetails(db, { kind: 'id', id: reader.id }, reader);
     if (found === undefined) throw new Error('whoever asks has no row');
-    const options = { reader, realm, clientMakesAvatars: false, includesProfileData: true };
+    const profileDataOf = await readProfileData(db, [reader.id]);
+    const options = { reader, realm, clientMakesAvatars: false, profileDataOf };
     return { ...writeUser(found, options), max_message_id: noMessageId };
   },
 });

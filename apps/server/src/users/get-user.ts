@@ -2,6 +2,7 @@ import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { readProfileData } from '../profile-fields/profile-values.js';
 import { noSuchUser } from './no-such-user.js';
 import { findDetails } from './user-details.js';
 import { avatarAlias, readUserName, recordParameters, userNameParameter } from './user-parameters.js';
@@ -30,7 +31,9 @@ export const getUser = operation({
       reader,
       realm,
       clientMakesAvatars: parameters.client_external_avatar,
-      includesProfileData: parameters.include_custom_profile_fields,
+      profileDataOf: parameters.include_custom_profile_fields
+        ? await readProfileData(db, [found.id])
+        : undefined,
     };
     return { user: writeUser(found, options) };
   },

@@ -2,6 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
+import { readProfileData } from '../profile-fields/profile-values.js';
 import type { ServerDatabase } from '../tables.js';
 import { readDetailsPage, type UserDetails } from './user-details.js';
 import { userOrSpectator } from './user-or-spectator.js';
@@ -30,16 +31,16 @@ export const getUsers = operation({
   codes: [],
   async handle({ database, realm }: ServerContext, { actor: reader, parameters }) {
     const { user_ids: ids, client_external_avatar, include_custom_profile_fields } = parameters;
-    const options = {
-      reader,
-      realm,
-      clientMakesAvatars: client_external_avatar,
-      includesProfileData: include_custom_profile_fields,
-    };
+    const options = { reader, realm, clientMakesAvatars: client_external_avatar };
     const sees = await readSight(database.db);
     async function* pieces() {
       for await (const users of detailsInPieces(database, ids as UserId[] | undefined)) {
-        yield users.filter((each) => sees(reader, each)).map((each) => writeUser(each, options));
+        const seen = users.filter((each) => sees(reader, each));
+        const seenIds = seen.map(({ id }) => id);
+        const profileDataOf = include_custom_profile_fields
+          ? await readProfileData(database.db, seenIds)
+          : undefined;
+        yield seen.map((each) => writeUser(each, { ...options, profileDataOf }));
       }
     }
     return new ListAnswer('members', pieces());

@@ -1,11 +1,14 @@
-import { ProtocolError } from '@waxwing/protocol';
-import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { type JsonObject, ProtocolError } from '@waxwing/protocol';
+import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { holdUser, user } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
 import { holdGroups } from '../permissions/hold-groups.js';
 import { roles } from '../permissions/roles.js';
+import { type ProfileValueWish, planProfileValues } from '../profile-fields/plan-profile-values.js';
+import { profileValues } from '../profile-fields/profile-value-parameter.js';
+import { applyProfileValues, readValueFacts } from '../profile-fields/profile-values.js';
 import type { ServerTransaction } from '../tables.js';
 import { noSuchUser } from './no-such-user.js';
 import { planUserUpdate } from './plan-user-update.js';
@@ -13,29 +16,31 @@ import { applyUserChange, eventsOfUserChange } from './user-change.js';
 import { findDetails, lockDetails, type UserDetails, type UserName } from './user-details.js';
 import { readUserFacts } from './user-facts.js';
 import { readUserName, userNameParameter } from './user-parameters.js';
+import { readersOf } from './user-sight.js';
 
 /**
  * `PATCH /api/v1/users/{email}` (chat API, section 4) and `PATCH /api/v1/users/{user_id}`: an administrator changes a
- * user's or bot's name, role and address; all of it or nothing. An address finds a user as for reading it. Whoever may know
+ * user's or bot's name, role, address and profile; all of it or nothing. An address finds a user as for reading it. Whoever may know
  * of it is told what is another now. Refuses with BAD_REQUEST whoever is no administrator, unknown users, bad names, roles
- * and addresses, those that are taken, another role for the only owner, and a new address from anybody but owners who have
+ * addresses and values of a profile, those that are taken, another role for the only owner, and a new address from anybody but owners who have
  * the special permission; with UNAUTHORIZED_PRINCIPAL the owner role given or taken by anybody but an owner.
  */
 export const updateUser = operation({
   method: 'PATCH',
   path: '/api/v1/users/{user_id_or_email}',
-  summary: "Changes a user's or bot's name, role or e-mail address.",
+  summary: "Changes a user's or bot's name, role, e-mail address or profile.",
   actor: user,
   parameters: z.object({
     user_id_or_email: userNameParameter,
     full_name: z.string().optional(),
     role: integerParameter.optional(),
+    profile_data: optionalJsonParameter(profileValues),
     new_email: z.string().optional(),
   }),
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   async handle({ clock, database, publish, realm }: ServerContext, { actor, parameters }) {
-    const { full_name: fullName, role, new_email: email } = parameters;
+    const { full_name: fullName, role, new_email: email, profile_data: values = [] } = parameters;
     const name = readUserName(parameters.user_id_or_email, realm);
     const wish = { fullName, role, email };
     const now = clock();
@@ -44,7 +49,13 @@ export const updateUser = operation({
       const { administrator, target } = await lockBoth(transaction, actor, name);
       const facts = await readUserFacts(transaction, { actor: administrator, target, realm }, wish);
       const change = planUserUpdate(facts, wish);
+      const profileEvents = await changeProfile(transaction, target, values, realm.url);
       const done = await applyUserChange(transaction, target, change, now);
+      const audience = await readersOf(transaction.db, target);
+      await publish(
+        transaction,
+        profileEvents.map((event) => ({ event, audience })),
+      );
       await publish(transaction, await eventsOfUserChange(transaction.db, { change, ...done, realm }));
     });
     return {};
@@ -66,4 +77,17 @@ async function lockBoth(transaction: ServerTransaction, actor: KnownUser, name: 
   const target = await lockDetails(transaction, name, held);
   if (administrator === undefined || target === undefined) throw noSuchUser();
   return { administrator, target };
+}
+
+/** What is to be told of the profile. */
+async function changeProfile(
+  transaction: ServerTransaction,
+  { id: userId, isBot }: UserDetails,
+  wishes: readonly ProfileValueWish[],
+  realmUrl: string,
+): Promise<JsonObject[]> {
+  if (wishes.length === 0) return [];
+  if (isBot) throw new ProtocolError('BAD_REQUEST', { message: 'Bots have no custom profile data.' });
+  const facts = await readValueFacts(transaction, { userId, mayEditAll: true }, wishes);
+  return applyProfileValues(transaction, userId, planProfileValues(facts, wishes), realmUrl);
 }

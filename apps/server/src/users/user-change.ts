@@ -4,14 +4,14 @@ import type { ServerContext } from '../context.js';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { memberEvents } from '../groups/member-events.js';
 import { type MembershipChange, settleRoleGroups } from '../groups/settle-role-groups.js';
-import { type Role, roles } from '../permissions/roles.js';
+import { roles } from '../permissions/roles.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { isPublicAddress, type Reader, readsAddress, shownAddress } from './address-visibility.js';
 import { providerAvatarUrl } from './avatar.js';
 import type { UserChange } from './plan-user-update.js';
 import type { UserDetails } from './user-details.js';
-import { readSight, type Sight } from './user-sight.js';
+import { activeReaders, readSight, type Sight } from './user-sight.js';
 
 /** Makes the change of a locked user; what became of the groups by role. */
 export async function applyUserChange(
@@ -107,9 +107,4 @@ function ofPublicAddress(user: UserDetails, realm: ServerContext['realm']): Json
 /** Whether the picture is the one that the provider has for an address that everyone may know. */
 function hasPublicProviderPicture(user: UserDetails): boolean {
   return user.avatarUrl === undefined && isPublicAddress(user);
-}
-
-async function activeReaders(db: Kysely<ServerTables>): Promise<NonNullable<Reader>[]> {
-  const rows = await db.selectFrom('users').select(['id', 'role']).where('is_active', '=', 1).execute();
-  return rows.map(({ id, role }) => ({ id, role: role as Role }));
 }

@@ -1,6 +1,8 @@
+import type { UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { z } from 'zod';
 import { roles } from '../permissions/roles.js';
+import type { ProfileData } from '../profile-fields/profile-values.js';
 import { isPublicAddress, type Reader, readsAddress, shownAddress } from './address-visibility.js';
 import { providerAvatarUrl } from './avatar.js';
 import type { UserDetails } from './user-details.js';
@@ -44,12 +46,13 @@ export interface RecordOptions {
   readonly realm: Pick<PushRealm, 'url'>;
   /** Clients make the URLs of the provider's pictures themselves. */
   readonly clientMakesAvatars: boolean;
-  readonly includesProfileData: boolean;
+  /** What the profiles say; `undefined` where nobody has asked for it. */
+  readonly profileDataOf: ((userId: UserId) => ProfileData) | undefined;
 }
 
 /** A user as a reader may see it. */
 export function writeUser(user: UserDetails, options: RecordOptions): z.input<typeof userRecord> {
-  const { reader, realm, includesProfileData } = options;
+  const { reader, realm, profileDataOf } = options;
   const { id, role, isBot } = user;
   return {
     user_id: id,
@@ -68,7 +71,7 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
     ...(reader === undefined ? {} : { timezone: user.timezone }),
     avatar_url: writeAvatar(user, options),
     avatar_version: user.avatarVersion,
-    ...(includesProfileData && !isBot ? { profile_data: {} } : {}),
+    ...(profileDataOf === undefined || isBot ? {} : { profile_data: profileDataOf(id) }),
   };
 }
 

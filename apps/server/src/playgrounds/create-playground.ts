@@ -1,0 +1,39 @@
+import { operation } from '@waxwing/service/http';
+import { holdAlone } from '@waxwing/storage';
+import { z } from 'zod';
+import { holdUser, user } from '../authentication/authenticate.js';
+import { requireAdministrator } from '../authentication/require-administrator.js';
+import type { ServerContext } from '../context.js';
+import { planPlayground, playgroundTaken } from './plan-playground.js';
+import { insertPlayground } from './playground-store.js';
+import { playgroundsLock, tellPlaygrounds } from './tell-playgrounds.js';
+
+/**
+ * `POST /api/v1/realm/playgrounds` (chat API, section 9): adds a place on the web where code of a language can be run.
+ * `highlighter_language` is any name of a language that code blocks know; what is kept is the one that their HTML has.
+ * Everybody is told. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST, and `errors`, a
+ * blank name, an unknown language, a template that is not one of RFC 6570 with `code` alone or that does not lead to one
+ * http or https host, and a name that the language has already.
+ */
+export const createPlayground = operation({
+  method: 'POST',
+  path: '/api/v1/realm/playgrounds',
+  summary: 'Adds a playground for code of a language.',
+  actor: user,
+  parameters: z.object({ name: z.string(), highlighter_language: z.string(), url_template: z.string() }),
+  aliases: { pygments_language: 'highlighter_language' },
+  answer: z.object({ id: z.number().int() }),
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  async handle({ database, publish }: ServerContext, { actor, parameters }) {
+    const { name, highlighter_language: language, url_template: urlTemplate } = parameters;
+    return database.write(async (transaction) => {
+      requireAdministrator(await holdUser(transaction, actor));
+      const playground = planPlayground({ name, language, urlTemplate });
+      await holdAlone(transaction.db, playgroundsLock);
+      const id = await insertPlayground(transaction.db, playground);
+      if (id === undefined) throw playgroundTaken();
+      await tellPlaygrounds(publish, transaction);
+      return { id };
+    });
+  },
+});

@@ -1,0 +1,33 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { holdAlone } from '@waxwing/storage';
+import { z } from 'zod';
+import { holdUser, user } from '../authentication/authenticate.js';
+import { requireAdministrator } from '../authentication/require-administrator.js';
+import type { ServerContext } from '../context.js';
+import { removePlayground } from './playground-store.js';
+import { playgroundsLock, tellPlaygrounds } from './tell-playgrounds.js';
+
+/**
+ * `DELETE /api/v1/realm/playgrounds/{playground_id}`: removes a playground. Everybody is told. Refuses with
+ * UNAUTHORIZED_PRINCIPAL whoever is no administrator, with BAD_REQUEST an unknown playground.
+ */
+export const deletePlayground = operation({
+  method: 'DELETE',
+  path: '/api/v1/realm/playgrounds/{playground_id}',
+  summary: 'Removes a playground.',
+  actor: user,
+  parameters: z.object({ playground_id: integerParameter }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  async handle({ database, publish }: ServerContext, { actor, parameters: { playground_id: id } }) {
+    await database.write(async (transaction) => {
+      requireAdministrator(await holdUser(transaction, actor));
+      await holdAlone(transaction.db, playgroundsLock);
+      if (!(await removePlayground(transaction.db, id)))
+        throw new ProtocolError('BAD_REQUEST', { message: 'Invalid playground' });
+      await tellPlaygrounds(publish, transaction);
+    });
+    return {};
+  },
+});

@@ -1,0 +1,56 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { isKnownLanguage, resolveLanguage } from '../markdown/index.js';
+import { urlTemplateProblem } from './url-template-problem.js';
+
+/** Code points. */
+const maximumNameCharacters = 100;
+
+/** A playground that somebody wants. */
+export interface PlaygroundWish {
+  readonly name: string;
+  readonly language: string;
+  readonly urlTemplate: string;
+}
+
+/** A playground that will be made: its language is the one that the HTML of code blocks names. */
+export type PlannedPlayground = PlaygroundWish;
+
+/**
+ * The playground that will be made.
+ * @throws ProtocolError BAD_REQUEST with `errors`, a list of sentences for each field that is wrong, or for `__all__` when
+ * it is about more than one.
+ */
+export function planPlayground(wish: PlaygroundWish): PlannedPlayground {
+  const name = wish.name.trim();
+  const word = wish.language.trim();
+  const templateProblem = urlTemplateProblem(wish.urlTemplate);
+  const errors = {
+    ...listed('name', nameProblem(name)),
+    ...listed('pygments_language', isKnownLanguage(word) ? undefined : 'Unknown programming language.'),
+    ...listed(templateProblem?.kind === 'variables' ? '__all__' : 'url_template', templateProblem?.message),
+  };
+  if (Object.keys(errors).length > 0) throw refusedPlayground(errors);
+  return { name, language: resolveLanguage(word).displayName, urlTemplate: wish.urlTemplate };
+}
+
+export function playgroundTaken(): ProtocolError {
+  return refusedPlayground({
+    __all__: ['The language has a playground of this name already.'],
+  });
+}
+
+function nameProblem(name: string): string | undefined {
+  if (name === '') return 'Name cannot be blank.';
+  if ([...name].length > maximumNameCharacters)
+    return `Name cannot exceed ${maximumNameCharacters} characters.`;
+  return undefined;
+}
+
+function listed(field: string, problem: string | undefined): Record<string, string[]> {
+  return problem === undefined ? {} : { [field]: [problem] };
+}
+
+function refusedPlayground(errors: Record<string, string[]>): ProtocolError {
+  const [message = ''] = Object.values(errors).flat();
+  return new ProtocolError('BAD_REQUEST', { message, fields: { errors } });
+}

@@ -1,0 +1,10 @@
+import { z } from 'zod';
+import { initialState } from '../event-queues/initial-state.js';
+import { playgroundRecord, readPlaygrounds } from './playground-store.js';
+
+/** Where code of each language can be run. */
+export const playgroundsState = initialState({
+  eventType: 'realm_playgrounds',
+  shape: z.object({ realm_playgrounds: z.array(playgroundRecord) }),
+  fetch: async ({ database }) => ({ realm_playgrounds: await readPlaygrounds(database.db) }),
+});

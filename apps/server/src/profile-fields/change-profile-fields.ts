@@ -1,0 +1,36 @@
+import { holdUser } from '../authentication/authenticate.js';
+import type { KnownUser } from '../authentication/credential-store.js';
+import { requireAdministrator } from '../authentication/require-administrator.js';
+import type { ServerContext } from '../context.js';
+import { everybody } from '../event-queues/everybody.js';
+import type { ServerTransaction } from '../tables.js';
+import { refusedField } from './field-data.js';
+import { type ProfileField, writeProfileField } from './profile-field-record.js';
+import { holdProfileFields, readProfileFields } from './profile-field-store.js';
+
+/**
+ * Changes the fields as `change` decides on all that there are, and tells everybody how they are now; all in one
+ * transaction. What `change` answers.
+ * @throws ProtocolError UNAUTHORIZED_PRINCIPAL for whoever is no administrator, and what `change` throws.
+ */
+export function changeProfileFields<Result>(
+  { database, publish }: Pick<ServerContext, 'database' | 'publish'>,
+  actor: KnownUser,
+  change: (transaction: ServerTransaction, fields: readonly ProfileField[]) => Promise<Result>,
+): Promise<Result> {
+  return database.write(async (transaction) => {
+    requireAdministrator(await holdUser(transaction, actor));
+    const result = await change(transaction, await holdProfileFields(transaction));
+    const fields = (await readProfileFields(transaction.db)).map(writeProfileField);
+    const audience = await everybody(transaction.db);
+    await publish(transaction, [{ event: { type: 'custom_profile_fields', fields }, audience }]);
+    return result;
+  });
+}
+
+/** The field with this id. @throws ProtocolError BAD_REQUEST when there is none. */
+export function requireField(fields: readonly ProfileField[], id: number): ProfileField {
+  const field = fields.find((each) => each.id === id);
+  if (field === undefined) throw refusedField(`Field id ${id} not found.`);
+  return field;
+}

@@ -1,0 +1,39 @@
+import { integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { changeProfileFields } from './change-profile-fields.js';
+import { fieldParameters, fieldWish } from './field-parameters.js';
+import { planProfileField } from './plan-profile-field.js';
+import { insertProfileField } from './profile-field-store.js';
+
+/**
+ * `POST /api/v1/realm/profile_fields` (chat API, section 5): makes a field of everybody's profile, the last in order. For
+ * an account of a well-known site name, hint and URL pattern are those of the site, whatever was sent. Everybody is told.
+ * Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST a bad type, name, hint or data, a name
+ * that another field has, a third field in the summary, and a type that cannot be there.
+ */
+export const createProfileField = operation({
+  method: 'POST',
+  path: '/api/v1/realm/profile_fields',
+  summary: 'Makes a field of the profiles of all users.',
+  actor: user,
+  parameters: z.object({ ...fieldParameters, field_type: integerParameter }),
+  answer: z.object({ id: z.number().int() }),
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const wish = fieldWish(parameters);
+    return changeProfileFields(context, actor, async (transaction, fields) => {
+      const planned = planProfileField(fields, {
+        type: parameters.field_type,
+        name: wish.name ?? '',
+        hint: wish.hint ?? '',
+        fieldData: wish.fieldData ?? {},
+        isRequired: wish.isRequired ?? false,
+        isEditableByUser: wish.isEditableByUser ?? true,
+        isInSummary: wish.isInSummary ?? false,
+      });
+      return { id: await insertProfileField(transaction, planned) };
+    });
+  },
+});

@@ -1,0 +1,27 @@
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { changeProfileFields, requireField } from './change-profile-fields.js';
+import { removeProfileField } from './profile-field-store.js';
+
+/**
+ * `DELETE /api/v1/realm/profile_fields/{field_id}`: removes a field, and everybody's value of it. Everybody is told of the
+ * fields that are left. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator, with BAD_REQUEST an unknown
+ * field.
+ */
+export const deleteProfileField = operation({
+  method: 'DELETE',
+  path: '/api/v1/realm/profile_fields/{field_id}',
+  summary: 'Removes a field of the profiles of all users.',
+  actor: user,
+  parameters: z.object({ field_id: integerParameter }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  async handle(context: ServerContext, { actor, parameters: { field_id: id } }) {
+    await changeProfileFields(context, actor, async (transaction, fields) => {
+      await removeProfileField(transaction, requireField(fields, id).id);
+    });
+    return {};
+  },
+});

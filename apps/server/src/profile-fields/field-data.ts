@@ -1,0 +1,67 @@
+import { isJsonObject, type JsonObject, ProtocolError } from '@waxwing/protocol';
+import { externalAccounts, type ProfileFieldType, profileFieldTypes } from './profile-field-types.js';
+import { isWebUrl } from './web-url.js';
+
+const placeholder = '%(username)s';
+
+/** An account of a site that clients know, or `undefined`. */
+export function wellKnownAccount(type: number, fieldData: JsonObject) {
+  const { subtype } = fieldData;
+  if (type !== profileFieldTypes.EXTERNAL_ACCOUNT.id || typeof subtype !== 'string') return undefined;
+  return Object.hasOwn(externalAccounts, subtype)
+    ? externalAccounts[subtype as keyof typeof externalAccounts]
+    : undefined;
+}
+
+/**
+ * What is kept of a field's data; nothing for types that have none.
+ * @throws ProtocolError BAD_REQUEST for options or an external account that are not written as they have to be.
+ */
+export function checkedFieldData(type: ProfileFieldType, fieldData: JsonObject): JsonObject | undefined {
+  if (type === profileFieldTypes.SELECT.id) return checkedOptions(fieldData);
+  if (type === profileFieldTypes.EXTERNAL_ACCOUNT.id) return checkedAccount(fieldData);
+  return undefined;
+}
+
+function checkedOptions(options: JsonObject): JsonObject {
+  const entries = Object.entries(options);
+  if (entries.length === 0) throw refusedField('Field must have at least one choice.');
+  const texts = entries.map(([key, option]) => {
+    if (key.trim() === '' || key.includes('\0')) throw refusedField("The key of a choice can't be blank.");
+    return checkedOption(option);
+  });
+  if (new Set(texts).size < texts.length) throw refusedField('Field must not have duplicate choices.');
+  return options;
+}
+
+function checkedOption(option: unknown): string {
+  if (!isJsonObject(option)) throw refusedField('A choice must be an object.');
+  const { text, order, ...rest } = option;
+  if (Object.keys(rest).length > 0) throw refusedField('A choice has nothing but a text and an order.');
+  if (!isFilled(text) || !isFilled(order))
+    throw refusedField("The text and the order of a choice must be texts and can't be blank.");
+  return text;
+}
+
+function checkedAccount(account: JsonObject): JsonObject {
+  const { subtype, url_pattern: urlPattern, ...rest } = account;
+  if (Object.keys(rest).length > 0)
+    throw refusedField('An external account has nothing but a subtype and a URL pattern.');
+  if (wellKnownAccount(profileFieldTypes.EXTERNAL_ACCOUNT.id, account) !== undefined)
+    return { subtype: subtype as string };
+  if (subtype !== 'custom') throw refusedField('Invalid external account type');
+  if (!isFilled(urlPattern)) throw refusedField('Custom external account must define URL pattern');
+  if (urlPattern.split(placeholder).length !== 2)
+    throw refusedField(`URL pattern must contain '${placeholder}' exactly once`);
+  if (!isWebUrl(urlPattern.replace(placeholder, 'username')))
+    throw refusedField('URL pattern must be a web address');
+  return { subtype, url_pattern: urlPattern };
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+export function refusedField(message: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message });
+}

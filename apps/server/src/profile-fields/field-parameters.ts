@@ -1,0 +1,26 @@
+import type { JsonObject } from '@waxwing/protocol';
+import { booleanParameter, optionalJsonParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { FieldUpdateWish } from './plan-profile-field.js';
+
+/** What can be said of a field when it is made and later. */
+export const fieldParameters = {
+  name: z.string().optional(),
+  hint: z.string().optional(),
+  field_data: optionalJsonParameter(z.record(z.string(), z.unknown(), 'must be an object')),
+  display_in_profile_summary: booleanParameter.optional(),
+  required: booleanParameter.optional(),
+  editable_by_user: booleanParameter.optional(),
+};
+
+/** What is wanted, in the words of the code. */
+export function fieldWish(parameters: z.output<z.ZodObject<typeof fieldParameters>>): FieldUpdateWish {
+  return {
+    name: parameters.name,
+    hint: parameters.hint,
+    fieldData: parameters.field_data as JsonObject | undefined,
+    isInSummary: parameters.display_in_profile_summary,
+    isRequired: parameters.required,
+    isEditableByUser: parameters.editable_by_user,
+  };
+}

@@ -1,0 +1,20 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { profileFieldRecord, writeProfileField } from './profile-field-record.js';
+import { readProfileFields } from './profile-field-store.js';
+
+/** `GET /api/v1/realm/profile_fields`: the fields of profiles, in their order, for whoever has an account. */
+export const listProfileFields = operation({
+  method: 'GET',
+  path: '/api/v1/realm/profile_fields',
+  summary: 'The fields of the profiles of all users, in order.',
+  actor: user,
+  parameters: noParameters,
+  answer: z.object({ custom_fields: z.array(profileFieldRecord) }),
+  codes: [],
+  handle: async ({ database }: ServerContext) => ({
+    custom_fields: (await readProfileFields(database.db)).map(writeProfileField),
+  }),
+});

@@ -1,0 +1,95 @@
+import { type JsonObject, stringifyJson } from '@waxwing/protocol';
+import { checkedFieldData, refusedField, wellKnownAccount } from './field-data.js';
+import type { ProfileField } from './profile-field-record.js';
+import { isProfileFieldType, profileFieldTypes } from './profile-field-types.js';
+
+/** Code points. */
+const maximumNameCharacters = 40;
+const maximumHintCharacters = 80;
+const maximumSummaryFields = 2;
+
+/** A field as somebody wants it to be. */
+export interface FieldWish {
+  readonly type: number;
+  readonly name: string;
+  readonly hint: string;
+  readonly fieldData: JsonObject;
+  readonly isRequired: boolean;
+  readonly isEditableByUser: boolean;
+  readonly isInSummary: boolean;
+}
+
+/** A field as it will be. */
+export type PlannedField = Omit<ProfileField, 'id' | 'order'>;
+
+/** What somebody wants to be another with a field; what is left out stays. */
+export type FieldUpdateWish = {
+  readonly [Part in keyof Omit<FieldWish, 'type'>]: FieldWish[Part] | undefined;
+};
+
+/** The field as it will be, beside the `others`. @throws ProtocolError BAD_REQUEST with the reason for a refusal. */
+export function planProfileField(others: readonly ProfileField[], wish: FieldWish): PlannedField {
+  const { type, isInSummary, isRequired, isEditableByUser } = wish;
+  if (isInSummary && others.filter((other) => other.isInSummary).length >= maximumSummaryFields) {
+    throw refusedField(`Only ${maximumSummaryFields} custom profile fields can be in the profile summary.`);
+  }
+  if (!isProfileFieldType(type)) throw refusedField('Invalid field type.');
+  const fieldData = checkedFieldData(type, wish.fieldData);
+  const { name, hint } = wellKnownAccount(type, wish.fieldData) ?? checkedTexts(wish);
+  if (isInSummary && !canBeInSummary(type))
+    throw refusedField('Field type not supported in the profile summary.');
+  if (others.some((other) => other.name === name))
+    throw refusedField('A field with that label already exists.');
+  const written = fieldData === undefined ? '' : stringifyJson(fieldData);
+  return { type, name, hint, fieldData: written, isRequired, isEditableByUser, isInSummary };
+}
+
+/** The field as it will be, beside all `fields`. @throws ProtocolError BAD_REQUEST with the reason for a refusal. */
+export function planFieldUpdate(
+  fields: readonly ProfileField[],
+  field: ProfileField,
+  wish: FieldUpdateWish,
+): PlannedField {
+  const current = field.fieldData === '' ? {} : (JSON.parse(field.fieldData) as JsonObject);
+  const others = fields.filter((other) => other !== field);
+  const fieldData = wish.fieldData ?? current;
+  const planned = planProfileField(others, {
+    type: field.type,
+    fieldData,
+    name: wish.name ?? field.name,
+    hint: wish.hint ?? field.hint,
+    isRequired: wish.isRequired ?? field.isRequired,
+    isEditableByUser: wish.isEditableByUser ?? field.isEditableByUser,
+    isInSummary: wish.isInSummary ?? field.isInSummary,
+  });
+  if (wellKnownAccount(field.type, current) !== undefined) requireSameAccount(field, planned, wish);
+  return planned;
+}
+
+/** The keys of a list's options; `undefined` for other types. */
+export function optionsOf({ type, fieldData }: Pick<ProfileField, 'type' | 'fieldData'>) {
+  if (type !== profileFieldTypes.SELECT.id) return undefined;
+  return Object.keys(JSON.parse(fieldData) as JsonObject);
+}
+
+function requireSameAccount(field: ProfileField, planned: PlannedField, wish: FieldUpdateWish): void {
+  const isSame =
+    planned.fieldData === field.fieldData &&
+    (wish.name ?? field.name) === field.name &&
+    (wish.hint ?? field.hint) === field.hint;
+  if (!isSame) throw refusedField('The name, hint and data of a well-known account cannot be changed.');
+}
+
+function checkedTexts({ name, hint }: FieldWish): { readonly name: string; readonly hint: string } {
+  const label = name.trim();
+  if (label === '') throw refusedField('Label cannot be blank.');
+  if ([...label].length > maximumNameCharacters)
+    throw refusedField(`Label cannot exceed ${maximumNameCharacters} characters.`);
+  if ([...hint].length > maximumHintCharacters)
+    throw refusedField(`Hint cannot exceed ${maximumHintCharacters} characters.`);
+  return { name: label, hint };
+}
+
+function canBeInSummary(type: number): boolean {
+  return type !== profileFieldTypes.LONG_TEXT.id && type !== profileFieldTypes.USER.id;
+}

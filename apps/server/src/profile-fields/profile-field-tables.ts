@@ -1,0 +1,53 @@
+import type { UserId } from '@waxwing/protocol';
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import type { Generated, Kysely } from 'kysely';
+
+/** Truth as 0 or 1. */
+export interface ProfileFieldTables {
+  profile_fields: {
+    id: Generated<number>;
+    type: number;
+    name: string;
+    hint: string;
+    /** JSON; empty for types that have none. */
+    field_data: string;
+    /** Its place among the others, the least one first; its id where nobody has ordered them since it was made. */
+    position: number | null;
+    is_required: number;
+    is_editable_by_user: number;
+    is_in_summary: number;
+  };
+  profile_values: {
+    user_id: UserId;
+    field_id: number;
+    value: string;
+    /** HTML; null for fields whose values are not read as Markdown. */
+    rendered_value: string | null;
+  };
+}
+
+const { integer, text } = columnTypes;
+
+export async function createProfileFields(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('profile_fields'))
+    .addColumn('type', integer, (column) => column.notNull())
+    .addColumn('name', text, (column) => column.notNull().unique())
+    .addColumn('hint', text, (column) => column.notNull())
+    .addColumn('field_data', text, (column) => column.notNull())
+    .addColumn('position', integer)
+    .addColumn('is_required', integer, (column) => column.notNull())
+    .addColumn('is_editable_by_user', integer, (column) => column.notNull())
+    .addColumn('is_in_summary', integer, (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable('profile_values')
+    .addColumn('user_id', integer, (column) => column.notNull().references('users.id'))
+    .addColumn('field_id', integer, (column) =>
+      column.notNull().references('profile_fields.id').onDelete('cascade'),
+    )
+    .addColumn('value', text, (column) => column.notNull())
+    .addColumn('rendered_value', text)
+    .addPrimaryKeyConstraint('profile_values_pair', ['user_id', 'field_id'])
+    .execute();
+  await db.schema.createIndex('profile_values_field_id').on('profile_values').column('field_id').execute();
+}

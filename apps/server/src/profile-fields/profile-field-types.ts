@@ -1,0 +1,34 @@
+/** The types of profile fields, by the names under which clients look them up. */
+export const profileFieldTypes = {
+  SHORT_TEXT: { id: 1, name: 'Short text' },
+  LONG_TEXT: { id: 2, name: 'Long text' },
+  SELECT: { id: 3, name: 'List of options' },
+  DATE: { id: 4, name: 'Date' },
+  URL: { id: 5, name: 'Link' },
+  USER: { id: 6, name: 'People' },
+  EXTERNAL_ACCOUNT: { id: 7, name: 'External account' },
+  PRONOUNS: { id: 8, name: 'Pronouns' },
+} as const;
+
+export type ProfileFieldType = (typeof profileFieldTypes)[keyof typeof profileFieldTypes]['id'];
+
+/** Whether a number stands for a type. */
+export function isProfileFieldType(id: number): id is ProfileFieldType {
+  return Object.values(profileFieldTypes).some((type) => type.id === id);
+}
+
+/** What is filled in for an account of a well-known site, whatever whoever makes the field says. */
+export const externalAccounts = {
+  twitter: {
+    name: 'Twitter username',
+    text: 'Twitter',
+    hint: '',
+    url_pattern: 'https://twitter.com/%(username)s',
+  },
+  github: {
+    name: 'GitHub username',
+    text: 'GitHub',
+    hint: '',
+    url_pattern: 'https://github.com/%(username)s',
+  },
+} as const;

@@ -1,0 +1,84 @@
+import { parseJsonOrUndefined, type UserId } from '@waxwing/protocol';
+import { refusedField } from './field-data.js';
+import { optionsOf } from './plan-profile-field.js';
+import type { ProfileField } from './profile-field-record.js';
+import { type ProfileFieldType, profileFieldTypes } from './profile-field-types.js';
+import { isWebUrl } from './web-url.js';
+
+/** Code points. */
+const maximumShortCharacters = 50;
+const maximumLongCharacters = 500;
+
+/** A value as it comes: ids of users where the field is for people; null for none. */
+export type WishedValue = string | readonly number[] | null;
+
+type ValueField = Pick<ProfileField, 'type' | 'name' | 'fieldData'>;
+
+/** Of the users whom values name. */
+export type PeopleFacts = ReadonlyMap<UserId, { readonly isActive: boolean; readonly isBot: boolean }>;
+
+const types = profileFieldTypes;
+
+/** Whether readers are shown the HTML of a field's values too. */
+export function isMarkdownType(type: ProfileFieldType): boolean {
+  return type === types.SHORT_TEXT.id || type === types.LONG_TEXT.id;
+}
+
+/** The ids in a value, which some clients send as a list and some as its text; `undefined` where it is neither. */
+export function listedIds(value: WishedValue): readonly number[] | undefined {
+  const list = typeof value === 'string' ? parseJsonOrUndefined(value) : value;
+  if (!Array.isArray(list)) return undefined;
+  return list.every((id) => Number.isSafeInteger(id)) ? (list as number[]) : undefined;
+}
+
+/**
+ * A value as it is kept; null where it is empty.
+ * @throws ProtocolError BAD_REQUEST where it is none of the field's type.
+ */
+export function checkedValue(field: ValueField, value: WishedValue, people: PeopleFacts): string | null {
+  if (value === null || value.length === 0) return null;
+  if (field.type === types.USER.id) return checkedPeople(field.name, value, people);
+  if (typeof value !== 'string') throw refusedField(`${field.name} is not a text`);
+  if (value.includes('\0')) throw refusedField(`${field.name} must not contain the character U+0000`);
+  return checkedText(field, value);
+}
+
+function checkedText(field: ValueField, value: string): string {
+  switch (field.type) {
+    case types.SELECT.id:
+      if (optionsOf(field)?.includes(value)) return value;
+      throw refusedField(`'${value}' is not a valid choice for '${field.name}'.`);
+    case types.DATE.id:
+      if (isDay(value)) return value;
+      throw refusedField(`${field.name} is not a date`);
+    case types.URL.id:
+      if (isWebUrl(value)) return value;
+      throw refusedField(`${field.name} is not a URL`);
+    default:
+      return boundedText(field, value);
+  }
+}
+
+function boundedText({ type, name }: ValueField, value: string): string {
+  const limit = type === types.LONG_TEXT.id ? maximumLongCharacters : maximumShortCharacters;
+  if ([...value].length <= limit) return value;
+  throw refusedField(`${name} is too long (limit: ${limit} characters)`);
+}
+
+function checkedPeople(name: string, value: string | readonly number[], people: PeopleFacts): string | null {
+  const ids = listedIds(value);
+  if (ids === undefined) throw refusedField(`${name} is not a list of user IDs`);
+  for (const id of ids) {
+    const user = people.get(id as UserId);
+    if (user === undefined) throw refusedField(`Invalid user ID: ${id}`);
+    if (!user.isActive) throw refusedField(`User with ID ${id} is deactivated`);
+    if (user.isBot) throw refusedField(`User with ID ${id} is a bot`);
+  }
+  return ids.length === 0 ? null : `[${ids.join(', ')}]`;
+}
+
+/** Whether a text is a day of the calendar as ISO 8601 writes it. */
+function isDay(text: string): boolean {
+  const instant = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
+  return instant !== undefined && !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);
+}

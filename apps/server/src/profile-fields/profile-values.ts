@@ -1,0 +1,127 @@
+import type { JsonObject, UserId } from '@waxwing/protocol';
+import { amongNumbers, keepingRows } from '@waxwing/storage';
+import type { Kysely, Transaction } from 'kysely';
+import { renderMarkdown } from '../markdown/index.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+import type { PlannedValue, ProfileValueFacts, ProfileValueWish } from './plan-profile-values.js';
+import type { ProfileFieldType } from './profile-field-types.js';
+import { listedIds } from './profile-value-rules.js';
+
+type Reader = Kysely<ServerTables>;
+
+/** What somebody's profile says, by the fields' ids. */
+export type ProfileData = Record<string, { value: string; rendered_value?: string }>;
+
+/** What the profiles of these users say, in one statement; nothing for whoever has said nothing. */
+export async function readProfileData(
+  db: Reader,
+  userIds: readonly UserId[],
+): Promise<(userId: UserId) => ProfileData> {
+  const rows = await db
+    .selectFrom('profile_values')
+    .selectAll()
+    .where('user_id', 'in', amongNumbers(db, userIds))
+    .orderBy('field_id')
+    .execute();
+  const found = new Map<UserId, ProfileData>();
+  for (const { user_id: userId, field_id: fieldId, value, rendered_value: html } of rows) {
+    const data = found.get(userId) ?? {};
+    data[fieldId] = { value, ...(html === null ? {} : { rendered_value: html }) };
+    found.set(userId, data);
+  }
+  return (userId) => found.get(userId) ?? {};
+}
+
+/** Whose profile is changed. */
+interface ProfileOwner {
+  readonly userId: UserId;
+  /** Whoever changes it is an administrator. */
+  readonly mayEditAll: boolean;
+}
+
+/** Reads the facts for a change of somebody's profile; the fields stay as they are until the transaction ends. */
+export async function readValueFacts(
+  { db }: ServerTransaction,
+  { userId, mayEditAll }: ProfileOwner,
+  wishes: readonly ProfileValueWish[],
+): Promise<ProfileValueFacts> {
+  const fieldIds = wishes.map(({ id }) => id);
+  const fields = await db
+    .selectFrom('profile_fields')
+    .selectAll()
+    .where('id', 'in', amongNumbers(db, fieldIds))
+    .orderBy('id')
+    .modifyEnd(keepingRows(db))
+    .execute();
+  const current = (await readProfileData(db, [userId]))(userId);
+  const named = wishes.flatMap(({ value }) => (listedIds(value) ?? []) as UserId[]);
+  const users = await db
+    .selectFrom('users')
+    .select(['id', 'is_active', 'is_bot'])
+    .where('id', 'in', amongNumbers(db, named))
+    .execute();
+  return {
+    mayEditAll,
+    fields: new Map(
+      fields.map((field) => [
+        field.id,
+        {
+          type: field.type as ProfileFieldType,
+          name: field.name,
+          fieldData: field.field_data,
+          isEditableByUser: field.is_editable_by_user === 1,
+        },
+      ]),
+    ),
+    current: new Map(Object.entries(current).map(([id, { value }]) => [Number(id), value])),
+    people: new Map(
+      users.map(({ id, is_active, is_bot }) => [id, { isActive: is_active === 1, isBot: is_bot === 1 }]),
+    ),
+  };
+}
+
+/** Makes the change; what clients are to be told of it, in order. */
+export async function applyProfileValues(
+  { db }: ServerTransaction,
+  userId: UserId,
+  values: readonly PlannedValue[],
+  realmUrl: string,
+): Promise<JsonObject[]> {
+  const written = values.map(({ fieldId, value, isMarkdown }) => ({
+    fieldId,
+    value,
+    html: isMarkdown && value !== null ? renderMarkdown(value, { realmUrl }).html : null,
+  }));
+  // In one order, so that no two who change one profile wait for each other.
+  for (const each of [...written].sort((one, other) => one.fieldId - other.fieldId)) {
+    await storeValue(db, userId, each);
+  }
+  return written.map(({ fieldId: id, value, html }) => {
+    const field = { id, value, ...(html === null ? {} : { rendered_value: html }) };
+    return { type: 'realm_user', op: 'update', person: { user_id: userId, custom_profile_field: field } };
+  });
+}
+
+interface WrittenValue {
+  readonly fieldId: number;
+  readonly value: string | null;
+  readonly html: string | null;
+}
+
+async function storeValue(
+  db: Transaction<ServerTables>,
+  userId: UserId,
+  { fieldId, value, html }: WrittenValue,
+): Promise<void> {
+  if (value === null) {
+    const gone = db.deleteFrom('profile_values').where('user_id', '=', userId);
+    await gone.where('field_id', '=', fieldId).execute();
+    return;
+  }
+  const said = { value, rendered_value: html };
+  await db
+    .insertInto('profile_values')
+    .values({ user_id: userId, field_id: fieldId, ...said })
+    .onConflict((conflict) => conflict.columns(['user_id', 'field_id']).doUpdateSet(said))
+    .execute();
+}

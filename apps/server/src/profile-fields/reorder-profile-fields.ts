@@ -1,0 +1,31 @@
+import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { changeProfileFields } from './change-profile-fields.js';
+import { refusedField } from './field-data.js';
+import { orderProfileFields } from './profile-field-store.js';
+
+const order = z.array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids');
+
+/**
+ * `PATCH /api/v1/realm/profile_fields`: puts the fields into the order in which their ids are listed. Everybody is told.
+ * Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator, with BAD_REQUEST a list that has not each field once.
+ */
+export const reorderProfileFields = operation({
+  method: 'PATCH',
+  path: '/api/v1/realm/profile_fields',
+  summary: 'Puts the fields of profiles into an order.',
+  actor: user,
+  parameters: z.object({ order: jsonParameter(order) }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  async handle(context: ServerContext, { actor, parameters: { order: ids } }) {
+    await changeProfileFields(context, actor, async (transaction, fields) => {
+      const isEachOnce = ids.length === fields.length && fields.every(({ id }) => ids.includes(id));
+      if (!isEachOnce) throw refusedField('Invalid order mapping.');
+      await orderProfileFields(transaction, ids);
+    });
+    return {};
+  },
+});

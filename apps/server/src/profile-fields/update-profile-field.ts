@@ -1,0 +1,32 @@
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { changeProfileFields, requireField } from './change-profile-fields.js';
+import { fieldParameters, fieldWish } from './field-parameters.js';
+import { optionsOf, planFieldUpdate } from './plan-profile-field.js';
+import { storeProfileField } from './profile-field-store.js';
+
+/**
+ * `PATCH /api/v1/realm/profile_fields/{field_id}`: changes what is said of a field; its type stays. Whoever had chosen an
+ * option that goes has no value then. Everybody is told of the fields. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no
+ * administrator; with BAD_REQUEST an unknown field, what is refused for a new one, and a change of the name, hint or data
+ * of a well-known account.
+ */
+export const updateProfileField = operation({
+  method: 'PATCH',
+  path: '/api/v1/realm/profile_fields/{field_id}',
+  summary: 'Changes a field of the profiles of all users.',
+  actor: user,
+  parameters: z.object({ ...fieldParameters, field_id: integerParameter }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    await changeProfileFields(context, actor, async (transaction, fields) => {
+      const field = requireField(fields, parameters.field_id);
+      const planned = planFieldUpdate(fields, field, fieldWish(parameters));
+      await storeProfileField(transaction, field.id, planned, optionsOf(planned));
+    });
+    return {};
+  },
+});

@@ -1,0 +1,87 @@
+import { parseTemplate } from 'url-template';
+import { describe, expect, it } from 'vitest';
+import { urlTemplateProblem } from '../../../../apps/server/src/playgrounds/url-template-problem.js';
+import fc from '../../../support/fast-check.js';
+
+const accepted = [
+  'https://play.example.com/{code}',
+  'http://play.example.com:8080/run{?code}',
+  'https://play.example.com/run?lang=py{&code}',
+  'https://play.example.com/#{code}',
+  'https://play.example.com/{+code}',
+  'https://play.example.com{/code}',
+  'https://play.example.com{?code}',
+  'https://play.example.com/a%20b/{code:5}/{code*}',
+  'https://play.example.com/é{;code}',
+];
+
+describe('the template of a playground', () => {
+  it.each(accepted)('may be %s', (template) => {
+    expect(urlTemplateProblem(template)).toBeUndefined();
+  });
+
+  it.each(accepted)('leads to the host that is written in %s, whatever the code is', (template) => {
+    const expected = new URL(template.replace(/\{.*/, '')).origin;
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl()), (text) => {
+        // The library that expands templates here cannot shorten a text within a pair of surrogates.
+        const code = text.replace(/[\uD800-\uDFFF]/g, '');
+        expect(new URL(parseTemplate(template).expand({ code })).origin).toBe(expected);
+      }),
+    );
+  });
+
+  it.each([
+    'https://x.example/{code',
+    'https://x.example/code}',
+    'https://x.example/{{code}}',
+    'https://x.example/{}',
+    'https://x.example/{!code}',
+    'https://x.example/{|code}',
+    'https://x.example/{co de}',
+    'https://x.example/{code,}',
+    'https://x.example/{code:0}',
+    'https://x.example/{code:10000}',
+    'https://x.example/{.code.}',
+    'https://x.example/{code}"><script>',
+    'https://x.example/a b{code}',
+    'https://x.example/100%{code}',
+    'https://x.example\\{code}',
+    `https://x.example/${'a'.repeat(2048)}{code}`,
+  ])('is not %s, which is none of RFC 6570 or too long', (template) => {
+    expect(urlTemplateProblem(template)).toMatchObject({ kind: 'form' });
+  });
+
+  it.each([
+    'https://x.example/',
+    'https://x.example/{name}',
+    'https://x.example/{CODE}',
+    'https://x.example/{code}/{code,name}',
+    'https://x.example/{?code,lang}',
+    'https://x.example/{code.x}',
+  ])('is not %s, whose variables are not code alone', (template) => {
+    expect(urlTemplateProblem(template)).toMatchObject({ kind: 'variables' });
+  });
+
+  it.each([
+    '{code}',
+    '{+code}',
+    'javascript:{code}',
+    'ftp://x.example/{code}',
+    '//x.example/{code}',
+    '/run{?code}',
+    'http{code}://x.example/',
+    'https:x.example/{code}',
+    'https://{code}',
+    'https://{+code}',
+    'https://{code}.x.example/',
+    'https://x.example{code}',
+    'https://x.example{+code}',
+    'https://x.example{.code}/',
+    'https://x.example:{code}/',
+    'https://x.example:8{code}/',
+    'https://{code}@x.example/',
+  ])('is not %s, which does not lead to one host of http or https', (template) => {
+    expect(urlTemplateProblem(template)).toMatchObject({ kind: 'form' });
+  });
+});

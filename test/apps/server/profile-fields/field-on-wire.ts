@@ -1,0 +1,32 @@
+import type { OrganisationUnderTest } from '../organisation-under-test.js';
+
+export const fieldsPath = 'realm/profile_fields';
+
+/** A profile field as answers and events have it. */
+export interface FieldOnWire {
+  readonly id: number;
+  readonly name: string;
+  readonly [part: string]: unknown;
+}
+
+export async function profileFields(organisation: OrganisationUnderTest): Promise<FieldOnWire[]> {
+  return (await organisation.do('guest', 'GET', fieldsPath)).custom_fields as FieldOnWire[];
+}
+
+/** The id of a new field. */
+export async function addField(
+  organisation: OrganisationUnderTest,
+  fields: Record<string, unknown>,
+): Promise<number> {
+  const all = { name: organisation.newName(), ...fields };
+  return (await organisation.do('owner', 'POST', fieldsPath, all)).id as number;
+}
+
+/** Removes all fields, so that neither names nor the summary are taken. */
+export async function removeFields(organisation: OrganisationUnderTest): Promise<void> {
+  for (const { id } of await profileFields(organisation)) {
+    await organisation.do('owner', 'DELETE', `${fieldsPath}/${id}`);
+  }
+}
+
+export const options = { a: { text: 'Ada', order: '1' }, b: { text: 'Bob', order: '2' } };

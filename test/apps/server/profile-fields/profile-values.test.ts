@@ -1,0 +1,327 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { addField, fieldsPath, options, removeFields } from './field-on-wire.js';
+
+const own = 'users/me/profile_data';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  beforeEach(() => removeFields(organisation));
+
+  const add = (fields: Record<string, unknown>) => addField(organisation, fields);
+  const set = (data: unknown, who: 'member' | 'guest' | 'owner' | 'bot' = 'member') =>
+    organisation.ask(who, 'PATCH', own, { data });
+
+  /** What the member's profile says. */
+  async function said(): Promise<unknown> {
+    return (await organisation.do('member', 'GET', 'users/me')).profile_data;
+  }
+
+  function told(field: Record<string, unknown>): unknown {
+    const person = { user_id: organisation.id('member'), custom_profile_field: field };
+    return { type: 'realm_user', op: 'update', person };
+  }
+
+  describe('a value of a profile', () => {
+    it('is kept, told to everybody, and shown with the users', async () => {
+      const [text, list] = [await add({ field_type: 1 }), await add({ field_type: 3, field_data: options })];
+      const events = await organisation.watch();
+      const { status } = await set([
+        { id: text, value: '**Ada**' },
+        { id: list, value: 'a' },
+      ]);
+      expect(status).toBe(200);
+      const rendered_value = '<p><strong>Ada</strong></p>';
+      const data = { [text]: { value: '**Ada**', rendered_value }, [list]: { value: 'a' } };
+      expect(await said()).toEqual(data);
+      expect(await events()).toEqual([
+        told({ id: text, value: '**Ada**', rendered_value }),
+        told({ id: list, value: 'a' }),
+      ]);
+      const asked = { include_custom_profile_fields: true };
+      const { members } = await organisation.do('guest', 'GET', 'users', asked);
+      const shown = (members as { user_id: number; is_bot: boolean; profile_data?: unknown }[]).map(
+        ({ user_id, profile_data }) => [user_id, profile_data],
+      );
+      expect(shown).toEqual(
+        (members as { user_id: number; is_bot: boolean }[]).map(({ user_id, is_bot }) => [
+          user_id,
+          is_bot ? undefined : user_id === organisation.id('member') ? data : {},
+        ]),
+      );
+      const { user } = await organisation.do('guest', 'GET', `users/${organisation.id('member')}`, asked);
+      expect((user as { profile_data: unknown }).profile_data).toEqual(data);
+    });
+
+    it('is told only when it is another, and what goes before what comes', async () => {
+      const [first, second, third] = [
+        await add({ field_type: 4 }),
+        await add({ field_type: 4 }),
+        await add({ field_type: 4 }),
+      ];
+      const value = '2024-02-29';
+      await set([
+        { id: first, value },
+        { id: second, value },
+      ]);
+      const events = await organisation.watch();
+      await set([
+        { id: first, value },
+        { id: third, value },
+        { id: second, value: null },
+      ]);
+      expect(await events()).toEqual([told({ id: second, value: null }), told({ id: third, value })]);
+      expect(await said()).toEqual({ [first]: { value }, [third]: { value } });
+    });
+
+    it.each([1, 2, 3, 4, 5, 6, 7, 8])('of type %i is removed by an empty one, or by null', async (type) => {
+      const good: Record<number, unknown> = { 3: 'a', 4: '2024-02-29', 5: 'https://x.example/' };
+      const field_data = type === 3 ? options : type === 7 ? { subtype: 'github' } : {};
+      const id = await add({ field_type: type, field_data });
+      for (const empty of type === 6 ? ['', null, [], '[]'] : ['', null]) {
+        const value = type === 6 ? [organisation.id('owner')] : (good[type] ?? 'x');
+        expect((await set([{ id, value }])).status).toBe(200);
+        expect(Object.keys((await said()) as object)).toEqual([String(id)]);
+        expect((await set([{ id, value: empty }])).status).toBe(200);
+        expect(await said()).toEqual({});
+      }
+    });
+
+    it('is removed by the list of the fields too, and only what was there is told', async () => {
+      const [first, second] = [await add({ field_type: 8 }), await add({ field_type: 8 })];
+      await set([{ id: first, value: 'she/her' }]);
+      const events = await organisation.watch();
+      await organisation.do('member', 'DELETE', own, { data: [second, first] });
+      expect([await said(), await events()]).toEqual([{}, [told({ id: first, value: null })]]);
+    });
+
+    it.each([
+      [1, 'é'.repeat(50)],
+      [2, 'é'.repeat(500)],
+      [4, '0001-01-01'],
+      [5, 'http://localhost:8080/a?b=c#d'],
+      [7, 'ada'],
+      [8, 'they/them'],
+    ])('of type %i may be %j', async (type, value) => {
+      const id = await add({ field_type: type, field_data: type === 7 ? { subtype: 'github' } : {} });
+      expect((await set([{ id, value }])).status).toBe(200);
+      expect(await said()).toMatchObject({ [id]: { value } });
+    });
+
+    it('of people is kept as text, whether it came as a list or as a text', async () => {
+      const id = await add({ field_type: 6 });
+      const [owner, guest] = [organisation.id('owner'), organisation.id('guest')];
+      for (const value of [[owner, guest, owner], `[${owner},${guest},${owner}]`]) {
+        expect((await set([{ id, value }])).status).toBe(200);
+        expect(await said()).toEqual({ [id]: { value: `[${owner}, ${guest}, ${owner}]` } });
+        await set([{ id, value: null }]);
+      }
+    });
+
+    it('has no HTML of its author', async () => {
+      const [short, long] = [await add({ field_type: 1 }), await add({ field_type: 2 })];
+      const value = '<script>x</script> [a](javascript:x)';
+      await set([
+        { id: short, value },
+        { id: long, value },
+      ]);
+      for (const { rendered_value: html } of Object.values((await said()) as Record<string, never>)) {
+        expect(html).not.toMatch(/<script|href="javascript/);
+      }
+    });
+
+    it('goes when its field goes, and when its option goes', async () => {
+      const [list, kept] = [await add({ field_type: 3, field_data: options }), await add({ field_type: 1 })];
+      await set([
+        { id: list, value: 'a' },
+        { id: kept, value: 'x' },
+      ]);
+      await organisation.do('owner', 'PATCH', `${fieldsPath}/${list}`, { field_data: { b: options.b } });
+      expect(Object.keys((await said()) as object)).toEqual([String(kept)]);
+      await organisation.do('owner', 'DELETE', `${fieldsPath}/${kept}`);
+      expect(await said()).toEqual({});
+    });
+  });
+
+  describe('a value of a profile is refused, and nothing changes,', () => {
+    async function refused(data: unknown, who: 'member' | 'bot' = 'member'): Promise<void> {
+      const before = await said();
+      const events = await organisation.watch();
+      const { status, body } = await set(data, who);
+      expect([data, status, body.code]).toEqual([data, 400, 'BAD_REQUEST']);
+      expect([await said(), await events()]).toEqual([before, []]);
+    }
+
+    it.each([
+      [1, 'é'.repeat(51)],
+      [1, 'a\0b'],
+      [1, [1]],
+      [2, 'é'.repeat(501)],
+      [3, 'c'],
+      [3, 'toString'],
+      [3, 'Ada'],
+      [4, '2023-02-29'],
+      [4, '2024-2-9'],
+      [4, '29.02.2024'],
+      [4, '2024-02-29T00:00:00Z'],
+      [5, 'javascript:alert(1)'],
+      [5, 'x.example'],
+      [5, 'https://'],
+      [5, 'https://x.example/"onclick="x'],
+      [5, 'https://x.example/ a'],
+      [5, `https://x.example/${'a'.repeat(2048)}`],
+      [6, '9'],
+      [6, 'x'],
+      [6, '["1"]'],
+      [6, [999_999]],
+      [6, [-1]],
+      [7, 'é'.repeat(51)],
+      [8, 'é'.repeat(51)],
+    ] as const)('of type %i when it is %j', async (type, value) => {
+      const good = await add({ field_type: 1 });
+      const field_data = type === 3 ? options : type === 7 ? { subtype: 'github' } : {};
+      const id = await add({ field_type: type, field_data });
+      await refused([
+        { id: good, value: 'x' },
+        { id, value },
+      ]);
+    });
+
+    it('of people when one of them is a bot or is deactivated', async () => {
+      const id = await add({ field_type: 6 });
+      const { server } = organisation;
+      const gone = await server.addAccount(`${organisation.newName().replace(' ', '')}@example.com`);
+      const { db } = server.server.database;
+      await db.updateTable('users').set({ is_active: 0 }).where('id', '=', gone.userId).execute();
+      await refused([{ id, value: [organisation.id('owner'), organisation.id('bot')] }]);
+      await refused([{ id, value: [organisation.id('owner'), gone.userId] }]);
+    });
+
+    it('when its field is unknown or there twice', async () => {
+      const id = await add({ field_type: 1 });
+      await refused([
+        { id, value: 'x' },
+        { id: 999_999, value: 'x' },
+      ]);
+      await refused([{ id: 999_999, value: null }]);
+      await refused([
+        { id, value: 'x' },
+        { id, value: 'y' },
+      ]);
+    });
+
+    it.each([
+      ['no JSON', 'x'],
+      ['no list', { id: 1, value: 'x' }],
+      ['a list of texts', ['x']],
+      ['a list without ids', [{ value: 'x' }]],
+      ['a list with a text for an id', [{ id: '1', value: 'x' }]],
+      ['a list with a number for a value', [{ id: 1, value: 1 }]],
+      ['a list without values', [{ id: 1 }]],
+    ])('when the list is %s', async (_what, data) => {
+      await refused(data);
+    });
+
+    it('when a list of fields to remove is none, or names an unknown one', async () => {
+      const id = await add({ field_type: 1 });
+      await set([{ id, value: 'x' }]);
+      const before = await said();
+      for (const data of ['x', {}, ['1'], [id, 999_999], [id, id]]) {
+        const { status, body } = await organisation.ask('member', 'DELETE', own, { data });
+        expect([data, status, body.code]).toEqual([data, 400, 'BAD_REQUEST']);
+      }
+      expect(await said()).toEqual(before);
+    });
+
+    it('when a bot says it', async () => {
+      await refused([{ id: await add({ field_type: 1 }), value: 'x' }], 'bot');
+    });
+
+    it('when only administrators may change it, but not theirs', async () => {
+      const id = await add({ field_type: 1, editable_by_user: false });
+      await refused([{ id, value: 'x' }]);
+      expect((await set([{ id, value: 'x' }], 'owner')).status).toBe(200);
+      expect((await organisation.ask('member', 'DELETE', own, { data: [id] })).status).toBe(400);
+    });
+  });
+
+  it('profiles are filled in while fields are ordered, and nobody waits without end', async () => {
+    const ids = [await add({ field_type: 8 }), await add({ field_type: 8 }), await add({ field_type: 8 })];
+    const turned = [...ids].reverse();
+    const rounds = [1, 2, 3, 4, 5, 6].flatMap((round) => {
+      const order = round % 2 === 0 ? ids : turned;
+      return [
+        set(order.map((id, index) => ({ id, value: (index + round) % 3 === 0 ? null : `${round}` }))),
+        organisation.ask('owner', 'PATCH', fieldsPath, { order }),
+      ];
+    });
+    expect((await Promise.all(rounds)).filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
+  describe('an administrator changes the profile of somebody else', () => {
+    const change = (who: 'administrator' | 'member', target: number, fields: Record<string, unknown>) =>
+      organisation.ask(who, 'PATCH', `users/${target}`, fields);
+
+    it('also what the person may not, and everybody is told', async () => {
+      const [fixed, free] = [
+        await add({ field_type: 8, editable_by_user: false }),
+        await add({ field_type: 8 }),
+      ];
+      await set([{ id: free, value: 'x' }]);
+      const events = await organisation.watch();
+      const profile_data = [
+        { id: fixed, value: 'she/her' },
+        { id: free, value: '' },
+      ];
+      const { status } = await change('administrator', organisation.id('member'), { profile_data });
+      expect(status).toBe(200);
+      expect(await said()).toEqual({ [fixed]: { value: 'she/her' } });
+      expect(await events()).toEqual([
+        told({ id: free, value: null }),
+        told({ id: fixed, value: 'she/her' }),
+      ]);
+    });
+
+    it('together with all else or not at all', async () => {
+      const id = await add({ field_type: 8 });
+      const member = organisation.id('member');
+      const [good, bad] = [
+        { id, value: 'x' },
+        { id: 999_999, value: 'x' },
+      ];
+      const events = await organisation.watch();
+      for (const fields of [
+        { full_name: 'Another', profile_data: [good, bad] },
+        { full_name: '"', profile_data: [good] },
+        { profile_data: '{' },
+        { profile_data: [{ id }] },
+      ]) {
+        const { status, body } = await change('administrator', member, fields);
+        expect([fields, status, body.code]).toEqual([fields, 400, 'BAD_REQUEST']);
+      }
+      expect((await change('member', member, { profile_data: [good] })).status).toBe(400);
+      expect([await said(), await events()]).toEqual([{}, []]);
+    });
+
+    it('but bots have none', async () => {
+      const profile_data = [{ id: await add({ field_type: 8 }), value: 'x' }];
+      const { status, body } = await change('administrator', organisation.id('bot'), { profile_data });
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+    });
+  });
+
+  it('guests who may not know of everybody are not told of what others say', async () => {
+    const id = await add({ field_type: 1 });
+    const [guest, second] = [await organisation.watch('guest'), await organisation.watch('second')];
+    const members = await organisation.roleGroup('members');
+    const everyone = await organisation.roleGroup('everyone');
+    await organisation.do('owner', 'PATCH', 'realm', { can_access_all_users_group: { new: members } });
+    await set([{ id, value: 'x' }]);
+    await set([{ id, value: 'mine' }], 'guest');
+    await organisation.do('owner', 'PATCH', 'realm', { can_access_all_users_group: { new: everyone } });
+    const ofProfiles = (events: unknown[]) =>
+      events.filter((event) => (event as { type: string }).type === 'realm_user').length;
+    expect([ofProfiles(await guest()), ofProfiles(await second())]).toEqual([1, 2]);
+  });
+});
