@@ -22,6 +22,14 @@ export type ServerPublish = (
   events: readonly PublishedEvent[],
 ) => Promise<void>;
 
+/** An event as it is looked at for each queue: what all queues ask of it is made once. */
+interface OutgoingEvent {
+  readonly type: unknown;
+  readonly text: string;
+  readonly audience: ReadonlySet<UserId>;
+  readonly onlyFor: PublishedEvent['onlyFor'];
+}
+
 /** An event that goes into a queue, under the id that it has there. */
 interface QueuedEvent {
   readonly queue: EventQueueRow;
@@ -59,22 +67,27 @@ async function fillQueues(
 ): Promise<{ readonly queued: readonly QueuedEvent[]; readonly overfull: readonly string[] }> {
   const audience = [...new Set(events.flatMap(({ audience: userIds }) => userIds))];
   if (audience.length === 0) return { queued: [], overfull: [] };
+  const outgoing = events.map(toOutgoing);
   const queued: QueuedEvent[] = [];
   const overfull: string[] = [];
   for (const queue of await lockQueues(db, audience, now)) {
-    const wanted = events.filter((event) => wants(queue, event));
+    const wanted = wantedOf(outgoing, queue);
     const isOverfull =
       queue.last_event_id + wanted.length - queue.acknowledged_event_id > maximumEventsPerQueue;
     if (isOverfull) overfull.push(queue.queue_id);
-    else for (const [index, event] of wanted.entries()) queued.push(place(queue, index, event));
+    else {
+      for (const [index, { text }] of wanted.entries()) {
+        queued.push({ queue, eventId: queue.last_event_id + 1 + index, text });
+      }
+    }
   }
   if (queued.length > 0) await insertEvents(db, queued);
   if (overfull.length > 0) await giveUp(db, overfull);
   return { queued, overfull };
 }
 
-function place(queue: EventQueueRow, index: number, { event }: AddressedEvent): QueuedEvent {
-  return { queue, eventId: queue.last_event_id + 1 + index, text: stringifyJson(event) };
+function toOutgoing({ audience, event, onlyFor }: PublishedEvent): OutgoingEvent {
+  return { type: event.type, text: stringifyJson(event), audience: new Set(audience), onlyFor };
 }
 
 function lockQueues(db: Db, userIds: readonly UserId[], now: number): Promise<EventQueueRow[]> {
@@ -88,14 +101,17 @@ function lockQueues(db: Db, userIds: readonly UserId[], now: number): Promise<Ev
     .execute();
 }
 
-function wants(
-  { user_id: userId, event_types: types, client_capabilities: capabilities }: EventQueueRow,
-  { audience, event, onlyFor }: PublishedEvent,
-): boolean {
-  if (!audience.includes(userId)) return false;
-  if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)
-    return false;
-  return types === null || (JSON.parse(types) as unknown[]).includes(event.type);
+function wantedOf(
+  events: readonly OutgoingEvent[],
+  { user_id: userId, event_types: listed, client_capabilities: capabilities }: EventQueueRow,
+): OutgoingEvent[] {
+  const types = listed === null ? undefined : (JSON.parse(listed) as unknown[]);
+  return events.filter(({ audience, onlyFor, type }) => {
+    if (!audience.has(userId)) return false;
+    if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)
+      return false;
+    return types?.includes(type) ?? true;
+  });
 }
 
 /** Each text once, then who has it, then how far each queue is. */

@@ -1,7 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
-import type { Role } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import {
   type AddressOwner,
@@ -9,7 +8,7 @@ import {
   type Reader,
   visibilitiesFor,
 } from './address-visibility.js';
-import type { User } from './user-store.js';
+import { toUser, type User } from './user-store.js';
 
 /** A user or bot, deactivated ones too, with everything that is shown of it. */
 export interface UserDetails extends User, AddressOwner {
@@ -83,12 +82,7 @@ function named(db: Db, name: UserName, { id, role }: NonNullable<Reader>) {
 
 function fromRow(row: DetailsRow): UserDetails {
   return {
-    id: row.id,
-    email: row.email,
-    fullName: row.full_name,
-    role: row.role as Role,
-    isBot: row.is_bot === 1,
-    botOwnerId: row.bot_owner_id ?? undefined,
+    ...toUser(row),
     isActive: row.is_active === 1,
     joinedAt: row.created_at,
     timezone: row.timezone,

@@ -24,12 +24,12 @@ type UserRow = Selectable<ServerTables['users']>;
 /** The active user with this address, whatever its letter case. */
 export async function findUser(db: Reader, email: string): Promise<User | undefined> {
   const row = await activeUsers(db).where('email_lower', '=', email.toLowerCase()).executeTakeFirst();
-  return row && fromRow(row);
+  return row && toUser(row);
 }
 
 /** All active users and bots, oldest first. */
 export async function listUsers(db: Reader): Promise<User[]> {
-  return (await activeUsers(db).orderBy('id').execute()).map(fromRow);
+  return (await activeUsers(db).orderBy('id').execute()).map(toUser);
 }
 
 /** The new user's id; `undefined` when an active user has the address. */
@@ -86,7 +86,8 @@ function activeUsers(db: Reader) {
   return db.selectFrom('users').selectAll().where('is_active', '=', 1);
 }
 
-function fromRow(row: UserRow): User {
+/** What a row of `users` says of whom it is. */
+export function toUser(row: UserRow): User {
   return {
     id: row.id,
     email: row.email,
