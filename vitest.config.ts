@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
+// Those of Markdown measure the processor time of their process, and so have one each.
+const serverTests = ['test/apps/server/*.test.ts', 'test/apps/server/!(markdown)/**/*.test.ts'];
+
 export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/observe-answers.ts'],
     globalSetup: ['test/support/provoked-codes.ts'],
     // Most of the time tests wait for processes and clocks, so that two at once do well on two cores.
@@ -15,5 +17,10 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // A machine that stalls for seconds in the middle of a test must not fail the gate; what fails twice does.
     retry: process.env.CI === undefined ? 0 : 1,
+    projects: [
+      // Loading the server takes longer than many of its test files: those of one worker share what is loaded.
+      { extends: true, test: { name: 'server', include: serverTests, isolate: false } },
+      { extends: true, test: { name: 'other', include: ['test/**/*.test.ts'], exclude: serverTests } },
+    ],
   },
 });

@@ -151,11 +151,33 @@ describe('the house rules', () => {
       'apps/relay/src/deliveries/apps/app-registry.ts',
       'apps/relay/src/keyring/audit-log.ts',
       'apps/relay/src/keyring/commands/bring-keys.ts',
+      'apps/server/src/uploads/file-store/disk-file-store.ts', // under paths that no database has
       'apps/vendors/src/credentials/credential-file.ts',
       'apps/vendors/src/credentials/vendor-credentials.ts',
       'packages/administration/src/database-commands.ts', // exports, and what is imported
       'packages/service/src/config/private-file.ts',
       'packages/storage/src/database-file.ts', // only where there is no file yet
+    ]);
+  });
+
+  it("lets the server's operations write through their actor alone, which is held in the transaction", () => {
+    const found = sourceFiles(join(root, 'apps/server/src')).filter((file) => {
+      const text = readFileSync(file, 'utf8');
+      const servesRequests = /\boperation\(\{|\bServerContext\b|\bRequester\b/.test(text);
+      return servesRequests && /\bdatabase\.write(?:Alone)?\(|\bholdUser\(/.test(text);
+    });
+    expect(found.map((file) => relative(root, file)).sort()).toEqual([
+      'apps/server/src/authentication/authenticate.ts', // where the actor is held
+      'apps/server/src/channel-administration/delete-old-messages.ts', // a scheduled job
+      'apps/server/src/create-server.ts', // hands it to the push operations
+      'apps/server/src/event-queues/get-events.ts', // notes what was read, if the queue is the requester's
+      'apps/server/src/event-queues/remove-idle-queues.ts', // a scheduled job
+      'apps/server/src/invitations/join-operations.ts', // whoever joins is nobody yet
+      'apps/server/src/realm/settle-full-members.ts', // a scheduled job
+      'apps/server/src/sign-in/fetch-api-key.ts', // whoever signs in has no key yet
+      'apps/server/src/sign-in/remove-old-failures.ts', // a scheduled job
+      'apps/server/src/uploads/remove-unclaimed-uploads.ts', // a scheduled job
+      'apps/server/src/uploads/withdraw-uploads.ts', // rows that nobody sees, whoever could be held or not
     ]);
   });
 

@@ -26,7 +26,16 @@ eachBackend((backend) => {
       for (const number of numbers) {
         await insertQueue(
           db,
-          { queueId: `${number} ${eventTypes ?? ''}`, userId: userId(number), eventTypes, capabilities: [] },
+          {
+            queueId: `${number} ${eventTypes ?? ''}`,
+            userId: userId(number),
+            eventTypes,
+            capabilities: [],
+            appliesMarkdown: false,
+            makesAvatars: true,
+            hasAllPublicChannels: false,
+            narrow: null,
+          },
           now,
         );
       }

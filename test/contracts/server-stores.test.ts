@@ -27,6 +27,7 @@ const start = 1_800_000_000_000;
 const minute = 60_000;
 const hour = 60 * minute;
 const clock = () => start;
+const administration = { clock, realm: { url: 'https://chat.example.com' } };
 
 function person(email: string, ownerEmail?: string) {
   return { email, fullName: 'Somebody', role: roles.member, isBot: ownerEmail !== undefined, ownerEmail };
@@ -40,12 +41,14 @@ eachBackend((backend) => {
 
   describe('the users of a server', () => {
     it('are found by their address in any letter case, of which there is one only', async () => {
-      const { user } = await addUser(database, clock, person('Ada@Example.com'));
+      const { user } = await addUser(database, administration, person('Ada@Example.com'));
       expect(await requireUser(database, 'ada@EXAMPLE.com')).toMatchObject({
         id: user.id,
         email: 'Ada@Example.com',
       });
-      await expect(addUser(database, clock, person('ADA@example.com'))).rejects.toThrow('There is a user');
+      await expect(addUser(database, administration, person('ADA@example.com'))).rejects.toThrow(
+        'There is a user',
+      );
       expect(await findUser(database.db, 'bob@example.com')).toBeUndefined();
     });
 
@@ -56,8 +59,8 @@ eachBackend((backend) => {
       // On SQLite commands wait for each other.
       const other = backend.name === 'postgres' ? await open() : one;
       const commands = [
-        addUser(one, clock, person('ada@example.com')),
-        addUser(other, clock, person('ADA@example.com')),
+        addUser(one, administration, person('ada@example.com')),
+        addUser(other, administration, person('ADA@example.com')),
       ];
       const ends = await Promise.allSettled(commands);
       const refusals = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
@@ -65,24 +68,28 @@ eachBackend((backend) => {
     });
 
     it('get another key and keep what else they are', async () => {
-      const { user } = await addUser(database, clock, person('ada@example.com'));
+      const { user } = await addUser(database, administration, person('ada@example.com'));
       const before = await findUser(database.db, user.email);
-      const { apiKeyHash: former } = await findCredential(database.db, user.email);
+      const { apiKeyHash: former } = await findCredential(database.db, { email: user.email, keyHash: '' });
       await rotateApiKey(database, clock, user.email);
       expect(await findUser(database.db, user.email)).toEqual(before);
-      const { apiKeyHash: after } = await findCredential(database.db, user.email);
+      const { apiKeyHash: after } = await findCredential(database.db, { email: user.email, keyHash: '' });
       expect(after).not.toBe(former);
     });
 
     it('go with their bots, and leave their address to others', async () => {
-      const { user: ada } = await addUser(database, clock, person('ada@example.com'));
-      const { user: bob } = await addUser(database, clock, person('bob@example.com'));
-      const { user: bot } = await addUser(database, clock, person('bot@example.com', ada.email));
-      const { user: formerBot } = await addUser(database, clock, person('former@example.com', ada.email));
+      const { user: ada } = await addUser(database, administration, person('ada@example.com'));
+      const { user: bob } = await addUser(database, administration, person('bob@example.com'));
+      const { user: bot } = await addUser(database, administration, person('bot@example.com', ada.email));
+      const { user: formerBot } = await addUser(
+        database,
+        administration,
+        person('former@example.com', ada.email),
+      );
       expect(await removeUser(database, clock, formerBot.email)).toEqual([formerBot.id]);
       expect([...(await removeUser(database, clock, ada.email))].sort()).toEqual([ada.id, bot.id].sort());
       expect((await allUsers(database)).map(({ id }) => id)).toEqual([bob.id]);
-      const { user: again } = await addUser(database, clock, person('ada@example.com'));
+      const { user: again } = await addUser(database, administration, person('ada@example.com'));
       expect(again.id).toBeGreaterThan(formerBot.id);
     });
   });

@@ -330,6 +330,30 @@ describe('a migration of large tables', () => {
   });
 });
 
+describe('a write alone', () => {
+  eachPostgres((backend) => {
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    it('may take longer than any other statement, and those after it have their limits again', async () => {
+      const database = await open(backend);
+      const allowed = sql<{ allowed: string }>`select current_setting('statement_timeout') as allowed`;
+      const { result } = await database.writeAlone(async ({ db }) => {
+        vi.useFakeTimers({ toFake: ['setTimeout'] });
+        const sleeping = sql`select pg_sleep(0.3)`.execute(db);
+        await vi.advanceTimersByTimeAsync(60 * 60_000);
+        vi.useRealTimers();
+        await sleeping;
+        return (await allowed.execute(db)).rows;
+      });
+      expect(result).toEqual([{ allowed: '0' }]);
+      const next = await database.write(async ({ db }) => (await allowed.execute(db)).rows);
+      expect(next).toEqual([{ allowed: '30s' }]);
+    });
+  });
+});
+
 describe('readiness', () => {
   eachBackend((backend) => {
     it('has nothing to say while the database answers', async () => {

@@ -20,7 +20,7 @@ const sodium: Table = [
 
 const client: Table = [
   ['server-clock', 'server-clock', 'clocks'],
-  ['time-to-follow', 'time-to-follow'],
+  ['time-to-follow', 'time-to-follow', 'clocks'],
   ['key-list/key-list-follower', 'key-list-attacks', 'key-list', 'signing-keys', 'clocks'],
   ['key-list/key-list-state', 'key-list-attacks', 'key-list', 'signing-keys'],
   ['notifications/open-notification', 'open-notification'],
@@ -37,6 +37,12 @@ const service: Table = [
   ['http/exchange', 'exchange', 'http-places'],
   ['http/request-parameters', 'http'],
   ['http/foreign-request', 'foreign-request'],
+  ['http/connections', 'http-connections'],
+  ['http/waiting-requests', 'http-connections'],
+  ['http/turns', 'http-connections'],
+  ['http/received-body', 'http', 'multipart-form'],
+  ['http/multipart-form', 'multipart-form', 'http'],
+  ['http/create-http-app', 'http', 'http-connections', 'http-places'],
 ];
 
 const storage: Table = [['database-file', 'sqlite-file']];
@@ -96,6 +102,7 @@ const keyring: Table = [
   ['commands/export-stock-keys', 'import-keys'],
   ['audit-log', 'audit-log', 'guards'],
   ['key-ring-file', 'ring-file'],
+  ['move-key-ring', 'move-ring'],
   ['key-ring-transitions', 'guards', 'rotation-properties', 'key-commands'],
   ['publish-key-list', 'replace-secrets', 'rotation-properties'],
 ];
@@ -122,7 +129,10 @@ const deliveries: Table = [
   ['attempts/device-rests', 'device-rests'],
   ['queue/receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
   ['breakers/death-share', 'death-share', 'deletion-breakers'],
-  ['breakers/deletion-breakers', 'deletion-breakers', 'breaker-store'],
+  ['breakers/deletion-breakers', 'deletion-breakers', 'deletion-thaws', 'breaker-store'],
+  ['breakers/frozen-watch', 'deletion-thaws', 'deletion-breakers'],
+  ['breakers/app-shares', 'deletion-breakers', 'deletion-thaws'],
+  ['breakers/breaker-store', 'breaker-store', 'deletion-thaws'],
   ['breakers/credential-breakers', 'credential-breakers'],
   ['breakers/credential-suspicions', 'credential-breakers'],
 ];

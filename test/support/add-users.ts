@@ -18,16 +18,21 @@ export async function addUsers(
       throw error;
     },
   });
+  const realm = { url: serverEnv.SERVER_REALM_URL ?? 'http://127.0.0.1' };
   try {
     const adding = names.map(async (name) => {
       const email = `${name}@system.example`;
-      const { user, apiKey } = await addUser(database, Date.now, {
-        email,
-        fullName: name,
-        role: roles.member,
-        isBot: false,
-        ownerEmail: undefined,
-      });
+      const { user, apiKey } = await addUser(
+        database,
+        { clock: Date.now, realm },
+        {
+          email,
+          fullName: name,
+          role: roles.member,
+          isBot: false,
+          ownerEmail: undefined,
+        },
+      );
       return { user_id: user.id, email, api_key: apiKey.reveal() };
     });
     return await Promise.all(adding);

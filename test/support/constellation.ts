@@ -68,15 +68,17 @@ export class Constellation {
     const relayPort = await freePort(2);
     const relayEnv = { ...relayEnvironment(dir, relayPort, vendors), ...extra.relay };
     const own = { ...serverEnvironment(dir, relayPort + 1), ...extra.server };
-    await runJsonCommand('waxwing-relay', ['keys', 'init'], { env: relayEnv });
-    const { realm_uuid } = await runJsonCommand<{ realm_uuid: string }>('waxwing-server', ['realm', 'show'], {
-      env: own,
-    });
-    const credentials = await runJsonCommand<{ server_id: string; server_key: string }>(
-      'waxwing-relay',
-      ['servers', 'add', '--realm', realm_uuid],
-      { env: relayEnv },
-    );
+    const relayCommand = <Answer>(args: readonly string[]) =>
+      runJsonCommand<Answer>('waxwing-relay', args, { env: relayEnv });
+    // Each command is a process: those that need nothing of each other run at the same time.
+    const [{ realm_uuid }] = await Promise.all([
+      runJsonCommand<{ realm_uuid: string }>('waxwing-server', ['realm', 'show'], { env: own }),
+      relayCommand(['keys', 'init']),
+    ]);
+    const [credentials, { keys }] = await Promise.all([
+      relayCommand<{ server_id: string; server_key: string }>(['servers', 'add', '--realm', realm_uuid]),
+      relayCommand<{ keys: { public_key: string; state: string }[] }>(['keys', 'list']),
+    ]);
     writeFileSync(join(dir, 'server.key'), credentials.server_key, { mode: 0o600 });
     const serverEnv = {
       ...own,
@@ -84,11 +86,6 @@ export class Constellation {
       SERVER_RELAY_SERVER_ID: credentials.server_id,
       SERVER_RELAY_SERVER_KEY_FILE: join(dir, 'server.key'),
     };
-    const { keys } = await runJsonCommand<{ keys: { public_key: string; state: string }[] }>(
-      'waxwing-relay',
-      ['keys', 'list'],
-      { env: relayEnv },
-    );
     const bouncerPublicKey = keys.find(({ state }) => state === 'primary')?.public_key ?? '';
     return new Constellation({ dir, vendors, relayEnv, serverEnv, realmUuid: realm_uuid, bouncerPublicKey });
   }
@@ -182,8 +179,13 @@ export class Constellation {
     }
   }
 
-  async close(): Promise<void> {
+  /** Kills whatever relays and servers there are; others can be started on the same data. */
+  async endProcesses(): Promise<void> {
     await Promise.all([...this.#processes].map((process) => process.end('SIGKILL')));
+  }
+
+  async close(): Promise<void> {
+    await this.endProcesses();
     await this.vendors.close();
     rmSync(this.dir, { recursive: true, force: true });
   }

@@ -7,27 +7,40 @@ import { afterAll, afterEach, expect } from 'vitest';
 // Every test file loads this: each answer that an app gives in the test's own process is held against what its
 // operation declares. It loads nothing of the product itself, which would cost each test file that needs none of it.
 
-const wrong: string[] = [];
-const provoked = new Set<string>();
-let looking: Promise<void> = Promise.resolve();
+// Files that share a worker share the watch: it is begun by the first of them.
 
-subscribe('waxwing:answered', (message) => {
-  looking = looking.then(() => look(message as Answered));
-});
+interface Watch {
+  readonly wrong: string[];
+  readonly provoked: Set<string>;
+  looking: Promise<void>;
+}
+
+const name = Symbol.for('waxwing.test.answers');
+const shared = globalThis as { [name]?: Watch };
+shared[name] ??= begin();
+const watch = shared[name];
+
+function begin(): Watch {
+  const begun: Watch = { wrong: [], provoked: new Set(), looking: Promise.resolve() };
+  subscribe('waxwing:answered', (message) => {
+    begun.looking = begun.looking.then(() => look(begun, message as Answered));
+  });
+  return begun;
+}
 
 afterEach(async () => {
-  await looking;
-  expect(wrong.splice(0), 'answers that their operations do not declare').toEqual([]);
+  await watch.looking;
+  expect(watch.wrong.splice(0), 'answers that their operations do not declare').toEqual([]);
 });
 
 afterAll(() => {
   const file = process.env.WAXWING_PROVOKED_CODES;
   if (file === undefined) return;
-  const lines = [`file ${expect.getState().testPath}`, ...provoked];
+  const lines = [`file ${expect.getState().testPath}`, ...watch.provoked];
   appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
 });
 
-async function look({ declared, code, fields }: Answered): Promise<void> {
+async function look({ provoked, wrong }: Watch, { declared, code, fields }: Answered): Promise<void> {
   const name = `${declared.method} ${declared.path}`;
   if (code !== undefined) {
     provoked.add(`${name} ${code}`);

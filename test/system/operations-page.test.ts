@@ -131,6 +131,7 @@ describe('the page on operations', () => {
       SERVER_DATABASE: server.databaseUrl,
       SERVER_LOG_LEVEL: server.logLevel,
       SERVER_REALM_NAME: server.realm.name,
+      SERVER_WEB_PUBLIC_CHANNELS: server.offersWebPublicChannels ? 'on' : 'off',
     });
   });
 

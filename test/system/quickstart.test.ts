@@ -129,6 +129,7 @@ describe('the quickstart', () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     await expect.poll(() => process.output).toContain('The journey of one notification');
     await expect.poll(() => process.output).toContain('Notifications are on for this phone.');
+    expect(process.output).toMatch(/read: \{"type":"message".*this is for your eyes alone/);
     expect(facts.server.users).toMatchObject([
       { email: 'owner@quickstart.example', role: 100, is_bot: false },
       { email: 'member@quickstart.example', role: 400, is_bot: false },
@@ -137,7 +138,8 @@ describe('the quickstart', () => {
     const users = await runJsonCommand<{ users: object[] }>('waxwing-server', ['users', 'list'], {
       env: facts.server.env,
     });
-    expect(users.users).toHaveLength(3);
+    // The fourth is the phone's, for as long as it runs.
+    expect(users.users).toHaveLength(4);
     const { keys } = await runJsonCommand<{ keys: { public_key: string }[] }>(
       'waxwing-relay',
       ['keys', 'list'],
@@ -148,6 +150,31 @@ describe('the quickstart', () => {
     expect(keys.map(({ public_key }) => public_key)).toEqual([facts.relay.bouncer_public_key]);
     const deliveries = await (await fetch(`${facts.vendors.url}/deliveries`)).json();
     expect(deliveries).toMatchObject({ deliveries: [{ vendor: 'fcm' }] });
+    expect(await process.end('SIGTERM')).toBe(0);
+  }, 60_000);
+
+  it('tells how to go on: its commands edit a message, show that event, and send the phone a notification', async () => {
+    const { process } = await start();
+    await expect.poll(() => process.output).toContain('which it shows below');
+    const printed = process.output.slice(process.output.indexOf('Go on by yourself'));
+    const page = await fetch(/open (\S+) in a browser/.exec(printed)?.[1] ?? '');
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Waxwing Quickstart')]);
+    const commands = printed.split('\n').filter((line) => /^ +curl /.test(line));
+    const answers: { result: string; events?: object[] }[] = [];
+    for (const command of commands) {
+      const { stdout } = await promisify(execFile)('bash', ['-c', command], {
+        cwd: join(import.meta.dirname, '../..'),
+      });
+      answers.push(JSON.parse(stdout));
+    }
+    expect(answers).toMatchObject([
+      { result: 'success' },
+      { result: 'success', events: [{ type: 'update_message', content: 'Hello again' }] },
+      { result: 'success' },
+    ]);
+    await expect
+      .poll(() => process.output)
+      .toMatch(/read: \{"type":"message".*"content":"@Visitor look here"/);
     expect(await process.end('SIGTERM')).toBe(0);
   }, 60_000);
 

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { withFileLock } from '@waxwing/storage';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { addUsers } from '../support/add-users.js';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
 import { publicKeyOf } from '../support/noble-oracle.js';
 import { RelayStandIn, registered } from '../support/relay-stand-in.js';
@@ -14,12 +15,18 @@ const deadlineMilliseconds = 10_000;
 let world: Constellation;
 let user: ConstellationUser;
 
-beforeEach(async () => {
+beforeAll(async () => {
   world = await Constellation.create();
-  user = await world.addUser('ada');
 }, 120_000);
 
-afterEach(() => world.close());
+let tests = 0;
+beforeEach(async () => {
+  tests += 1;
+  user = (await addUsers(world, [`ada-${tests}`]))[0] as ConstellationUser;
+});
+
+afterEach(() => world.endProcesses());
+afterAll(() => world.close());
 
 /** Sends SIGTERM; how it ended, and after how long. */
 async function terminate(process: SpawnedProcess) {
@@ -194,10 +201,12 @@ describe('a relay that starts', () => {
     const { RELAY_KEY_RING: ring = '' } = world.relayEnv;
     let relay: SpawnedProcess | undefined;
     let ending: ReturnType<typeof terminate> | undefined;
+    const starts = () => readFileSync(`${ring}.audit.jsonl`, 'utf8').split('"action":"start"').length;
+    const before = starts();
     await withFileLock(`${ring}.lock`, async () => {
       relay = world.spawnRelay();
       // It waits for the lock with its database open.
-      await expect.poll(() => readFileSync(`${ring}.audit.jsonl`, 'utf8')).toContain('"action":"start"');
+      await expect.poll(starts).toBe(before + 1);
       ending = terminate(relay);
       await expect.poll(() => relay?.output).toContain('"msg":"closing"');
     });

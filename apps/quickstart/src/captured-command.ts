@@ -1,5 +1,6 @@
 import type { Terminal } from '@waxwing/service/command-line';
 import type { Environment } from '@waxwing/service/config';
+import { Secret } from '@waxwing/service/config';
 import { systemClock } from '@waxwing/service/lifecycle';
 
 type RunCommandLine = (argv: readonly string[], terminal: Terminal) => Promise<number>;
@@ -21,6 +22,7 @@ export async function captureJson<T>(
     print: (text) => void printed.push(text),
     say: (text) => void said.push(text),
     ask: async () => undefined,
+    readSecret: async () => new Secret(''),
   });
   if (status !== 0) throw new Error(`${argv.join(' ')} failed: ${said.join('\n')}`);
   return JSON.parse(printed.join('\n')) as T;

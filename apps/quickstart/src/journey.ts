@@ -2,6 +2,7 @@ import type { Notification } from '@waxwing/protocol';
 import { filesHolding } from './files-holding.js';
 import type { JourneyPhone } from './journey-phone.js';
 import { type Narrator, shorten } from './narrator.js';
+import { firstDeliveryTo } from './vendor-deliveries.js';
 
 export interface JourneyPlaces {
   readonly vendorsUrl: string;
@@ -9,23 +10,25 @@ export interface JourneyPlaces {
   readonly relayFiles: readonly string[];
 }
 
-interface Delivery {
-  readonly vendor: string;
-  readonly body: { readonly message: { readonly data: Record<string, string> } };
+/** The message that the phone is told of. */
+export interface JourneyMessage {
+  readonly content: string;
+  /** Sends it; its id. */
+  send(): Promise<number>;
 }
 
 const deliveryTimeoutMilliseconds = 10_000;
-const pollMilliseconds = 50;
 
 /**
- * One registration and one notification, told step by step.
+ * One registration and one message that mentions the phone's user, told step by step; that message's id.
  * @throws when any step comes out otherwise than it is told.
  */
 export async function makeJourney(
   phone: JourneyPhone,
   { vendorsUrl, serverFiles, relayFiles }: JourneyPlaces,
+  message: JourneyMessage,
   narrator: Narrator,
-): Promise<void> {
+): Promise<number> {
   narrator.title('The journey of one notification');
   narrator.step('Google gives a phone its push token. Whoever has it can reach the phone.', {
     'the phone': shorten(phone.token),
@@ -49,14 +52,29 @@ export async function makeJourney(
     'the phone': status.sentence,
   });
 
-  await phone.registrar.sendTestNotification();
-  const delivery = await deliveryFor(phone.token, vendorsUrl);
+  return tellOfMessage(phone, { vendorsUrl, relayFiles }, message, narrator);
+}
+
+async function tellOfMessage(
+  phone: JourneyPhone,
+  { vendorsUrl, relayFiles }: Omit<JourneyPlaces, 'serverFiles'>,
+  message: JourneyMessage,
+  narrator: Narrator,
+): Promise<number> {
+  const messageId = await message.send();
+  const delivery = await firstDeliveryTo(phone.token, vendorsUrl, deliveryTimeoutMilliseconds);
   const { encrypted_data: encrypted = '', push_account_id: account = '' } = delivery.body.message.data;
   const opened = await phone.client.open(delivery.body.message.data);
   expectThat(opened.kind === 'notification', 'the phone could not open the notification');
   const notification = (opened as { notification: Notification }).notification;
+  expectThat(
+    notification.type === 'message' && notification.message_id === messageId,
+    'the phone was told of something else than the message',
+  );
   await expectAbsent(notification.realm_url, relayFiles, 'the relay’s database');
-  narrator.step('The server has news for the phone, and encrypts it with the phone’s key.', {
+  await expectAbsent(message.content, relayFiles, 'the relay’s database');
+  narrator.step('The owner mentions the phone’s user in a channel; the server encrypts that for the phone.', {
+    'the owner': `wrote ${JSON.stringify(message.content)}`,
     'the server': `wrote ${JSON.stringify(notification)} and encrypted it`,
     'the relay': `was handed ${shorten(encrypted)}, which it cannot open, and passed it on`,
     'Google’s stand-in': `was handed the same, for account ${account}, and delivered it`,
@@ -64,6 +82,7 @@ export async function makeJourney(
   narrator.step('The phone opens the notification with the key that never left it.', {
     'the phone': `read: ${JSON.stringify(notification)}`,
   });
+  return messageId;
 }
 
 /** The journey when the server has no relay. @throws when the server answers anything but that. */
@@ -78,18 +97,6 @@ export async function makeJourneyWithoutRelay(phone: JourneyPhone, narrator: Nar
     'the server': `answered ${status.errorCode}`,
     'the phone': status.sentence,
   });
-}
-
-async function deliveryFor(token: string, vendorsUrl: string): Promise<Delivery> {
-  const deadline = Date.now() + deliveryTimeoutMilliseconds;
-  while (Date.now() < deadline) {
-    const response = await fetch(`${vendorsUrl}/deliveries?token=${encodeURIComponent(token)}`);
-    const { deliveries } = (await response.json()) as { deliveries: Delivery[] };
-    const [first] = deliveries;
-    if (first !== undefined) return first;
-    await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
-  }
-  throw new Error('the notification did not reach Google’s stand-in');
 }
 
 async function expectAbsent(secret: string, files: readonly string[], where: string): Promise<void> {

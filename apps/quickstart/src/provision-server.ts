@@ -55,7 +55,7 @@ export async function provisionUsers(
 
 const visitorEmail = 'visitor@quickstart.example';
 
-/** A user for one journey alone, so that it uses up nobody's allowance of test notifications. */
+/** The phone's user, while the quickstart runs: phones of earlier starts are told of nothing. */
 export async function addVisitor(environment: Environment): Promise<QuickstartUser> {
   await removeVisitor(environment);
   return addUser(environment, visitorEmail, ['--name', 'Visitor', '--role', 'member']);

@@ -10,6 +10,8 @@ export interface QuickstartPaths {
   /** Held by the quickstart that uses the directory. */
   readonly lock: string;
   readonly secrets: string;
+  /** Has curl ask as the owner. */
+  readonly ownerCurl: string;
   readonly relayLog: string;
   readonly serverLog: string;
   readonly relayDatabase: string;
@@ -27,6 +29,7 @@ export function quickstartPaths(dataDir: string): QuickstartPaths {
     quickstartJson: at('quickstart.json'),
     lock: at('quickstart.lock'),
     secrets: at('quickstart-secrets.json'),
+    ownerCurl: at('owner.curl'),
     relayLog: at('relay.log'),
     serverLog: at('server.log'),
     relayDatabase: at('relay.sqlite'),

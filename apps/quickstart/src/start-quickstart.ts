@@ -2,14 +2,16 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import { readServerEnvironment, startServer } from '@waxwing/server';
-import type { Environment } from '@waxwing/service/config';
+import { type Environment, writePrivateFile } from '@waxwing/service/config';
 import { type Closers, openInOrder, type RunningService } from '@waxwing/service/lifecycle';
 import { createLogger, type Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { holdDataDirectory } from './hold-data-directory.js';
+import { introduce } from './introduce.js';
 import { type JourneyPlaces, makeJourney, makeJourneyWithoutRelay } from './journey.js';
-import { createJourneyPhone } from './journey-phone.js';
+import { createJourneyPhone, type JourneyPhone } from './journey-phone.js';
 import { Narrator } from './narrator.js';
+import { provisionChannel, provisionGoingOn, sendToChannel } from './provision-chat.js';
 import { primaryBouncerKey, provisionRelay, provisionServerAtRelay } from './provision-relay.js';
 import {
   addVisitor,
@@ -28,6 +30,7 @@ import {
 import { writeQuickstartFile } from './quickstart-file.js';
 import type { QuickstartOptions } from './quickstart-options.js';
 import { refuseTakenPorts } from './refuse-taken-ports.js';
+import { watchPhone } from './watch-phone.js';
 
 /** Everything that runs, and what its users need to know. */
 interface Constellation {
@@ -47,6 +50,14 @@ interface Constellation {
   };
 }
 
+/** What the journey leaves for a person to go on with. */
+interface Shown {
+  readonly phone: JourneyPhone;
+  readonly mention: string;
+  /** The owner's, in the channel. */
+  readonly messageId: number;
+}
+
 /**
  * Starts vendors, relay and server, makes the journey, and then writes `quickstart.json`.
  * @throws ConfigurationError for what the user can mend, such as a port in use; nothing is left running then, and a
@@ -62,9 +73,10 @@ export async function startQuickstart(options: QuickstartOptions): Promise<Runni
     const narrator = new Narrator();
     narrator.title('Starting a relay, a server, and stand-ins for Google and Apple on this machine');
     const constellation = await startConstellation(options, paths, closers);
-    await show(options, paths, constellation, narrator);
+    closers.push(() => removeVisitor(constellation.server.environment));
+    const shown = await show(options, paths, constellation, narrator);
     await writeQuickstartFile(paths.quickstartJson, constellation);
-    if (!options.once) introduce(paths, constellation, narrator);
+    if (!options.once) await goOn(options, paths, constellation, { shown, narrator, closers });
     return {};
   });
 }
@@ -113,8 +125,10 @@ async function show(
   paths: QuickstartPaths,
   { vendors, relay, server }: Constellation,
   narrator: Narrator,
-): Promise<void> {
+): Promise<Shown> {
   const visitor = await addVisitor(server.environment);
+  const userIds = [...server.users, visitor].map(({ user_id }) => user_id);
+  await provisionChannel(server.url, ownerOf(server), userIds);
   const phone = await createJourneyPhone({
     realmUrl: server.url,
     userId: visitor.user_id,
@@ -127,21 +141,33 @@ async function show(
     serverFiles: [paths.serverDatabase, `${paths.serverDatabase}-wal`, paths.serverLog],
     relayFiles: [paths.relayDatabase, `${paths.relayDatabase}-wal`, paths.relayLog],
   };
-  await (withRelay ? makeJourney(phone, places, narrator) : makeJourneyWithoutRelay(phone, narrator));
-  await removeVisitor(server.environment);
+  // Visitors of earlier starts have the same name.
+  const mention = `@**Visitor|${visitor.user_id}**`;
+  const content = `Hello ${mention}, this is for your eyes alone.`;
+  const send = () => sendToChannel(server.url, ownerOf(server), content);
+  if (withRelay)
+    return { phone, mention, messageId: await makeJourney(phone, places, { content, send }, narrator) };
+  await makeJourneyWithoutRelay(phone, narrator);
+  return { phone, mention, messageId: await send() };
 }
 
-function introduce(
+async function goOn(
+  { withRelay }: QuickstartOptions,
   paths: QuickstartPaths,
   { vendors, relay, server }: Constellation,
-  narrator: Narrator,
-): void {
-  narrator.title('Everything keeps running. Press Ctrl+C to stop.');
-  narrator.detail('server', server.url);
-  narrator.detail('relay', relay.url);
-  narrator.detail('vendors', `${vendors.urls.http}/deliveries shows what Google and Apple were handed`);
-  narrator.detail('users', `with their API keys in ${paths.quickstartJson}`);
-  narrator.detail('logs', `${paths.relayLog} and ${paths.serverLog}`);
+  { shown, narrator, closers }: { shown: Shown; narrator: Narrator; closers: Closers },
+): Promise<void> {
+  const owner = ownerOf(server);
+  await writePrivateFile(paths.ownerCurl, `user = "${owner.email}:${owner.api_key}"\nsilent\nshow-error\n`);
+  const chat = await provisionGoingOn(server.url, owner);
+  const urls = { server: server.url, relay: relay.url, vendors: vendors.urls.http };
+  introduce({ ...shown, paths, urls, chat, withPhone: withRelay }, narrator);
+  if (withRelay) closers.push(await watchPhone(shown.phone, vendors.urls.http, narrator));
+}
+
+function ownerOf({ users: [owner] }: Constellation['server']): QuickstartUser {
+  if (owner === undefined) throw new Error('the organisation has no owner');
+  return owner;
 }
 
 function logTo(path: string, name: string, closers: Closers): Log {

@@ -8,6 +8,7 @@ import {
   readListenConfiguration,
 } from '@waxwing/service/http';
 import { type LogLevel, logLevels } from '@waxwing/service/logging';
+import { readUploads, type UploadsConfiguration } from './uploads/uploads-configuration.js';
 
 /** Where the relay is, before the key file was read; or that there is none. */
 export type RelaySettings =
@@ -29,11 +30,18 @@ export interface ServerConfiguration extends ListenConfiguration {
   readonly relay: RelaySettings;
   /** Registrations that each user may have forwarded in an hour. */
   readonly registrationsPerHour: number;
+  readonly uploads: UploadsConfiguration;
+  /** Of a link for which nothing is said. */
+  readonly invitationValidityMinutes: number;
+  /** Whether there may be channels that anybody reads, without an account. */
+  readonly offersWebPublicChannels: boolean;
 }
 
 // Twice as many as a user has event queues, each of which has one poll waiting.
 const maximumRequestsPerUser = 100;
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
+// A hundred years at most.
+const validityRange = { minimum: 1, maximum: 52_704_000 };
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Reads the `SERVER_*` variables. @throws ConfigurationError naming everything that is wrong with them. */
@@ -52,8 +60,24 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   }
   const relay = readRelay(reader);
   const registrationsPerHour = reader.integer('REGISTRATIONS_PER_HOUR', 60, registrationsPerHourRange);
+  const uploads = readUploads(reader, databaseUrl.reveal());
+  const invitationValidityMinutes = reader.integer('INVITATION_LINK_VALIDITY_MINUTES', 14_400, validityRange);
+  const offersWebPublicChannels = reader.oneOf('WEB_PUBLIC_CHANNELS', ['off', 'on'], 'off') === 'on';
   reader.finish();
-  return { ...listening, databaseUrl, logLevel, http, realm, relay, registrationsPerHour };
+  return {
+    ...listening,
+    ...{
+      databaseUrl,
+      logLevel,
+      http,
+      realm,
+      relay,
+      registrationsPerHour,
+      offersWebPublicChannels,
+      uploads,
+      invitationValidityMinutes,
+    },
+  };
 }
 
 function readRelay(reader: EnvironmentReader): RelaySettings {

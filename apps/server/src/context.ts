@@ -1,9 +1,12 @@
 import type { PushRealm, ServerPush } from '@waxwing/server-push';
-import type { Clock } from '@waxwing/service/lifecycle';
+import type { Clock, FairLine } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { ServerPublish } from './event-queues/publish-events.js';
 import type { QueueListeners } from './event-queues/queue-listeners.js';
+import type { AddressFailures } from './sign-in/address-failures.js';
+import type { HashLine } from './sign-in/hash-line.js';
 import type { ServerDatabase } from './tables.js';
+import type { Uploads } from './uploads/uploads.js';
 
 /** What the server's operations work with; made once, when the server starts. */
 export interface ServerContext {
@@ -14,6 +17,19 @@ export interface ServerContext {
   readonly queueListeners: QueueListeners;
   readonly publish: ServerPublish;
   readonly serverPush: ServerPush;
+  readonly uploads: Uploads;
+  /** Of a link for which nothing is said. */
+  readonly invitationValidityMinutes: number;
+  /** Whether the server lets channels be web-public; the organisation has to agree. */
+  readonly offersWebPublicChannels: boolean;
+  readonly addressFailures: AddressFailures;
+  readonly hashLine: HashLine;
+  /** Where those wait who register an event queue: each keeps a connection while it reads. */
+  readonly registerLine: FairLine;
+  /** Whether notifications reach phones: a relay is configured. */
+  readonly isPushConfigured: boolean;
+  /** When this process began; Unix milliseconds. */
+  readonly startedAt: number;
   /** How long `GET /events` waits before it answers with a heartbeat. */
   readonly longPollTimeoutSeconds: number;
 }

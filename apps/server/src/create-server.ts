@@ -10,11 +10,17 @@ import type { RelaySettings, ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { QueueListeners } from './event-queues/queue-listeners.js';
+import { isStillTold } from './messages/push/is-still-told.js';
+import { handleMessageJobs } from './messages/push/message-jobs.js';
 import { openServerDatabase } from './open-database.js';
 import { bindServerOperations } from './operations.js';
 import { readRealm } from './realm/realm-store.js';
+import { newRegisterLine } from './register/register-line.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
+import { AddressFailures } from './sign-in/address-failures.js';
+import { HashLine } from './sign-in/hash-line.js';
 import type { ServerDatabase } from './tables.js';
+import { openUploads } from './uploads/uploads.js';
 
 /** What production takes from this machine, and tests from their own hands. */
 export interface ServerOverrides {
@@ -74,32 +80,38 @@ async function assemble(
   const queueListeners = await QueueListeners.open(database.signals);
   closers.push(async () => queueListeners.close());
   const realm = await readRealm(database, configuration.realm, clock());
+  const uploads = await openUploads(database, configuration.uploads);
   const publish = createPublisher(queueListeners, clock);
-  const foundation = { clock, random, log, metrics, database, queueListeners, realm, publish };
+  const foundation = { clock, random, log, metrics, database, queueListeners, realm, publish, uploads };
   const serverPush = await mountServerPush(foundation, { configuration, relay, timings });
   closers.push(() => serverPush.close());
   const { longPollTimeoutSeconds = defaultLongPollTimeoutSeconds } = timings;
-  const context: ServerContext = { ...foundation, serverPush, longPollTimeoutSeconds };
+  const { offersWebPublicChannels, invitationValidityMinutes } = configuration;
+  const context: ServerContext = {
+    ...foundation,
+    ...{ serverPush, longPollTimeoutSeconds, offersWebPublicChannels, invitationValidityMinutes },
+    ...{ addressFailures: new AddressFailures(), hashLine: new HashLine(), registerLine: newRegisterLine() },
+    ...{ isPushConfigured: configuration.relay.kind === 'configured', startedAt: clock() },
+  };
   const readiness = new Readiness({ database: () => database.check() }, log);
-  const app = await createHttpApp({
-    log,
-    metrics,
-    operations: bindServerOperations(context),
-    readiness,
-    limits: configuration.http,
-  });
+  const operations = bindServerOperations(context);
+  const app = await createHttpApp({ log, metrics, operations, readiness, limits: configuration.http });
   // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
-  scheduleServerJobs({ database, clock, metrics, publish });
+  handleMessageJobs(context);
+  scheduleServerJobs({ database, clock, metrics, publish, uploads });
   metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
 }
 
 interface Foundation
-  extends Pick<ServerContext, 'clock' | 'log' | 'database' | 'queueListeners' | 'realm' | 'publish'> {
+  extends Pick<
+    ServerContext,
+    'clock' | 'log' | 'database' | 'queueListeners' | 'realm' | 'publish' | 'uploads'
+  > {
   readonly random: () => number;
   readonly metrics: Metrics;
 }
@@ -127,6 +139,7 @@ async function mountServerPush(
         hold: async (transaction) => void (await holdUser(transaction, user)),
       };
     },
+    isWanted: (userId, messageId) => isStillTold(database.db, userId, messageId),
     relay,
     registrationsPerHour,
     sodium,

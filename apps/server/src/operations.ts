@@ -5,7 +5,24 @@ import {
   bindOperations,
   openApiOperation,
 } from '@waxwing/service/http';
+import { archiveChannel } from './channel-administration/archive-channel.js';
+import { addDefaultChannel, removeDefaultChannel } from './channel-administration/change-default-channels.js';
+import {
+  createChannelFolder,
+  listChannelFolders,
+  reorderChannelFolders,
+  updateChannelFolder,
+} from './channel-administration/folders/folder-operations.js';
+import { updateChannel } from './channel-administration/update-channel.js';
+import { getChannel } from './channels/get-channel.js';
+import { getChannelId } from './channels/get-channel-id.js';
+import { getChannelMembers } from './channels/get-channel-members.js';
+import { listChannels } from './channels/list-channels.js';
 import type { ServerContext } from './context.js';
+import { getSignedUpload } from './downloads/get-signed-upload.js';
+import { getUpload } from './downloads/get-upload.js';
+import { getUploadAddress } from './downloads/get-upload-address.js';
+import { getEmojiData } from './emoji/get-emoji-data.js';
 import { deleteEventQueue } from './event-queues/delete-event-queue.js';
 import { getEvents } from './event-queues/get-events.js';
 import { createUserGroup } from './groups/create-user-group.js';
@@ -17,9 +34,25 @@ import { listUserGroups } from './groups/list-user-groups.js';
 import { updateGroupMembers } from './groups/update-group-members.js';
 import { updateSubgroups } from './groups/update-subgroups.js';
 import { updateUserGroup } from './groups/update-user-group.js';
+import { createInvitation } from './invitations/create-invitation.js';
+import { getInvitations } from './invitations/get-invitations.js';
+import { getJoinPage, joinByInvitation } from './invitations/join-operations.js';
+import { revokeInvitation } from './invitations/revoke-invitation.js';
+import { updateMessage } from './messages/edit/update-message.js';
+import { updateFlags } from './messages/flags/update-flags.js';
+import { updateFlagsOfNarrow } from './messages/flags/update-flags-of-narrow.js';
+import { getMessage } from './messages/get-message.js';
+import { getMessages } from './messages/get-messages.js';
+import { getMessageHistory } from './messages/history/get-message-history.js';
+import { deleteMessage } from './messages/removal/delete-message.js';
+import { renderMessage } from './messages/render-message.js';
+import { sendMessage } from './messages/send/send-message.js';
+import { getTopics } from './messages/topics/get-topics.js';
 import { createPlayground } from './playgrounds/create-playground.js';
 import { deletePlayground } from './playgrounds/delete-playground.js';
 import { listPlaygrounds } from './playgrounds/list-playgrounds.js';
+import { sendTyping } from './presence/send-typing.js';
+import { updatePresence } from './presence/update-presence.js';
 import { createProfileField } from './profile-fields/create-profile-field.js';
 import { deleteProfileField } from './profile-fields/delete-profile-field.js';
 import { listProfileFields } from './profile-fields/list-profile-fields.js';
@@ -27,6 +60,18 @@ import { reorderProfileFields } from './profile-fields/reorder-profile-fields.js
 import { updateProfileField } from './profile-fields/update-profile-field.js';
 import { updateRealm } from './realm/update-realm.js';
 import { registerEventQueue } from './register/register-event-queue.js';
+import { getServerSettings } from './server-settings/get-server-settings.js';
+import { fetchApiKey } from './sign-in/fetch-api-key.js';
+import { getSubscriptionStatus } from './subscriptions/get-subscription-status.js';
+import { listSubscriptions } from './subscriptions/list-subscriptions.js';
+import { subscribe } from './subscriptions/subscribe.js';
+import { unsubscribe } from './subscriptions/unsubscribe.js';
+import { updateSubscriptions } from './subscriptions/update-subscriptions.js';
+import { updateUserTopic } from './subscriptions/update-user-topic.js';
+import { deleteAttachment } from './uploads/delete-attachment.js';
+import { listAttachments } from './uploads/list-attachments.js';
+import { uploadFile } from './uploads/upload-file.js';
+import { updateSettings } from './user-settings/update-settings.js';
 import { getOwnUser } from './users/get-own-user.js';
 import { getUser } from './users/get-user.js';
 import { getUsers } from './users/get-users.js';
@@ -36,6 +81,9 @@ import { updateUser } from './users/update-user.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
 const ownOperations: readonly AnyOperation<ServerContext>[] = [
+  getServerSettings,
+  getEmojiData,
+  fetchApiKey,
   registerEventQueue,
   getEvents,
   deleteEventQueue,
@@ -48,7 +96,17 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   updateGroupMembers,
   getSubgroups,
   updateSubgroups,
+  updateMessage,
+  getMessageHistory,
+  deleteMessage,
   updateRealm,
+  sendMessage,
+  getMessages,
+  getMessage,
+  updateFlags,
+  updateFlagsOfNarrow,
+  renderMessage,
+  getTopics,
   listPlaygrounds,
   createPlayground,
   deletePlayground,
@@ -63,6 +121,38 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getOwnUser,
   getUser,
   updateUser,
+  uploadFile,
+  getUpload,
+  getUploadAddress,
+  getSignedUpload,
+  listAttachments,
+  deleteAttachment,
+  createInvitation,
+  getInvitations,
+  revokeInvitation,
+  getJoinPage,
+  joinByInvitation,
+  listSubscriptions,
+  subscribe,
+  unsubscribe,
+  updateSubscriptions,
+  getSubscriptionStatus,
+  updateUserTopic,
+  addDefaultChannel,
+  removeDefaultChannel,
+  listChannelFolders,
+  createChannelFolder,
+  updateChannelFolder,
+  reorderChannelFolders,
+  listChannels,
+  getChannel,
+  updateChannel,
+  archiveChannel,
+  getChannelId,
+  getChannelMembers,
+  updateSettings,
+  updatePresence,
+  sendTyping,
 ];
 
 /** Every operation of the server. */

@@ -1,15 +1,22 @@
 import type { Metrics } from '@waxwing/service/metrics';
+import { deleteOldMessages } from './channel-administration/delete-old-messages.js';
 import type { ServerContext } from './context.js';
 import { removeIdleQueues, removeUnheldTexts } from './event-queues/remove-idle-queues.js';
 import { settleFullMembers } from './realm/settle-full-members.js';
+import { removeOldFailures } from './sign-in/remove-old-failures.js';
+import { removeUnclaimedUploads } from './uploads/remove-unclaimed-uploads.js';
 
-export interface ServerJobsOptions extends Pick<ServerContext, 'database' | 'clock' | 'publish'> {
+export interface ServerJobsOptions extends Pick<ServerContext, 'database' | 'clock' | 'publish' | 'uploads'> {
   readonly metrics: Metrics;
 }
 
 const removeIdleQueuesEveryMilliseconds = 5 * 60_000;
+const removeOldFailuresEveryMilliseconds = 5 * 60_000;
 // The waiting period is a number of days.
 const settleFullMembersEveryMilliseconds = 60 * 60_000;
+// Messages are kept for a number of days.
+const deleteOldMessagesEveryMilliseconds = 60 * 60_000;
+const removeUploadsEveryMilliseconds = 60 * 60_000;
 
 /** Everything that the server does by the clock, in its database's jobs. Call it before they are started. */
 export function scheduleServerJobs(options: ServerJobsOptions): void {
@@ -18,7 +25,20 @@ export function scheduleServerJobs(options: ServerJobsOptions): void {
     metrics.rowsRemoved.inc({ kind: 'event-queue' }, await removeIdleQueues(options, signal));
     metrics.rowsRemoved.inc({ kind: 'event' }, await removeUnheldTexts(options, signal));
   });
+  database.jobs.schedule(
+    'sign-in/remove-old-failures',
+    removeOldFailuresEveryMilliseconds,
+    async (signal) => {
+      metrics.rowsRemoved.inc({ kind: 'sign-in-failure' }, await removeOldFailures(options, signal));
+    },
+  );
   database.jobs.schedule('realm/settle-full-members', settleFullMembersEveryMilliseconds, () =>
     settleFullMembers(options),
   );
+  database.jobs.schedule('messages/delete-old', deleteOldMessagesEveryMilliseconds, async (signal) => {
+    metrics.rowsRemoved.inc({ kind: 'message' }, await deleteOldMessages(options, signal));
+  });
+  database.jobs.schedule('uploads/remove-unclaimed', removeUploadsEveryMilliseconds, async (signal) => {
+    metrics.rowsRemoved.inc({ kind: 'upload' }, await removeUnclaimedUploads(options, signal));
+  });
 }

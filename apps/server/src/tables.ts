@@ -2,28 +2,43 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
+import { type AuthenticationTables, createAuthentication } from './authentication/authentication-tables.js';
+import { type ChannelTables, createChannels } from './channels/channel-tables.js';
 import {
   addClientCapabilities,
+  addMessageOptions,
   createEventQueues,
   type EventQueueTables,
+  putEventsInOrder,
   shareEventTexts,
 } from './event-queues/event-queue-tables.js';
 import { addRoleGroups, rowsOfRoleGroups } from './groups/add-role-groups.js';
 import { createGroups, type GroupTables } from './groups/group-tables.js';
+import { createInvitations, type InvitationTables } from './invitations/invitation-tables.js';
+import { createMessages, type MessageTables } from './messages/message-tables.js';
+import { createSearch } from './messages/search/search-tables.js';
 import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
 import { createPlaygrounds, type PlaygroundTables } from './playgrounds/playground-tables.js';
 import { createProfileFields, type ProfileFieldTables } from './profile-fields/profile-field-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
-import { addUserDetails, createUsers, type UserTables } from './users/user-tables.js';
+import { createUploads, type UploadTables } from './uploads/upload-tables.js';
+import { createUserSettings, type UserSettingTables } from './user-settings/user-setting-tables.js';
+import { addSystemBots, addUserDetails, createUsers, type UserTables } from './users/user-tables.js';
 
 /** The tables of all folders, and those of the server's half of push. Instants in Unix milliseconds. */
 export interface ServerTables
   extends RealmTables,
     UserTables,
+    AuthenticationTables,
+    UserSettingTables,
     GroupTables,
     PermissionTables,
     PlaygroundTables,
     ProfileFieldTables,
+    ChannelTables,
+    MessageTables,
+    UploadTables,
+    InvitationTables,
     EventQueueTables,
     ServerPushTables {}
 
@@ -56,6 +71,24 @@ const ownMigrations: MigrationSet = {
     '0004-playgrounds': { up: createPlaygrounds },
     '0005-user-details': { up: addUserDetails },
     '0006-profile-fields': { up: createProfileFields },
+    '0007-channels-and-messages': {
+      async up(db) {
+        await addSystemBots(db);
+        await createChannels(db);
+        await createMessages(db);
+        await createUploads(db);
+        await addMessageOptions(db);
+        await putEventsInOrder(db);
+      },
+    },
+    '0008-search': { up: createSearch },
+    '0009-sign-in-and-user-settings': {
+      async up(db) {
+        await createAuthentication(db);
+        await createUserSettings(db);
+      },
+    },
+    '0010-invitations': { up: createInvitations },
   },
 };
 

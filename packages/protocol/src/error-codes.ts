@@ -18,6 +18,12 @@ export const errorCodes = Object.freeze({
   REQUEST_VARIABLE_INVALID: { httpStatus: 400, message: 'Invalid argument', remedy: 'fix-request' },
   UNAUTHORIZED: { httpStatus: 401, message: 'Missing or invalid credentials', remedy: 'fix-request' },
   INVALID_API_KEY: { httpStatus: 401, message: 'Invalid API key', remedy: 'ask-admin' },
+  AUTHENTICATION_FAILED: {
+    httpStatus: 401,
+    message: 'Your username or password is incorrect',
+    remedy: 'fix-request',
+  },
+  USER_DEACTIVATED: { httpStatus: 401, message: 'Account is deactivated', remedy: 'ask-admin' },
   NOT_FOUND: { httpStatus: 404, message: 'No such operation', remedy: 'fix-request' },
   METHOD_NOT_ALLOWED: { httpStatus: 405, message: 'Method not allowed', remedy: 'fix-request' },
   PAYLOAD_TOO_LARGE: { httpStatus: 413, message: 'Request body too large', remedy: 'fix-request' },
@@ -68,6 +74,7 @@ export const errorCodes = Object.freeze({
   },
 
   BAD_EVENT_QUEUE_ID: { httpStatus: 400, message: 'Bad event queue ID', remedy: 'retry-fresh' },
+  CHANNEL_ALREADY_EXISTS: { httpStatus: 409, message: 'Channel already exists', remedy: 'fix-request' },
   UNAUTHORIZED_PRINCIPAL: { httpStatus: 400, message: 'Insufficient permission', remedy: 'ask-admin' },
   EXPECTATION_MISMATCH: {
     httpStatus: 400,
@@ -80,6 +87,28 @@ export const errorCodes = Object.freeze({
     message: 'Cannot deactivate user group in use',
     remedy: 'fix-request',
   },
+  REALM_UPLOAD_QUOTA: {
+    httpStatus: 400,
+    message: "Upload would exceed your organization's upload quota.",
+    remedy: 'ask-admin',
+  },
+  STREAM_WILDCARD_MENTION_NOT_ALLOWED: {
+    httpStatus: 400,
+    message: 'You do not have permission to use channel wildcard mentions in this channel.',
+    remedy: 'ask-admin',
+  },
+  TOPIC_WILDCARD_MENTION_NOT_ALLOWED: {
+    httpStatus: 400,
+    message: 'You do not have permission to use topic wildcard mentions in this topic.',
+    remedy: 'ask-admin',
+  },
+  MOVE_MESSAGES_TIME_LIMIT_EXCEEDED: {
+    httpStatus: 400,
+    message: 'Some messages of this topic are too old for you to move them',
+    remedy: 'fix-request',
+  },
+  STREAM_DOES_NOT_EXIST: { httpStatus: 400, message: 'Channel does not exist', remedy: 'fix-request' },
+  BAD_NARROW: { httpStatus: 400, message: 'Invalid narrow', remedy: 'fix-request' },
 } as const satisfies Record<string, ErrorCodeRow>);
 
 /** A code of the table. */

@@ -53,5 +53,12 @@ export function parseJsonOrUndefined(
 
 /** Compact JSON text; a `bigint` is written as its digits. */
 export function stringifyJson(value: JsonValue): string {
-  return stringify(value) ?? 'null';
+  // The platform's writer is four times as fast, and knows no bigint.
+  return (hasBigint(value) ? stringify(value) : JSON.stringify(value)) ?? 'null';
+}
+
+function hasBigint(value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint';
+  for (const part of Array.isArray(value) ? value : Object.values(value)) if (hasBigint(part)) return true;
+  return false;
 }

@@ -46,9 +46,8 @@ export type KeyListVerdict =
   | { readonly kind: 'refused'; readonly reason: KeyListRefusal };
 
 /**
- * How far a sequence may lie ahead of `issued_at` where it is ahead of the client's clock by more than `clockLagSeconds`,
- * and by default `issued_at` ahead of that clock. A thief of the signing
- * key could otherwise publish one list after which no true one would ever be new enough.
+ * How far by default `issued_at` may lie ahead of the client's clock, and a sequence ahead of the later of both. A thief
+ * of the signing key could otherwise publish one list after which no true one would ever be new enough.
  */
 export const keyListSkewSeconds = 86_400;
 
@@ -76,8 +75,9 @@ function refusalByTime(list: KeyListDocument, trust: KeyListTrust): KeyListRefus
   const { clockLagSeconds = keyListSkewSeconds } = trust;
   if (list.issued_at > trust.nowSeconds + clockLagSeconds) return 'issued-in-the-future';
   if (list.sequence < trust.lastSequence) return 'sequence-went-back';
-  // A relay whose clock was ahead, by no more than clients tolerate, goes on from the sequence that they have followed.
-  const latestSeconds = Math.max(list.issued_at + keyListSkewSeconds, trust.nowSeconds + clockLagSeconds);
+  // A relay whose clock was ahead, by no more than clients tolerate, goes on from the sequence that they have followed. Its
+  // date counts as well as the client's own clock, or a client that is behind would follow days later than all others.
+  const latestSeconds = Math.max(list.issued_at, trust.nowSeconds) + clockLagSeconds;
   if (list.sequence > latestSeconds * 1000) return 'sequence-too-far-ahead';
   return undefined;
 }

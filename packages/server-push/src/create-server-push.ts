@@ -1,5 +1,6 @@
 import type { PushDeviceStateOnWire, UserId } from '@waxwing/protocol';
 import { type BoundOperation, bindOperations } from '@waxwing/service/http';
+import type { Kysely } from 'kysely';
 import { Agent } from 'undici';
 import { KeyListCache } from './key-list/key-list-cache.js';
 import {
@@ -28,8 +29,11 @@ import type { PushTransaction, ServerPushTables } from './tables.js';
 /** The server's half of encrypted push, to be mounted in a chat server. */
 export interface ServerPush {
   readonly operations: readonly BoundOperation[];
-  /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
-  pushDevicesOf(userId: UserId): Promise<Record<string, PushDeviceStateOnWire>>;
+  /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`, as `db` has them where it is given. */
+  pushDevicesOf(
+    userId: UserId,
+    db?: Kysely<ServerPushTables>,
+  ): Promise<Record<string, PushDeviceStateOnWire>>;
   /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
   notify(transaction: PushTransaction, notification: QueuedNotification): Promise<void>;
   /** Ends the connections to the relay, and what still waits for an answer; call it once no job runs any more. */
@@ -54,7 +58,7 @@ export function createServerPush<Tables extends ServerPushTables>(
   handleForwarding({ database, link, publish, clock, random });
   database.jobs.handle(
     deliverNotificationJob,
-    deliverNotificationHandler({ database, sender, clock, random }),
+    deliverNotificationHandler({ database, sender, clock, random, isWanted: options.isWanted }),
   );
   database.jobs.handle(removeRelayDevicesJob, removeRelayDevicesHandler({ database, link, clock, random }));
   scheduleFailureOfLongPending(options);
@@ -68,7 +72,7 @@ export function createServerPush<Tables extends ServerPushTables>(
   };
   return {
     operations: bindOperations(context, serverPushOperations),
-    pushDevicesOf: (userId) => pushDevicesOf(database.db, userId),
+    pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
     close: async () => {
       if (options.dispatcher === undefined) await dispatcher.destroy();

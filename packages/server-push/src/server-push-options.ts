@@ -59,6 +59,8 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Who asks, asked before the body is read; it names the actor with `setActor`. @throws ProtocolError when nobody does whom the server knows. */
   readonly authenticate: (head: RequestHead) => Promise<PushActor<Tables>>;
   readonly publish: PublishEvents<Tables>;
+  /** Whether a user should still be told of a message that waits to be delivered; always where nothing is given. */
+  readonly isWanted?: (userId: UserId, messageId: number) => Promise<boolean>;
   readonly relay: RelayAccount;
   readonly realm: PushRealm;
   readonly sodium: Sodium;

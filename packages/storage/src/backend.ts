@@ -9,6 +9,8 @@ export interface Backend<Tables> {
   /** How many transactions may be in flight at once. */
   readonly lanes: number;
   isConflict(error: unknown): boolean;
+  /** Lifts the limit on how long a statement may take, until the transaction ends; nothing where there is none. */
+  waitPatiently?(transaction: Transaction<Tables>): Promise<void>;
   /** Has tables changed through a connection that waits for as long as it takes. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
   close(): Promise<void>;

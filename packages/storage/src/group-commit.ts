@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import type { Write, WriteTransaction } from './transaction.js';
@@ -74,8 +75,17 @@ export class GroupCommit<Tables> {
     while (this.#waiting.length > 0) {
       const share = Math.max(minimumShare, Math.ceil(this.#waiting.length / this.#options.lanes));
       await this.#commitGroup(this.#waiting.splice(0, Math.min(share, maximumWritesPerCommit)));
+      await this.#gather();
     }
     this.#busyLanes--;
+  }
+
+  /** Waits as long as each turn of the event loop, which a commit may have held up, brings more to commit. */
+  async #gather(): Promise<void> {
+    for (let before = -1; before < this.#waiting.length && this.#waiting.length < minimumShare; ) {
+      before = this.#waiting.length;
+      await nextTurn();
+    }
   }
 
   async #commitGroup(group: readonly Waiting<Tables>[]): Promise<void> {

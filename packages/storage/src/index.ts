@@ -1,11 +1,10 @@
+export * from './advisory-locks.js';
 export * from './bulk-statement.js';
 export * from './database-unavailable-error.js';
 export * from './database-unusable-error.js';
 export * from './file-lock.js';
-export * from './hold-alone.js';
 export * from './keeping-rows.js';
 export { type MigrationSet, type MigrationStatus, readMigrationStatus } from './migrate.js';
-export * from './nobody-else-holds.js';
 export {
   type AloneResult,
   type Database,

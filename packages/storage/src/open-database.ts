@@ -78,7 +78,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     db,
     signals,
     write: (write) => commits.run(write),
-    writeAlone: (write) => writeAlone(kind, commits, write),
+    writeAlone: (write) => writeAlone(backend, commits, write),
     close() {
       closed ??= backend.close();
       return closed;
@@ -87,17 +87,18 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
 }
 
 async function writeAlone<Tables, Result>(
-  kind: Database<Tables>['kind'],
+  backend: Backend<Tables>,
   commits: GroupCommit<Tables>,
   write: Write<Tables, Result>,
 ): Promise<AloneResult<Result>> {
-  if (kind === 'postgres') return { result: await commits.runAlone(write), fileHeldMilliseconds: undefined };
   let begun = 0;
-  const result = await commits.runAlone((transaction) => {
+  const result = await commits.runAlone(async (transaction) => {
     begun = performance.now();
+    await backend.waitPatiently?.(transaction.db);
     return write(transaction);
   });
-  return { result, fileHeldMilliseconds: performance.now() - begun };
+  const isFileHeld = backend.kind === 'sqlite';
+  return { result, fileHeldMilliseconds: isFileHeld ? performance.now() - begun : undefined };
 }
 
 /** The SQLite file that the URL names, when there is none yet; opening it would make an empty one. */

@@ -1,4 +1,4 @@
-import { type CreateTableBuilder, type Kysely, PostgresAdapter } from 'kysely';
+import { type CreateTableBuilder, type Kysely, PostgresAdapter, sql } from 'kysely';
 
 /** Column types that hold the same values on SQLite and PostgreSQL. */
 export const columnTypes = {
@@ -16,4 +16,15 @@ export function addIdColumn<Table extends string>(
     return table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
   }
   return table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement());
+}
+
+/**
+ * Keeps the rows of a table in the order of its primary key where the database can: many small rows that come together are
+ * next to each other then, and each of them is in one tree less.
+ */
+export function inKeyOrder<Table extends string, Columns extends string>(
+  db: Kysely<unknown>,
+  table: CreateTableBuilder<Table, Columns>,
+): CreateTableBuilder<Table, Columns> {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? table : table.modifyEnd(sql`without rowid`);
 }

@@ -33,3 +33,11 @@ export function amongNumbers<Tables, Id extends number>(
     ? sql<Id>`(select value::bigint from json_array_elements_text(${json}::json))`
     : sql<Id>`(select value from json_each(${json}))`;
 }
+
+/** The numbers of a JSON array in a column of text, as a table with the column `value`, beside the row that it is in. */
+export function numbersIn<Tables>(db: Kysely<Tables>, column: string, name: string): RawBuilder<unknown> {
+  const [array, table] = [sql.ref(column), sql.raw(`"${name}"`)];
+  return db.getExecutor().adapter instanceof PostgresAdapter
+    ? sql`lateral (select element::bigint as value from json_array_elements_text(${array}::json) as element) as ${table}`
+    : sql`json_each(${array}) as ${table}`;
+}

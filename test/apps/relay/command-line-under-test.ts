@@ -1,5 +1,6 @@
 import { runRelayCommand as runProgram } from '@waxwing/relay';
 import type { Terminal } from '@waxwing/service/command-line';
+import { Secret } from '@waxwing/service/config';
 
 export interface CommandRun {
   readonly status: number;
@@ -35,6 +36,7 @@ export async function runRelayCommand(
       if (answer !== undefined) questions.push(question);
       return answer;
     },
+    readSecret: async () => new Secret(''),
   };
   const status = await runProgram(argv, terminal);
   return { status, stdout: printed.join('\n'), stderr: said.join('\n'), questions };

@@ -67,7 +67,7 @@ eachBackend((backend) => {
         body: { code: 'INVALID_API_KEY' },
         statements: [[expect.stringContaining('"users"'), 1, expect.any(Number)]],
         compared: [[32, 32]],
-        hashed: ['sha256'],
+        hashed: ['sha256', 'sha256'],
       });
       expect(await workFor('nobody@example.com', 'f'.repeat(64))).toEqual(known);
       expect(await workFor(bob.email, bob.apiKey)).toEqual(known);
@@ -76,7 +76,7 @@ eachBackend((backend) => {
     it('has another user’s key, a part of its own, or the hash of it', async () => {
       const bob = await test.addAccount('bob@example.com');
       const hash = crypto.createHash('sha256').update(ada.apiKey).digest('hex');
-      for (const key of [bob.apiKey, ada.apiKey.slice(0, 32), hash, `${ada.apiKey} `]) {
+      for (const key of [bob.apiKey, ada.apiKey.slice(0, 16), hash, `${ada.apiKey} `]) {
         expect((await ask(ada.email, key)).status).toBe(401);
       }
       expect((await ask('nobody@example.com', ada.apiKey)).status).toBe(401);

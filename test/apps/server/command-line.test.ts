@@ -1,5 +1,6 @@
 import { runServerCommand } from '@waxwing/server';
 import type { Terminal } from '@waxwing/service/command-line';
+import { Secret } from '@waxwing/service/config';
 import { systemClock } from '@waxwing/service/lifecycle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { userId } from '../../support/ids.js';
@@ -19,8 +20,8 @@ interface Result {
   readonly asked: readonly string[];
 }
 
-/** Types a command; `answer` is what a person at a terminal says to a question. */
-async function run(command: string, answer?: boolean): Promise<Result> {
+/** Types a command; `answer` is what a person at a terminal says to a question, `typed` what it types unseen. */
+async function run(command: string, answer?: boolean, typed = ''): Promise<Result> {
   const [printed, said, asked]: [string[], string[], string[]] = [[], [], []];
   const terminal: Terminal = {
     environment: { SERVER_DATABASE: test.databaseUrl, SERVER_REALM_NAME: 'Example' },
@@ -31,6 +32,7 @@ async function run(command: string, answer?: boolean): Promise<Result> {
       asked.push(question);
       return answer;
     },
+    readSecret: async () => new Secret(typed),
   };
   const code = await runServerCommand(command.split(' '), terminal);
   return { code, printed: printed.join('\n'), said: said.join('\n'), asked };
@@ -59,7 +61,7 @@ describe('users add', () => {
       full_name: 'Ada',
       role: 100,
       is_bot: false,
-      api_key: expect.stringMatching(/^[0-9a-f]{64}$/),
+      api_key: expect.stringMatching(/^[A-Za-z0-9]{32}$/),
     });
     expect(await statusOf(account(added))).toBe(200);
     expect(await statusOf(account({ ...added, email: 'ada@EXAMPLE.com' }))).toBe(200);
@@ -87,7 +89,10 @@ describe('users add', () => {
   it.each([
     ['users add --email not-an-address', 'is not an e-mail address'],
     ['users add --email a:b@example.com', 'is not an e-mail address'],
-    [`users add --email a@example.com --name ${'n'.repeat(101)}`, 'name'],
+    [`users add --email a@example.com --name ${'n'.repeat(101)}`, 'It can have 100 characters'],
+    ['users add --email a@example.com --name a*b', 'Invalid characters in name'],
+    ['users add --email a@example.com --name a|1', 'Invalid format'],
+    ['users add --email user1@hidden.invalid', 'not an e-mail address that a user can have'],
     ['users add --email a@example.com --owner ada@example.com', 'Only a bot has an owner'],
     ['users add --email a@example.com --bot --owner nobody@example.com', 'There is no user'],
     ['users add --email ADA@example.com', 'already'],
@@ -139,6 +144,46 @@ describe('users set', () => {
     expect([unknown.code, unknown.said]).toEqual([1, expect.stringContaining('no user with the address')]);
     const nothing = await run('users set ada@example.com');
     expect([nothing.code, nothing.said]).toEqual([2, expect.stringContaining('--can-change-user-emails')]);
+  });
+});
+
+describe('users set-password', () => {
+  const signIn = (username: string, password: string) =>
+    test.ask(undefined, 'POST', 'fetch_api_key', { username, password });
+
+  it('lets a user sign in with what is typed, which is shown nowhere', async () => {
+    const { user_id } = await runJson('users add --email ada@example.com');
+    const { code, printed, said } = await run(
+      'users set-password ADA@example.com',
+      undefined,
+      'eight or more',
+    );
+    expect([code, said]).toEqual([0, '']);
+    expect(printed).toBe(
+      'Set the password of ada@example.com. Where it had signed in with another one, it must sign in again.',
+    );
+    expect((await signIn('ada@example.com', 'eight or more')).body.user_id).toBe(user_id);
+    expect(test.databaseBytes().toString('latin1')).not.toContain('eight or more');
+  });
+
+  it.each([
+    ['seven77', 'A password has 8 to 100 characters'],
+    ['', 'A password has 8 to 100 characters'],
+    ['x'.repeat(101), 'A password has 8 to 100 characters'],
+  ])('refuses the password "%s"', async (typed, sentence) => {
+    await runJson('users add --email ada@example.com');
+    const { code, said } = await run('users set-password ada@example.com', undefined, typed);
+    expect([code, said]).toEqual([1, expect.stringContaining(sentence)]);
+    expect((await signIn('ada@example.com', typed)).status).not.toBe(200);
+  });
+
+  it('refuses unknown users and bots, and takes no password as an argument', async () => {
+    await runJson('users add --email bot@example.com --bot');
+    const bot = await run('users set-password bot@example.com', undefined, 'eight or more');
+    expect([bot.code, bot.said]).toEqual([1, expect.stringContaining('is a bot')]);
+    const unknown = await run('users set-password eve@example.com', undefined, 'eight or more');
+    expect([unknown.code, unknown.said]).toEqual([1, expect.stringContaining('no user')]);
+    expect((await run('users set-password bot@example.com secretpassword')).code).toBe(2);
   });
 });
 

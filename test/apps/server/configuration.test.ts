@@ -39,6 +39,9 @@ describe('the server’s environment', () => {
       realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing' },
       relay: { kind: 'not-configured' },
       registrationsPerHour: 60,
+      offersWebPublicChannels: false,
+      uploads: { store: { kind: 'disk', folder: 'uploads' }, quotaBytes: undefined },
+      invitationValidityMinutes: 14_400,
     });
   });
 
@@ -64,6 +67,14 @@ describe('the server’s environment', () => {
       SERVER_RELAY_SERVER_ID: serverId.toUpperCase(),
       SERVER_RELAY_SERVER_KEY_FILE: '/run/key',
       SERVER_REGISTRATIONS_PER_HOUR: '100000',
+      SERVER_WEB_PUBLIC_CHANNELS: 'on',
+      SERVER_UPLOADS: 's3:files',
+      SERVER_UPLOADS_S3_ENDPOINT: 'https://s3.example.com/',
+      SERVER_UPLOADS_S3_REGION: 'eu-central-1',
+      SERVER_UPLOADS_S3_ACCESS_KEY_ID: 'waxwing',
+      SERVER_UPLOADS_S3_SECRET_KEY_FILE: '/run/s3-key',
+      SERVER_UPLOADS_QUOTA_MIB: '10',
+      SERVER_INVITATION_LINK_VALIDITY_MINUTES: '60',
     };
     expect(read(environment)).toEqual({
       host: '::1',
@@ -93,7 +104,41 @@ describe('the server’s environment', () => {
         serverKeyFile: '/run/key',
       },
       registrationsPerHour: 100_000,
+      offersWebPublicChannels: true,
+      uploads: {
+        store: {
+          kind: 's3',
+          bucket: 'files',
+          region: 'eu-central-1',
+          endpoint: 'https://s3.example.com',
+          accessKeyId: 'waxwing',
+          secretKeyFile: '/run/s3-key',
+        },
+        quotaBytes: 10 * 1024 * 1024,
+      },
+      invitationValidityMinutes: 60,
     });
+  });
+
+  it('keeps uploaded files beside the database, or where it is said', () => {
+    const storeOf = (environment: Record<string, string>) => readServerEnvironment(environment).uploads.store;
+    const database = { SERVER_DATABASE: 'sqlite:/var/lib/waxwing/server.sqlite' };
+    expect(storeOf(database)).toEqual({ kind: 'disk', folder: '/var/lib/waxwing/uploads' });
+    expect(storeOf({ SERVER_DATABASE: 'postgres://db' })).toEqual({ kind: 'disk', folder: 'uploads' });
+    expect(storeOf({ ...database, SERVER_UPLOADS: 'disk:/srv/files' })).toEqual({
+      kind: 'disk',
+      folder: '/srv/files',
+    });
+    expect(problemsOf({ SERVER_UPLOADS: 'files', SERVER_UPLOADS_QUOTA_MIB: '-1' })).toEqual([
+      'SERVER_UPLOADS_QUOTA_MIB is "-1": it must be a whole number from 0 to 1073741824.',
+      'SERVER_UPLOADS is "files": it must be disk:<folder> or s3:<bucket>.',
+    ]);
+    expect(problemsOf({ SERVER_UPLOADS: 's3:files' })).toEqual([
+      'SERVER_UPLOADS names a bucket: set SERVER_UPLOADS_S3_ACCESS_KEY_ID and SERVER_UPLOADS_S3_SECRET_KEY_FILE as well.',
+    ]);
+    expect(problemsOf({ SERVER_UPLOADS_S3_REGION: 'eu-central-1' })).toEqual([
+      'SERVER_UPLOADS_S3_REGION is set, but SERVER_UPLOADS names no bucket: write s3:<bucket> there.',
+    ]);
   });
 
   it('never shows the password of the database when the configuration is printed', () => {

@@ -74,7 +74,8 @@ eachBackend((backend) => {
       expect(both).toContain('realm_url');
       expect(both).not.toContain('push_devices');
       const none = await tell({ fetch_event_types: '[]' });
-      expect(none.sort()).toEqual([...always, 'last_event_id', 'msg', 'result'].sort());
+      const versions = ['zulip_version', 'zulip_merge_base'];
+      expect(none.sort()).toEqual([...always, ...versions, 'last_event_id', 'msg', 'result'].sort());
     });
 
     it('gives up the queue that was used longest ago when a user has fifty', async () => {

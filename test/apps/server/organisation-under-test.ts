@@ -2,10 +2,14 @@ import type { UserId } from '@waxwing/protocol';
 import { roles } from '@waxwing/server';
 import { afterAll, beforeAll } from 'vitest';
 import type { TestBackend } from '../../support/test-databases.js';
-import { type Account, type Answer, ServerUnderTest } from './server-under-test.js';
+import { type Account, type Answer, ServerUnderTest, type TestServerOptions } from './server-under-test.js';
 
 type Who = keyof typeof roles | 'bot' | 'second';
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type ServerSettings = Pick<
+  TestServerOptions,
+  'uploads' | 'offersWebPublicChannels' | 'invitationValidityMinutes'
+>;
 
 /** A group as `GET /user_groups` answers it. */
 export interface GroupOnWire {
@@ -22,8 +26,8 @@ export class OrganisationUnderTest {
   readonly accounts = {} as Record<Who, Account>;
   #names = 0;
 
-  async start(databaseUrl: string): Promise<void> {
-    this.server = await ServerUnderTest.start({ databaseUrl, withoutRelay: true });
+  async start(databaseUrl: string, options: ServerSettings = {}): Promise<void> {
+    this.server = await ServerUnderTest.start({ ...options, databaseUrl, withoutRelay: true });
     for (const [name, role] of Object.entries(roles)) {
       this.accounts[name as Who] = await this.server.addAccount(`${name}@example.com`, { role });
     }
@@ -87,9 +91,12 @@ export class OrganisationUnderTest {
 }
 
 /** The organisation that the tests of a file on this backend share. */
-export function sharedOrganisation(backend: TestBackend): OrganisationUnderTest {
+export function sharedOrganisation(
+  backend: TestBackend,
+  settings: ServerSettings = {},
+): OrganisationUnderTest {
   const organisation = new OrganisationUnderTest();
-  beforeAll(async () => organisation.start(await backend.freshUrl()));
+  beforeAll(async () => organisation.start(await backend.freshUrl(), settings));
   afterAll(() => organisation.server.close());
   return organisation;
 }

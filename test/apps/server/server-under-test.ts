@@ -19,6 +19,7 @@ import { RelayStandIn } from '../../support/relay-stand-in.js';
 
 export const relayServerId = '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe';
 export const relayServerKey = 'a-server-key-that-must-not-be-seen-anywhere';
+const realm = { url: 'https://chat.example.com', name: 'Example' };
 const sodium = await loadWasmSodium();
 
 /** Somebody who may ask the server. */
@@ -52,6 +53,11 @@ export interface TestServerOptions {
   /** 60 where nothing is said. */
   readonly registrationsPerHour?: number;
   readonly http?: Partial<HttpLimits>;
+  /** A folder beside the database where nothing is said. */
+  readonly uploads?: Partial<ServerConfiguration['uploads']>;
+  readonly offersWebPublicChannels?: boolean;
+  /** Ten days where nothing is said. */
+  readonly invitationValidityMinutes?: number;
 }
 
 /** Longer than any machine stalls, so that the relay is found silent only by those who wait for that. */
@@ -93,8 +99,15 @@ export class ServerUnderTest {
       databaseUrl: new Secret(this.databaseUrl),
       logLevel: 'trace',
       http: { ...defaultHttpLimits, ...this.#options.http },
-      realm: { url: 'https://chat.example.com', name: 'Example' },
+      realm,
       registrationsPerHour,
+      uploads: {
+        store: { kind: 'disk', folder: join(this.folder, 'uploads') },
+        quotaBytes: undefined,
+        ...this.#options.uploads,
+      },
+      invitationValidityMinutes: this.#options.invitationValidityMinutes ?? 14_400,
+      offersWebPublicChannels: this.#options.offersWebPublicChannels ?? false,
       relay: withoutRelay
         ? { kind: 'not-configured' }
         : { kind: 'configured', url: this.relay.url, serverId: relayServerId, serverKeyFile: keyFile },
@@ -131,14 +144,21 @@ export class ServerUnderTest {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  async addAccount(email: string, options: { role?: Role; isBot?: boolean } = {}): Promise<Account> {
-    const { user, apiKey } = await addUser(this.server.database, () => this.now, {
-      email,
-      fullName: 'Somebody',
-      role: options.role ?? roles.member,
-      isBot: options.isBot ?? false,
-      ownerEmail: undefined,
-    });
+  async addAccount(
+    email: string,
+    options: { role?: Role; isBot?: boolean; fullName?: string } = {},
+  ): Promise<Account> {
+    const { user, apiKey } = await addUser(
+      this.server.database,
+      { clock: () => this.now, realm },
+      {
+        email,
+        fullName: options.fullName ?? 'Somebody',
+        role: options.role ?? roles.member,
+        isBot: options.isBot ?? false,
+        ownerEmail: undefined,
+      },
+    );
     const pair = `${email}:${apiKey.reveal()}`;
     const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
     return { userId: user.id, email, apiKey: apiKey.reveal(), authorization };

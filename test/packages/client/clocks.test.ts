@@ -41,16 +41,53 @@ describe('A server that lies about the time', () => {
     );
   });
 
-  it('keeps no phone from registering by a time that is too late, and the status tells of it', async () => {
+  it.each([
+    [40, 'Wed, 30 Dec'],
+    [-40, 'Sun, 11 Oct'],
+  ])('keeps no phone from registering by %d days, and the status tells of it', async (days, claimed) => {
     const phone = await createPhone();
-    phone.server.claimedLateness = 40 * day;
+    phone.server.claimedLateness = days * day;
     const { status, dated } = await registerAgain(phone);
     expect(status).toMatchObject({
-      code: 'active',
-      warning:
-        'The server says that it is Wed, 30 Dec 2026 12:00:00 GMT, and the phone that it is Fri, 20 Nov 2026 12:00:00 GMT.',
+      code: 'clock-wrong',
+      sentence: expect.stringContaining('set date and time by itself'),
+      warning: `The server says that it is ${claimed} 2026 12:00:00 GMT, and the phone that it is Fri, 20 Nov 2026 12:00:00 GMT.`,
     });
     expect(dated).toBe(phone.server.now);
+  });
+
+  it('moves no phone’s dates forward and back, and has it make no other account', async () => {
+    for (const hours of [23, 40 * 24, 400 * 24]) {
+      const phone = await createPhone();
+      const { server, accounts, knobs } = phone;
+      server.verdictOn = ({ registration }) =>
+        Number(registration.timestamp) * 1000 < server.now - day ? 'REQUEST_EXPIRED' : null;
+      let { dated: last } = await registerAgain(phone);
+      const [before] = await accounts.list();
+      for (const [turn, ahead] of [-1, 0, -1, 1, -1, 0, 1].entries()) {
+        server.now += 60_000;
+        server.claimedLateness = ahead * hours * 3_600_000;
+        knobs.token = { tokenKind: 'fcm', token: `token-${turn}` };
+        const { status, dated } = await registerAgain(phone);
+        expect(status.code).toBe(ahead !== 0 && hours > 24 ? 'clock-wrong' : 'active');
+        expect(dated).toBeGreaterThanOrEqual(last);
+        expect(dated).toBeLessThanOrEqual(server.now + day);
+        last = dated;
+      }
+      const accountsNow = await accounts.list();
+      expect(accountsNow.map(({ pushAccountId }) => pushAccountId)).toEqual([before?.pushAccountId]);
+    }
+  });
+
+  it('by less than a day has a phone make no other account by holding registrations until they are refused', async () => {
+    const phone = await createPhone();
+    const { server, accounts } = phone;
+    server.claimedLateness = -20 * 3_600_000;
+    server.verdictOn = ({ registration }) =>
+      Number(registration.timestamp) * 1000 < server.now - 10 * 3_600_000 ? 'REQUEST_EXPIRED' : null;
+    await expect(phone.registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(new Set(server.registrations.map(({ pushAccountId }) => pushAccountId)).size).toBe(1);
+    expect(await accounts.list()).toHaveLength(1);
   });
 
   it.each([40, -40])(
@@ -70,7 +107,7 @@ describe('A server that lies about the time', () => {
     const { server, registrar } = await createPhone();
     await registrar.sync();
     server.claimedLateness = 31 * day;
-    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'clock-wrong' });
     expect(server.registrations).toHaveLength(1);
   });
 
@@ -104,13 +141,19 @@ describe('A server that lies about the time', () => {
 });
 
 describe('A phone whose clock is wrong', () => {
-  it.each([3, 31, 400])('registers all the same when it is %d days ahead, and is told', async (days) => {
+  it.each([3, 31, 400])('is told so when it is %d days ahead, and works when it is right', async (days) => {
     const { server, knobs, registrar } = await createPhone();
+    server.verdictOn = ({ registration }) =>
+      Number(registration.timestamp) * 1000 > server.now + day ? 'BAD_REQUEST' : null;
     knobs.clockErrorMilliseconds = days * day;
     await expect(registrar.sync()).resolves.toMatchObject({
-      code: 'active',
+      code: 'clock-wrong',
+      errorCode: 'BAD_REQUEST',
       warning: expect.stringContaining('and the phone that it is'),
     });
+    expect(server.registrations).toHaveLength(1);
+    knobs.clockErrorMilliseconds = 0;
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
     expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
   });
 
@@ -154,11 +197,14 @@ describe('A phone whose clock is wrong', () => {
     }
   });
 
-  it('is not told of its clock when the relay refuses it for another reason', async () => {
+  it.each([
+    [-3, 'clock-wrong'],
+    [-0.9, 'failed'],
+  ])('by %d days is %s when the relay refuses it for another reason', async (days, code) => {
     const { server, knobs, registrar } = await createPhone();
-    knobs.clockErrorMilliseconds = -3 * day;
+    knobs.clockErrorMilliseconds = days * day;
     server.verdictOn = () => 'BAD_REQUEST';
-    await expect(registrar.sync()).resolves.toMatchObject({ code: 'failed', errorCode: 'BAD_REQUEST' });
+    await expect(registrar.sync()).resolves.toMatchObject({ code, errorCode: 'BAD_REQUEST' });
   });
 
   it('says why no list is followed as well as what the clocks say', async () => {
@@ -228,9 +274,9 @@ describe('A phone whose account the relay takes nothing more for', () => {
     };
   }
 
-  it.each([0, 31])('comes back by itself as a new one, also with a clock %d days ahead', async (days) => {
+  it.each([0, 20])('comes back by itself as a new one, also with a clock %d hours ahead', async (hours) => {
     const { accounts, knobs, ...phone } = await createPhone();
-    knobs.clockErrorMilliseconds = days * day;
+    knobs.clockErrorMilliseconds = hours * 3_600_000;
     await phone.registrar.sync();
     const [before] = await accounts.list();
     guard(phone, phone.server.lastRegistration.pushAccountId);

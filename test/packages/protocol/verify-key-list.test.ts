@@ -201,6 +201,13 @@ describe('The instants of a key list', () => {
     expect(verdict({ sequence: (now + 7 * day) * 1000 + 1 }, lag)).toBe('sequence-too-far-ahead');
   });
 
+  it('let a client that is days behind follow a sequence that those with the right clock follow', () => {
+    const lag = { clockLagSeconds: 7 * day };
+    const mended = { issuedAt: now + 5 * day, sequence: (now + 12 * day) * 1000 };
+    expect(verdict(mended, lag)).toBe(good);
+    expect(verdict({ ...mended, sequence: mended.sequence + 1 }, lag)).toBe('sequence-too-far-ahead');
+  });
+
   it('let the last sequence come again, and none before it', () => {
     expect(verdict({}, { lastSequence: now * 1000 })).toBe(good);
     expect(verdict({}, { lastSequence: now * 1000 + 1 })).toBe('sequence-went-back');

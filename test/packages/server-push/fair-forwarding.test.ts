@@ -10,76 +10,118 @@ import { ServerUnderTest, testPhone } from '../../apps/server/server-under-test.
 import { userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn, registered } from '../../support/relay-stand-in.js';
-import { eachBackend } from '../../support/test-databases.js';
+import { eachBackend, type TestBackend } from '../../support/test-databases.js';
 
 const sodium = await loadWasmSodium();
 const now = 1_773_000_000_000;
 const [ada, bob] = [user(7), user(8)];
 const testMilliseconds = 60_000;
 
+/** A server whose registrations wait until `forward` starts to take them to the relay. */
+async function waitingServer(backend: TestBackend) {
+  const relay = await RelayStandIn.start();
+  relay.otherwise(registered(1));
+  const database = await backend.open<ServerPushTables>({
+    migrations: [serverPushMigrations],
+    now: () => now,
+  });
+  let tellActive: () => void = () => undefined;
+  const isActive = new Promise<void>((resolve) => {
+    tellActive = resolve;
+  });
+  const push = createServerPush({
+    database,
+    authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
+    publish: async (transaction, events) => {
+      if (events.some(({ audience }) => audience.includes(bob))) transaction.afterCommit(tellActive);
+    },
+    relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
+    realm: {
+      uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+      url: 'https://chat.example.com',
+      name: 'Example',
+    },
+    sodium,
+    clock: () => now,
+    random: () => 0,
+    log: createMemoryLog().log,
+    metrics: new Metrics(),
+  });
+  return {
+    push,
+    accept: (userId: UserId, ids: readonly number[], repeats: number) =>
+      database.write(async (transaction) => {
+        for (const id of ids) {
+          const registration = {
+            ...{ pushAccountId: String(id), tokenKind: 'fcm' as const, pushPublicKey: 'a push key' },
+            ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: 'sealed', hash: 'a hash' },
+          };
+          const accepted = await acceptRegistration(transaction, userId, registration, now);
+          if (accepted.kind !== 'accepted') throw new Error('not accepted');
+          await enqueueForwarding(database, transaction, accepted, now);
+          // Of a phone that registers again and again while all others of its user wait.
+          for (let again = 0; again < repeats; again += 1) {
+            await enqueueForwarding(database, transaction, { ...accepted, waitingBefore: 1000 }, now);
+          }
+        }
+      }),
+    /** Until the relay was asked about an account: the accounts in the order in which it was. */
+    async forward(pushAccountId: number): Promise<string[]> {
+      const asked = () =>
+        relay.requests.map(({ body }) => new URLSearchParams(body).get('push_account_id') ?? '');
+      await database.jobs.start();
+      await expect.poll(asked, { timeout: testMilliseconds }).toContain(String(pushAccountId));
+      return asked();
+    },
+    isActive,
+    async close() {
+      await database.jobs.stop(0);
+      await push.close();
+      await relay.close();
+    },
+  };
+}
+
+const numbers = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
+
 eachBackend((backend) => {
   it(
     'a registration is taken to the relay within a few others, though five thousand of another user wait longer',
     async () => {
-      const relay = await RelayStandIn.start();
-      const database = await backend.open<ServerPushTables>({
-        migrations: [serverPushMigrations],
-        now: () => now,
-      });
-      let tellActive: () => void = () => undefined;
-      const isActive = new Promise<void>((resolve) => {
-        tellActive = resolve;
-      });
-      const push = createServerPush({
-        database,
-        authenticate: async () => ({ userId: ada, isBot: false, hold: async () => undefined }),
-        publish: async (transaction, events) => {
-          if (events.some(({ audience }) => audience.includes(bob))) transaction.afterCommit(tellActive);
-        },
-        relay: { kind: 'configured', url: relay.url, serverId: 'id', serverKey: new Secret('key') },
-        realm: {
-          uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
-          url: 'https://chat.example.com',
-          name: 'Example',
-        },
-        sodium,
-        clock: () => now,
-        random: () => 0,
-        log: createMemoryLog().log,
-        metrics: new Metrics(),
-      });
-      const accept = (userId: UserId, ids: readonly number[], repeats: number) =>
-        database.write(async (transaction) => {
-          for (const id of ids) {
-            const registration = {
-              ...{ pushAccountId: String(id), tokenKind: 'fcm' as const, pushPublicKey: 'a push key' },
-              ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: 'sealed', hash: 'a hash' },
-            };
-            const accepted = await acceptRegistration(transaction, userId, registration, now);
-            if (accepted.kind !== 'accepted') throw new Error('not accepted');
-            await enqueueForwarding(database, transaction, accepted, now);
-            // Of a phone that registers again and again while all others of its user wait.
-            for (let again = 0; again < repeats; again += 1) {
-              await enqueueForwarding(database, transaction, { ...accepted, waitingBefore: 1000 }, now);
-            }
-          }
-        });
+      const server = await waitingServer(backend);
       // As many devices as a user may have.
-      for (let first = 1; first <= 1000; first += 100) {
-        const ids = Array.from({ length: 100 }, (_, index) => first + index);
-        await accept(ada, ids, 4);
-      }
-      await accept(bob, [5000], 0);
-      relay.otherwise(registered(1));
-      await database.jobs.start();
-      await isActive;
-      const accountIds = relay.requests.map(({ body }) => new URLSearchParams(body).get('push_account_id'));
-      expect(accountIds.indexOf('5000')).toBeLessThan(20);
-      expect(await push.pushDevicesOf(bob)).toEqual({ '5000': { status: 'active', error_code: null } });
-      expect(await push.pushDevicesOf(ada)).toMatchObject({ '1000': { status: 'pending' } });
-      await database.jobs.stop(0);
-      await push.close();
-      await relay.close();
+      for (let first = 1; first <= 1000; first += 100) await server.accept(ada, numbers(first, 100), 4);
+      await server.accept(bob, [5000], 0);
+      const asked = await server.forward(5000);
+      await server.isActive;
+      expect(asked.indexOf('5000')).toBeLessThan(20);
+      expect(await server.push.pushDevicesOf(bob)).toEqual({
+        '5000': { status: 'active', error_code: null },
+      });
+      expect(await server.push.pushDevicesOf(ada)).toMatchObject({ '1000': { status: 'pending' } });
+      await server.close();
+    },
+    testMilliseconds,
+  );
+
+  it.each([
+    ['first', 1],
+    ['twelfth', 12],
+  ])(
+    'of a hundred users who sent fourteen each, none is far ahead of a later user’s %s',
+    async (_name, turn) => {
+      const server = await waitingServer(backend);
+      const others = numbers(1000, 100);
+      for (const other of others) await server.accept(user(other), numbers(other * 100 + 1, 14), 0);
+      await server.accept(bob, numbers(1, turn), 0);
+      const asked = await server.forward(turn);
+      const ahead = asked.slice(0, asked.indexOf(String(turn)));
+      const ofTurn = (wanted: number) => ahead.filter((id) => Number(id) % 100 === wanted).length;
+      expect(ofTurn(turn)).toBeGreaterThan(50);
+      // What was asked at the same time.
+      expect(ofTurn(turn + 1)).toBeLessThanOrEqual(40);
+      expect(ofTurn(turn + 2)).toBe(0);
+      await server.close();
     },
     testMilliseconds,
   );

@@ -75,6 +75,37 @@ describe('pipelined requests', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(1);
   });
 
+  it('have their bodies counted, of all connections together up to a tenth of the bytes', async () => {
+    await start({ maximumBodyBytesInFlight: 10_000 });
+    const post = (bytes: number) => request('POST /open', `content-length: ${bytes}\r\n`);
+    const waiting = await app.connect();
+    waiting.send(request('GET /held', ada) + post(600));
+    await expect.poll(() => app.counts()).toEqual([1, 1, 600]);
+    const full = await app.connect();
+    full.send(request('GET /held', bob) + post(400));
+    await expect.poll(() => app.counts()).toEqual([2, 2, 1000]);
+    for (const beyond of [post(1), request('POST /open', 'transfer-encoding: chunked\r\n')]) {
+      const other = await app.connect();
+      other.send(request('GET /held', bob) + beyond);
+      await other.closed;
+    }
+    expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(2);
+    const without = await app.connect();
+    without.send(request('GET /held', bob) + request('GET /open'));
+    await expect.poll(() => app.counts()).toEqual([3, 3, 1000]);
+    for (const { socket } of [waiting, full, without]) socket.destroy();
+    await expect.poll(() => app.counts()).toEqual(nothing);
+  });
+
+  it('have a body counted by what is read of it before their turn, and one passes alone', async () => {
+    await start({ maximumBodyBytesInFlight: 10_000 });
+    const connection = await app.connect();
+    connection.send(request('GET /held', ada) + request('POST /open', 'content-length: 900000\r\n', 'half'));
+    await expect.poll(() => app.counts()).toEqual([1, 1, 65_536]);
+    app.held[0]?.end();
+    await expect.poll(async () => (await app.counts())[2]).toBe(0);
+  });
+
   it('and others have a hundred header fields: what is beyond is left out', async () => {
     await start();
     const connection = await app.connect();
@@ -170,6 +201,20 @@ describe('strangers', () => {
     first?.socket.destroy();
     await expect.poll(() => ask(request('GET /open'))).toEqual([200]);
     expect(await app.metric('waxwing_http_refusals_total', '{reason="address"}')).toBeGreaterThan(1);
+  });
+
+  it('have those that were too many in all not counted for their address, neither when they come nor when they go', async () => {
+    const proxies = new AddressRanges(['203.0.113.1']);
+    await start({ maximumConnections: 2, maximumConnectionsPerAddress: 2, trustedProxies: proxies });
+    const busy = await several(2, '127.0.0.2');
+    for (const connection of busy) connection.send(request('GET /held', ada));
+    await expect.poll(() => app.held).toHaveLength(2);
+    expect(await ask(request('GET /open'), '127.0.0.3')).toEqual([503]);
+    expect(await ask(health, '127.0.0.3')).toEqual([200]);
+    for (const { socket } of busy) socket.destroy();
+    await expect.poll(() => app.counts()).toEqual(nothing);
+    await several(2, '127.0.0.3');
+    expect(await ask(request('GET /open'), '127.0.0.3')).toEqual([503]);
   });
 
   it('on private addresses are not limited one by one while no proxy is named, which the log says once', async () => {

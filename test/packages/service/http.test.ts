@@ -276,6 +276,19 @@ describe('the service', () => {
     expect((await app.inject('/health/live')).statusCode).toBe(200);
   });
 
+  it.each(['/health/live', '/health/ready'])('says that %s can only be read', async (url) => {
+    const response = await app.inject({ method: 'POST', url });
+    expect([response.statusCode, response.json()]).toMatchObject([
+      405,
+      { code: 'METHOD_NOT_ALLOWED', allowed_methods: ['GET'] },
+    ]);
+  });
+
+  it('has a line in the log for a path that cannot be read as well', async () => {
+    await app.inject('/%ff');
+    expect(logged.lines()).toMatchObject([{ operation: 'none', status: 400, code: 'BAD_REQUEST' }]);
+  });
+
   it('waits three seconds for all checks together, and says which did not answer', async () => {
     const asked: string[] = [];
     const silent = (name: string) => () => {

@@ -316,6 +316,19 @@ describe('a file', () => {
     expect((await send(picture('x'.repeat(200_000)))).json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
   });
 
+  it('is refused when another one follows it, however late', async () => {
+    const answer = await send(picture('x'.repeat(90_000)), picture('y'));
+    expect(answer.json()).toMatchObject({ code: 'BAD_REQUEST', msg: 'You may only send one file at a time' });
+  });
+
+  it('that is whole in a form that is not is refused', async () => {
+    const server = await serve(upload);
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const payload = `${picture('x'.repeat(500))}--x\r\ncontent-disposition: form-data; na`;
+    const answer = await server.inject({ method: 'POST', url: '/upload', headers, payload });
+    expect([answer.statusCode, answer.json().code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
   it('may be missing', async () => {
     expect((await send(part('name="note"', 'none'))).json()).toMatchObject({ file: null, note: 'none' });
   });
@@ -326,6 +339,14 @@ describe('a file', () => {
     const half = picture('x'.repeat(500)).slice(0, 300);
     const answer = await server.inject({ method: 'POST', url: '/upload', headers, payload: half });
     expect([answer.statusCode, answer.json().code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  it('makes no room for large bodies of another kind', async () => {
+    const server = await serve(upload);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const payload = `note=${'x'.repeat(70_000)}`;
+    const answer = await server.inject({ method: 'POST', url: '/upload', headers, payload });
+    expect(answer.json().code).toBe('PAYLOAD_TOO_LARGE');
   });
 
   it('is not taken by operations that take none', async () => {

@@ -177,6 +177,12 @@ describe('a SQLite file', () => {
     await expect(locking).rejects.toThrow('cannot be locked');
   });
 
+  it('says what is wrong with a write that no lock refused', async () => {
+    const database = await backend.open<Tables>({ migrations: [notes] });
+    const wrong = sql`insert into notes (colour) values (1)`.execute(database.db);
+    await expect(wrong).rejects.toThrow('no column named colour');
+  });
+
   it('waits for a command that writes, without holding up the process', async () => {
     const url = await backend.freshUrl();
     const serving = await backend.open<Tables>({ migrations: [notes], url });

@@ -5,7 +5,6 @@ import { type Experience, experience } from './honest-user.js';
 import type { Holdings } from './process-probe.js';
 import type { Scale } from './scale.js';
 
-const warmingRequests = 40;
 const measurements = 3;
 const mostMilliseconds = 200;
 const mostSlowdown = 2;
@@ -39,11 +38,10 @@ export interface Harm {
  */
 export async function measureAttack(target: Target, attack: Attack, scale: Scale): Promise<Harm> {
   const { probe } = target;
-  // What it needs for them anyway is no growth.
-  await experience(target.honest, warmingRequests);
+  await experience(target.honest, scale.warmingRequests);
   const before = await probe.look();
   const errorsBefore = probe.errors().length;
-  const attacker = new Attacker(attack);
+  const attacker = await Attacker.start(attack);
   let measured: Measured;
   try {
     await attacker.inForce();

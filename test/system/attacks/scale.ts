@@ -6,6 +6,8 @@ export interface Scale {
   readonly silentConnections: number;
   /** How often a request is cut off after each of its bytes. */
   readonly cutRounds: number;
+  /** Requests of the honest user before an attack, so that what they need anyway is no growth. */
+  readonly warmingRequests: number;
   /** Requests of the honest user in the midst of an attack. */
   readonly measuredRequests: number;
 }
@@ -15,7 +17,8 @@ export const gateScale: Scale = {
   floodRequests: 1000,
   silentConnections: 4000,
   cutRounds: 1,
-  measuredRequests: 60,
+  warmingRequests: 20,
+  measuredRequests: 40,
 };
 
 /** What a process needs to have seen all of it once. */
@@ -26,6 +29,7 @@ export const fullScale: Scale = {
   floodRequests: 100_000,
   silentConnections: 20_000,
   cutRounds: 20,
+  warmingRequests: 40,
   measuredRequests: 600,
 };
 

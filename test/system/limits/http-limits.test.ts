@@ -1,18 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
+import { eachBackend } from '../../support/test-databases.js';
 import { httpLimits } from './http-limits.js';
 import { Door, expectLimit } from './limit.js';
 import { RelayUnderLimits } from './relay-under-limits.js';
 
-describe('beyond a limit of any listener, it answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
-  let relay: RelayUnderLimits;
-  beforeAll(async () => {
-    relay = await RelayUnderLimits.start();
-  });
-  afterAll(() => relay.close());
-  beforeEach(() => relay.pass());
+eachBackend((backend) => {
+  describe('beyond a limit of any listener, it answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
+    let relay: RelayUnderLimits;
+    beforeAll(async () => {
+      relay = await RelayUnderLimits.start(await backend.freshUrl());
+    });
+    afterAll(() => relay.close());
+    beforeEach(() => relay.pass());
 
-  it.each(httpLimits)('$id', async (limit) => {
-    if (limit.http !== undefined) await relay.run(limit.http);
-    await expectLimit(limit, relay, new Door(relay));
+    it.each(httpLimits)('$id', async (limit) => {
+      if (limit.http !== undefined) await relay.run(limit.http);
+      await expectLimit(limit, relay, new Door(relay));
+    });
   });
 });

@@ -239,6 +239,31 @@ const sizes: readonly HttpLimit[] = [
   },
 ];
 
+const operators: readonly HttpLimit[] = [
+  {
+    id: 'health-without-places',
+    http: { maximumConnections: 4, maximumRequestsInFlight: 4 },
+    answer: [200],
+    spares: 'health',
+    async provoke(relay, door) {
+      await door.hold(4, half(relay), greedyAddress);
+      expect((await keyList(relay)).status).toBe(503);
+      const { status } = await ask({ url: `${relay.url}/health/live`, localAddress: greedyAddress });
+      return { status };
+    },
+  },
+  {
+    id: 'metrics-web-pages',
+    answer: [403],
+    async provoke(relay) {
+      const { status } = await fetch(relay.metricsUrl, {
+        headers: { origin: 'https://elsewhere.example', connection: 'close' },
+      });
+      return { status };
+    },
+  },
+];
+
 function multipart(relay: RelayUnderLimits, names: readonly string[]): Promise<Answer> {
   const parts = names.map((name) => `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n1\r\n`);
   return ask({
@@ -253,4 +278,4 @@ function multipart(relay: RelayUnderLimits, names: readonly string[]): Promise<A
 }
 
 /** What holds for whatever is asked of either program. */
-export const httpLimits: readonly HttpLimit[] = [...numbers, ...times, ...sizes];
+export const httpLimits: readonly HttpLimit[] = [...numbers, ...times, ...sizes, ...operators];

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { httpLimits } from './http-limits.js';
+import { relayInnerLimits } from './relay-inner-limits.js';
 import { relayLimits, relaySizeLimits } from './relay-limits.js';
+import { serverInnerLimits } from './server-inner-limits.js';
 import { serverLimits, serverSizeLimits } from './server-limits.js';
 
 const root = join(import.meta.dirname, '../../..');
@@ -26,7 +28,10 @@ const rows: readonly Row[] = page
     return { id: id.replaceAll('`', ''), value, beyond, shownBy };
   });
 
-const limits = [httpLimits, relayLimits, relaySizeLimits, serverLimits, serverSizeLimits].flat();
+const limits = [
+  ...[...httpLimits, ...relayLimits, ...relaySizeLimits, ...relayInnerLimits],
+  ...[...serverLimits, ...serverSizeLimits, ...serverInnerLimits],
+];
 
 describe('the page about limits', () => {
   it('names each limit once', () => {
@@ -52,7 +57,7 @@ describe('the page about limits', () => {
     'gives $id the setting and the default of the page about operations',
     ({ value }) => {
       const [, number = '', unit = '', setting = ''] =
-        /^([\d,]+) ?(MiB|s|a minute|at once.*)?, `(\w+)`$/.exec(value) ?? [];
+        /^([\d,]+) ?(MiB|s|a minute|at once.*|for none)?, `(\w+)`$/.exec(value) ?? [];
       const standard = Number(number.replaceAll(',', '')) * (unit === 'MiB' ? 1024 * 1024 : 1);
       for (const name of setting.startsWith('P_') ? ['RELAY', 'SERVER'] : ['']) {
         expect(operations).toContain(`| \`${setting.replace(/^P/, name)}\` | \`${standard}\` |`);
@@ -85,5 +90,6 @@ function inShort(metric = ''): string {
   const [, status] = /^waxwing_http_request_seconds_count\{.*,status="(\d+)"\}$/.exec(metric) ?? [];
   if (status !== undefined) return `answers ${status}`;
   const [, unsent] = /^waxwing_deliveries_total\{.*,reason="(.+)"\}$/.exec(metric) ?? [];
-  return unsent === undefined ? 'not counted' : `deliveries \`${unsent}\``;
+  if (unsent !== undefined) return `deliveries \`${unsent}\``;
+  return metric === '' ? 'not counted' : metric.trim();
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
 import { eachBackend } from '../../support/test-databases.js';
 import { Door, expectLimit } from './limit.js';
+import { relayInnerLimits } from './relay-inner-limits.js';
 import { relayLimits, relaySizeLimits } from './relay-limits.js';
 import { RelayUnderLimits } from './relay-under-limits.js';
 
@@ -13,8 +14,8 @@ eachBackend((backend) => {
     afterAll(() => relay.close());
     beforeEach(() => relay.pass());
 
-    // What a message may hold is judged before the database is asked.
-    const others = backend.name === 'sqlite' ? relaySizeLimits : [];
-    it.each([...relayLimits, ...others])('$id', (limit) => expectLimit(limit, relay, new Door(relay)));
+    it.each([...relayLimits, ...relaySizeLimits, ...relayInnerLimits])('$id', (limit) =>
+      expectLimit(limit, relay, new Door(relay)),
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
 import { eachBackend } from '../../support/test-databases.js';
 import { Door, expectLimit } from './limit.js';
+import { serverInnerLimits } from './server-inner-limits.js';
 import { serverLimits, serverSizeLimits } from './server-limits.js';
 import { ServerUnderLimits } from './server-under-limits.js';
 
@@ -13,8 +14,8 @@ eachBackend((backend) => {
     afterAll(() => server.close());
     beforeEach(() => server.begin());
 
-    // What a message may hold is judged before the database is asked.
-    const others = backend.name === 'sqlite' ? serverSizeLimits : [];
-    it.each([...serverLimits, ...others])('$id', (limit) => expectLimit(limit, server, new Door(server)));
+    it.each([...serverLimits, ...serverSizeLimits, ...serverInnerLimits])('$id', (limit) =>
+      expectLimit(limit, server, new Door(server)),
+    );
   });
 });

@@ -9,6 +9,7 @@ type Asked<Declared> = Omit<AdminQuestion, 'declared'> & { readonly declared: De
 /** There is no request: what an operation does for an operator follows from its parameters. */
 const noHead: RequestHead = {
   id: 'here',
+  address: undefined,
   basicCredentials() {
     throw new ProtocolError('UNAUTHORIZED');
   },

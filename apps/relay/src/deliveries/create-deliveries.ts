@@ -134,7 +134,7 @@ async function countQueued({
 /** What was usual for an hour, or was confirmed, goes on also while no more tokens die. */
 async function reviewDeletions(deletions: DeletionBreakers, log: Log): Promise<void> {
   try {
-    await deletions.takeUpConfirmations();
+    await deletions.takeUpChanges();
     await deletions.review();
   } catch (err) {
     log.warn({ err }, 'frozen deletions could not be reviewed; they stay frozen until they can be');

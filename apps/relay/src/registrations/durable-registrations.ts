@@ -42,9 +42,10 @@ export class DurableRegistrations implements RegistrationStore {
     now: number,
   ): Promise<readonly (RelayDeviceId | RegistrationRefusal)[]> {
     const { database, tokenVault } = this.#options;
-    const toSave = registrations.map((each) => ({ ...each, ...toRow(each.device, tokenVault) }));
+    // Literals that begin with a spread take microseconds for each property that follows; there are thousands a second.
+    const toSave = registrations.map((each) => Object.assign(toRow(each.device, tokenVault), each));
     const presented = toSave.flatMap(({ device: { realmId }, row, mark }) =>
-      mark === undefined ? [] : [{ ...mark, realmId, pushAccountId: row.push_account_id }],
+      mark === undefined ? [] : [{ realmId, pushAccountId: row.push_account_id, ...mark }],
     );
     return database.write(async (transaction) => {
       const claims = (await this.#presented.claim(transaction.db, presented)).values();
@@ -86,15 +87,14 @@ export function toRow(
     push_account_id: formatPushAccountId(pushAccountId),
     token_lookup: lookup,
   };
-  const row = {
-    ...identity,
+  const row = Object.assign(identity, {
     token_kind: target.tokenKind,
     token: vault.seal(target.token, placeOfToken(identity)),
     ios_app_id: isApns ? target.iosAppId : null,
     apns_environment: isApns ? target.apnsEnvironment : null,
     registered_at: registeredAt,
     expired_at: null,
-  };
+  });
   return { row, olderLookups };
 }
 

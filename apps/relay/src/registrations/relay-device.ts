@@ -24,7 +24,7 @@ export interface UnreadableRelayDevice extends Omit<RelayDevice, 'target'> {
 
 export type StoredRelayDevice = RelayDevice | UnreadableRelayDevice;
 
-export function isReadable(device: StoredRelayDevice): device is RelayDevice {
+export function hasReadableToken(device: StoredRelayDevice): device is RelayDevice {
   return 'target' in device;
 }
 

@@ -1,6 +1,6 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import type { RelayDatabase } from '../tables.js';
-import { beforeAllDevices, deviceColumns, isReadable, toRelayDevice } from './relay-device.js';
+import { beforeAllDevices, deviceColumns, hasReadableToken, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 
 /** A row as it was when its token could not be read. */
@@ -31,7 +31,7 @@ export async function findUnreadableDevices(
     if (last === undefined) return { devices, looked };
     looked += rows.length;
     for (const row of rows) {
-      if (!isReadable(toRelayDevice(row, vault))) devices.push({ id: row.id, token: row.token });
+      if (!hasReadableToken(toRelayDevice(row, vault))) devices.push({ id: row.id, token: row.token });
     }
     after = last.id;
   }

@@ -2,7 +2,7 @@ import type { RelayDeviceId } from '@waxwing/protocol';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import type { RelayDatabase } from '../tables.js';
-import { deviceColumns, isReadable, toRelayDevice } from './relay-device.js';
+import { deviceColumns, hasReadableToken, toRelayDevice } from './relay-device.js';
 import type { TokenVault, UnreadableToken } from './token-vault.js';
 
 export interface UnreadableTokensOptions {
@@ -69,7 +69,7 @@ export class UnreadableTokens {
     const unread = new Set(before);
     for (const row of await this.#look(before)) {
       const device = toRelayDevice(row, tokenVault);
-      if (isReadable(device)) continue;
+      if (hasReadableToken(device)) continue;
       unread.delete(row.id);
       this.note(row.id, device.unreadable);
     }

@@ -13,26 +13,39 @@ export interface KnownUser {
   readonly apiKeyHash: string;
 }
 
+/** Who comes with an address and an API key. */
+export interface Credential {
+  readonly email: string;
+  /** SHA-256 of the key. */
+  readonly keyHash: string;
+}
+
 /**
- * The active user with this address, and what its API key is checked against. An unknown address costs the database and
- * us as much as a known one: there is one row either way, and `user` makes something of it only when it is asked for.
+ * The active user with this address, and what its API key is checked against: the hash of a key that it was given for its
+ * password, where it is the one that was sent, and otherwise of the key that it was made with. An unknown address costs
+ * the database and us as much as a known one: there is one row either way, and `user` makes something of it only when it
+ * is asked for.
  */
 export async function findCredential(
   db: Kysely<ServerTables>,
-  email: string,
+  { email, keyHash }: Credential,
 ): Promise<{ readonly apiKeyHash: string | undefined; readonly user: () => KnownUser | undefined }> {
   const row = await db
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('always'))
     .leftJoin('users', (join) =>
       join.on('users.email_lower', '=', email.toLowerCase()).on('users.is_active', '=', 1),
     )
-    .select(['users.id', 'users.role', 'users.is_bot', 'users.api_key_hash'])
+    .leftJoin('sign_in_keys', (join) =>
+      join.onRef('sign_in_keys.user_id', '=', 'users.id').on('sign_in_keys.key_hash', '=', keyHash),
+    )
+    .select(['users.id', 'users.role', 'users.is_bot', 'users.api_key_hash', 'sign_in_keys.key_hash'])
     .executeTakeFirst();
+  const apiKeyHash = row?.key_hash ?? row?.api_key_hash ?? undefined;
   return {
-    apiKeyHash: row?.api_key_hash ?? undefined,
+    apiKeyHash,
     user() {
-      if (row?.id == null || row.api_key_hash === null) return undefined;
-      return { id: row.id, role: row.role as Role, isBot: row.is_bot === 1, apiKeyHash: row.api_key_hash };
+      if (row?.id == null || apiKeyHash === undefined) return undefined;
+      return { id: row.id, role: row.role as Role, isBot: row.is_bot === 1, apiKeyHash };
     },
   };
 }
@@ -47,13 +60,26 @@ export async function lockUser(
 ): Promise<KnownUser | undefined> {
   const row = await db
     .selectFrom('users')
-    .select(['role', 'is_bot'])
+    .select(['role', 'is_bot', 'api_key_hash'])
     .where('id', '=', id)
-    .where('api_key_hash', '=', apiKeyHash)
     .where('is_active', '=', 1)
     .modifyEnd(keepingRows(db))
     .executeTakeFirst();
-  return row && { id, role: row.role as Role, isBot: row.is_bot === 1, apiKeyHash };
+  if (row === undefined) return undefined;
+  if (row.api_key_hash !== apiKeyHash && !(await lockSignInKey(db, id, apiKeyHash))) return undefined;
+  return { id, role: row.role as Role, isBot: row.is_bot === 1, apiKeyHash };
+}
+
+/** A statement of its own, which sees what was committed while the user was waited for. */
+async function lockSignInKey(db: Transaction<ServerTables>, id: UserId, keyHash: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('sign_in_keys')
+    .select('id')
+    .where('user_id', '=', id)
+    .where('key_hash', '=', keyHash)
+    .modifyEnd(keepingRows(db))
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Replaces what a user's API key is checked against. */

@@ -4,9 +4,14 @@ import type { KnownUser } from './credential-store.js';
 
 /** @throws ProtocolError BAD_REQUEST for guests and for bots. */
 export function requireMember({ role, isBot }: Pick<KnownUser, 'role' | 'isBot'>): void {
-  if (role === roles.guest)
-    throw new ProtocolError('BAD_REQUEST', { message: 'Not allowed for guest users' });
+  requireNoGuest({ role });
   requireHuman({ isBot });
+}
+
+/** @throws ProtocolError BAD_REQUEST for guests. */
+export function requireNoGuest({ role }: Pick<KnownUser, 'role'>): void {
+  if (role !== roles.guest) return;
+  throw new ProtocolError('BAD_REQUEST', { message: 'Not allowed for guest users' });
 }
 
 /** @throws ProtocolError BAD_REQUEST for bots. */

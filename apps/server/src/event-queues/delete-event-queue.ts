@@ -1,6 +1,6 @@
 import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { holdUser, user } from '../authentication/authenticate.js';
+import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { badEventQueue } from './bad-event-queue.js';
 import { deleteQueue, findQueue } from './event-queue-store.js';
@@ -18,13 +18,9 @@ export const deleteEventQueue = operation({
   parameters: z.object({ queue_id: z.string() }),
   answer: noAnswer,
   codes: ['BAD_EVENT_QUEUE_ID'],
-  async handle(
-    { queueListeners, clock, database }: ServerContext,
-    { actor, parameters: { queue_id: queueId } },
-  ) {
+  async handle({ queueListeners, clock }: ServerContext, { actor, parameters: { queue_id: queueId } }) {
     const now = clock();
-    const isDeleted = await database.write(async (transaction) => {
-      await holdUser(transaction, actor);
+    const isDeleted = await actor.change(async (transaction) => {
       const isLive = (await findQueue(transaction.db, actor.id, queueId, now)) !== undefined;
       const isDeleted = await deleteQueue(transaction.db, actor.id, queueId);
       if (isDeleted) await queueListeners.notify(transaction, queueId);

@@ -37,15 +37,22 @@ export async function findQueue(
     .executeTakeFirst();
 }
 
+/** What a client asks of its queue. */
+export interface QueueWish {
+  /** All types where nothing is said. */
+  readonly eventTypes: readonly string[] | undefined;
+  readonly capabilities: readonly ClientCapability[];
+  readonly appliesMarkdown: boolean;
+  readonly makesAvatars: boolean;
+  readonly hasAllPublicChannels: boolean;
+  /** JSON array of the terms that messages must meet; null for all messages. */
+  readonly narrow: string | null;
+}
+
 /** Adds a queue, making room where a user has too many; the ids of those that were given up for it. */
 export async function insertQueue(
   db: Writer,
-  queue: {
-    readonly queueId: string;
-    readonly userId: UserId;
-    readonly eventTypes: readonly string[] | undefined;
-    readonly capabilities: readonly ClientCapability[];
-  },
+  queue: QueueWish & { readonly queueId: string; readonly userId: UserId },
   now: number,
 ): Promise<string[]> {
   const older = await db
@@ -71,6 +78,10 @@ export async function insertQueue(
       user_id: queue.userId,
       event_types: queue.eventTypes === undefined ? null : JSON.stringify(queue.eventTypes),
       client_capabilities: queue.capabilities.length === 0 ? null : JSON.stringify(queue.capabilities),
+      applies_markdown: queue.appliesMarkdown ? 1 : 0,
+      makes_avatars: queue.makesAvatars ? 1 : 0,
+      has_all_public_channels: queue.hasAllPublicChannels ? 1 : 0,
+      narrow: queue.narrow,
       last_event_id: -1,
       acknowledged_event_id: -1,
       last_used_at: now,

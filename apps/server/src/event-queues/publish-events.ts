@@ -1,19 +1,46 @@
-import { stringifyJson, type UserId } from '@waxwing/protocol';
+import { type JsonObject, stringifyJson, type UserId } from '@waxwing/protocol';
 import type { AddressedEvent } from '@waxwing/server-push';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
+import { roles } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { type ClientCapability, hasCapability } from './client-capabilities.js';
 import { type EventQueueRow, maximumEventsPerQueue, queueLifetimeMilliseconds } from './event-queue-store.js';
 import type { QueueListeners } from './queue-listeners.js';
+import { beginPublishing } from './read-with-queue.js';
 
 type Db = Kysely<ServerTables>;
+/** A queue, and whether it gets the messages of all public channels: a guest's no longer does. */
+type LockedQueue = EventQueueRow & { readonly follows_public: number };
 
 /** An event, and whom it is for. */
 export interface PublishedEvent extends AddressedEvent {
   /** Only for queues of clients that have said, or have not said, that they can do this. */
   readonly onlyFor?: { readonly capability: ClientCapability; readonly isHeld: boolean };
+  /** Not for queues that get events of this type, which say the same. */
+  readonly withheldWith?: string;
+  /** For queues that get the messages of all public channels too, but for those of these users. */
+  readonly publicBut?: ReadonlySet<UserId>;
+  /** How it reads in a queue, where that differs by what its client has asked for; `event` then only names its type. */
+  readonly variantFor?: (queue: AskingQueue) => EventVariant | undefined;
+}
+
+/** What the client of a queue has asked for. */
+export interface AskingQueue {
+  readonly queueId: string;
+  readonly userId: UserId;
+  readonly appliesMarkdown: boolean;
+  readonly makesAvatars: boolean;
+  /** JSON array of the terms that messages must meet; null for all messages. */
+  readonly narrow: string | null;
+  can(capability: ClientCapability): boolean;
+}
+
+/** An event as some queues get it: it is written once for all variants of the event that have the same key. */
+interface EventVariant {
+  readonly key: string;
+  write(): JsonObject;
 }
 
 /** Tells audiences of events, within the transaction of what they tell of. */
@@ -25,9 +52,12 @@ export type ServerPublish = (
 /** An event as it is looked at for each queue: what all queues ask of it is made once. */
 interface OutgoingEvent {
   readonly type: unknown;
-  readonly text: string;
+  /** `undefined` where the queue does not get it after all. */
+  textFor(queue: EventQueueRow): string | undefined;
   readonly audience: ReadonlySet<UserId>;
+  readonly publicBut: PublishedEvent['publicBut'];
   readonly onlyFor: PublishedEvent['onlyFor'];
+  readonly withheldWith: PublishedEvent['withheldWith'];
 }
 
 /** An event that goes into a queue, under the id that it has there. */
@@ -53,6 +83,7 @@ export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock
     const all = [...events];
     published.set(transaction, all);
     transaction.beforeCommit(async () => {
+      await beginPublishing(transaction);
       const { queued, overfull } = await fillQueues(transaction.db, all, clock());
       const touched = new Set([...queued.map(({ queue }) => queue.queue_id), ...overfull]);
       for (const queueId of touched) await listeners.notify(transaction, queueId);
@@ -66,17 +97,18 @@ async function fillQueues(
   now: number,
 ): Promise<{ readonly queued: readonly QueuedEvent[]; readonly overfull: readonly string[] }> {
   const audience = [...new Set(events.flatMap(({ audience: userIds }) => userIds))];
-  if (audience.length === 0) return { queued: [], overfull: [] };
+  const hasPublic = events.some(({ publicBut }) => publicBut !== undefined);
+  if (audience.length === 0 && !hasPublic) return { queued: [], overfull: [] };
   const outgoing = events.map(toOutgoing);
   const queued: QueuedEvent[] = [];
   const overfull: string[] = [];
-  for (const queue of await lockQueues(db, audience, now)) {
+  for (const queue of await lockQueues(db, audience, { hasPublic, now })) {
     const wanted = wantedOf(outgoing, queue);
     const isOverfull =
       queue.last_event_id + wanted.length - queue.acknowledged_event_id > maximumEventsPerQueue;
     if (isOverfull) overfull.push(queue.queue_id);
     else {
-      for (const [index, { text }] of wanted.entries()) {
+      for (const [index, text] of wanted.entries()) {
         queued.push({ queue, eventId: queue.last_event_id + 1 + index, text });
       }
     }
@@ -86,31 +118,84 @@ async function fillQueues(
   return { queued, overfull };
 }
 
-function toOutgoing({ audience, event, onlyFor }: PublishedEvent): OutgoingEvent {
-  return { type: event.type, text: stringifyJson(event), audience: new Set(audience), onlyFor };
+function toOutgoing(published: PublishedEvent): OutgoingEvent {
+  const { audience, event, onlyFor, publicBut, variantFor, withheldWith } = published;
+  return {
+    type: event.type,
+    textFor: variantFor === undefined ? sameText(event) : textByVariant(variantFor),
+    audience: new Set(audience),
+    publicBut,
+    onlyFor,
+    withheldWith,
+  };
 }
 
-function lockQueues(db: Db, userIds: readonly UserId[], now: number): Promise<EventQueueRow[]> {
+function sameText(event: JsonObject): OutgoingEvent['textFor'] {
+  const text = stringifyJson(event);
+  return () => text;
+}
+
+function textByVariant(variantFor: NonNullable<PublishedEvent['variantFor']>): OutgoingEvent['textFor'] {
+  const texts = new Map<string, string>();
+  return (queue) => {
+    const variant = variantFor(toAsking(queue));
+    if (variant === undefined) return undefined;
+    const text = texts.get(variant.key) ?? stringifyJson(variant.write());
+    texts.set(variant.key, text);
+    return text;
+  };
+}
+
+function toAsking(queue: EventQueueRow): AskingQueue {
+  return {
+    queueId: queue.queue_id,
+    userId: queue.user_id,
+    appliesMarkdown: queue.applies_markdown === 1,
+    makesAvatars: queue.makes_avatars === 1,
+    narrow: queue.narrow,
+    can: (capability) => hasCapability(queue.client_capabilities, capability),
+  };
+}
+
+function lockQueues(
+  db: Db,
+  userIds: readonly UserId[],
+  { hasPublic, now }: { readonly hasPublic: boolean; readonly now: number },
+): Promise<LockedQueue[]> {
   return db
     .selectFrom('event_queues')
     .selectAll()
-    .where('user_id', 'in', amongNumbers(db, userIds))
+    .select(followsPublic.as('follows_public'))
+    .where((is) =>
+      is.or([
+        is('user_id', 'in', amongNumbers(db, userIds)),
+        ...(hasPublic ? [is('has_all_public_channels', '=', sql<number>`1`)] : []),
+      ]),
+    )
     .where('last_used_at', '>', now - queueLifetimeMilliseconds)
     .orderBy('queue_id')
     .modifyEnd(lockingRows(db))
     .execute();
 }
 
-function wantedOf(
-  events: readonly OutgoingEvent[],
-  { user_id: userId, event_types: listed, client_capabilities: capabilities }: EventQueueRow,
-): OutgoingEvent[] {
+const followsPublic = sql<number>`case when has_all_public_channels = 1 and exists (
+  select 1 from users
+  where users.id = event_queues.user_id and users.is_active = 1 and users.role <> ${roles.guest}
+) then 1 else 0 end`;
+
+/** The texts of the events that a queue gets, in order. */
+function wantedOf(events: readonly OutgoingEvent[], queue: LockedQueue): string[] {
+  const { event_types: listed, client_capabilities: capabilities } = queue;
   const types = listed === null ? undefined : (JSON.parse(listed) as unknown[]);
-  return events.filter(({ audience, onlyFor, type }) => {
-    if (!audience.has(userId)) return false;
+  return events.flatMap((event) => {
+    const { audience, publicBut, onlyFor, type, withheldWith } = event;
+    const isMeant =
+      audience.has(queue.user_id) || (queue.follows_public === 1 && publicBut?.has(queue.user_id) === false);
+    if (!isMeant || types?.includes(type) === false) return [];
+    if (withheldWith !== undefined && types?.includes(withheldWith) !== false) return [];
     if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)
-      return false;
-    return types?.includes(type) ?? true;
+      return [];
+    return event.textFor(queue) ?? [];
   });
 }
 

@@ -1,8 +1,7 @@
-import { holdUser } from '../authentication/authenticate.js';
-import type { KnownUser } from '../authentication/credential-store.js';
-import { requireMember } from '../authentication/require-member.js';
+import type { Requester } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { everybody } from '../event-queues/everybody.js';
+import { holdGroups } from '../permissions/hold-groups.js';
 import type { ServerTransaction } from '../tables.js';
 import { applyGroupChange, eventsOfChange, type GroupChange } from './group-change.js';
 import { type FactsAsked, type GroupFacts, readGroupFacts } from './group-facts.js';
@@ -11,17 +10,15 @@ import { requireGroup } from './require-group.js';
 
 /**
  * Changes a group as `plan` decides on the facts, and tells everybody of it; all in one transaction.
- * @throws ProtocolError BAD_REQUEST for guests and bots, and what `plan` throws.
+ * @throws ProtocolError what `plan` throws.
  */
 export async function changeGroup(
-  { database, publish }: Pick<ServerContext, 'database' | 'publish'>,
-  actor: KnownUser,
+  { publish }: Pick<ServerContext, 'publish'>,
+  actor: Requester,
   asked: Omit<FactsAsked, 'actor'>,
   plan: (facts: GroupFacts, transaction: ServerTransaction) => GroupChange | Promise<GroupChange>,
 ): Promise<void> {
-  await database.write(async (transaction) => {
-    const held = await holdUser(transaction, actor);
-    requireMember(held);
+  await actor.change(async (transaction, held) => {
     const facts = await readGroupFacts(transaction, { ...asked, actor: held });
     const change = await plan(facts, transaction);
     await applyGroupChange(transaction.db, change);
@@ -32,5 +29,5 @@ export async function changeGroup(
       transaction,
       told.map((each) => ({ ...each, audience })),
     );
-  });
+  }, holdGroups);
 }

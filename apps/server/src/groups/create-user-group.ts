@@ -1,15 +1,16 @@
 import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import { holdUser, user } from '../authentication/authenticate.js';
-import { requireMember } from '../authentication/require-member.js';
+import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { everybody } from '../event-queues/everybody.js';
+import { holdGroups } from '../permissions/hold-groups.js';
 import { groupIdList, userIdList } from '../permissions/id-lists.js';
+import { permissionsAmong, permissionValueParameters } from '../permissions/permission-parameters.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import type { ServerTransaction } from '../tables.js';
 import { applyGroupChange } from './group-change.js';
 import { readGroupFacts } from './group-facts.js';
-import { description, permissionsAmong, permissionValueParameters } from './group-parameters.js';
+import { description } from './group-parameters.js';
 import { writeGroup } from './group-record.js';
 import { findGroups } from './group-store.js';
 import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
@@ -25,24 +26,22 @@ export const createUserGroup = operation({
   method: 'POST',
   path: '/api/v1/user_groups/create',
   summary: 'Makes a group of users.',
-  actor: user,
+  actor: member,
   parameters: z.object({
     name: z.string(),
     description,
     members: jsonParameter(userIdList),
     subgroups: optionalJsonParameter(groupIdList),
-    ...permissionValueParameters,
+    ...permissionValueParameters('group'),
   }),
   answer: z.object({ group_id: z.number().int() }),
   codes: ['BAD_REQUEST'],
-  async handle({ clock, database, publish }: ServerContext, { actor, parameters }) {
+  async handle({ clock, publish }: ServerContext, { actor, parameters }) {
     const { name, description, members: memberIds, subgroups: subgroupIds = [] } = parameters;
-    const permissions = permissionsAmong(parameters);
+    const permissions = permissionsAmong('group', parameters);
     const named = namedIn(Object.values(permissions).flatMap((value) => value ?? []));
     const now = clock();
-    return database.write(async (transaction) => {
-      const held = await holdUser(transaction, actor);
-      requireMember(held);
+    return actor.change(async (transaction, held) => {
       const facts = await readGroupFacts(transaction, {
         actor: held,
         name: name.trim(),
@@ -56,7 +55,7 @@ export const createUserGroup = operation({
       if (group === undefined) throw new Error('a group that was just made is not there');
       await publish(transaction, [{ event: { type: 'user_group', op: 'add', group }, audience }]);
       return { group_id: groupId };
-    });
+    }, holdGroups);
   },
 });
 

@@ -1,7 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { changeGroup } from './change-group.js';
 import type { GroupChange } from './group-change.js';
@@ -19,7 +19,7 @@ export const deactivateUserGroup = operation({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/deactivate',
   summary: 'Deactivates a group of users.',
-  actor: user,
+  actor: member,
   parameters: z.object({ user_group_id: integerParameter }),
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],

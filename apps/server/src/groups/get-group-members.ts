@@ -1,7 +1,6 @@
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
-import { requireMember } from '../authentication/require-member.js';
+import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { membersOfGroups } from '../permissions/nested-membership.js';
 import { requireGroup } from './require-group.js';
@@ -14,15 +13,14 @@ export const getGroupMembers = operation({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/members',
   summary: 'The users in a group.',
-  actor: user,
+  actor: member,
   parameters: z.object({
     user_group_id: integerParameter,
     direct_member_only: booleanParameter.default(false),
   }),
   answer: z.object({ members: z.array(z.number().int()) }),
   codes: ['BAD_REQUEST'],
-  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
-    requireMember(actor);
+  async handle({ database: { db } }: ServerContext, { parameters }) {
     const { id, memberIds } = await requireGroup(db, parameters.user_group_id);
     const members = parameters.direct_member_only ? memberIds : (await membersOfGroups(db, [id])).get(id);
     return { members: [...(members ?? [])] };

@@ -1,8 +1,7 @@
 import { ProtocolError, type UserId } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
-import { requireMember } from '../authentication/require-member.js';
+import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { isInAnyGroup } from '../permissions/nested-membership.js';
 import { requireGroup } from './require-group.js';
@@ -15,7 +14,7 @@ export const getGroupMembership = operation({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/members/{user_id}',
   summary: 'Whether a user is in a group.',
-  actor: user,
+  actor: member,
   parameters: z.object({
     user_group_id: integerParameter,
     user_id: integerParameter,
@@ -23,8 +22,7 @@ export const getGroupMembership = operation({
   }),
   answer: z.object({ is_user_group_member: z.boolean() }),
   codes: ['BAD_REQUEST'],
-  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
-    requireMember(actor);
+  async handle({ database: { db } }: ServerContext, { parameters }) {
     const { user_group_id: groupId, direct_member_only: isDirectOnly } = parameters;
     const userId = parameters.user_id as UserId;
     const group = await requireGroup(db, groupId);

@@ -1,7 +1,6 @@
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
-import { requireMember } from '../authentication/require-member.js';
+import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { subgroupsOfGroups } from '../permissions/nested-membership.js';
 import { requireGroup } from './require-group.js';
@@ -14,15 +13,14 @@ export const getSubgroups = operation({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/subgroups',
   summary: 'The groups nested in a group.',
-  actor: user,
+  actor: member,
   parameters: z.object({
     user_group_id: integerParameter,
     direct_subgroup_only: booleanParameter.default(false),
   }),
   answer: z.object({ subgroups: z.array(z.number().int()) }),
   codes: ['BAD_REQUEST'],
-  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
-    requireMember(actor);
+  async handle({ database: { db } }: ServerContext, { parameters }) {
     const { id, subgroupIds } = await requireGroup(db, parameters.user_group_id);
     const nested = parameters.direct_subgroup_only
       ? subgroupIds

@@ -1,4 +1,3 @@
-import { holdGroups } from '../permissions/hold-groups.js';
 import {
   type KnownReferences,
   type NamedReferences,
@@ -41,13 +40,12 @@ export interface FactsAsked extends NamedReferences {
   readonly name?: string | undefined;
 }
 
-/** Reads the facts for a change of groups; others who change groups wait until the transaction ends. */
+/** Reads the facts for a change of groups, which must be held (`holdGroups`). */
 export async function readGroupFacts(
   transaction: ServerTransaction,
   { actor, groupId, userIds, groupIds, name }: FactsAsked,
 ): Promise<GroupFacts> {
   const { db } = transaction;
-  await holdGroups(transaction);
   const names = groupId === undefined ? [] : permissionNames('group');
   const asked: PermissionKey[] = [
     { level: 'realm', ownerId: wholeRealm, name: 'can_create_groups' },

@@ -1,7 +1,6 @@
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
-import { requireMember } from '../authentication/require-member.js';
+import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { groupRecord, writeGroup } from './group-record.js';
 import { listGroups } from './group-store.js';
@@ -14,12 +13,11 @@ export const listUserGroups = operation({
   method: 'GET',
   path: '/api/v1/user_groups',
   summary: 'The groups of users, with their members, subgroups and permissions.',
-  actor: user,
+  actor: member,
   parameters: z.object({ include_deactivated_groups: booleanParameter.default(false) }),
   answer: z.object({ user_groups: z.array(groupRecord) }),
   codes: ['BAD_REQUEST'],
-  async handle({ database }: ServerContext, { actor, parameters }) {
-    requireMember(actor);
+  async handle({ database }: ServerContext, { parameters }) {
     const includesDeactivated = parameters.include_deactivated_groups;
     return { user_groups: (await listGroups(database.db, { includesDeactivated })).map(writeGroup) };
   },

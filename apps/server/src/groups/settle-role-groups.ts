@@ -61,12 +61,15 @@ interface MembershipRow {
   readonly user_id: UserId;
 }
 
-/** Whether a user belongs to a group by role directly. Deactivated users stay where they were. */
+/**
+ * Whether a user belongs to a group by role directly. Deactivated users stay where they were; system bots, which
+ * are known by that they have no key, are in none.
+ */
 function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
   const rules = roleGroups.flatMap(({ name, role }) =>
     role === undefined ? [] : [sql`when ${sql.lit(name)} then ${sql.lit(role)}`],
   );
-  return sql<SqlBool>`user_groups.is_system = 1 and users.role = case user_groups.name ${sql.join(rules, sql` `)} end
+  return sql<SqlBool>`user_groups.is_system = 1 and users.api_key_hash <> '' and users.role = case user_groups.name ${sql.join(rules, sql` `)} end
     and (user_groups.name <> ${sql.lit(fullMembersGroup)} or users.created_at <= ${sql.lit(fullMemberSince)})`;
 }
 

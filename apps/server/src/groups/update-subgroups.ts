@@ -1,6 +1,6 @@
 import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { groupIdList } from '../permissions/id-lists.js';
 import { changeGroup } from './change-group.js';
@@ -17,7 +17,7 @@ export const updateSubgroups = operation({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/subgroups',
   summary: 'Nests groups in a group of users, and takes others out of it.',
-  actor: user,
+  actor: member,
   parameters: z.object({
     user_group_id: integerParameter,
     add: optionalJsonParameter(groupIdList),

@@ -1,10 +1,11 @@
 import { booleanParameter, integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { permissionsAmong, permissionWishParameters } from '../permissions/permission-parameters.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import { changeGroup } from './change-group.js';
-import { description, permissionsAmong, permissionWishParameters } from './group-parameters.js';
+import { description } from './group-parameters.js';
 import { refused } from './group-rules.js';
 import { planGroupUpdate } from './plan-group-update.js';
 
@@ -18,19 +19,19 @@ export const updateUserGroup = operation({
   method: 'PATCH',
   path: '/api/v1/user_groups/{user_group_id}',
   summary: 'Changes a group of users.',
-  actor: user,
+  actor: member,
   parameters: z.object({
     user_group_id: integerParameter,
     name: z.string().optional(),
     description: description.optional(),
     deactivated: booleanParameter.optional(),
-    ...permissionWishParameters,
+    ...permissionWishParameters('group'),
   }),
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'EXPECTATION_MISMATCH'],
   async handle(context: ServerContext, { actor, parameters }) {
     const { user_group_id: groupId, name, description, deactivated } = parameters;
-    const permissions = permissionsAmong(parameters);
+    const permissions = permissionsAmong('group', parameters);
     const wishes = Object.values(permissions).flatMap((wish) => wish ?? []);
     if (wishes.length === 0 && [name, description, deactivated].every((value) => value === undefined)) {
       throw refused('No new data supplied');

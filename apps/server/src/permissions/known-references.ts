@@ -29,6 +29,7 @@ export async function readReferences(
           .selectFrom('users')
           .select(['id', 'is_active'])
           .where('id', 'in', amongNumbers(db, userIds))
+          .where('system_bot', 'is', null)
           .orderBy('id')
           .modifyEnd(keepingRows(db))
           .execute();

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 import type { GroupSettingValue } from './group-setting-value.js';
@@ -119,6 +119,14 @@ export interface PermissionHolder {
   readonly role: Role;
 }
 
+const askedColumns = {
+  place: 'integer',
+  level: 'text',
+  owner_id: 'integer',
+  name: 'text',
+  default_name: 'text',
+} as const;
+
 /**
  * Which of these permissions somebody has, in the order in which they were asked for: one statement for all of them,
  * which sees one state of the permissions and groups. A guest has none that everyone cannot be given.
@@ -128,17 +136,15 @@ export async function holdsPermissions(
   { id, role }: PermissionHolder,
   asked: readonly PermissionKey[],
 ): Promise<boolean[]> {
-  const eligible = asked.flatMap(({ level, ownerId, name }, index) =>
+  const eligible = asked.flatMap(({ level, ownerId, name }, place) =>
     role === roles.guest && !permissionSetting(level, name).allowsEveryone
       ? []
-      : [
-          sql`(cast(${index} as bigint), cast(${level} as text), cast(${ownerId} as bigint), cast(${name} as text), cast(${defaultGroup(level, name)} as text))`,
-        ],
+      : [{ place, level, owner_id: ownerId, name, default_name: defaultGroup(level, name) }],
   );
   if (eligible.length === 0) return asked.map(() => false);
   const { rows } = await sql<{ place: number }>`
     select place from (
-      with recursive asked(place, level, owner_id, name, default_name) as (values ${sql.join(eligible)}),
+      with recursive asked as (select * from ${rowsAsTable(db, 'v', askedColumns, eligible)}),
       reached(place, group_id) as (
         select asked.place, coalesce(permissions.group_id, user_groups.id)
         from asked

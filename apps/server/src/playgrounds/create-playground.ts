@@ -1,8 +1,7 @@
 import { operation } from '@waxwing/service/http';
 import { holdAlone } from '@waxwing/storage';
 import { z } from 'zod';
-import { holdUser, user } from '../authentication/authenticate.js';
-import { requireAdministrator } from '../authentication/require-administrator.js';
+import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { planPlayground, playgroundTaken } from './plan-playground.js';
 import { insertPlayground } from './playground-store.js';
@@ -19,15 +18,15 @@ export const createPlayground = operation({
   method: 'POST',
   path: '/api/v1/realm/playgrounds',
   summary: 'Adds a playground for code of a language.',
-  actor: user,
+  actor: administrator,
   parameters: z.object({ name: z.string(), highlighter_language: z.string(), url_template: z.string() }),
+  since: { url_template: 196 },
   aliases: { pygments_language: 'highlighter_language' },
   answer: z.object({ id: z.number().int() }),
-  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  async handle({ database, publish }: ServerContext, { actor, parameters }) {
+  codes: ['BAD_REQUEST'],
+  async handle({ publish }: ServerContext, { actor, parameters }) {
     const { name, highlighter_language: language, url_template: urlTemplate } = parameters;
-    return database.write(async (transaction) => {
-      requireAdministrator(await holdUser(transaction, actor));
+    return actor.change(async (transaction) => {
       const playground = planPlayground({ name, language, urlTemplate });
       await holdAlone(transaction.db, playgroundsLock);
       const id = await insertPlayground(transaction.db, playground);

@@ -2,8 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { holdAlone } from '@waxwing/storage';
 import { z } from 'zod';
-import { holdUser, user } from '../authentication/authenticate.js';
-import { requireAdministrator } from '../authentication/require-administrator.js';
+import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { removePlayground } from './playground-store.js';
 import { playgroundsLock, tellPlaygrounds } from './tell-playgrounds.js';
@@ -16,13 +15,12 @@ export const deletePlayground = operation({
   method: 'DELETE',
   path: '/api/v1/realm/playgrounds/{playground_id}',
   summary: 'Removes a playground.',
-  actor: user,
+  actor: administrator,
   parameters: z.object({ playground_id: integerParameter }),
   answer: noAnswer,
-  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  async handle({ database, publish }: ServerContext, { actor, parameters: { playground_id: id } }) {
-    await database.write(async (transaction) => {
-      requireAdministrator(await holdUser(transaction, actor));
+  codes: ['BAD_REQUEST'],
+  async handle({ publish }: ServerContext, { actor, parameters: { playground_id: id } }) {
+    await actor.change(async (transaction) => {
       await holdAlone(transaction.db, playgroundsLock);
       if (!(await removePlayground(transaction.db, id)))
         throw new ProtocolError('BAD_REQUEST', { message: 'Invalid playground' });

@@ -1,6 +1,4 @@
-import { holdUser } from '../authentication/authenticate.js';
-import type { KnownUser } from '../authentication/credential-store.js';
-import { requireAdministrator } from '../authentication/require-administrator.js';
+import type { Requester } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { everybody } from '../event-queues/everybody.js';
 import type { ServerTransaction } from '../tables.js';
@@ -11,15 +9,14 @@ import { holdProfileFields, readProfileFields } from './profile-field-store.js';
 /**
  * Changes the fields as `change` decides on all that there are, and tells everybody how they are now; all in one
  * transaction. What `change` answers.
- * @throws ProtocolError UNAUTHORIZED_PRINCIPAL for whoever is no administrator, and what `change` throws.
+ * @throws ProtocolError what `change` throws.
  */
 export function changeProfileFields<Result>(
-  { database, publish }: Pick<ServerContext, 'database' | 'publish'>,
-  actor: KnownUser,
+  { publish }: Pick<ServerContext, 'publish'>,
+  actor: Requester,
   change: (transaction: ServerTransaction, fields: readonly ProfileField[]) => Promise<Result>,
 ): Promise<Result> {
-  return database.write(async (transaction) => {
-    requireAdministrator(await holdUser(transaction, actor));
+  return actor.change(async (transaction) => {
     const result = await change(transaction, await holdProfileFields(transaction));
     const fields = (await readProfileFields(transaction.db)).map(writeProfileField);
     const audience = await everybody(transaction.db);

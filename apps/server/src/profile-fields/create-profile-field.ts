@@ -1,6 +1,6 @@
 import { integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { changeProfileFields } from './change-profile-fields.js';
 import { fieldParameters, fieldWish } from './field-parameters.js';
@@ -17,10 +17,10 @@ export const createProfileField = operation({
   method: 'POST',
   path: '/api/v1/realm/profile_fields',
   summary: 'Makes a field of the profiles of all users.',
-  actor: user,
+  actor: administrator,
   parameters: z.object({ ...fieldParameters, field_type: integerParameter }),
   answer: z.object({ id: z.number().int() }),
-  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters }) {
     const wish = fieldWish(parameters);
     return changeProfileFields(context, actor, async (transaction, fields) => {

@@ -1,6 +1,6 @@
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { changeProfileFields, requireField } from './change-profile-fields.js';
 import { removeProfileField } from './profile-field-store.js';
@@ -14,10 +14,10 @@ export const deleteProfileField = operation({
   method: 'DELETE',
   path: '/api/v1/realm/profile_fields/{field_id}',
   summary: 'Removes a field of the profiles of all users.',
-  actor: user,
+  actor: administrator,
   parameters: z.object({ field_id: integerParameter }),
   answer: noAnswer,
-  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters: { field_id: id } }) {
     await changeProfileFields(context, actor, async (transaction, fields) => {
       await removeProfileField(transaction, requireField(fields, id).id);

@@ -1,6 +1,6 @@
 import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { changeProfileFields } from './change-profile-fields.js';
 import { refusedField } from './field-data.js';
@@ -16,10 +16,10 @@ export const reorderProfileFields = operation({
   method: 'PATCH',
   path: '/api/v1/realm/profile_fields',
   summary: 'Puts the fields of profiles into an order.',
-  actor: user,
+  actor: administrator,
   parameters: z.object({ order: jsonParameter(order) }),
   answer: noAnswer,
-  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters: { order: ids } }) {
     await changeProfileFields(context, actor, async (transaction, fields) => {
       const isEachOnce = ids.length === fields.length && fields.every(({ id }) => ids.includes(id));

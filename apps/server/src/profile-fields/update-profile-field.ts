@@ -1,6 +1,6 @@
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { changeProfileFields, requireField } from './change-profile-fields.js';
 import { fieldParameters, fieldWish } from './field-parameters.js';
@@ -17,10 +17,10 @@ export const updateProfileField = operation({
   method: 'PATCH',
   path: '/api/v1/realm/profile_fields/{field_id}',
   summary: 'Changes a field of the profiles of all users.',
-  actor: user,
+  actor: administrator,
   parameters: z.object({ ...fieldParameters, field_id: integerParameter }),
   answer: noAnswer,
-  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters }) {
     await changeProfileFields(context, actor, async (transaction, fields) => {
       const field = requireField(fields, parameters.field_id);

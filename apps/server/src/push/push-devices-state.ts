@@ -10,5 +10,7 @@ const pushDevice = z.object({
 export const pushDevicesState = initialState({
   eventType: 'push_device',
   shape: z.object({ push_devices: z.record(z.string(), pushDevice) }),
-  fetch: async ({ serverPush }, { id }) => ({ push_devices: await serverPush.pushDevicesOf(id) }),
+  fetch: async ({ database: { db }, serverPush }, { id }) => ({
+    push_devices: await serverPush.pushDevicesOf(id, db),
+  }),
 });

@@ -8,6 +8,9 @@ import { planPermission } from '../permissions/plan-permission.js';
 import { type Role, roles } from '../permissions/roles.js';
 import { guardianOf, type RealmSettingName, type RealmSettingValues } from './realm-settings.js';
 
+/** What stands for none of the channels. */
+const noChannel = -1;
+
 /** What somebody wants to be another with the organisation. */
 export interface RealmUpdateWish {
   readonly settings: Readonly<Partial<{ [Name in RealmSettingName]: RealmSettingValues[Name] | undefined }>>;
@@ -28,6 +31,8 @@ export interface RealmFacts {
   readonly permissions: PermissionValues<'realm'>;
   readonly nobodyId: number;
   readonly known: KnownReferences;
+  /** The ids of the private channels that are in use, as far as they are asked about. */
+  readonly privateChannelIds: readonly number[];
 }
 
 /**
@@ -40,6 +45,12 @@ export function planRealmUpdate(facts: RealmFacts, wish: RealmUpdateWish): Realm
     value === undefined ? [] : [name],
   );
   requireGuardian(facts.role, asked);
+  const { moderation_request_channel_id: channelId = noChannel } = wish.settings;
+  if (channelId !== noChannel && !facts.privateChannelIds.includes(channelId)) {
+    throw new ProtocolError('BAD_REQUEST', {
+      message: `moderation_request_channel_id is ${channelId}: it must be the id of a private channel that is not archived, or -1`,
+    });
+  }
   const settings = Object.entries(wish.settings).filter(
     ([name, value]) => value !== undefined && value !== facts.settings[name as RealmSettingName],
   );

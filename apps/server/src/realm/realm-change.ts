@@ -1,8 +1,8 @@
 import type { JsonObject } from '@waxwing/protocol';
+import { keepingRows } from '@waxwing/storage';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import { writeValue } from '../permissions/group-setting-value.js';
-import { holdGroups } from '../permissions/hold-groups.js';
 import { readReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import { readPermissions, roleGroupIds, storePermission } from '../permissions/permission-store.js';
@@ -15,14 +15,13 @@ import { type MirroredValues, mirrorsOf } from './realm-mirrors.js';
 import { readRealmSettings, storeRealmSetting } from './realm-setting-store.js';
 import type { RealmSettingName } from './realm-settings.js';
 
-/** Reads the facts for a change of the organisation; others who change it wait until the transaction ends. */
+/** Reads the facts for a change of the organisation, while groups and settings are held (`holdGroups`). */
 export async function readRealmFacts(
   transaction: ServerTransaction,
   role: RealmFacts['role'],
-  { permissions }: RealmUpdateWish,
+  { permissions, settings }: RealmUpdateWish,
 ): Promise<RealmFacts> {
   const { db } = transaction;
-  await holdGroups(transaction);
   const named = namedIn(Object.values(permissions).flatMap((wish) => (wish === undefined ? [] : [wish.new])));
   return {
     role,
@@ -30,7 +29,22 @@ export async function readRealmFacts(
     permissions: (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm),
     nobodyId: (await roleGroupIds(db)).get('role:nobody') as number,
     known: await readReferences(transaction, named),
+    privateChannelIds: await privateAmong(transaction, settings.moderation_request_channel_id),
   };
+}
+
+/** The channel, if it is a private one; it stays so until the transaction ends. */
+async function privateAmong({ db }: ServerTransaction, id: number | undefined): Promise<number[]> {
+  if (id === undefined) return [];
+  const rows = await db
+    .selectFrom('channels')
+    .select('id')
+    .where('id', '=', id)
+    .where('is_private', '=', 1)
+    .where('is_archived', '=', 0)
+    .modifyEnd(keepingRows(db))
+    .execute();
+  return rows.map((row) => row.id);
 }
 
 /** Makes the change; what clients are to be told of it, in order. A new waiting period makes and unmakes full members. */

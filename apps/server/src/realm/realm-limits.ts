@@ -4,11 +4,19 @@
  */
 export const featureLevel = 431;
 
+/** The generation in words, for people; clients compare the numbers that it begins with. */
+export const serverVersion = { zulip_version: '12.0-dev+waxwing', zulip_merge_base: '12.0-dev' } as const;
+
+/** Largest file that can be uploaded. */
+export const maximumUploadMib = 100;
+
 /** Longest texts in Unicode code points, and what stands for the empty topic; clients read them from the register answer. */
 export const realmLimits = {
   max_topic_length: 60,
   max_message_length: 10_000,
   max_stream_name_length: 60,
   max_stream_description_length: 1024,
+  max_channel_folder_name_length: 60,
+  max_channel_folder_description_length: 1024,
   realm_empty_topic_display_name: 'general chat',
 } as const;

@@ -2,7 +2,7 @@ import { booleanParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { realmPermissions } from '../permissions/permission-settings.js';
 import { retentionParameter } from './retention-days.js';
-import { oneOf, secondsOrUnlimited, textOfAtMost, wholeNumber } from './setting-shapes.js';
+import { channelOrNone, oneOf, secondsOrUnlimited, textOfAtMost, wholeNumber } from './setting-shapes.js';
 
 /** Who may change a setting: administrators, or owners alone. */
 type SettingGuardian = 'administrator' | 'owner';
@@ -53,6 +53,8 @@ export const realmSettings = {
   invite_required: flag(true, { changedBy: 'owner' }),
   enable_read_receipts: flag(false, { since: 137 }),
   welcome_message_custom_text: setting('', textOfAtMost(8000), z.string(), { since: 416 }),
+  /** The private channel in which moderators are asked for help; -1 for none. */
+  moderation_request_channel_id: setting(-1, channelOrNone(), z.number().int(), { since: 331 }),
   send_channel_events_messages: flag(false, { since: 434 }),
   inline_image_preview: flag(true),
   inline_url_embed_preview: flag(false),

@@ -50,6 +50,8 @@ export const realmState = initialState({
     max_message_length: z.number().int(),
     max_stream_name_length: z.number().int(),
     max_stream_description_length: z.number().int(),
+    max_channel_folder_name_length: z.number().int(),
+    max_channel_folder_description_length: z.number().int(),
     realm_empty_topic_display_name: z.string(),
     ...settingFields,
     ...permissionFields,

@@ -10,6 +10,7 @@ import {
   groupSettingValueShape,
   writeValue,
 } from '../permissions/group-setting-value.js';
+import { holdGroups } from '../permissions/hold-groups.js';
 import { permissionNames, permissionSetting } from '../permissions/permission-settings.js';
 import { readPermissions } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
@@ -56,6 +57,7 @@ export async function setRealmSetting(
   const publish = createPublisher(queueNotifier(database.signals), clock);
   const now = clock();
   return database.write(async (transaction) => {
+    await holdGroups(transaction);
     const facts = await readRealmFacts(transaction, 'operator', wish);
     const events = await applyRealmChange(transaction, planRealmUpdate(facts, wish), now);
     const audience = await everybody(transaction.db);

@@ -28,6 +28,13 @@ export function secondsOrUnlimited() {
     });
 }
 
+/** The id of a channel; -1 for none. */
+export function channelOrNone() {
+  return integerParameter
+    .refine((value) => value === -1 || value > 0, 'must be the id of a channel, or -1')
+    .meta({ openApi: { type: 'integer', minimum: -1 } });
+}
+
 /** One of some words, bare or as JSON. */
 export function oneOf<const Word extends string>(words: readonly [Word, ...Word[]]) {
   return z

@@ -1,9 +1,10 @@
 import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import { holdUser, user } from '../authentication/authenticate.js';
+import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { everybody } from '../event-queues/everybody.js';
 import { type SettingWish, settingWishShape } from '../permissions/group-setting-value.js';
+import { holdGroups } from '../permissions/hold-groups.js';
 import { type PermissionName, permissionNames } from '../permissions/permission-settings.js';
 import { planRealmUpdate } from './plan-realm-update.js';
 import { applyRealmChange, readRealmFacts } from './realm-change.js';
@@ -46,7 +47,7 @@ export const updateRealm = operation({
     'EXPECTATION_MISMATCH',
     'SYSTEM_GROUP_REQUIRED',
   ],
-  async handle({ clock, database, publish }: ServerContext, { actor, parameters }) {
+  async handle({ clock, publish }: ServerContext, { actor, parameters }) {
     const now = clock();
     const wish = {
       settings: among<Partial<RealmSettingValues>>(parameters, Object.keys(realmSettings)),
@@ -55,8 +56,7 @@ export const updateRealm = operation({
         permissionNames('realm'),
       ),
     };
-    await database.write(async (transaction) => {
-      const { role } = await holdUser(transaction, actor);
+    await actor.change(async (transaction, { role }) => {
       const facts = await readRealmFacts(transaction, role, wish);
       const events = await applyRealmChange(transaction, planRealmUpdate(facts, wish), now);
       const audience = await everybody(transaction.db);
@@ -64,7 +64,7 @@ export const updateRealm = operation({
         transaction,
         events.map((event) => ({ event, audience })),
       );
-    });
+    }, holdGroups);
     return {};
   },
 });

@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '@waxwing/protocol';
-import { operation, optionalJsonParameter } from '@waxwing/service/http';
+import { type JsonObject, ProtocolError } from '@waxwing/protocol';
+import { booleanParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import { holdUser, user } from '../authentication/authenticate.js';
+import { type Requester, user } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
-import { clientCapabilitiesShape } from '../event-queues/client-capabilities.js';
-import { insertQueue } from '../event-queues/event-queue-store.js';
-import type { AskingClient } from '../event-queues/initial-state.js';
-import { featureLevel } from '../realm/realm-limits.js';
+import { type ClientCapability, clientCapabilitiesShape } from '../event-queues/client-capabilities.js';
+import { insertQueue, type QueueWish } from '../event-queues/event-queue-store.js';
+import type { AskingClient, StateContext } from '../event-queues/initial-state.js';
+import { readWithQueue } from '../event-queues/read-with-queue.js';
+import { narrowShape } from '../messages/narrow/narrow-terms.js';
+import { checkQueueNarrow } from '../messages/narrow/queue-filter.js';
+import { roles } from '../permissions/roles.js';
+import { featureLevel, serverVersion } from '../realm/realm-limits.js';
+import { makeSystemBots } from '../users/system-bots.js';
+import { avatarAlias } from '../users/user-parameters.js';
 import { initialStates } from './initial-states.js';
 
 /** After so long without an answer a client may give a poll up; well beyond when each is answered. */
@@ -16,13 +22,20 @@ const longPollPatienceSeconds = 90;
 
 const eventTypes = z.array(z.string('must be a list of texts').max(100), 'must be a list').max(100);
 
+/** A client that wants some of the subscribers gets all of them. */
+const includeSubscribers = z
+  .enum(['true', 'false', 'partial'], 'must be true, false or partial')
+  .transform((text) => text !== 'false');
+
 /** Each field that some part of the initial state fills, where its type is fetched. */
 const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial().shape), z.object({}));
 
 /**
  * `POST /api/v1/register` (chat API, common conventions): an event queue for the types in `event_types`, a JSON array,
  * or for all types; and what a client must know of the organisation: of the types in `fetch_event_types`, or of those
- * that the queue gets where that is not said. Refuses with UNAUTHORIZED, INVALID_API_KEY or BAD_REQUEST.
+ * that the queue gets where that is not said. The queue goes on after `last_event_id`, where the answer ends. Messages
+ * come as `apply_markdown` and `client_external_avatar` say, those that meet `narrow`, and with `all_public_streams` those
+ * of all public channels. Refuses with UNAUTHORIZED, INVALID_API_KEY, BAD_NARROW or BAD_REQUEST.
  */
 export const registerEventQueue = operation({
   method: 'POST',
@@ -33,59 +46,94 @@ export const registerEventQueue = operation({
     event_types: optionalJsonParameter(eventTypes),
     fetch_event_types: optionalJsonParameter(eventTypes),
     client_capabilities: optionalJsonParameter(clientCapabilitiesShape),
+    client_external_avatar: optionalJsonParameter(z.boolean('must be true or false')),
+    include_subscribers: includeSubscribers.default(false),
+    apply_markdown: booleanParameter.default(false),
+    all_public_streams: booleanParameter.default(false),
+    slim_presence: booleanParameter.optional(),
+    narrow: optionalJsonParameter(narrowShape),
   }),
+  aliases: avatarAlias,
   answer: z.object({
     queue_id: z.string(),
     last_event_id: z.number().int(),
     zulip_feature_level: z.number().int(),
+    zulip_version: z.string(),
+    zulip_merge_base: z.string(),
     user_id: z.number().int(),
     event_queue_longpoll_timeout_seconds: z.number().int(),
     ...states.shape,
   }),
-  codes: [],
+  codes: ['BAD_REQUEST', 'BAD_NARROW'],
   async handle(context: ServerContext, { actor, parameters }) {
     const { event_types: types, fetch_event_types: fetched = types } = parameters;
-    const { client_capabilities: capabilities = [] } = parameters;
-    const queueId = await makeQueue(context, actor, { types, capabilities });
+    const { client_capabilities: capabilities = [], client_external_avatar: makesAvatars = true } =
+      parameters;
+    const { include_subscribers: includesSubscribers, narrow = [] } = parameters;
+    checkQueueNarrow(narrow);
+    const queueId = await makeQueue(context, actor, {
+      eventTypes: types,
+      capabilities,
+      appliesMarkdown: parameters.apply_markdown,
+      makesAvatars,
+      hasAllPublicChannels: parameters.all_public_streams,
+      narrow: narrow.length === 0 ? null : JSON.stringify(narrow),
+    });
+    const client = { types: fetched, capabilities, makesAvatars, includesSubscribers };
+    const { result: state, lastEventId } = await context.registerLine.run(String(actor.id), () =>
+      readWithQueue(context.database, queueId, (db) =>
+        fetchStates({ ...context, database: { db } }, actor, client),
+      ),
+    );
     return {
       queue_id: queueId,
-      last_event_id: -1,
+      last_event_id: lastEventId,
       zulip_feature_level: featureLevel,
+      ...serverVersion,
       user_id: actor.id,
       event_queue_longpoll_timeout_seconds: longPollPatienceSeconds,
-      ...(await fetchStates(context, actor, { types: fetched, capabilities })),
+      ...state,
     };
   },
 });
 
-interface Asked extends AskingClient {
+interface Asked {
   /** All where nothing is said. */
   readonly types: readonly string[] | undefined;
+  readonly capabilities: readonly ClientCapability[];
 }
 
 async function makeQueue(
-  { clock, database, queueListeners }: ServerContext,
-  actor: KnownUser,
-  { types, capabilities }: Asked,
+  { clock, queueListeners }: ServerContext,
+  actor: Requester,
+  wish: QueueWish,
 ): Promise<string> {
   const queueId = randomUUID();
   const now = clock();
   const { id: userId } = actor;
-  await database.write(async (transaction) => {
-    await holdUser(transaction, actor);
-    const queue = { queueId, userId, eventTypes: types, capabilities };
-    const surplus = await insertQueue(transaction.db, queue, now);
+  await actor.change(async (transaction, { role }) => {
+    if (wish.hasAllPublicChannels && role === roles.guest) {
+      throw new ProtocolError('BAD_REQUEST', { message: 'User not authorized for this query' });
+    }
+    await makeSystemBots(transaction);
+    const surplus = await insertQueue(transaction.db, { ...wish, queueId, userId }, now);
     for (const gone of surplus) await queueListeners.notify(transaction, gone);
   });
   return queueId;
 }
 
+/** One after the other, as they share a connection. */
 async function fetchStates(
-  context: ServerContext,
+  context: StateContext,
   actor: KnownUser,
-  { types, capabilities }: Asked,
+  { types, ...client }: Asked & AskingClient,
 ): Promise<JsonObject> {
-  const wanted = initialStates.filter(({ eventType }) => types?.includes(eventType) ?? true);
-  const parts = await Promise.all(wanted.map((state) => state.fetch(context, actor, { capabilities })));
-  return Object.assign({}, ...parts) as JsonObject;
+  const all: JsonObject = {};
+  for (const state of initialStates) {
+    if (types?.includes(state.eventType) === false) continue;
+    if (state.alsoNeeds !== undefined && types?.includes(state.alsoNeeds) === false) continue;
+    if (state.withheldWith !== undefined && types?.includes(state.withheldWith)) continue;
+    Object.assign(all, await state.fetch(context, actor, client));
+  }
+  return all;
 }

@@ -45,7 +45,9 @@ export function visibilitiesFor(role: Role): AddressVisibility[] {
 /** Whether a reader may know the real address; everybody knows its own, and whoever has no account none. */
 export function readsAddress(reader: Reader, owner: AddressOwner): boolean {
   if (reader === undefined) return false;
-  return reader.id === owner.id || visibilitiesFor(reader.role).includes(effectiveVisibility(owner));
+  if (reader.id === owner.id) return true;
+  const needed = neededRole[effectiveVisibility(owner)];
+  return needed !== undefined && reader.role <= needed;
 }
 
 /** The address that stands for somebody, the same for every reader: the real one where everyone may know it. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { JsonObject } from '@waxwing/protocol';
 
 /** The sizes in which pictures are had from their provider. */
 type AvatarSize = 'usual' | 'medium';
@@ -11,4 +12,17 @@ export function providerAvatarUrl(shownAddress: string, version: number, size: A
   const digest = createHash('md5').update(shownAddress.trim().toLowerCase()).digest('hex');
   const wanted = size === 'medium' ? '&s=500' : '';
   return `https://secure.gravatar.com/avatar/${digest}?d=identicon${wanted}&version=${version}`;
+}
+
+/** What clients are told of a provider's picture, whose URL is another because the address is. */
+export function writeProviderPicture(
+  shownAddress: string,
+  { avatarVersion }: { readonly avatarVersion: number },
+): JsonObject {
+  return {
+    avatar_source: 'G',
+    avatar_url: providerAvatarUrl(shownAddress, avatarVersion),
+    avatar_url_medium: providerAvatarUrl(shownAddress, avatarVersion, 'medium'),
+    avatar_version: avatarVersion,
+  };
 }

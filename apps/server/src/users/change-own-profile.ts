@@ -1,7 +1,5 @@
-import { holdUser } from '../authentication/authenticate.js';
-import type { KnownUser } from '../authentication/credential-store.js';
+import type { Requester } from '../authentication/authenticate.js';
 import { isAdministrator } from '../authentication/require-administrator.js';
-import { requireHuman } from '../authentication/require-member.js';
 import type { ServerContext } from '../context.js';
 import { type ProfileValueWish, planProfileValues } from '../profile-fields/plan-profile-values.js';
 import { applyProfileValues, readValueFacts } from '../profile-fields/profile-values.js';
@@ -9,16 +7,14 @@ import { readersOf } from './user-sight.js';
 
 /**
  * Changes what the requester's own profile says, and tells whoever may know of the requester; all in one transaction.
- * @throws ProtocolError BAD_REQUEST for bots, and with the reason for a refusal.
+ * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
  */
 export async function changeOwnProfile(
-  { database, publish, realm }: Pick<ServerContext, 'database' | 'publish' | 'realm'>,
-  actor: KnownUser,
+  { publish, realm }: Pick<ServerContext, 'publish' | 'realm'>,
+  actor: Requester,
   wishes: readonly ProfileValueWish[],
 ): Promise<void> {
-  await database.write(async (transaction) => {
-    const held = await holdUser(transaction, actor);
-    requireHuman(held);
+  await actor.change(async (transaction, held) => {
     const owner = { userId: held.id, mayEditAll: isAdministrator(held.role) };
     const values = planProfileValues(await readValueFacts(transaction, owner, wishes), wishes);
     const events = await applyProfileValues(transaction, held.id, values, realm.url);

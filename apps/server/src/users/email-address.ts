@@ -1,8 +1,8 @@
 // No colon: an address is the first half of HTTP Basic credentials.
 const pattern = /^[^\s@:]+@[^\s@:]+$/;
-const maximumCharacters = 254;
+export const maximumAddressCharacters = 254;
 
 /** Whether a text has the form of an e-mail address that a user can have. */
 export function isEmailAddress(text: string): boolean {
-  return pattern.test(text) && text.length <= maximumCharacters;
+  return pattern.test(text) && text.length <= maximumAddressCharacters;
 }

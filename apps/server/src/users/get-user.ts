@@ -7,7 +7,7 @@ import { noSuchUser } from './no-such-user.js';
 import { findDetails } from './user-details.js';
 import { avatarAlias, readUserName, recordParameters, userNameParameter } from './user-parameters.js';
 import { userRecord, writeUser } from './user-record.js';
-import { readSight } from './user-sight.js';
+import { readSightOf } from './user-sight.js';
 
 /**
  * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: one user or bot. An address is the real one, if the
@@ -24,9 +24,9 @@ export const getUser = operation({
   answer: z.object({ user: userRecord }),
   codes: ['BAD_REQUEST'],
   async handle({ database: { db }, realm }: ServerContext, { actor: reader, parameters }) {
-    const sees = await readSight(db);
+    const sees = await readSightOf(db, reader);
     const found = await findDetails(db, readUserName(parameters.user_id_or_email, realm), reader);
-    if (found === undefined || !sees(reader, found)) throw noSuchUser();
+    if (found === undefined || !sees(found)) throw noSuchUser();
     const options = {
       reader,
       realm,

@@ -3,15 +3,11 @@ import { ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/h
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { readProfileData } from '../profile-fields/profile-values.js';
-import type { ServerDatabase } from '../tables.js';
-import { readDetailsPage, type UserDetails } from './user-details.js';
+import { detailsInPieces } from './user-details.js';
 import { userOrSpectator } from './user-or-spectator.js';
 import { avatarAlias, recordParameters } from './user-parameters.js';
 import { userRecord, writeUser } from './user-record.js';
-import { readSight } from './user-sight.js';
-
-/** So few are read and written in much less time than other requests can be kept waiting. */
-const usersPerPiece = 250;
+import { readSightOf } from './user-sight.js';
 
 const idList = z.array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids');
 
@@ -27,15 +23,16 @@ export const getUsers = operation({
   actor: userOrSpectator,
   parameters: z.object({ user_ids: optionalJsonParameter(idList), ...recordParameters }),
   aliases: avatarAlias,
+  since: { user_ids: 384 },
   answer: z.object({ members: z.array(userRecord) }),
   codes: [],
   async handle({ database, realm }: ServerContext, { actor: reader, parameters }) {
     const { user_ids: ids, client_external_avatar, include_custom_profile_fields } = parameters;
     const options = { reader, realm, clientMakesAvatars: client_external_avatar };
-    const sees = await readSight(database.db);
+    const sees = await readSightOf(database.db, reader);
     async function* pieces() {
-      for await (const users of detailsInPieces(database, ids as UserId[] | undefined)) {
-        const seen = users.filter((each) => sees(reader, each));
+      for await (const users of detailsInPieces(database.db, ids as UserId[] | undefined)) {
+        const seen = users.filter((each) => sees(each));
         const seenIds = seen.map(({ id }) => id);
         const profileDataOf = include_custom_profile_fields
           ? await readProfileData(database.db, seenIds)
@@ -46,17 +43,3 @@ export const getUsers = operation({
     return new ListAnswer('members', pieces());
   },
 });
-
-async function* detailsInPieces(
-  { db }: ServerDatabase,
-  ids: readonly UserId[] | undefined,
-): AsyncGenerator<UserDetails[]> {
-  let after = 0;
-  for (;;) {
-    const users = await readDetailsPage(db, { ids, after, limit: usersPerPiece });
-    yield users;
-    const last = users.at(-1);
-    if (last === undefined || users.length < usersPerPiece) return;
-    after = last.id;
-  }
-}

@@ -1,24 +1,21 @@
-import type { UserId } from '@waxwing/protocol';
-import { removePushDevicesOf } from '@waxwing/server-push';
+import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { type PushRealm, removePushDevicesOf } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
-import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
+import { hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
+import { generateApiKey } from '../authentication/api-key.js';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
+import { deleteSignInKeys } from '../authentication/sign-in-key-store.js';
+import { subscribeToDefaults } from '../channels/default-channels.js';
 import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
-import { settleRoleGroups } from '../groups/settle-role-groups.js';
-import { holdGroups } from '../permissions/hold-groups.js';
+import { createPublisher } from '../event-queues/publish-events.js';
+import { queueNotifier } from '../event-queues/queue-listeners.js';
 import type { Role } from '../permissions/roles.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerDatabase } from '../tables.js';
+import { createUser } from './create-user.js';
 import { isEmailAddress } from './email-address.js';
-import {
-  deactivateUser,
-  findUser,
-  insertUser,
-  listUsers,
-  storeMayChangeAddresses,
-  type User,
-} from './user-store.js';
+import { eventsOfDeactivation } from './user-events.js';
+import { deactivateUser, findUser, listUsers, storeMayChangeAddresses, type User } from './user-store.js';
 
 export interface UserToAdd {
   readonly email: string;
@@ -29,66 +26,67 @@ export interface UserToAdd {
   readonly ownerEmail: string | undefined;
 }
 
-const maximumNameCharacters = 100;
-
 /** A user and its API key, which is nowhere to be had again. */
 export interface ProvisionedUser {
   readonly user: User;
   readonly apiKey: Secret<string>;
 }
 
-/** @throws CommandError for an address that is not one or is taken, a bad name, or an unknown owner. */
+/** What a command changes users with. */
+export interface UserAdministration {
+  readonly clock: Clock;
+  readonly realm: Pick<PushRealm, 'url'>;
+}
+
+/**
+ * Adds a user or a bot, and tells clients.
+ * @throws CommandError for an address that is not one or is taken, a bad name, or an unknown owner.
+ */
 export async function addUser(
   database: ServerDatabase,
-  clock: Clock,
+  { clock, realm }: UserAdministration,
   { email, fullName, role, isBot, ownerEmail }: UserToAdd,
 ): Promise<ProvisionedUser> {
   if (!isEmailAddress(email)) {
     throw new CommandError(`"${email}" is not an e-mail address: write one such as ada@example.com.`);
   }
-  if (fullName.trim() === '' || fullName.length > maximumNameCharacters) {
-    throw new CommandError(`The name must have 1 to ${maximumNameCharacters} characters.`);
-  }
   if (ownerEmail !== undefined && !isBot) throw new CommandError('Only a bot has an owner: add --bot.');
   const owner = ownerEmail === undefined ? undefined : await requireUser(database, ownerEmail);
   if (owner?.isBot) throw new CommandError(`${owner.email} is a bot: a bot belongs to a person.`);
-  const apiKey = generateCredential();
-  const user = { email, fullName, role, isBot, botOwnerId: owner?.id };
+  const apiKey = generateApiKey();
   const apiKeyHash = hashCredential(apiKey.reveal());
+  const publish = createPublisher(queueNotifier(database.signals), clock);
   const now = clock();
-  const id = await database.write(async (transaction) => {
-    const { db } = transaction;
-    await holdGroups(transaction);
-    const id = await insertUser(db, { ...user, apiKeyHash }, now);
-    if (id === undefined) return undefined;
-    const { waiting_period_threshold: waitingPeriodDays } = await readRealmSettings(db);
-    await settleRoleGroups(db, { userIds: [id], waitingPeriodDays, now });
-    return id;
-  });
-  if (id === undefined) {
-    throw new CommandError(
-      `There is a user with the address ${email} already: rotate its key, or remove it first.`,
-    );
+  try {
+    const wanted = { email, fullName, role, isBot, botOwnerId: owner?.id, apiKeyHash };
+    const user = await database.write(async (transaction) => {
+      const user = await createUser(transaction, { publish, realm, now }, wanted);
+      await publish(transaction, await subscribeToDefaults(transaction, user.id, now));
+      return user;
+    });
+    return { user, apiKey };
+  } catch (error) {
+    throw error instanceof ProtocolError ? new CommandError(error.message) : error;
   }
-  return { user: { ...user, id }, apiKey };
 }
 
 export async function allUsers(database: ServerDatabase): Promise<User[]> {
   return listUsers(database.db);
 }
 
-/** Replaces a user's API key and removes its push devices. @throws CommandError for an unknown address. */
+/** Replaces a user's API keys by a new one and removes its push devices. @throws CommandError for an unknown address. */
 export async function rotateApiKey(
   database: ServerDatabase,
   clock: Clock,
   email: string,
 ): Promise<ProvisionedUser> {
   const user = await requireUser(database, email);
-  const apiKey = generateCredential();
+  const apiKey = generateApiKey();
   const hash = hashCredential(apiKey.reveal());
   const now = clock();
   await database.write(async (transaction) => {
     await storeApiKeyHash(transaction.db, user.id, hash);
+    await deleteSignInKeys(transaction.db, user.id);
     await removePushDevicesOf(database, transaction, user.id, now);
   });
   return { user, apiKey };
@@ -106,7 +104,8 @@ export async function letChangeAddresses(
 }
 
 /**
- * Removes a user and the bots that belong to it, with their push devices and event queues; the ids of all of them.
+ * Removes a user and the bots that belong to it, with their push devices, event queues and sign-ins, and tells clients; the
+ * ids of all of them.
  * @throws CommandError for an unknown address.
  */
 export async function removeUser(
@@ -115,14 +114,18 @@ export async function removeUser(
   email: string,
 ): Promise<readonly UserId[]> {
   const user = await requireUser(database, email);
+  const publish = createPublisher(queueNotifier(database.signals), clock);
   const now = clock();
   return database.write(async (transaction) => {
-    const ids = await deactivateUser(transaction.db, user.id);
-    for (const id of ids) {
+    const { db } = transaction;
+    const gone = await deactivateUser(db, user.id);
+    for (const { id } of gone) {
       await removePushDevicesOf(database, transaction, id, now);
-      await deleteQueuesOf(transaction.db, id);
+      await deleteQueuesOf(db, id);
+      await deleteSignInKeys(db, id);
     }
-    return ids;
+    await publish(transaction, await eventsOfDeactivation(db, gone));
+    return gone.map(({ id }) => id);
   });
 }
 

@@ -48,6 +48,9 @@ function planRole({ actor, target, isOnlyOwner }: UserFacts, { role }: UserUpdat
   if ([role, target.role].includes(roles.owner) && actor.role !== roles.owner) {
     throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization owner' });
   }
+  if (target.role === roles.guest && role <= roles.administrator) {
+    throw refused('Guests cannot be organization administrators: make the user a member first.');
+  }
   if (isOnlyOwner) {
     throw refused('The owner permission cannot be removed from the only organization owner.');
   }

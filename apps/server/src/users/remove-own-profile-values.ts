@@ -1,6 +1,6 @@
 import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { human } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { changeOwnProfile } from './change-own-profile.js';
 
@@ -15,7 +15,7 @@ export const removeOwnProfileValues = operation({
   method: 'DELETE',
   path: '/api/v1/users/me/profile_data',
   summary: "Removes values of the requester's profile.",
-  actor: user,
+  actor: human,
   parameters: z.object({ data: jsonParameter(fieldIds) }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],

@@ -1,6 +1,6 @@
 import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
+import { human } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { profileValues } from '../profile-fields/profile-value-parameter.js';
 import { changeOwnProfile } from './change-own-profile.js';
@@ -14,7 +14,7 @@ export const updateOwnProfile = operation({
   method: 'PATCH',
   path: '/api/v1/users/me/profile_data',
   summary: "Changes values of the requester's profile.",
-  actor: user,
+  actor: human,
   parameters: z.object({ data: jsonParameter(profileValues) }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],

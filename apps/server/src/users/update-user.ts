@@ -1,7 +1,7 @@
 import { type JsonObject, ProtocolError } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import { holdUser, user } from '../authentication/authenticate.js';
+import { user } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
 import { holdGroups } from '../permissions/hold-groups.js';
@@ -21,9 +21,10 @@ import { readersOf } from './user-sight.js';
 /**
  * `PATCH /api/v1/users/{email}` (chat API, section 4) and `PATCH /api/v1/users/{user_id}`: an administrator changes a
  * user's or bot's name, role, address and profile; all of it or nothing. An address finds a user as for reading it. Whoever may know
- * of it is told what is another now. Refuses with BAD_REQUEST whoever is no administrator, unknown users, bad names, roles
- * addresses and values of a profile, those that are taken, another role for the only owner, and a new address from anybody but owners who have
- * the special permission; with UNAUTHORIZED_PRINCIPAL the owner role given or taken by anybody but an owner.
+ * of it is told what is another now. Refuses with BAD_REQUEST whoever is no administrator, unknown users, bad names, roles,
+ * addresses and values of a profile, those that are taken, another role for the only owner, a guest as administrator or
+ * owner, and a new address from anybody but owners who have the special permission; with UNAUTHORIZED_PRINCIPAL the owner
+ * role given or taken by anybody but an owner.
  */
 export const updateUser = operation({
   method: 'PATCH',
@@ -39,14 +40,13 @@ export const updateUser = operation({
   }),
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
-  async handle({ clock, database, publish, realm }: ServerContext, { actor, parameters }) {
+  async handle({ clock, publish, realm }: ServerContext, { actor, parameters }) {
     const { full_name: fullName, role, new_email: email, profile_data: values = [] } = parameters;
     const name = readUserName(parameters.user_id_or_email, realm);
     const wish = { fullName, role, email };
     const now = clock();
-    await database.write(async (transaction) => {
-      await holdGroups(transaction);
-      const { administrator, target } = await lockBoth(transaction, actor, name);
+    await actor.change(async (transaction, held) => {
+      const { administrator, target } = await lockBoth(transaction, held, name);
       const facts = await readUserFacts(transaction, { actor: administrator, target, realm }, wish);
       const change = planUserUpdate(facts, wish);
       const profileEvents = await changeProfile(transaction, target, values, realm.url);
@@ -57,7 +57,7 @@ export const updateUser = operation({
         profileEvents.map((event) => ({ event, audience })),
       );
       await publish(transaction, await eventsOfUserChange(transaction.db, { change, ...done, realm }));
-    });
+    }, holdGroups);
     return {};
   },
 });
@@ -68,8 +68,7 @@ interface Both {
 }
 
 /** Nothing is looked up for whoever is no administrator, so that it learns nothing about addresses. */
-async function lockBoth(transaction: ServerTransaction, actor: KnownUser, name: UserName): Promise<Both> {
-  const held = await holdUser(transaction, actor);
+async function lockBoth(transaction: ServerTransaction, held: KnownUser, name: UserName): Promise<Both> {
   if (held.role > roles.administrator) {
     throw new ProtocolError('BAD_REQUEST', { message: 'Insufficient permission' });
   }

@@ -61,7 +61,12 @@ async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDetails): 
 
 const namesAtOnce = 1000;
 
-async function isNameTaken(db: Kysely<ServerTables>, id: UserId, name: string): Promise<boolean> {
+/** Whether somebody but `id` has the name, where names must differ. */
+export async function isNameTaken(
+  db: Kysely<ServerTables>,
+  id: UserId | undefined,
+  name: string,
+): Promise<boolean> {
   if (!(await readRealmSettings(db)).require_unique_names) return false;
   const wanted = foldedName(name);
   let after = 0 as UserId;

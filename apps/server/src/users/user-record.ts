@@ -3,7 +3,13 @@ import type { PushRealm } from '@waxwing/server-push';
 import { z } from 'zod';
 import { roles } from '../permissions/roles.js';
 import type { ProfileData } from '../profile-fields/profile-values.js';
-import { isPublicAddress, type Reader, readsAddress, shownAddress } from './address-visibility.js';
+import {
+  addressVisibility,
+  isPublicAddress,
+  type Reader,
+  readsAddress,
+  shownAddress,
+} from './address-visibility.js';
 import { providerAvatarUrl } from './avatar.js';
 import type { UserDetails } from './user-details.js';
 
@@ -54,7 +60,8 @@ export interface RecordOptions {
 export function writeUser(user: UserDetails, options: RecordOptions): z.input<typeof userRecord> {
   const { reader, realm, profileDataOf } = options;
   const { id, role, isBot } = user;
-  return {
+  // Fields that are not always there are set after: spread into the literal they would take many times as long.
+  const record: z.input<typeof userRecord> = {
     user_id: id,
     email: shownAddress(user, realm),
     delivery_email: readsAddress(reader, user) ? user.email : null,
@@ -66,16 +73,58 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
     is_guest: role === roles.guest,
     is_bot: isBot,
     bot_type: isBot ? genericBot : null,
-    ...(isBot ? { bot_owner_id: user.botOwnerId ?? null } : {}),
     role,
-    ...(reader === undefined ? {} : { timezone: user.timezone }),
     avatar_url: writeAvatar(user, options),
     avatar_version: user.avatarVersion,
-    ...(profileDataOf === undefined || isBot ? {} : { profile_data: profileDataOf(id) }),
+  };
+  if (isBot) record.bot_owner_id = user.botOwnerId ?? null;
+  if (reader !== undefined) record.timezone = user.timezone;
+  if (profileDataOf !== undefined && !isBot) record.profile_data = profileDataOf(id);
+  return record;
+}
+
+/** What a reader learns of a user of whom it may not know: the id alone. */
+export function asUnknown(user: UserDetails): UserDetails {
+  return {
+    ...user,
+    fullName: 'Unknown user',
+    visibility: addressVisibility.nobody,
+    isBot: false,
+    avatarUrl: providerAvatarUrl('unknown user', 1),
   };
 }
 
-function writeAvatar(user: UserDetails, { realm, clientMakesAvatars }: RecordOptions): string | null {
+/** What stands for a user of whom the reader may not know, for clients that expect a record of everybody. */
+export function writeUnknownUser(
+  user: UserDetails,
+  realm: Pick<PushRealm, 'url'>,
+): z.input<typeof userRecord> {
+  const nobody = asUnknown(user);
+  return {
+    user_id: user.id,
+    email: shownAddress(nobody, realm),
+    delivery_email: null,
+    full_name: nobody.fullName,
+    date_joined: '1970-01-01T00:00+00:00',
+    is_active: true,
+    is_owner: false,
+    is_admin: false,
+    is_guest: false,
+    is_bot: false,
+    bot_type: null,
+    role: roles.member,
+    timezone: '',
+    avatar_url: nobody.avatarUrl ?? null,
+    avatar_version: 1,
+    profile_data: {},
+  };
+}
+
+/** The URL of a user's picture; null where clients make it from the address. */
+export function writeAvatar(
+  user: UserDetails,
+  { realm, clientMakesAvatars }: Pick<RecordOptions, 'realm' | 'clientMakesAvatars'>,
+): string | null {
   if (user.avatarUrl !== undefined) return user.avatarUrl;
   // Clients can only make it from the real address.
   if (clientMakesAvatars && isPublicAddress(user)) return null;

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { readPermissions, roleGroupIds } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
 import { type Role, roles } from '../permissions/roles.js';
@@ -7,20 +7,68 @@ import type { ServerTables } from '../tables.js';
 import type { Reader } from './address-visibility.js';
 import type { User } from './user-store.js';
 
+type Seen = Pick<User, 'id' | 'isBot'>;
+
 /** Whether a reader may know of a user. */
-export type Sight = (reader: Reader, user: Pick<User, 'id' | 'isBot'>) => boolean;
+export type Sight = (reader: Reader, user: Seen) => boolean;
 
 /**
- * Who sees whom, by `can_access_all_users_group` as it is now. Where that leaves guests out, a guest sees itself and bots,
- * and whoever has no account sees bots. To share a channel or a conversation with somebody would let a guest see them too,
- * but there are none.
+ * Who sees whom, by `can_access_all_users_group` as it is now. Where that leaves guests out, a guest sees itself, bots, and
+ * those who are in a channel or a conversation with it; whoever has no account sees bots.
  */
 export async function readSight(db: Kysely<ServerTables>): Promise<Sight> {
+  if (await isOpenToGuests(db)) return () => true;
+  const acquaintances = await readAcquaintances(db);
+  return (reader, user) => sees(reader, user, reader && acquaintances.get(reader.id));
+}
+
+/** As {@link readSight}, for one reader; it reads nothing for those who see everybody. */
+export async function readSightOf(
+  db: Kysely<ServerTables>,
+  reader: Reader,
+): Promise<(user: Seen) => boolean> {
+  const seesAll = reader !== undefined && reader.role !== roles.guest;
+  if (seesAll || (await isOpenToGuests(db))) return () => true;
+  const acquaintances = reader && (await readAcquaintances(db, reader.id)).get(reader.id);
+  return (user) => sees(reader, user, acquaintances);
+}
+
+async function isOpenToGuests(db: Kysely<ServerTables>): Promise<boolean> {
   const permissions = (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm);
-  const everyone = (await roleGroupIds(db)).get('role:everyone');
-  if (permissions.can_access_all_users_group === everyone) return () => true;
-  return (reader, user) =>
-    user.isBot || (reader !== undefined && (reader.role !== roles.guest || reader.id === user.id));
+  return permissions.can_access_all_users_group === (await roleGroupIds(db)).get('role:everyone');
+}
+
+function sees(reader: Reader, user: Seen, acquaintances: ReadonlySet<UserId> | undefined): boolean {
+  if (user.isBot) return true;
+  if (reader === undefined) return false;
+  if (reader.role !== roles.guest || reader.id === user.id) return true;
+  return acquaintances?.has(user.id) ?? false;
+}
+
+/** With whom each guest, or one of them, is in a channel or a conversation. */
+async function readAcquaintances(
+  db: Kysely<ServerTables>,
+  guestId?: UserId,
+): Promise<ReadonlyMap<UserId, ReadonlySet<UserId>>> {
+  const isMeant = guestId === undefined ? sql`1 = 1` : sql`users.id = ${guestId}`;
+  const { rows } = await sql<{ guest_id: UserId; user_id: UserId }>`
+    select own.user_id as guest_id, other.user_id
+    from users
+      join subscriptions as own on own.user_id = users.id and own.is_active = 1
+      join subscriptions as other on other.channel_id = own.channel_id and other.is_active = 1
+    where users.role = ${roles.guest} and users.is_active = 1 and ${isMeant}
+    union
+    select own.user_id as guest_id, other.user_id
+    from users
+      join conversation_participants as own on own.user_id = users.id
+      join conversation_participants as other on other.conversation_id = own.conversation_id
+    where users.role = ${roles.guest} and users.is_active = 1 and ${isMeant}`.execute(db);
+  const known = new Map<UserId, Set<UserId>>();
+  for (const { guest_id, user_id } of rows) {
+    const ids = known.get(guest_id) ?? new Set();
+    known.set(guest_id, ids.add(user_id));
+  }
+  return known;
 }
 
 /** Somebody with an account. */
@@ -37,6 +85,6 @@ export async function readersOf(
   db: Kysely<ServerTables>,
   user: Pick<User, 'id' | 'isBot'>,
 ): Promise<UserId[]> {
-  const sees = await readSight(db);
-  return (await activeReaders(db)).flatMap((reader) => (sees(reader, user) ? [reader.id] : []));
+  const sight = await readSight(db);
+  return (await activeReaders(db)).flatMap((reader) => (sight(reader, user) ? [reader.id] : []));
 }

@@ -70,16 +70,19 @@ export async function storeMayChangeAddresses(
     .execute();
 }
 
-/** Deactivates a user and the bots that belong to it; their ids. */
-export async function deactivateUser(db: Transaction<ServerTables>, id: UserId): Promise<UserId[]> {
+/** Deactivates a user and the bots that belong to it; who they are. */
+export async function deactivateUser(
+  db: Transaction<ServerTables>,
+  id: UserId,
+): Promise<Pick<User, 'id' | 'isBot'>[]> {
   const rows = await db
     .updateTable('users')
     .set({ is_active: 0 })
     .where('is_active', '=', 1)
     .where((is) => is.or([is('id', '=', id), is('bot_owner_id', '=', id)]))
-    .returning('id')
+    .returning(['id', 'is_bot'])
     .execute();
-  return rows.map((row) => row.id);
+  return rows.map((row) => ({ id: row.id, isBot: row.is_bot === 1 }));
 }
 
 function activeUsers(db: Reader) {

@@ -27,6 +27,8 @@ export interface UserTables {
     avatar_version: Generated<number>;
     /** May, as an owner, give others another address. */
     can_change_user_emails: Generated<number>;
+    /** Which of the server's own senders it is; null for everybody else. It is not active, as nobody signs in as it. */
+    system_bot: string | null;
   };
 }
 
@@ -61,4 +63,14 @@ export async function addUserDetails(db: Kysely<unknown>): Promise<void> {
   await add('can_change_user_emails', integer, 0);
   // Users are also found by the address that they had when they were removed.
   await db.schema.createIndex('users_email').on('users').column('email_lower').execute();
+}
+
+/** Makes room for the senders of what the server itself writes. */
+export async function addSystemBots(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('users').addColumn('system_bot', text).execute();
+  await sql`create unique index users_system_bot on users (system_bot) where system_bot is not null`.execute(
+    db,
+  );
+  // Mentions name users by their names, in whatever letter case.
+  await sql`create index users_name on users (lower(full_name))`.execute(db);
 }

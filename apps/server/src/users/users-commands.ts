@@ -22,6 +22,7 @@ import {
   requireUser,
   rotateApiKey,
 } from './manage-users.js';
+import { setPassword } from './set-password.js';
 import type { User } from './user-store.js';
 
 interface AddFlags extends OutputFlags {
@@ -40,11 +41,12 @@ interface DestroyFlags extends ConsentFlags {
   readonly email?: string;
 }
 
-/** `waxwing-server users add|list|set|rotate-key|remove`. */
+/** `waxwing-server users add|list|set|set-password|rotate-key|remove`. */
 export function addUsersCommands(users: Command, terminal: Terminal): void {
   addAddCommand(users, terminal);
   addListCommand(users, terminal);
   addSetCommand(users, terminal);
+  addSetPasswordCommand(users, terminal);
   addRotateCommand(users, terminal);
   addRemoveCommand(users, terminal);
 }
@@ -58,14 +60,18 @@ function addAddCommand(users: Command, terminal: Terminal): void {
     .option('--bot', 'a bot: it cannot register push devices')
     .option('--owner <address>', 'the user whom the bot belongs to')
     .action(async (flags: AddFlags) => {
-      const added = await withServerDatabase(terminal, (database) =>
-        addUser(database, terminal.clock, {
-          email: flags.email,
-          fullName: flags.name ?? flags.email.split('@', 1)[0] ?? '',
-          role: roles[flags.role],
-          isBot: flags.bot === true,
-          ownerEmail: flags.owner,
-        }),
+      const added = await withServerDatabase(terminal, (database, { realm }) =>
+        addUser(
+          database,
+          { clock: terminal.clock, realm },
+          {
+            email: flags.email,
+            fullName: flags.name ?? flags.email.split('@', 1)[0] ?? '',
+            role: roles[flags.role],
+            isBot: flags.bot === true,
+            ownerEmail: flags.owner,
+          },
+        ),
       );
       printResult(terminal, flags, provisioned('Added', added));
     });
@@ -108,6 +114,21 @@ function addSetCommand(users: Command, terminal: Terminal): void {
       printResult(terminal, flags, {
         machines: { ...userJson(user), can_change_user_emails: isAllowed },
         people: `${user.email} ${may} give others another address.`,
+      });
+    });
+}
+
+function addSetPasswordCommand(users: Command, terminal: Terminal): void {
+  withJson(users.command('set-password'))
+    .description('give a user a password to sign in with, typed unseen or on standard input')
+    .argument('<address>', 'the e-mail address of the user')
+    .action(async (address: string, flags: OutputFlags) => {
+      const user = await withServerDatabase(terminal, (database) =>
+        setPassword(database, address, () => terminal.readSecret(`New password of ${address}: `)),
+      );
+      printResult(terminal, flags, {
+        machines: userJson(user),
+        people: `Set the password of ${user.email}. Where it had signed in with another one, it must sign in again.`,
       });
     });
 }

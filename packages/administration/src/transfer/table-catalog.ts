@@ -72,6 +72,8 @@ const sqliteColumns = sql<CatalogRow>`
   select tables.name as table_name, columns.name as column_name, columns.pk as key_position
   from sqlite_master as tables, pragma_table_info(tables.name) as columns
   where tables.type = 'table' and substr(tables.name, 1, 7) <> 'sqlite_'
+    -- What is made from other tables is made again from them.
+    and tables.name not in (select name from pragma_table_list where type in ('virtual', 'shadow'))
   order by tables.name, columns.cid`;
 
 const postgresColumns = sql<CatalogRow>`

@@ -1,4 +1,4 @@
-import { encodeBase64, formatPushAccountId, livenessTimeoutSeconds } from '@waxwing/protocol/phone';
+import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
 import { createPushAccount } from '../accounts/create-push-account.js';
 import { isSameAccount, type PushAccount } from '../accounts/push-account.js';
 import { buildRegistration, type PushToken } from '../build-registration.js';
@@ -7,7 +7,7 @@ import type { ChatApi } from '../chat-api/chat-api.js';
 import type { EventQueue, PushDeviceState } from '../chat-api/event-queue.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
 import { sealRegistration } from '../seal-registration.js';
-import { type FollowedTime, timeToFollow } from '../time-to-follow.js';
+import { dateRegistration, type FollowedTime, timeToFollow } from '../time-to-follow.js';
 import { createDeviceWatch } from './device-watch.js';
 import { isKeyRefused, type ReasonToRegister, reasonToRegister } from './reason-to-register.js';
 import type { RegistrarContext } from './registrar-context.js';
@@ -64,7 +64,8 @@ async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<R
         account = await replaceAccount(context, account);
         watch = createDeviceWatch({ ...context, ...run, pushAccountId: account.pushAccountId });
       }
-      account = await register(context, { account, run, key, reason, timestamp: unixSeconds(time) });
+      const timestamp = dateOf({ account, time, registrations });
+      account = await register(context, { account, run, key, reason, timestamp });
       registrations += 1;
       known = { status: 'pending' };
     } else {
@@ -84,12 +85,13 @@ async function findOrCreateAccount(context: RegistrarContext): Promise<PushAccou
 
 /**
  * Whether the relay takes nothing more for this account: somebody has presented a later number for it, or the phone has
- * numbered its own by a clock that was ahead.
+ * numbered its own by a clock that was ahead. No server's clock brings this about: the last try was dated by the later
+ * of the two clocks, and a number that a server has led to is never beyond what it can lead to.
  */
 function isLockedOut({ account, known, time, registrations }: LastTry): boolean {
   if (registrations === mostRegistrationsOfOneSync - 1 && isExpired(known)) return true;
   const nextSequence = (account.sequence ?? 0) + 1;
-  return time.isServerTime && Math.floor(nextSequence / 1000) > unixSeconds(time) + livenessTimeoutSeconds;
+  return time.isServerTime && Math.floor(nextSequence / 1000) > Math.floor(time.latest / 1000);
 }
 
 /** A new account for the same user: whatever was presented for the old one says nothing about it. */
@@ -132,6 +134,13 @@ function nextReason({ run, account, known, key, time, registrations }: Step): Re
 
 type LastTry = Pick<Step, 'account' | 'known' | 'time' | 'registrations'>;
 
+/** In Unix seconds. */
+function dateOf({ account, time, registrations }: Omit<LastTry, 'known'>): number {
+  const sent = account.registration;
+  const before = sent === undefined ? undefined : sent.timestamp * 1000;
+  return Math.floor(dateRegistration({ time, before, isRepeat: registrations > 0 }) / 1000);
+}
+
 interface RegisterTask {
   readonly account: PushAccount;
   readonly run: SyncRun;
@@ -171,8 +180,9 @@ async function register(
 }
 
 function statusOf({ context, account, known, key, time }: Standing): RegistrationStatus {
-  const refusal = isExpired(known) && !time.clocksAgree ? 'clock-wrong' : statusCodeOf(known?.errorCode);
-  const code = known === undefined || known.status === 'failed' ? refusal : known.status;
+  const isRefused = known === undefined || known.status === 'failed';
+  const judged = isRefused ? statusCodeOf(known?.errorCode) : known.status;
+  const code = time.isServerTime ? judged : 'clock-wrong';
   const warnings = [key.warning, time.clocksAgree ? undefined : clockWarning(context)];
   return registrationStatus(code, {
     pushAccountId: account.pushAccountId,

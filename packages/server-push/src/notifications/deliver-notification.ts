@@ -3,6 +3,7 @@ import type { UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { activePushDevices } from '../push-devices/push-device-store.js';
 import { retryLater } from '../relay-link/retry-later.js';
+import type { ServerPushOptions } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
@@ -34,6 +35,8 @@ export interface DeliverNotificationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` while the organisation has no relay. */
   readonly sender: NotificationSender | undefined;
+  /** Asked before each try to deliver a message. */
+  readonly isWanted: ServerPushOptions['isWanted'] | undefined;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -45,11 +48,13 @@ export interface DeliverNotificationOptions {
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
 ): JobHandler<ServerPushTables> {
-  const { database, sender, clock, random } = options;
+  const { database, sender, clock, random, isWanted = async () => true } = options;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const { userId, content } = JSON.parse(job.payload) as QueuedNotification;
     if (sender === undefined) return { kind: 'done' };
+    // The relay may have been away for long: what was to be removed meanwhile must not come after its removal.
+    if (content.type === 'message' && !(await isWanted(userId, content.messageId))) return { kind: 'done' };
     const devices = await activePushDevices(database.db, userId);
     if (devices.length === 0) return { kind: 'done' };
     const outcome = await sender.send(userId, devices, content, signal);

@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
-import { parseJson } from '@waxwing/protocol';
+import { maximumPushDevicesPerUser, parseJson } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
@@ -31,6 +31,8 @@ const concurrency = 32;
 const furtherConcurrency = 4;
 /** More phones than a person has; what waits of a user beyond them waits apart from what others wait for. */
 const mostWaitingAmongOthers = 10;
+/** By how much a user's turn comes later for each registration of theirs that waits already. */
+const turnMilliseconds = 60_000;
 
 export interface ForwardRegistrationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
@@ -43,7 +45,9 @@ export interface ForwardRegistrationOptions {
 
 /**
  * Adds the job, within the transaction that accepts the registration. However many registrations a user has sent, ten
- * of them at most are in the queue of everybody, so that nobody waits for the rest of them.
+ * of them at most are in the queue of everybody, so that nobody waits for the rest of them. In both queues users take
+ * turns: each counts as if it had come a minute later than the one of the same user before it, so that however many
+ * users send many, another user's first one waits for one of each of them.
  */
 export async function enqueueForwarding(
   { jobs }: DatabaseWithJobs<ServerPushTables>,
@@ -55,7 +59,9 @@ export async function enqueueForwarding(
     waitingBefore < mostWaitingAmongOthers ? forwardRegistrationJob : forwardFurtherRegistrationJob;
   const payload = JSON.stringify({ push_device_id: key.id, generation: key.generation });
   const giveUpAt = now + forwardingDeadlineMilliseconds;
-  await jobs.enqueue(transaction, { kind, payload, giveUpAt });
+  // In the past, so that all of them are due at once and an idle server waits for none.
+  const runAt = now - Math.max(0, maximumPushDevicesPerUser - waitingBefore) * turnMilliseconds;
+  await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
 }
 
 /** Says who takes accepted registrations to the relay. */

@@ -1,5 +1,7 @@
 import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import type { Environment } from '../config/environment-reader.js';
+import { Secret } from '../config/secret.js';
 import { type Clock, systemClock } from '../lifecycle/clock.js';
 import { CommandError } from './command-error.js';
 
@@ -13,6 +15,8 @@ export interface Terminal {
   say(text: string): void;
   /** Whether the person answers yes; `undefined` when there is nobody to ask. */
   ask(question: string): Promise<boolean | undefined>;
+  /** The line that a person types unseen after `prompt`, or the first of what is piped in; empty where there is none. */
+  readSecret(prompt: string): Promise<Secret<string>>;
 }
 
 /** The terminal of this process. */
@@ -31,7 +35,25 @@ export function processTerminal(environment: Environment): Terminal {
         lines.close();
       }
     },
+    readSecret,
   };
+}
+
+async function readSecret(prompt: string): Promise<Secret<string>> {
+  const { stdin, stderr } = process;
+  if (!stdin.isTTY) {
+    for await (const line of createInterface({ input: stdin })) return new Secret(line);
+    return new Secret('');
+  }
+  stderr.write(prompt);
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: unseen, terminal: true });
+  try {
+    return new Secret(await lines.question(''));
+  } finally {
+    lines.close();
+    stderr.write('\n');
+  }
 }
 
 /**

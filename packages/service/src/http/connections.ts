@@ -13,6 +13,7 @@ import { Exchange } from './exchange.js';
 import type { HttpLimits } from './http-limits.js';
 import type { RefusalReason } from './places.js';
 import { Turns } from './turns.js';
+import { WaitingRequests } from './waiting-requests.js';
 
 export interface ConnectionsOptions {
   readonly limits: HttpLimits;
@@ -23,10 +24,6 @@ export interface ConnectionsOptions {
 /** Beyond a limit a connection gets one answer, health or 503; so many may wait for it at once, the newest of them. */
 const maximumSurplusConnections = 100;
 const surplusMilliseconds = 5000;
-/** Requests on one connection that wait for the answer to the one before; one more ends the connection. */
-const maximumPipelinedRequests = 100;
-/** Of everybody so many may wait for each request that may be in flight: their heads and bodies are in memory already. */
-const pipelinedPart = 1 / 10;
 /** A head of thousands of tiny fields takes ten times its bytes; what is beyond these is left out. */
 const maximumHeaderFields = 100;
 
@@ -63,15 +60,26 @@ export class Connections {
   readonly #surplus = new Set<Connection>();
   readonly #addresses = new Map<string, number>();
   readonly #turns = new Turns();
-  #pipelined = 0;
+  readonly #waiting: WaitingRequests;
   #hasWarnedOfProxy = false;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
+    this.#waiting = new WaitingRequests(options.limits);
   }
 
   get count(): number {
     return this.#open.size;
+  }
+
+  /** Bytes of bodies whose requests wait behind others on their connections. */
+  get waitingBodyBytes(): number {
+    return this.#waiting.bodyBytes;
+  }
+
+  /** Ends the connections on which no request has come whole enough to be worked on: nobody waits there for an answer. */
+  closeSilent(): void {
+    for (const connection of this.#idle) this.#cut(connection);
   }
 
   /** A server whose requests reach `handle` one at a time for each connection, and of all connections in turn. */
@@ -109,20 +117,31 @@ export class Connections {
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After for one too many.
    */
   countForwarded(exchange: Exchange): void {
-    const { limits, onRefusal } = this.#options;
-    if (limits.trustedProxies.isEmpty) return;
-    const { headers, socket } = exchange.request;
-    if (!limits.trustedProxies.has(socket.remoteAddress ?? '')) return;
-    const header = headers['x-forwarded-for'];
-    const client = forwardedAddress(Array.isArray(header) ? header.join(',') : header, limits.trustedProxies);
-    if (client === undefined) return;
-    const address = addressGroup(client);
+    const address = this.#forwardedBy(exchange);
+    if (address === undefined) return;
     if (this.#isFull(address)) {
-      onRefusal('address');
+      this.#options.onRefusal('address');
       throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
     }
     this.#countAddress(address, 1);
     exchange.whenOver(() => this.#countAddress(address, -1));
+  }
+
+  /**
+   * The address, or the /64, that a request comes from; `undefined` where that cannot be said: a proxy does not say it, or
+   * is one that nobody told us of.
+   */
+  addressOf(exchange: Exchange): string | undefined {
+    return this.#forwardedBy(exchange) ?? this.#limitedAddress(exchange.request.socket);
+  }
+
+  /** For whom a trusted proxy passes a request on; `undefined` where it says nothing, or none did. */
+  #forwardedBy({ request: { headers, socket } }: Exchange): string | undefined {
+    const { trustedProxies } = this.#options.limits;
+    if (trustedProxies.isEmpty || !trustedProxies.has(socket.remoteAddress ?? '')) return undefined;
+    const header = headers['x-forwarded-for'];
+    const client = forwardedAddress(Array.isArray(header) ? header.join(',') : header, trustedProxies);
+    return client === undefined ? undefined : addressGroup(client);
   }
 
   #admit(socket: Socket): void {
@@ -191,14 +210,13 @@ export class Connections {
       this.#start(connection, { exchange, handle, isFollowing: false });
       return;
     }
-    const mayWait = this.#pipelined < this.#options.limits.maximumRequestsInFlight * pipelinedPart;
-    if (!mayWait || connection.waiting.length >= maximumPipelinedRequests) {
+    if (!this.#waiting.hasRoom(request, connection.waiting.length)) {
       this.#options.onRefusal('pipelining');
       this.#cut(connection);
       return;
     }
     connection.waiting.push(exchange);
-    this.#pipelined += 1;
+    this.#waiting.begin(request);
   }
 
   #start(connection: Connection, { exchange, handle, isFollowing }: Start): void {
@@ -217,7 +235,7 @@ export class Connections {
     if (!this.#open.has(connection.socket)) return;
     if (!request.complete) connection.unread = { request, since: performance.now() };
     const next = connection.waiting.shift();
-    if (next !== undefined) this.#pipelined -= 1;
+    if (next !== undefined) this.#waiting.end(next.request);
     // A connection that ends with this answer serves nothing more.
     if (next !== undefined && connection.socket.writable)
       this.#start(connection, { exchange: next, handle, isFollowing: true });
@@ -233,9 +251,11 @@ export class Connections {
     if (!this.#open.delete(connection.socket)) return;
     this.#idle.delete(connection);
     this.#surplus.delete(connection);
-    this.#pipelined -= connection.waiting.length;
     if (connection.address !== undefined) this.#countAddress(connection.address, -1);
-    for (const exchange of connection.waiting.splice(0)) exchange.end();
+    for (const exchange of connection.waiting.splice(0)) {
+      this.#waiting.end(exchange.request);
+      exchange.end();
+    }
     connection.serving?.end();
   }
 

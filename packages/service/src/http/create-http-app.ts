@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import { errorCodes, type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
+import { type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../logging/create-logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { tellAnswered } from './answered.js';
 import { Connections } from './connections.js';
 import { errorAnswer, toProtocolError } from './error-answer.js';
+import type { Exchange } from './exchange.js';
 import { FastifyOperationRequest } from './fastify-operation-request.js';
 import { addHealth, asksForHealth } from './health-routes.js';
 import { defaultHttpLimits, type HttpLimits } from './http-limits.js';
 import { ListAnswer, streamList } from './list-answer.js';
+import { isNotFound, notFound } from './not-found.js';
 import { type BoundOperation, RawAnswer } from './operation.js';
 import { Places } from './places.js';
 import { Readiness, type ReadinessChecks } from './readiness.js';
 import { acceptBodies, acceptFiles, expectedBodyBytes, receiveBody } from './received-body.js';
-import { allowedMethods, type ServedOperation, serveOperations } from './served-operation.js';
+import { type ServedOperation, serveOperations } from './served-operation.js';
 
 export interface HttpAppOptions {
   readonly log: Log;
@@ -80,7 +81,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   metrics.watchHttp(() => ({
     connections: connections.count,
     requestsInFlight: places.requestsInFlight,
-    bodyBytesInFlight: places.bodyBytesInFlight,
+    bodyBytesInFlight: places.bodyBytesInFlight + connections.waitingBodyBytes,
   }));
   const app = fastify({
     logger: false,
@@ -88,13 +89,15 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     genReqId: requestIds(),
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: maximumPathParameterCharacters },
-    frameworkErrors: (error, _request, reply) => answerUnrouted(error, reply.raw),
+    frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),
     // A long poll must not hold up closing: it is answered through its abort signal instead.
     forceCloseConnections: 'idle',
   });
   app.addHook('preClose', async () => {
     closing.abort();
+    // Node takes one that has never asked for anything for one that is about to.
+    connections.closeSilent();
     // Nothing else ends a connection whose request never arrives whole: a closing server checks no timeouts.
     const patience = options.closePatienceMilliseconds ?? defaultClosePatienceMilliseconds;
     setTimeout(() => app.server.closeAllConnections(), patience).unref();
@@ -123,9 +126,10 @@ function requestIds(): () => string {
 /** What every request passes first, whatever it asks for. */
 function admitRequests(app: FastifyInstance, { closing, connections, operations }: Door): void {
   app.decorateRequest(factsKey, null);
+  const surroundings = { closing, addressOf: (exchange: Exchange) => connections.addressOf(exchange) };
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
-    const received = new FastifyOperationRequest(request, exchange, closing);
+    const received = new FastifyOperationRequest(request, exchange, surroundings);
     const facts: RequestFacts = {
       operation: operationOf(request),
       received,
@@ -162,12 +166,12 @@ function operationOf(request: FastifyRequest): ServedOperation | undefined {
 function addOperation(app: FastifyInstance, { places }: Door, operation: ServedOperation): void {
   const { authenticate, declared, route } = operation;
   const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
-  // A file goes by in pieces.
+  // A file goes by in pieces; bodies of other kinds are kept for a moment, and do not become large because a file may be.
   const keptLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
   app.route({
     method: declared.method,
     url: route,
-    bodyLimit,
+    bodyLimit: keptLimit,
     config: { operation },
     onRequest: async (request) => {
       const facts = factsOf(request);
@@ -187,7 +191,7 @@ function addOperation(app: FastifyInstance, { places }: Door, operation: ServedO
       if (authenticate === undefined) {
         places.take(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
       }
-      received.body = await receiveBody(request);
+      received.body = await receiveBody(request, bodyLimit);
       operation.charge?.(actor);
       const parameters = received.parameters(operation);
       const answer = await operation.handle({
@@ -227,9 +231,10 @@ function sendAnswer(
 }
 
 /** Refuses what has no path that the router can read; no hook has seen it. */
-function answerUnrouted(error: Error, response: ServerResponse): void {
-  const { body, headers, httpStatus } = errorAnswer(toProtocolError(error));
-  response.writeHead(httpStatus, { ...headers, 'content-type': json }).end(body);
+function answerUnrouted(log: Log, { request, reply, thrown }: Failure): void {
+  const { body, code, headers, httpStatus } = errorAnswer(toProtocolError(thrown));
+  reply.raw.writeHead(httpStatus, { ...headers, 'content-type': json }).end(body);
+  log.info({ request: request.id, operation: 'none', status: httpStatus, code });
 }
 
 interface Failure {
@@ -258,19 +263,6 @@ function answerError({ options }: Door, { request, reply, thrown }: Failure): Fa
 function isOfLeaving(thrown: unknown, request: FastifyRequest): boolean {
   if (thrown === request.raw.errored) return true;
   return (thrown as Error).name === 'AbortError' && factsOf(request).received.exchange.isOver;
-}
-
-/** Also a path whose parameter is empty, which the router takes for one. */
-function isNotFound({ is404, params }: FastifyRequest): boolean {
-  return is404 || Object.values(params as Record<string, string>).includes('');
-}
-
-function notFound(operations: readonly ServedOperation[], request: FastifyRequest): ProtocolError {
-  const [path = ''] = request.url.split('?', 1);
-  const methods = allowedMethods(operations, path);
-  if (methods.length === 0) return new ProtocolError('NOT_FOUND');
-  const message = `${errorCodes.METHOD_NOT_ALLOWED.message}: use ${methods.join(' or ')}`;
-  return new ProtocolError('METHOD_NOT_ALLOWED', { message, fields: { allowed_methods: methods } });
 }
 
 function logRequests(app: FastifyInstance, { options: { log, metrics } }: Door): void {

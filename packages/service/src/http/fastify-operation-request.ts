@@ -7,20 +7,29 @@ import { parseJsonBody, type ReceivedBody } from './received-body.js';
 import { collectParameters, type ParameterReader, parseJsonParameters } from './request-parameters.js';
 import type { ServedOperation } from './served-operation.js';
 
+/** What a request knows of the service that it came to. */
+interface RequestSurroundings {
+  /** Aborted when the service is closing. */
+  readonly closing: AbortSignal;
+  addressOf(exchange: Exchange): string | undefined;
+}
+
 /** One request on Fastify, until it is answered. */
 export class FastifyOperationRequest implements RequestHead {
   actor: string | undefined;
   readonly exchange: Exchange;
   readonly #request: FastifyRequest;
   readonly #closing: AbortSignal;
+  readonly #addressOf: (exchange: Exchange) => string | undefined;
   #body: ReceivedBody = { kind: 'none' };
   #raw: Map<string, string[]> | undefined;
   #signal: AbortSignal | undefined;
 
-  constructor(request: FastifyRequest, exchange: Exchange, closing: AbortSignal) {
+  constructor(request: FastifyRequest, exchange: Exchange, { closing, addressOf }: RequestSurroundings) {
     this.#request = request;
     this.exchange = exchange;
     this.#closing = closing;
+    this.#addressOf = addressOf;
   }
 
   /** What came after the head. */
@@ -30,6 +39,10 @@ export class FastifyOperationRequest implements RequestHead {
 
   get id(): string {
     return this.#request.id;
+  }
+
+  get address(): string | undefined {
+    return this.#addressOf(this.exchange);
   }
 
   basicCredentials(): BasicCredentials {

@@ -7,7 +7,11 @@ const json = 'application/json; charset=utf-8';
 
 /** Whether a request asks for health, which no load takes away: it is answered whatever else is refused. */
 export function asksForHealth({ is404, url }: FastifyRequest): boolean {
-  return !is404 && (url === livePath || url === readyPath);
+  return !is404 && isHealthPath(url);
+}
+
+export function isHealthPath(path: string): boolean {
+  return path === livePath || path === readyPath;
 }
 
 /** Health for strangers: whether the process runs, and which checks are not well, but not why. */

@@ -12,6 +12,7 @@ const maximumFieldBytes = 64 * 1024;
 /** So that a form that is refused is not read to its end. */
 const pieceBytes = 4096;
 const withoutName = 'Each part of a multipart form must have a name in its Content-Disposition';
+const tooManyFiles = 'You may only send one file at a time';
 const tooManyParts = `A multipart form has at most ${maximumMultipartFields} parts`;
 
 /** A form whose file, if it has one, is still to be read. */
@@ -45,9 +46,9 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
 }
 
 /**
- * The fields of a multipart form up to its file, and the file as it comes; what comes after the file is left out.
+ * The fields of a multipart form up to its file, and the file as it comes; fields after the file are left out.
  * @throws ProtocolError as {@link parseMultipartForm}; the file's content fails with PAYLOAD_TOO_LARGE when it is longer
- * than `maximumFileBytes`, and with the connection's error when that ends first.
+ * than `maximumFileBytes`, with BAD_REQUEST when another file follows, and with the connection's error when that ends first.
  */
 export async function receiveUploadForm(
   source: Readable,
@@ -66,20 +67,25 @@ export async function receiveUploadForm(
         stream.on('error', (cause) => content.destroy(malformed(cause)));
         if (!isFirst) {
           stream.resume();
+          content.destroy(new ProtocolError('BAD_REQUEST', { message: tooManyFiles }));
           return;
         }
         isFirst = false;
         stream.once('limit', () => content.destroy(new ProtocolError('PAYLOAD_TOO_LARGE')));
         // Read to its end also where nobody wants the rest, so that the request comes to its own.
         content.once('close', () => stream.resume());
-        stream.pipe(content);
+        // Its end is told when the form has ended: until then it may prove to be no good form.
+        stream.pipe(content, { end: false });
         resolve({ entries, file: { name, contentType: type, content } });
       });
       pipeline(source, parser, (error) => {
         if (error) {
           content.destroy(malformed(error));
           reject(error);
-        } else resolve({ entries, file: undefined });
+        } else {
+          content.end();
+          resolve({ entries, file: undefined });
+        }
       });
     }),
   );

@@ -62,7 +62,7 @@ const errorSchema: Node = {
 };
 
 function describeOperation(declared: AnyOperation, statuses: Statuses): Node {
-  const { actor, answer, method, path, summary } = declared;
+  const { actor, method, path, summary } = declared;
   const inBody = method !== 'GET';
   const names = Object.keys(declared.parameters.shape);
   const inPath = new Set(pathParameters(path));
@@ -82,7 +82,7 @@ function describeOperation(declared: AnyOperation, statuses: Statuses): Node {
     responses: {
       200: {
         description: 'Success',
-        content: { 'application/json': { schema: answerSchema(answer) } },
+        content: describeAnswer(declared),
       },
       ...(declared.isCacheable === true && {
         304: { description: 'What `If-None-Match` names has not changed.' },
@@ -92,9 +92,11 @@ function describeOperation(declared: AnyOperation, statuses: Statuses): Node {
   };
 }
 
-function operationId({ method, path }: AnyOperation): string {
+function operationId({ answerType, method, path }: AnyOperation): string {
   const words = path.replace(/^\/(?:api\/v1\/)?/, '').split(/[^A-Za-z0-9]+/);
-  return [method.toLowerCase(), ...words.filter((word) => word !== '')].join('_');
+  // A file may have the same path below another beginning as what is said of it.
+  const kind = answerType === undefined ? [] : ['content'];
+  return [method.toLowerCase(), ...words.filter((word) => word !== ''), ...kind].join('_');
 }
 
 function describeParameter(declared: AnyOperation, name: string, place: 'path' | 'query'): Node {
@@ -105,7 +107,7 @@ function describeParameter(declared: AnyOperation, name: string, place: 'path' |
     name,
     in: place,
     required: place === 'path' || !isOptional(shape),
-    description: describeAliases(declared, name),
+    ...describeHistory(declared, name),
     ...(isJson ? { content: { 'application/json': { schema } } } : { schema }),
   };
 }
@@ -121,7 +123,7 @@ function describeBody(declared: AnyOperation, names: readonly string[]): Node | 
   const encoding: Node = {};
   for (const name of names) {
     const parameter = shape[name] as z.ZodType;
-    properties[name] = { ...parameterSchema(parameter), description: describeAliases(declared, name) };
+    properties[name] = { ...parameterSchema(parameter), ...describeHistory(declared, name) };
     if (metaOf(parameter).openApiJson !== undefined) encoding[name] = { contentType: 'application/json' };
   }
   const required = names.filter((name) => !isOptional(shape[name] as z.ZodType));
@@ -137,9 +139,19 @@ function describeBody(declared: AnyOperation, names: readonly string[]): Node | 
   };
 }
 
-function describeAliases({ aliases = {} }: AnyOperation, name: string): string | undefined {
+function describeAnswer({ answer, answerType }: AnyOperation): Node {
+  if (answerType === undefined) return { 'application/json': { schema: answerSchema(answer) } };
+  return { [answerType]: { schema: { type: 'string', format: 'binary' } } };
+}
+
+/** Other names of a parameter, and since when it is taken. */
+function describeHistory({ aliases = {}, since = {} }: AnyOperation, name: string): Node {
   const others = Object.keys(aliases).filter((alias) => aliases[alias] === name);
-  return others.length === 0 ? undefined : `Also accepted as ${others.join(' or ')}.`;
+  const level = (since as Readonly<Record<string, number | undefined>>)[name];
+  return {
+    ...(others.length > 0 && { description: `Also accepted as ${others.join(' or ')}.` }),
+    ...(level !== undefined && { 'x-since-feature-level': level }),
+  };
 }
 
 function answerSchema(answer: z.ZodObject): Node {

@@ -7,6 +7,8 @@ import type { ListAnswer } from './list-answer.js';
 /** What is known of a request before its body is read. */
 export interface RequestHead {
   readonly id: string;
+  /** The IPv4 address or IPv6 /64 that it comes from; `undefined` where a proxy is before us that we know nothing of. */
+  readonly address: string | undefined;
   /** The `Authorization` header's credentials. @throws ProtocolError UNAUTHORIZED when there are none. */
   basicCredentials(): BasicCredentials;
   /** A request header as text; `undefined` when absent. */
@@ -110,12 +112,16 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   readonly parameters: Parameters;
   /** Other names of parameters, older ones for the most part: alias -> name. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** The API's feature level from which on a parameter is taken, where it was not always: parameter -> level. */
+  readonly since?: Readonly<Partial<Record<keyof NoInfer<Parameters>['shape'] & string, number>>>;
   /** What the body is: a form where nothing is said; `file` for a multipart form whose last part is a file. */
   readonly body?: 'form' | 'json' | 'file';
   /** Largest body in bytes; 64 KiB where nothing is said. The largest file where `body` is `file`. */
   readonly bodyLimitBytes?: number;
   /** The fields of the answer beside `result` and `msg`. */
   readonly answer: Answer;
+  /** The type of a success that is no JSON, such as `text/html`; a {@link RawAnswer} carries it. */
+  readonly answerType?: string;
   /** Whether whoever has the answer already is answered 304. */
   readonly isCacheable?: boolean;
   /** What `handle` refuses with, beside what its actor and parameters are refused with. */

@@ -132,7 +132,8 @@ export class Places {
     this.#all.requests += sign * requests;
     this.#all.bodyBytes += sign * bodyBytes;
     if (share === undefined) return;
-    share.requests += sign * requests;
+    // What an actor asks for is always a request.
+    share.requests += sign;
     share.bodyBytes += sign * bodyBytes;
   }
 

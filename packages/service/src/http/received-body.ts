@@ -50,13 +50,13 @@ export function expectedBodyBytes({ headers, method }: FastifyRequest, bodyLimit
   return bytes <= bodyLimitBytes ? bytes : 0;
 }
 
-/** The body of one request, sorted by kind. */
-export async function receiveBody(request: FastifyRequest): Promise<ReceivedBody> {
+/** The body of one request, sorted by kind; `maximumFileBytes` is for forms that come as a stream. */
+export async function receiveBody(request: FastifyRequest, maximumFileBytes: number): Promise<ReceivedBody> {
   const body = request.body as Record<string | symbol, unknown> | undefined | null;
   if (body === undefined || body === null) return { kind: 'none' };
   if (typeof body[jsonText] === 'string') return { kind: 'json', text: body[jsonText] };
   if (body[multipartBytes] instanceof Buffer || body[multipartStream] !== undefined) {
-    return readMultipart(request, body);
+    return readMultipart(request, body, maximumFileBytes);
   }
   if (body[unsupported] === true) return { kind: 'refused', error: unsupportedType(request) };
   const entries = new Map<string, string[]>();
@@ -76,6 +76,7 @@ export function parseJsonBody(text: string): JsonValue {
 async function readMultipart(
   request: FastifyRequest,
   body: Record<string | symbol, unknown>,
+  maximumFileBytes: number,
 ): Promise<ReceivedBody> {
   const contentType = request.headers['content-type'] ?? '';
   try {
@@ -83,7 +84,7 @@ async function readMultipart(
     if (bytes instanceof Buffer)
       return { kind: 'form', entries: await parseMultipartForm(bytes, contentType) };
     const stream = body[multipartStream] as Readable;
-    const form = await receiveUploadForm(stream, contentType, request.routeOptions.bodyLimit ?? 0);
+    const form = await receiveUploadForm(stream, contentType, maximumFileBytes);
     return { kind: 'form', ...form };
   } catch (error) {
     if (error instanceof ProtocolError) return { kind: 'refused', error };

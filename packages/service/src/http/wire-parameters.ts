@@ -1,4 +1,4 @@
-import { parseJson } from '@waxwing/protocol';
+import { type JsonValue, parseJson } from '@waxwing/protocol';
 import { z } from 'zod';
 
 // Parameters arrive as text, whatever they stand for: these say what they stand for, to the parser and to the OpenAPI
@@ -33,10 +33,19 @@ export function optionalJsonParameter<Schema extends z.ZodType>(schema: Schema) 
 
 const jsonText = z.string().transform((text, context): unknown => {
   try {
-    return parseJson(text);
+    const value = parseJson(text);
+    if (isStorable(value)) return value;
+    context.addIssue({ code: 'custom', message: 'must not contain U+0000 or half of a character' });
   } catch {
     // The caller learns which parameter it was; what the parser said of it would help nobody.
     context.addIssue({ code: 'custom', message: 'must be JSON' });
-    return z.NEVER;
   }
+  return z.NEVER;
 });
+
+/** Whether all texts in a value are such that every database keeps them: JSON can write others. */
+function isStorable(value: JsonValue): boolean {
+  if (typeof value === 'string') return !/[\0\p{Surrogate}]/u.test(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, part]) => isStorable(name) && isStorable(part as JsonValue));
+}

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { isPostgresConflict, messageOf } from './postgres-errors.js';
-import { createPool, translatingPool } from './postgres-pool.js';
+import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
 
 // While one waits for the disk the other collects; more make the groups smaller and gain nothing.
@@ -31,6 +31,7 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     signals,
     lanes: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
     isConflict: isPostgresConflict,
+    waitPatiently: async (transaction) => void (await sql.raw(waitPatiently).execute(transaction)),
     migrating: (work) => withPatience(url, work),
     async close() {
       await signals.close();
@@ -55,7 +56,7 @@ async function withPatience<Tables>(
 
 async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise<void> {
   // The role may have a limit of its own.
-  await sql`set local statement_timeout = 0`.execute(transaction);
+  await sql.raw(waitPatiently).execute(transaction);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
 }
 

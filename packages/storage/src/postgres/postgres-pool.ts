@@ -16,6 +16,10 @@ const statementTimeoutMilliseconds = 30_000;
 // For a network that swallows everything, where the server's own timeout never arrives.
 const answerTimeoutMilliseconds = statementTimeoutMilliseconds + 5_000;
 const idleTransactionTimeoutMilliseconds = 60_000;
+/** Within a transaction: each of its answers is waited for from then on, however long it takes. */
+export const waitPatiently = 'set local statement_timeout = 0';
+/** The longest that a timer can wait: 24 days. Zero would be the connection's own timeout. */
+const patientAnswerTimeoutMilliseconds = 2_147_483_647;
 
 /** How every connection of this process is set up. */
 export function connectionSettings(url: string): pg.ClientConfig {
@@ -57,12 +61,16 @@ export function translatingPool(pool: pg.Pool): PostgresPool {
     async connect() {
       const client = await connect(pool);
       let broken = false;
+      let isPatient = false;
       // The parameters are Kysely's overloads: a statement, or a cursor, which is never used here.
       return {
         async query(sql: unknown, parameters?: unknown) {
           // The server rolls back by itself when it loses a connection.
           if (broken && sql === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] };
+          if (sql === waitPatiently) isPatient = true;
+          else if (sql === 'commit' || sql === 'rollback') isPatient = false;
           try {
+            if (isPatient) return await client.query(patientQuery(sql as string, parameters as unknown[]));
             return await client.query(sql as string, parameters as unknown[]);
           } catch (error) {
             const translated = translatePostgresError(error);
@@ -75,6 +83,12 @@ export function translatingPool(pool: pg.Pool): PostgresPool {
     },
     end: () => pool.end(),
   };
+}
+
+function patientQuery(text: string, values: unknown[] = []): pg.QueryConfig {
+  // pg's types do not know that a query may have a timeout of its own.
+  const query = { text, values, query_timeout: patientAnswerTimeoutMilliseconds };
+  return query;
 }
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {

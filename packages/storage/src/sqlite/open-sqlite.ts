@@ -19,6 +19,8 @@ const busyTimeoutMilliseconds = 50;
 const openingTimeoutMilliseconds = 10_000;
 // 32 MiB of log: random pages, such as those of an index, are copied back once for many commits that touched them.
 const checkpointPages = 8192;
+// A commit of many messages touches thousands of pages of indexes, which are read again and again where they find no room.
+const writerCacheKibibytes = 32_768;
 
 /**
  * Opens (or makes, mode 0600) a database file with the settings that make a commit survive a crash; it is empty or holds
@@ -37,6 +39,7 @@ export function openSqlite(path: string, units: readonly string[]): SqliteFile {
     writer.exec('pragma synchronous = full');
     writer.exec('pragma foreign_keys = on');
     writer.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
+    writer.exec(`pragma cache_size = -${writerCacheKibibytes}`);
     writer.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`);
     return { writer, openReader: () => openReader(path) };
   } catch (cause) {

@@ -37,6 +37,6 @@ export function translateSqliteError(error: unknown): unknown {
 }
 
 function resultCode(error: unknown): number | undefined {
-  const { sqliteCode } = error as { sqliteCode?: unknown };
+  const sqliteCode = (error as { sqliteCode?: unknown } | undefined)?.sqliteCode;
   return typeof sqliteCode === 'number' ? sqliteCode & 0xff : undefined;
 }

@@ -6,8 +6,14 @@ const maximumCachedStatements = 500;
 
 interface PreparedStatement {
   readonly statement: SqliteStatement;
-  /** Names of the columns that it answers with; none for one that only writes. */
-  columns: readonly string[];
+  /** How its rows are made; `undefined` for one that only writes. */
+  reader: RowReader | undefined;
+}
+
+/** Makes objects of a statement's rows. */
+interface RowReader {
+  readonly columns: number;
+  read(row: readonly unknown[]): unknown;
 }
 
 /** One connection, with the statements that it has prepared: preparing costs more than most of them. */
@@ -23,14 +29,15 @@ export class StatementCache {
     const prepared = this.#prepare(sql);
     const { statement } = prepared;
     const values = parameters as Parameters<SqliteStatement['all']>;
-    if (prepared.columns.length > 0) {
+    if (prepared.reader !== undefined) {
       // It was told to answer arrays, of which its types know nothing.
       const rows = statement.all(...values) as unknown as readonly (readonly unknown[])[];
       // A `select *` has more columns once a migration, of this process or another, has added some.
-      if (rows[0] !== undefined && rows[0].length !== prepared.columns.length) {
-        prepared.columns = columnsOf(statement);
+      if (rows[0] !== undefined && rows[0].length !== prepared.reader.columns) {
+        prepared.reader = rowReader(statement);
       }
-      return { rows: rows.map((row) => toObject(prepared.columns, row) as R) };
+      const { read } = prepared.reader;
+      return { rows: rows.map((row) => read(row) as R) };
     }
     const { changes, lastInsertRowid } = statement.run(...values);
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
@@ -45,23 +52,21 @@ export class StatementCache {
     const cached = this.#statements.get(sql);
     if (cached !== undefined) return cached;
     const statement = this.database.prepare(sql);
-    const columns = columnsOf(statement);
-    if (columns.length > 0) statement.setReturnArrays(true);
-    const prepared = { statement, columns };
+    const reader = rowReader(statement);
+    if (reader.columns > 0) statement.setReturnArrays(true);
+    const prepared: PreparedStatement = { statement, reader: reader.columns > 0 ? reader : undefined };
     this.#statements.set(sql, prepared);
     return prepared;
   }
 }
 
-function columnsOf(statement: SqliteStatement): string[] {
-  return statement.columns().map(({ name }) => name);
-}
-
-/** Rows come as arrays, because the engine takes twice as long to make objects as this does. */
-function toObject(columns: readonly string[], row: readonly unknown[]): Record<string, unknown> {
-  const object: Record<string, unknown> = {};
-  columns.forEach((name, index) => {
-    object[name] = row[index];
-  });
-  return object;
+/**
+ * Rows come as arrays, because the engine takes twice as long to make objects as this does; and a function that names the
+ * columns takes a fifth of the time of a loop over them. Nothing gets into its text but quoted names.
+ */
+function rowReader(statement: SqliteStatement): RowReader {
+  const names = statement.columns().map(({ name }) => name);
+  const fields = names.map((name, index) => `[${JSON.stringify(name)}]: row[${index}]`);
+  const read = new Function('row', `return { ${fields.join(', ')} };`) as RowReader['read'];
+  return { columns: names.length, read };
 }

@@ -147,6 +147,25 @@ describe('a connection to the admin socket', () => {
   });
 });
 
+describe('closing the admin socket', () => {
+  it.each([
+    ['says nothing', ''],
+    ['says half a head', 'GET /admin/api/keys HTTP/1.1\r\nhost'],
+    ['has been answered', 'GET /admin/api/nothing HTTP/1.1\r\nhost: localhost\r\n\r\n'],
+  ])('waits for no connection that %s', async (_name, text) => {
+    const socket = (await connected()).on('error', () => undefined).resume();
+    const closed = once(socket, 'close');
+    socket.write(text);
+    // Whatever was written is there when this is answered.
+    await listThrough(path);
+    const startedAt = performance.now();
+    await opened.close();
+    await closed;
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    opened = await adminSocketAt(path);
+  });
+});
+
 describe('a command that is interrupted', () => {
   const whole = 'GET /admin/api/keys HTTP/1.1\r\nhost: localhost\r\nwaxwing-operator: test\r\n\r\n';
   const half =

@@ -83,24 +83,58 @@ describe('a mistake that makes a part of the tokens look dead', () => {
 });
 
 describe('a thaw', () => {
-  it('rests on more than twenty phones that answered, however often one of them did', async () => {
+  it.each([
+    [0, 0],
+    [1, 0],
+    [20, 0],
+    [0, 2],
+    [17, 2],
+  ])(
+    'of a small realm comes after an hour in which %d phones answered and %d were dead',
+    async (alive, dead) => {
+      const breakers = await startProcess();
+      await hear(breakers, 21, 1);
+      await hear(breakers, alive, 0);
+      expect(await hear(breakers, dead, 1)).toBe(0);
+      time.now += hour - 1;
+      await breakers.review();
+      expect(await frozen()).toEqual(['realm one']);
+      time.now += 1;
+      await breakers.review();
+      expect(await frozen()).toEqual([]);
+    },
+  );
+
+  it.each([
+    [0, 3],
+    [17, 3],
+  ])('does not come after one in which %d answered and %d were dead', async (alive, dead) => {
     const breakers = await startProcess();
-    await hear(breakers, 30, 1);
-    time.now += hour;
-    await breakers.review();
-    const alive = Array.from({ length: 20 }, () => delivery({}));
-    const answer = () => {
-      for (const each of [...alive, ...alive]) breakers.noteSent(app, each);
-    };
-    answer();
+    await hear(breakers, 21, 1);
+    await hear(breakers, alive, 0);
+    await hear(breakers, dead, 1);
     time.now += hour;
     await breakers.review();
     expect(await frozen()).toEqual(['realm one']);
-    alive.push(delivery({}));
-    answer();
+  });
+
+  it('comes also where the relay was started again, and nothing came since', async () => {
+    await hear(await startProcess(), 30, 1);
+    const breakers = await startProcess();
     time.now += hour;
     await breakers.review();
     expect(await frozen()).toEqual([]);
+  });
+
+  it('is undone by the next mistake, over silent nights as well: few are deleted each time, and more seldom', async () => {
+    const breakers = await startProcess();
+    let deleted = 0;
+    for (let passed = 0; passed < 48; passed += 1) {
+      if (passed % 24 === 0) deleted += await hear(breakers, 100, 1);
+      time.now += hour;
+      await breakers.review();
+    }
+    expect(deleted).toBeLessThanOrEqual(40);
   });
 
   it('waits while another process still sees the dead', async () => {
@@ -112,7 +146,7 @@ describe('a thaw', () => {
       deleted += await hear(first, 2, 1);
       await hear(second, 5, 0);
       for (const each of [first, second]) {
-        await each.takeUpConfirmations();
+        await each.takeUpChanges();
         await each.review();
       }
     }
@@ -124,6 +158,13 @@ describe('a thaw', () => {
       for (const each of [first, second]) await each.review();
     }
     expect(await frozen()).toEqual([]);
+  });
+
+  it('of one process ends in the others within seconds, and so does what each may delete before it freezes', async () => {
+    const [first, second] = [await startProcess(), await startProcess()];
+    expect(await hear(first, 100, 1)).toBe(20);
+    time.now += 2000;
+    expect(await hear(second, 20, 1)).toBe(0);
   });
 
   it('that was followed by a freezing within a day takes twice as long the next time', async () => {

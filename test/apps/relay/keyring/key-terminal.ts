@@ -68,6 +68,7 @@ async function run(here: KeyTerminal, argv: readonly string[]): Promise<Ran> {
       here.asked.push(question);
       return here.answer;
     },
+    readSecret: async () => new Secret(''),
   };
   const status = await runRelayCommand(['keys', ...argv], terminal);
   const error = status === 0 ? undefined : said.join('\n');

@@ -12,12 +12,13 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { keyRingFile } from '../../../../apps/relay/src/keyring/key-ring-file.js';
 import type { KeyRingStore } from '../../../../apps/relay/src/keyring/key-ring-store.js';
+import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
 import { moveKeyRing, removeMovedKeyRing } from '../../../../apps/relay/src/keyring/move-key-ring.js';
 import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type KeyTerminal, keysOf, keyTerminal, terminalWithRing, withDatabase } from './key-terminal.js';
 import { registerWith, relayWithKeys, startRelayOf } from './relay-with-keys.js';
-import { ringOnDisk, sodium } from './ring-material.js';
+import { policy, ringOnDisk, sodium, startedAt } from './ring-material.js';
 
 const fileOf = (terminal: KeyTerminal) => join(terminal.folder, 'ring.age');
 const inDatabase = (terminal: KeyTerminal) => {
@@ -236,6 +237,38 @@ describe('keys move', () => {
     expect(readFileSync(disk.path, 'utf8')).toBe(before);
   });
 
+  it('leaves the ring where it is when its copy does not read back', async () => {
+    const disk = await ringOnDisk();
+    const before = readFileSync(disk.path, 'utf8');
+    const copy: KeyRingStore = { ...keyRingFile(`${disk.path}-moved`), replace: async () => true };
+    await expect(moveKeyRing(optionsFor(disk, { copy }))).rejects.toThrow('does not read back');
+    expect(readFileSync(disk.path, 'utf8')).toBe(before);
+    expect(existsSync(join(disk.folder, 'new.age'))).toBe(false);
+  });
+
+  it('moves the ring as another process has left it that changed it at the last moment', async () => {
+    const disk = await ringOnDisk();
+    const first = readFileSync(disk.path, 'utf8');
+    const store = keyRingFile(disk.path);
+    let isFirst = true;
+    const from: KeyRingStore = {
+      ...store,
+      async replace(expected, next) {
+        if (isFirst) {
+          isFirst = false;
+          const context = { policy, makeKeyPair: () => sodium.generateKeyPair(), now: startedAt };
+          await disk.keeper.change((ring) => rotate(ring, context), { actor: 'other', action: 'rotate' });
+        }
+        return store.replace(expected, next);
+      },
+    };
+    await moveKeyRing(optionsFor(disk, { from }));
+    const moved = readFileSync(join(disk.folder, 'new.age'), 'utf8');
+    expect(moved).not.toBe(first);
+    expect(readFileSync(`${disk.path}-moved`, 'utf8')).toBe(moved);
+    expect(readFileSync(disk.path, 'utf8')).toBe(`moved to ${join(disk.folder, 'new.age')}\n`);
+  });
+
   it.each([1, 2, 3])(
     'loses nothing when it dies after its write number %i, and is taken up again',
     async (last) => {
@@ -292,6 +325,7 @@ describe('the copy that a move has kept', () => {
     const ring = readFileSync(copyPath, 'utf8');
     const itself = { ...moved, to: { ...moved.to, store: moved.copy } };
     await expect(removeMovedKeyRing(itself)).rejects.toThrow('name another file');
+    await expect(moveKeyRing(itself)).rejects.toThrow('name another file');
     // As on a disk that takes names of upper and lower case for the same.
     const otherName = join(disk.folder, 'RING.AGE-MOVED');
     linkSync(copyPath, otherName);
@@ -299,6 +333,16 @@ describe('the copy that a move has kept', () => {
     const renamed = { ...moved, copy, to: { ...moved.to, store } };
     await expect(removeMovedKeyRing(renamed)).rejects.toThrow('name another file');
     expect(readFileSync(copyPath, 'utf8')).toBe(ring);
+  });
+
+  it('is said to be destroyed when it was, and only then', async () => {
+    const disk = await ringOnDisk();
+    const options = optionsFor(disk);
+    await moveKeyRing(options);
+    const busy = { ...options, copy: { ...options.copy, remove: async () => false } };
+    expect(await removeMovedKeyRing(busy)).toBe(false);
+    expect(await removeMovedKeyRing(options)).toBe(true);
+    expect(await removeMovedKeyRing(options)).toBe(false);
   });
 
   it('is kept when the new place holds nothing', async () => {

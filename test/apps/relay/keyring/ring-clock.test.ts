@@ -21,8 +21,8 @@ async function confirmed(terminal: KeyTerminal, ...argv: string[]) {
   return ran;
 }
 
-/** What a phone makes of the published list: its clock is right, and it has followed one with `lastSequence`. */
-async function phoneFollows(terminal: KeyTerminal, lastSequence: number) {
+/** What a phone makes of the published list that has followed one with `lastSequence`; its clock is right if nothing is said. */
+async function phoneFollows(terminal: KeyTerminal, lastSequence: number, clockError = 0) {
   const exported = await terminal.json('export-public');
   const verdict = verifyKeyList(
     { result: 'success', ...(exported.key_list as Omit<KeyListAnswer, 'result'>) },
@@ -32,7 +32,7 @@ async function phoneFollows(terminal: KeyTerminal, lastSequence: number) {
       recoveryPublicKey: undefined,
       revokedKeys: new Set(),
       lastSequence,
-      nowSeconds: Math.floor(terminal.now / 1000),
+      nowSeconds: Math.floor((terminal.now + clockError) / 1000),
       clockLagSeconds: longestClockLagMilliseconds / 1000,
     },
   );
@@ -174,6 +174,18 @@ describe('keys mend-dates', () => {
     expect((await terminal.run('rotate')).error).toBeUndefined();
     expect(await phoneFollows(terminal, followed + 2)).toBe(followed + day);
   });
+
+  it.each([2, 5, 7])(
+    'has phones that are %d days behind follow at once as well, whichever list they have',
+    async (days) => {
+      const ahead = 7 * day - 1000;
+      const { terminal, right, seen } = await spoiltRing(ahead);
+      await terminal.run('mend-dates', '--today', dayOf(right));
+      for (const followed of [seen, right + ahead]) {
+        expect(await phoneFollows(terminal, followed, -days * day)).toBe(right + ahead + 1);
+      }
+    },
+  );
 
   it('mends signing keys, token keys, and what was retired or revoked as well, and leaves what was dated rightly', async () => {
     const { terminal, right } = await spoiltRing();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isReadable, toRelayDevice } from '../../../../apps/relay/src/registrations/relay-device.js';
+import { hasReadableToken, toRelayDevice } from '../../../../apps/relay/src/registrations/relay-device.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type RelayUnderTest, realmUuid, startRelayUnderTest } from '../relay-under-test.js';
@@ -14,7 +14,7 @@ eachBackend((backend) => {
   async function registeredAs(deviceId: unknown) {
     const row = (await relay.devices()).find(({ id }) => id === deviceId);
     const device = row && toRelayDevice(row, relay.context.tokenVault);
-    return device !== undefined && isReadable(device) ? device.target : device;
+    return device !== undefined && hasReadableToken(device) ? device.target : device;
   }
 
   describe('registrations that the relay must take, made by libsodium through PyNaCl', () => {

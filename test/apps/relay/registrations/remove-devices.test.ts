@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   type Answer,
@@ -54,6 +54,15 @@ eachBackend((backend) => {
     answers.push(await remove(form), await remove(form));
     for (const { status, body } of answers) expect({ status, body }).toEqual(success);
     expect(await ids()).toEqual([]);
+  });
+
+  it('writes nothing into the database where none is named', async () => {
+    const writes = vi.spyOn(relay.database, 'write');
+    const named = (ids: number[]) => remove({ realm_uuid: realmUuid, device_ids: JSON.stringify(ids) });
+    expect(await named([])).toMatchObject(success);
+    expect(writes).not.toHaveBeenCalled();
+    expect(await named([1])).toMatchObject(success);
+    expect(writes).toHaveBeenCalledOnce();
   });
 
   it('gives a phone that registers again afterwards a new device', async () => {

@@ -19,7 +19,7 @@ eachBackend((backend) => {
         email: `${role}-${is_active}@example.com`,
         email_lower: `${role}-${is_active}@example.com`,
         full_name: 'Somebody',
-        ...{ role, is_active, is_bot: 0, bot_owner_id: null, api_key_hash: '', created_at: 1 },
+        ...{ role, is_active, is_bot: 0, bot_owner_id: null, api_key_hash: 'digest', created_at: 1 },
       });
       for (const role of [100, 400, 600]) {
         await former.db

@@ -28,9 +28,10 @@ eachBackend((backend) => {
   describe('adding a playground', () => {
     it('answers its id, tells everybody of all playgrounds, and is in the register answer', async () => {
       const events = await organisation.watch();
-      const { id, result } = await organisation.do('administrator', 'POST', path, good());
+      const answer = await organisation.do('administrator', 'POST', path, good());
       const { url_template } = good();
-      expect(result).toBe('success');
+      const { id } = answer;
+      expect(answer).toEqual({ result: 'success', msg: '', id: expect.any(Number) });
       const playgrounds = await listed();
       expect(playgrounds.at(-1)).toEqual({ id, name, pygments_language: 'Python', url_template });
       expect(await events()).toEqual([{ type: 'realm_playgrounds', realm_playgrounds: playgrounds }]);

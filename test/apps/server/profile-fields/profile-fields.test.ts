@@ -74,6 +74,21 @@ eachBackend((backend) => {
       });
     });
 
+    it('needs no name for an account of a well-known site, and no hint', async () => {
+      await organisation.do('owner', 'POST', fieldsPath, {
+        field_type: 7,
+        field_data: { subtype: 'github' },
+      });
+      expect((await listed())[0]).toMatchObject({ name: 'GitHub username', hint: '' });
+    });
+
+    it('answers the id of the new field and no more', async () => {
+      const answer = await organisation.do('owner', 'POST', fieldsPath, { name, field_type: 1 });
+      const [field] = await listed();
+      expect(answer).toEqual({ result: 'success', msg: '', id: field?.id });
+      expect(Number.isInteger(answer.id)).toBe(true);
+    });
+
     it('keeps the pattern of another account', async () => {
       const data = { subtype: 'custom', url_pattern: 'https://%(username)s.example.com' };
       await add({ name, field_type: 7, field_data: data });
@@ -226,7 +241,7 @@ eachBackend((backend) => {
       ['a long hint', { hint: 'x'.repeat(81) }],
       ['bad data', { field_data: {} }],
       ['no boolean', { required: 'maybe' }],
-    ])('is refused, and changes nothing, with %s', async (_what, wrong) => {
+    ])('is refused, and changes nothing, when it would have %s', async (_what, wrong) => {
       const id = await add({ field_type: 3, field_data: options });
       const before = await listed();
       const { status, body } = await change(id, { editable_by_user: false, ...wrong });

@@ -119,6 +119,35 @@ eachBackend((backend) => {
       }
     });
 
+    it('may be missing where the field is required, whatever else is changed', async () => {
+      const required = await add({ field_type: 1, required: true });
+      const free = await add({ field_type: 8 });
+      expect((await set([{ id: free, value: 'they' }])).status).toBe(200);
+      expect(await said()).toEqual({ [free]: { value: 'they' } });
+      await set([{ id: required, value: 'x' }]);
+      expect((await set([{ id: required, value: null }])).status).toBe(200);
+      expect(await said()).toEqual({ [free]: { value: 'they' } });
+    });
+
+    it('has an HTML rendering where it is a text, short or long, and nowhere else', async () => {
+      const values: Record<number, unknown> = { 3: 'a', 4: '2024-02-29', 5: 'https://x.example/' };
+      values[6] = [organisation.id('owner')];
+      const rendered: number[] = [];
+      for (const type of [1, 2, 3, 4, 5, 6, 7, 8]) {
+        const field_data = type === 3 ? options : type === 7 ? { subtype: 'github' } : {};
+        const id = await add({ field_type: type, field_data });
+        expect((await set([{ id, value: values[type] ?? '*x*' }])).status).toBe(200);
+        const { value, rendered_value: html } = ((await said()) as Record<string, Record<string, unknown>>)[
+          id
+        ] as Record<string, unknown>;
+        expect(value).toEqual(expect.any(String));
+        if (html === undefined) continue;
+        expect(html).toBe('<p><em>x</em></p>');
+        rendered.push(type);
+      }
+      expect(rendered).toEqual([1, 2]);
+    });
+
     it('has no HTML of its author', async () => {
       const [short, long] = [await add({ field_type: 1 }), await add({ field_type: 2 })];
       const value = '<script>x</script> [a](javascript:x)';

@@ -1,5 +1,6 @@
 import { runServerCommand } from '@waxwing/server';
 import type { Terminal } from '@waxwing/service/command-line';
+import { Secret } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -15,6 +16,7 @@ eachBackend((backend) => {
       print: (text) => void printed.push(text),
       say: (text) => void said.push(text),
       ask: async () => undefined,
+      readSecret: async () => new Secret(''),
     };
     const code = await runServerCommand(['realm', ...words], terminal);
     return { code, printed: printed.join('\n'), said: said.join('\n') };

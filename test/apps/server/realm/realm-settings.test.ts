@@ -154,20 +154,22 @@ eachBackend((backend) => {
 
     it('with a new waiting period make and unmake full members, of which everybody is told', async () => {
       const fullMembers = await organisation.roleGroup('fullmembers');
+      const members = await organisation.roleGroup('members');
       const events = await organisation.watch('guest', { event_types: '["user_group"]' });
       const userIds = [organisation.id('member'), organisation.id('second'), organisation.id('bot')];
       await set({ waiting_period_threshold: 2 });
-      await organisation.server.addAccount('late@example.com');
+      const late = await organisation.server.addAccount('late@example.com');
       await set({ waiting_period_threshold: 0 });
       const all = (await organisation.groups())['role:fullmembers']?.members;
-      const told = (op: string, user_ids: unknown) => ({
-        type: 'user_group',
-        op,
-        group_id: fullMembers,
-        user_ids,
+      const told = (op: string, user_ids: unknown, group_id = fullMembers) => ({
+        ...{ type: 'user_group', op, group_id, user_ids },
       });
       expect(all).toHaveLength(4);
-      expect(await events()).toEqual([told('remove_members', userIds), told('add_members', all)]);
+      expect(await events()).toEqual([
+        told('remove_members', userIds),
+        told('add_members', [late.userId], members),
+        told('add_members', all),
+      ]);
     });
   });
 
@@ -263,6 +265,9 @@ eachBackend((backend) => {
       ['default_code_block_language', 'l'.repeat(41), 'BAD_REQUEST'],
       ['can_create_groups', '7', 'BAD_REQUEST'],
       ['can_create_groups', '{"new":999999}', 'BAD_REQUEST'],
+      ['can_create_groups', '{"old":1}', 'BAD_REQUEST'],
+      ['can_create_groups', '{"new":{"direct_members":[]}}', 'BAD_REQUEST'],
+      ['can_create_groups', '{"new":{"direct_members":["1"],"direct_subgroups":[]}}', 'BAD_REQUEST'],
     ])('for %s = %.20s', async (name, value, code) => {
       const { queue_id: _, ...before } = await state();
       const fields = { inline_image_preview: 'false', [name]: value };

@@ -148,9 +148,12 @@ eachBackend((backend) => {
       }
     });
 
-    it.each(['0', '150', '500', '-100', 'guest', '"200"', '200.0', '', 'null'])('is not %j', async (role) => {
-      await refused('owner', await somebody({ role: roles.guest }), { role });
-    });
+    it.each(['0', '150', '500', '-100', 'guest', '"200"', '200.0', '', 'null'])(
+      'is none of the five where it is %j',
+      async (role) => {
+        await refused('owner', await somebody({ role: roles.guest }), { role });
+      },
+    );
 
     it('of owner is given and taken by owners alone', async () => {
       const [target, owner] = [await somebody(), await somebody({ role: roles.owner })];
@@ -174,6 +177,15 @@ eachBackend((backend) => {
       );
       await changed('owner', owner, { role: roles.owner });
       for (const other of [bot, gone]) await changed('owner', other, { role: roles.member });
+    });
+
+    it('of administrator or owner is no guest’s, who is to be a member first', async () => {
+      const target = await somebody({ role: roles.guest });
+      for (const role of [roles.administrator, roles.owner]) {
+        expect(await refused('owner', target, { role, full_name: 'Other' })).toContain('Guests cannot be');
+      }
+      await changed('owner', target, { role: roles.member });
+      await changed('owner', target, { role: roles.administrator });
     });
 
     it('takes the user out of the groups of the old one and into those of the new one', async () => {
@@ -326,7 +338,7 @@ eachBackend((backend) => {
       'a b@example.com',
       'a:b@example.com',
       `${'x'.repeat(250)}@example.com`,
-    ])('is not %j', async (new_email) => {
+    ])('is no address where it is %j', async (new_email) => {
       await allow(true);
       expect(await refused('owner', await somebody(), { new_email })).toContain('new_email');
     });

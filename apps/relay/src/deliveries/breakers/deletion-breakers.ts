@@ -6,6 +6,7 @@ import { RecentLookups } from '../../servers/recent-lookups.js';
 import type { Delivery, EncryptedNotification } from '../delivery.js';
 import { AppShares, type Scope } from './app-shares.js';
 import { type BreakerStore, type StoredBreaker, scopeKey } from './breaker-store.js';
+import { DeathShare } from './death-share.js';
 import { FrozenWatch, type Owner } from './frozen-watch.js';
 
 export interface DeletionBreakersOptions {
@@ -24,6 +25,8 @@ const relapseMilliseconds = 24 * hourMilliseconds;
 const reloadMilliseconds = 2000;
 const maximumApps = 10_000;
 const maximumThawed = 10_000;
+/** Of what this process has heard nothing since its start. */
+const unheardShare = new DeathShare();
 /** Two for each scope: the account and the phone. */
 const maximumNames = 60_000;
 
@@ -31,8 +34,9 @@ const maximumNames = 60_000;
  * Freezes deletions when a vendor suddenly calls far more tokens dead than usual: a mistake at the vendor or in the
  * configuration looks exactly like that, and deletions cannot be undone. Deliveries go on. Frozen is the realm where it
  * happens; a server when it happens in several of its realms, and the whole app when it happens with several servers, so
- * that no member and no server can freeze what belongs to others. It thaws by itself after an hour in which enough phones
- * answered, few of them dead, and no other process saw many dead; or when an operator confirms.
+ * that no member and no server can freeze what belongs to others. It thaws by itself after an hour in which few tokens were
+ * dead, here and in every other process; or when an operator confirms. Each process counts for itself, and hears within
+ * seconds what another has frozen.
  */
 export class DeletionBreakers {
   readonly #options: DeletionBreakersOptions;
@@ -74,7 +78,7 @@ export class DeletionBreakers {
 
   /** Counts a dead token. Whether it may be deleted. */
   async mayDelete(appId: string, delivery: Delivery): Promise<boolean> {
-    await this.takeUpConfirmations();
+    await this.takeUpChanges();
     // Before it is counted: a thaw would forget it.
     await this.review();
     const scopes = this.#scopesOf(appId, delivery.notification);
@@ -97,11 +101,10 @@ export class DeletionBreakers {
     const { store } = this.#options;
     for (const [key, watch] of this.#frozen) {
       const { app, scope } = watch;
-      const share = this.#apps.get(app)?.find(scope);
-      if (share === undefined) continue;
-      if (watch.mustHold(share.thawingShare, now)) await store.hold(watch, now);
+      const { thawingShare } = this.#apps.get(app)?.find(scope) ?? unheardShare;
+      if (watch.mustHold(thawingShare, now)) await store.hold(watch, now);
       if (!watch.isOver(now)) continue;
-      const wasUsual = watch.wasUsual(share.thawingShare);
+      const wasUsual = watch.wasUsual(thawingShare);
       const since = watch.begin(now);
       if (!wasUsual || watch.isHeldByOther((await store.heldAt(watch)) ?? now, since)) continue;
       await store.close(app, 'deletion', scope);
@@ -129,10 +132,10 @@ export class DeletionBreakers {
     this.#loadedAt = this.#options.clock();
   }
 
-  /** Notices what an operator confirmed since; asks the database only while something is frozen. */
-  async takeUpConfirmations(): Promise<void> {
+  /** Notices what other processes froze and operators confirmed; asks the database every two seconds at most. */
+  async takeUpChanges(): Promise<void> {
     const isFresh = Math.abs(this.#options.clock() - this.#loadedAt) < reloadMilliseconds;
-    if (this.#frozen.size > 0 && !isFresh) await this.#reload();
+    if (!isFresh) await this.#reload();
   }
 
   #noteDead(scopes: readonly Scope[], owner: Owner): void {

@@ -12,10 +12,8 @@ export interface FrozenWatchOptions extends BreakerScope {
   readonly lastsMilliseconds: number;
 }
 
-/** A thaw rests on more answers than these, as a freezing does. */
-const fewestAnswers = 20;
-/** So many of another process are no accident. */
-const fewestDeadToHold = 3;
+/** So many are no accident; fewer happen every day, also where hardly anything else does. */
+const fewestDead = 3;
 const holdAgainMilliseconds = 15 * 60_000;
 const maximumOwners = 20_000;
 
@@ -57,15 +55,15 @@ export class FrozenWatch {
     return now - this.#since >= this.lastsMilliseconds;
   }
 
-  /** Whether there were enough answers, and at most `share` of them dead. */
+  /** Whether at most `share` of the answers were dead, or so few that they say nothing. */
   wasUsual(share: number): boolean {
-    return this.#sent + this.#dead > fewestAnswers && this.#share <= share;
+    return this.#dead < fewestDead || this.#share <= share;
   }
 
   /** Whether other processes must hear now that more than `share` are dead here; then not again for a while. */
   mustHold(share: number, now: number): boolean {
     const isDue = Math.abs(now - this.#heldAt) >= holdAgainMilliseconds;
-    if (!isDue || this.#dead < fewestDeadToHold || this.#share <= share) return false;
+    if (!isDue || this.wasUsual(share)) return false;
     this.#heldAt = now;
     return true;
   }

@@ -1,7 +1,7 @@
 import type { Job, JobHandler, JobOutcome, JobQueue } from '@waxwing/jobs';
 import { parseJson, stringifyJson } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
+import { hasReadableToken, type StoredRelayDevice } from '../../registrations/relay-device.js';
 import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase, RelayTables, RelayTransaction } from '../../tables.js';
@@ -83,7 +83,7 @@ export class DeliveryQueue {
     const { clock, attempts } = this.#options;
     const device = await this.#findDevice(notification);
     if (device === undefined) return { kind: 'gone', reason: 'UNKNOWN_DEVICE', ifRegisteredBefore: 0 };
-    if (!isReadable(device)) return attempts.holdUnreadable(device);
+    if (!hasReadableToken(device)) return attempts.holdUnreadable(device);
     const notAfter = clock() + patienceMilliseconds;
     return attempts.attempt({ notification, device }, { ...before, hasWaited: true, notAfter });
   }
@@ -103,7 +103,7 @@ export class DeliveryQueue {
     const devices = await findRelayDevices(database.db, { realmId, ids: [relayDeviceId], vault });
     const device = devices.get(relayDeviceId);
     if (device === undefined || device.expiredAt !== undefined) return undefined;
-    return isReadable(device) && !isOfKind(device, notification) ? undefined : device;
+    return hasReadableToken(device) && !isOfKind(device, notification) ? undefined : device;
   }
 
   async #apply(

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { PushRequest } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import { isReadable, type StoredRelayDevice } from '../../registrations/relay-device.js';
+import { hasReadableToken, type StoredRelayDevice } from '../../registrations/relay-device.js';
 import { findRelayDevices } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase } from '../../tables.js';
@@ -169,14 +169,14 @@ export class DeliverNotifications {
       if (item.sameAs !== undefined || device === undefined || device.expiredAt !== undefined) {
         item.ended = unknownDevice;
         item.isRepeat ||= receipt !== undefined;
-      } else if (isReadable(device) && !isOfKind(device, notification)) {
+      } else if (hasReadableToken(device) && !isOfKind(device, notification)) {
         item.ended = wrongKind;
       } else if (follows !== undefined) {
         item.trying = this.#follow(item, follows);
       } else if (receipt !== undefined && receipt.status !== 'gone') {
         item.ended = outcomeOf(receipt);
         item.isRepeat = true;
-      } else if (isReadable(device)) {
+      } else if (hasReadableToken(device)) {
         // Also a token that was dead and was registered again since: it deserves another try.
         item.trying = this.#try(item, { notification, device }, options);
       } else {

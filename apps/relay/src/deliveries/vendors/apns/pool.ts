@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { backOffMilliseconds, type Clock } from '@waxwing/service/lifecycle';
 import type { ReachLog } from '../reach-log.js';
 import type { UnansweredReason } from '../vendor-sender.js';
+import { WaitingLine } from '../waiting-line.js';
 import { ApnsConnection, type ApnsTimings } from './connection.js';
 import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './exchange.js';
 
@@ -32,8 +33,7 @@ export class ApnsPool {
   readonly #options: ApnsPoolOptions;
   readonly #connections = new Set<ApnsConnection>();
   readonly #again: ApnsExchange[] = [];
-  #waiting: (ApnsExchange | undefined)[] = [];
-  #first = 0;
+  readonly #waiting = new WaitingLine<ApnsExchange>();
   #underWay = 0;
   #connectFailures = 0;
   #connectNotBefore = 0;
@@ -47,7 +47,7 @@ export class ApnsPool {
 
   /** Requests that wait for a free stream. */
   get waiting(): number {
-    return this.#again.length + this.#waiting.length - this.#first;
+    return this.#again.length + this.#waiting.length;
   }
 
   get connections(): number {
@@ -100,19 +100,7 @@ export class ApnsPool {
   }
 
   #take(): ApnsExchange | undefined {
-    const again = this.#again.pop();
-    if (again !== undefined) return again;
-    const next = this.#waiting[this.#first];
-    this.#waiting[this.#first] = undefined;
-    this.#first += 1;
-    if (this.#first === this.#waiting.length) {
-      this.#waiting = [];
-      this.#first = 0;
-    } else if (this.#first >= 4096) {
-      this.#waiting = this.#waiting.slice(this.#first);
-      this.#first = 0;
-    }
-    return next;
+    return this.#again.pop() ?? this.#waiting.take();
   }
 
   /** One more connection, unless one is only just coming up: opening many at once looks like an attack to Apple. */

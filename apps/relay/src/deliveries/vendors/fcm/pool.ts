@@ -2,6 +2,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { Pool } from 'undici';
 import type { ReachLog } from '../reach-log.js';
 import type { VendorAnswer } from '../vendor-sender.js';
+import { WaitingLine } from '../waiting-line.js';
 import { readFcmRefusal } from './read-refusal.js';
 
 export interface FcmPoolOptions {
@@ -79,8 +80,7 @@ export class SendGate {
   readonly #limit: number;
   readonly #clock: Clock;
   #underWay = 0;
-  #waiting: Waiting[] = [];
-  #first = 0;
+  readonly #waiting = new WaitingLine<Waiting>();
 
   constructor(limit: number, clock: Clock) {
     this.#limit = limit;
@@ -97,22 +97,11 @@ export class SendGate {
   }
 
   leave(): void {
-    for (let next = this.#take(); next !== undefined; next = this.#take()) {
+    for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) {
       const isInTime = this.#clock() <= next.notAfter;
       next.admit(isInTime);
       if (isInTime) return;
     }
     this.#underWay -= 1;
-  }
-
-  #take(): Waiting | undefined {
-    const next = this.#waiting[this.#first];
-    if (next === undefined) return undefined;
-    this.#first += 1;
-    if (this.#first >= 1024 || this.#first === this.#waiting.length) {
-      this.#waiting = this.#waiting.slice(this.#first);
-      this.#first = 0;
-    }
-    return next;
   }
 }

@@ -1,0 +1,23 @@
+import type { QuickstartUser } from './provision-server.js';
+
+export type Asker = Pick<QuickstartUser, 'email' | 'api_key'>;
+
+/**
+ * What the server answers to a user who sends a form.
+ * @throws with what the server says, when it refuses.
+ */
+export async function askServer<T>(
+  serverUrl: string,
+  { email, api_key: apiKey }: Asker,
+  [method, path]: readonly ['POST' | 'PATCH', string],
+  parameters: Readonly<Record<string, string>>,
+): Promise<T> {
+  const response = await fetch(`${serverUrl}/api/v1/${path}`, {
+    method,
+    headers: { authorization: `Basic ${btoa(`${email}:${apiKey}`)}` },
+    body: new URLSearchParams(parameters),
+  });
+  const answer = (await response.json()) as { result: string; msg: string };
+  if (answer.result !== 'success') throw new Error(`${method} ${path} failed: ${answer.msg}`);
+  return answer as T;
+}

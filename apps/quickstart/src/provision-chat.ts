@@ -1,0 +1,60 @@
+import { askServer } from './ask-server.js';
+import type { QuickstartUser } from './provision-server.js';
+
+export const channelName = 'general';
+export const topicName = 'hello';
+
+/** What a person can go on with in the chat. */
+export interface ChatToGoOn {
+  /** A page where somebody joins. */
+  readonly invitationUrl: string;
+  /** The owner's; what happens to messages comes into it for a week. */
+  readonly queueId: string;
+}
+
+/** Puts all into one public channel, which the owner makes at the first start. */
+export async function provisionChannel(
+  serverUrl: string,
+  owner: QuickstartUser,
+  userIds: readonly number[],
+): Promise<void> {
+  await askServer(serverUrl, owner, ['POST', 'users/me/subscriptions'], {
+    subscriptions: JSON.stringify([{ name: channelName, description: 'Where everybody is.' }]),
+    principals: JSON.stringify(userIds),
+  });
+}
+
+/** The owner writes to the channel; the message's id. */
+export async function sendToChannel(
+  serverUrl: string,
+  owner: QuickstartUser,
+  content: string,
+): Promise<number> {
+  const { id } = await askServer<{ id: number }>(serverUrl, owner, ['POST', 'messages'], {
+    type: 'channel',
+    to: channelName,
+    topic: topicName,
+    content,
+  });
+  return id;
+}
+
+export async function provisionGoingOn(serverUrl: string, owner: QuickstartUser): Promise<ChatToGoOn> {
+  const { invite_link: invitationUrl } = await askServer<{ invite_link: string }>(
+    serverUrl,
+    owner,
+    ['POST', 'invites/multiuse'],
+    { include_realm_default_subscriptions: 'true' },
+  );
+  const { queue_id: queueId } = await askServer<{ queue_id: string }>(
+    serverUrl,
+    owner,
+    ['POST', 'register'],
+    {
+      event_types: JSON.stringify(['message', 'update_message']),
+      fetch_event_types: '[]',
+      queue_lifespan_secs: String(7 * 24 * 60 * 60),
+    },
+  );
+  return { invitationUrl, queueId };
+}

@@ -1,0 +1,55 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Secret } from '@waxwing/service/config';
+
+/** How many Unicode code points a password has. */
+export const passwordLength = { minimum: 8, maximum: 100 } as const;
+
+/** What one hash costs: 32 MiB of memory, and a thread for about a tenth of a second. */
+const today: Cost = { logN: 15, r: 8, p: 1 };
+const hashBytes = 32;
+const saltBytes = 16;
+
+interface Cost {
+  readonly logN: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+
+/** Whether a text is neither too short nor too long for a password. */
+export function isPasswordLength(text: string): boolean {
+  const { length } = [...text];
+  return length >= passwordLength.minimum && length <= passwordLength.maximum;
+}
+
+/** What is stored of a password: `scrypt$log2(N)$r$p$salt$hash`, so that what it costs can grow. */
+export async function hashPassword(password: Secret<string>): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  const hash = await hashWith(password, salt, today);
+  const { logN, r, p } = today;
+  return ['scrypt', logN, r, p, salt.toString('base64'), hash.toString('base64')].join('$');
+}
+
+const nobodysHash = `scrypt$${today.logN}$${today.r}$${today.p}$${'A'.repeat(22)}==$${'A'.repeat(43)}=`;
+
+/**
+ * Whether `password` is the one that was stored as `stored`. Takes the same time for a wrong password and where there is
+ * none (`undefined`).
+ */
+export async function matchesPassword(
+  password: Secret<string>,
+  stored: string | undefined,
+): Promise<boolean> {
+  const [, logN, r, p, salt = '', hash = ''] = (stored ?? nobodysHash).split('$');
+  const cost = { logN: Number(logN), r: Number(r), p: Number(p) };
+  const given = await hashWith(password, Buffer.from(salt, 'base64'), cost);
+  return timingSafeEqual(given, Buffer.from(hash, 'base64')) && stored !== undefined;
+}
+
+/** The same password is the same bytes on every keyboard. */
+function hashWith(password: Secret<string>, salt: Buffer, { logN, r, p }: Cost): Promise<Buffer> {
+  const N = 2 ** logN;
+  return derive(password.reveal().normalize('NFKC'), salt, hashBytes, { N, r, p, maxmem: 256 * N * r });
+}

@@ -1,0 +1,61 @@
+import type { UserId } from '@waxwing/protocol';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { ServerTables } from '../tables.js';
+
+/** A person who may sign in with a password. */
+export interface PasswordHolder {
+  readonly id: UserId;
+  readonly email: string;
+  readonly isActive: boolean;
+}
+
+/**
+ * The person with this address, an active one where several have had it, and what its password is checked against. An
+ * unknown address, and one whose person has no password, cost as much as any other.
+ */
+export async function findPassword(
+  db: Kysely<ServerTables>,
+  email: string,
+): Promise<{ readonly hash: string | undefined; readonly holder: () => PasswordHolder | undefined }> {
+  const row = await db
+    .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('always'))
+    .leftJoin('users', (join) =>
+      join.on('users.email_lower', '=', email.toLowerCase()).on('users.is_bot', '=', 0),
+    )
+    .leftJoin('passwords', 'passwords.user_id', 'users.id')
+    .select(['users.id', 'users.email', 'users.is_active', 'passwords.hash'])
+    .orderBy('users.is_active', 'desc')
+    .orderBy('users.id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return {
+    hash: row?.hash ?? undefined,
+    holder() {
+      if (row?.id == null || row.email === null) return undefined;
+      return { id: row.id, email: row.email, isActive: row.is_active === 1 };
+    },
+  };
+}
+
+/** Whether a person's password is, at this moment, the one with this hash. */
+export async function hasPasswordHash(
+  db: Transaction<ServerTables>,
+  userId: UserId,
+  hash: string,
+): Promise<boolean> {
+  const query = db.selectFrom('passwords').select('user_id').where('user_id', '=', userId);
+  return (await query.where('hash', '=', hash).executeTakeFirst()) !== undefined;
+}
+
+/** Gives a person a password in place of any other. */
+export async function storePassword(
+  db: Transaction<ServerTables>,
+  userId: UserId,
+  hash: string,
+): Promise<void> {
+  await db
+    .insertInto('passwords')
+    .values({ user_id: userId, hash })
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ hash }))
+    .execute();
+}

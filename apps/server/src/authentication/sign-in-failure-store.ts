@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { nobodyElseHolds } from '@waxwing/storage';
+import type { Transaction } from 'kysely';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+import { type NameFailures, planSignInTry } from './plan-sign-in-try.js';
+
+export type TakenTry =
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'locked'; readonly waitSeconds: number }
+  /** Another transaction takes one of the same name at this moment. */
+  | { readonly kind: 'busy' };
+
+/** Takes a try of a name, for all processes on the database together; see {@link planSignInTry}. */
+export async function takeSignInTry({ db }: ServerTransaction, name: string, now: number): Promise<TakenTry> {
+  const digest = digestOf(name);
+  if (!(await isAlone(db, digest))) return { kind: 'busy' };
+  const planned = planSignInTry(await readFailures(db, digest), now);
+  if (planned.kind === 'locked') return planned;
+  const { failures, since, lockouts, lockedUntil, forgetAt } = planned.next;
+  const row = { failures, since, lockouts, locked_until: lockedUntil, forget_at: forgetAt };
+  await db
+    .insertInto('sign_in_failures')
+    .values({ name_digest: digest, ...row })
+    .onConflict((conflict) => conflict.column('name_digest').doUpdateSet(row))
+    .execute();
+  return { kind: 'taken' };
+}
+
+/**
+ * Forgets the failures of a name that has signed in. Where somebody else tries it at this moment they stay: no two
+ * transactions may wait for each other here.
+ */
+export async function forgetSignInFailures({ db }: ServerTransaction, name: string): Promise<void> {
+  const digest = digestOf(name);
+  if (!(await isAlone(db, digest))) return;
+  await db.deleteFrom('sign_in_failures').where('name_digest', '=', digest).execute();
+}
+
+/** Deletes failures that matter no more, some at a time; how many they were. */
+export async function deleteOldFailures(
+  db: Transaction<ServerTables>,
+  now: number,
+  limit: number,
+): Promise<number> {
+  const old = db
+    .selectFrom('sign_in_failures')
+    .select('name_digest')
+    .where('forget_at', '<=', now)
+    .limit(limit);
+  const deleted = await db
+    .deleteFrom('sign_in_failures')
+    .where('name_digest', 'in', old)
+    // Said again because somebody may try the name between the two.
+    .where('forget_at', '<=', now)
+    .returning('name_digest')
+    .execute();
+  return deleted.length;
+}
+
+async function readFailures(
+  db: Transaction<ServerTables>,
+  digest: string,
+): Promise<NameFailures | undefined> {
+  const row = await db
+    .selectFrom('sign_in_failures')
+    .selectAll()
+    .where('name_digest', '=', digest)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { failures, since, lockouts, locked_until: lockedUntil, forget_at: forgetAt } = row;
+  return { failures, since, lockouts, lockedUntil, forgetAt };
+}
+
+async function isAlone(db: Transaction<ServerTables>, digest: string): Promise<boolean> {
+  const { alone } = await db
+    .selectNoFrom(nobodyElseHolds(db, `sign-in of ${digest}`).as('alone'))
+    .executeTakeFirstOrThrow();
+  return Boolean(alone);
+}
+
+function digestOf(name: string): string {
+  return createHash('sha256').update(name.toLowerCase()).digest('hex');
+}

@@ -1,0 +1,33 @@
+import { storePermission } from '../permissions/permission-store.js';
+import type { ServerTransaction } from '../tables.js';
+import type { ChannelChange } from './channel-update.js';
+
+/** Makes the change of a locked channel: one statement for what its row says, and a few for each permission. */
+export async function applyChannelChange(
+  { db }: ServerTransaction,
+  channelId: number,
+  change: ChannelChange,
+  renderedDescription: string | undefined,
+): Promise<void> {
+  const { privacy, topicsPolicy, isDefault, retentionDays, isArchived, description, name, folderId } = change;
+  const set = {
+    ...(privacy && {
+      is_private: Number(privacy.isPrivate),
+      is_web_public: Number(privacy.isWebPublic),
+      is_history_public: Number(privacy.isHistoryPublic),
+    }),
+    ...(topicsPolicy && { topics_policy: topicsPolicy }),
+    ...(isDefault !== undefined && { is_default: Number(isDefault) }),
+    ...(retentionDays !== undefined && { message_retention_days: retentionDays }),
+    ...(isArchived !== undefined && { is_archived: 0 }),
+    ...(description !== undefined && { description, rendered_description: renderedDescription ?? '' }),
+    ...(name !== undefined && { name, name_lower: name.toLowerCase() }),
+    ...(folderId !== undefined && { folder_id: folderId }),
+  };
+  if (Object.keys(set).length > 0) {
+    await db.updateTable('channels').set(set).where('id', '=', channelId).execute();
+  }
+  for (const { name, value } of change.permissions) {
+    await storePermission(db, { level: 'channel', ownerId: channelId, name }, value);
+  }
+}

@@ -1,0 +1,66 @@
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { readChannelAccess } from '../channels/channel-access.js';
+import { readAudience } from '../channels/channel-audience.js';
+import { noSuchChannel, refused } from '../channels/channel-refusals.js';
+import { lockChannels } from '../channels/channel-store.js';
+import { defaultChannelsEvent } from '../channels/default-channels.js';
+import type { ServerContext } from '../context.js';
+import { everybody } from '../event-queues/everybody.js';
+import { holdGroups } from '../permissions/hold-groups.js';
+import { readRealmSettings, storeRealmSetting } from '../realm/realm-setting-store.js';
+import type { ServerTransaction } from '../tables.js';
+import { eventsOfArchiving } from './channel-events.js';
+import { requireMayAdminister } from './plan-channel-update.js';
+
+const moderationChannel = 'moderation_request_channel_id';
+const noChannel = -1;
+
+/**
+ * `DELETE /api/v1/streams/{stream_id}`: archives a channel; it stays, with its messages, and takes no more. It is no default
+ * channel any more, nor the one in which moderators are asked. Those who may know of it are told. Refuses with BAD_REQUEST
+ * channels that do not exist or are archived already, and whoever may not administer the channel.
+ */
+export const archiveChannel = operation({
+  method: 'DELETE',
+  path: '/api/v1/streams/{stream_id}',
+  summary: 'Archives a channel.',
+  actor: user,
+  parameters: z.object({ stream_id: integerParameter }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle({ publish }: ServerContext, { actor, parameters }) {
+    await actor.change(async (transaction, held) => {
+      const { db } = transaction;
+      const channels = await lockChannels(transaction, [parameters.stream_id]);
+      const access = (await readChannelAccess(db, held, channels)).get(parameters.stream_id);
+      if (access === undefined) throw noSuchChannel();
+      requireMayAdminister({ access });
+      const { channel } = access;
+      if (channel.isArchived) throw refused('Channel is already archived');
+      await db
+        .updateTable('channels')
+        .set({ is_archived: 1, is_default: 0 })
+        .where('id', '=', channel.id)
+        .execute();
+      await publish(transaction, eventsOfArchiving(channel, await readAudience(db, [channel.id])));
+      if (channel.isDefault) await publish(transaction, [await defaultChannelsEvent(db)]);
+      await forgetModerationChannel(transaction, publish, channel.id);
+    }, holdGroups);
+    return {};
+  },
+});
+
+async function forgetModerationChannel(
+  transaction: ServerTransaction,
+  publish: ServerContext['publish'],
+  channelId: number,
+): Promise<void> {
+  const { db } = transaction;
+  if ((await readRealmSettings(db))[moderationChannel] !== channelId) return;
+  await storeRealmSetting(db, moderationChannel, noChannel);
+  const data = { [moderationChannel]: noChannel };
+  const event = { type: 'realm', op: 'update_dict', property: 'default', data };
+  await publish(transaction, [{ event, audience: await everybody(db) }]);
+}

@@ -1,0 +1,62 @@
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { administrator, type Requester } from '../authentication/authenticate.js';
+import { noSuchChannel, refused } from '../channels/channel-refusals.js';
+import { lockChannels } from '../channels/channel-store.js';
+import { defaultChannelsEvent } from '../channels/default-channels.js';
+import type { ServerContext } from '../context.js';
+
+const parameters = z.object({ stream_id: integerParameter });
+
+/**
+ * `POST /api/v1/default_streams`: has new users put into a channel. Everybody but guests is told. Refuses with
+ * UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST channels that do not exist, archived and private ones.
+ */
+export const addDefaultChannel = operation({
+  method: 'POST',
+  path: '/api/v1/default_streams',
+  summary: 'Makes a channel one that new users are put into.',
+  actor: administrator,
+  parameters,
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  handle: (context: ServerContext, { actor, parameters }) =>
+    setDefault(context, actor, { channelId: parameters.stream_id, isDefault: true }),
+});
+
+/**
+ * `DELETE /api/v1/default_streams`: no longer has new users put into a channel. Everybody but guests is told. Refuses with
+ * UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST channels that do not exist.
+ */
+export const removeDefaultChannel = operation({
+  method: 'DELETE',
+  path: '/api/v1/default_streams',
+  summary: 'Makes a channel none that new users are put into.',
+  actor: administrator,
+  parameters,
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  handle: (context: ServerContext, { actor, parameters }) =>
+    setDefault(context, actor, { channelId: parameters.stream_id, isDefault: false }),
+});
+
+async function setDefault(
+  { publish }: ServerContext,
+  actor: Requester,
+  { channelId, isDefault }: { readonly channelId: number; readonly isDefault: boolean },
+): Promise<Record<string, never>> {
+  await actor.change(async (transaction) => {
+    const { db } = transaction;
+    const [channel] = await lockChannels(transaction, [channelId]);
+    if (channel === undefined || (isDefault && channel.isArchived)) throw noSuchChannel();
+    if (isDefault && channel.isPrivate) throw refused('Private channels cannot be made default.');
+    if (channel.isDefault === isDefault) return;
+    await db
+      .updateTable('channels')
+      .set({ is_default: Number(isDefault) })
+      .where('id', '=', channelId)
+      .execute();
+    await publish(transaction, [await defaultChannelsEvent(db)]);
+  });
+  return {};
+}

@@ -1,0 +1,132 @@
+import type { JsonObject, UserId } from '@waxwing/protocol';
+import { type ChannelAudience, readersOfChannel } from '../channels/channel-audience.js';
+import type { ChannelRecord } from '../channels/channel-record.js';
+import type { Channel } from '../channels/channel-store.js';
+import { adminsOnly, postPolicy } from '../channels/post-policy.js';
+import { channelGone } from '../channels/subscription-events.js';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import { type GroupSettingValue, writeValue } from '../permissions/group-setting-value.js';
+import type { RoleGroupName } from '../permissions/role-groups.js';
+import type { ChannelChange } from './channel-update.js';
+
+/** A channel that was changed. */
+export interface ChangedChannel {
+  readonly change: ChannelChange;
+  readonly before: Channel;
+  readonly after: Channel;
+  readonly audienceBefore: ChannelAudience;
+  readonly audienceAfter: ChannelAudience;
+  /** As it is now. */
+  readonly record: ChannelRecord;
+  readonly roleGroups: ReadonlyMap<RoleGroupName, number>;
+}
+
+const capability = 'archived_channels';
+
+/**
+ * What is told of a change of a channel, in order: the channel and who is in it to those who may know of it only now, its
+ * end to those who may no longer, and to all others what is another. Where a channel becomes private, those who are not in
+ * it are told nothing. Clients that cannot tell archived channels apart know nothing of them.
+ */
+export function eventsOfChannelChange(changed: ChangedChannel): PublishedEvent[] {
+  const { before, after, audienceBefore, audienceAfter, record } = changed;
+  const readersBefore = new Set(readersOfChannel(audienceBefore, before));
+  const readers = readersOfChannel(audienceAfter, after);
+  const gained = readers.filter((id) => !readersBefore.has(id));
+  const keeping = readers.filter((id) => readersBefore.has(id));
+  const lost = after.isPrivate && !before.isPrivate ? [] : without([...readersBefore], readers);
+  const told = [
+    ...toldTo(creation(record, audienceAfter), gained),
+    ...changesTold(changed).flatMap((event) => toldTo([event], keeping)),
+    ...toldTo([channelGone(after.id)], lost),
+  ];
+  if (!before.isArchived) return told;
+  const forCapable = told.map((each) => ({ ...each, onlyFor: { capability, isHeld: true } as const }));
+  if (after.isArchived) return forCapable;
+  const unarchived = toldTo(creation(record, audienceAfter), readers);
+  return [
+    ...forCapable,
+    ...unarchived.map((each) => ({ ...each, onlyFor: { capability, isHeld: false } as const })),
+  ];
+}
+
+/** What those are told who may know of a channel only now. */
+function creation(record: ChannelRecord, { subscribersOf }: ChannelAudience): JsonObject[] {
+  const create = { type: 'stream', op: 'create', streams: [record] };
+  const userIds = subscribersOf(record.stream_id);
+  if (userIds.length === 0) return [create];
+  const peers = {
+    type: 'subscription',
+    op: 'peer_add',
+    stream_ids: [record.stream_id],
+    user_ids: [...userIds],
+  };
+  return [create, peers];
+}
+
+function changesTold({ change, before, after, roleGroups }: ChangedChannel): JsonObject[] {
+  const { privacy, topicsPolicy, retentionDays, isArchived, description, name, folderId, permissions } =
+    change;
+  const update = (property: string, value: JsonObject[string], fields: JsonObject = {}): JsonObject => ({
+    type: 'stream',
+    op: 'update',
+    stream_id: after.id,
+    // Clients know it by the name that it had.
+    name: before.name,
+    property,
+    value,
+    ...fields,
+  });
+  const given = (property: string, value: JsonObject[string] | undefined, fields?: JsonObject) =>
+    value === undefined ? [] : [update(property, value, fields)];
+  return [
+    ...given('invite_only', privacy?.isPrivate, {
+      history_public_to_subscribers: after.isHistoryPublic,
+      is_web_public: after.isWebPublic,
+    }),
+    ...given('topics_policy', topicsPolicy),
+    ...given('message_retention_days', retentionDays),
+    ...given('is_archived', isArchived),
+    ...given('description', description, { rendered_description: after.renderedDescription }),
+    ...given('name', name),
+    ...given('folder_id', folderId),
+    ...permissions.flatMap((each) => [
+      update(each.name, writeValue(each.value)),
+      ...(each.name === 'can_send_message_group' ? mirrors(each, roleGroups, update) : []),
+    ]),
+  ];
+}
+
+/** Former forms of who may post, where they are others now. */
+function mirrors(
+  { before, value }: { readonly before: GroupSettingValue; readonly value: GroupSettingValue },
+  roleGroups: ReadonlyMap<RoleGroupName, number>,
+  update: (property: string, value: JsonObject[string]) => JsonObject,
+): JsonObject[] {
+  const [was, is] = [postPolicy(before, roleGroups), postPolicy(value, roleGroups)];
+  if (was === is) return [];
+  return [update('stream_post_policy', is), update('is_announcement_only', is === adminsOnly)];
+}
+
+function without(ids: readonly UserId[], others: readonly UserId[]): UserId[] {
+  const gone = new Set(others);
+  return ids.filter((id) => !gone.has(id));
+}
+
+function toldTo(events: readonly JsonObject[], audience: readonly UserId[]): PublishedEvent[] {
+  return audience.length === 0 ? [] : events.map((event) => ({ event, audience: [...audience] }));
+}
+
+/** What is told when a channel was archived: to clients that cannot tell archived ones apart, that it is gone. */
+export function eventsOfArchiving(channel: Channel, audience: ChannelAudience): PublishedEvent[] {
+  const readers = readersOfChannel(audience, channel);
+  const update = {
+    type: 'stream',
+    op: 'update',
+    ...{ stream_id: channel.id, name: channel.name, property: 'is_archived', value: true },
+  };
+  return [
+    { event: update, audience: readers, onlyFor: { capability, isHeld: true } },
+    { event: channelGone(channel.id), audience: readers, onlyFor: { capability, isHeld: false } },
+  ];
+}

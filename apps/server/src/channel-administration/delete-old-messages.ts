@@ -1,0 +1,113 @@
+import { type Kysely, sql } from 'kysely';
+import { type Channel, lockChannels } from '../channels/channel-store.js';
+import type { ServerContext } from '../context.js';
+import { lockMessages, type Message } from '../messages/message-store.js';
+import { removeMessages } from '../messages/removal/remove-messages.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+
+type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
+
+/** Few enough that nobody waits for long for the transaction that removes them. */
+const messagesPerBatch = 500;
+const dayMilliseconds = 24 * 60 * 60_000;
+
+/**
+ * Deletes the messages that are older than their channel, or else the organisation, keeps them; those who could read them
+ * are told. Each transaction removes some of one topic or conversation. How many they were.
+ */
+export async function deleteOldMessages(context: Context, signal: AbortSignal): Promise<number> {
+  let removed = 0;
+  while (!signal.aborted) {
+    const { result: found } = await context.database.writeAlone((transaction) =>
+      deleteSome(transaction, context),
+    );
+    if (found === 0) break;
+    removed += found;
+  }
+  return removed;
+}
+
+/** The oldest message of a channel or conversation that is to go. */
+interface Oldest {
+  readonly id: number;
+  readonly channel_id: number | null;
+  readonly conversation_id: number | null;
+  readonly topic_lower: string;
+}
+
+async function deleteSome(transaction: ServerTransaction, context: Context): Promise<number> {
+  const { db } = transaction;
+  const now = context.clock();
+  const { message_retention_days: realmDays } = await readRealmSettings(db);
+  const oldest = (await oldestOfChannels(db, realmDays, now)) ?? (await oldestDirect(db, realmDays, now));
+  if (oldest === undefined) return 0;
+  const [channel] = oldest.channel_id === null ? [] : await lockChannels(transaction, [oldest.channel_id]);
+  const messages = await lockOldOfSamePlace(transaction, oldest, { channel, realmDays, now });
+  if (messages.length === 0) return 0;
+  await removeMessages(transaction, context, { messages, channel, actorId: undefined });
+  return messages.length;
+}
+
+/** Where the oldest message of a channel is to go, it is the one that the channel begins with. */
+async function oldestOfChannels(
+  db: Kysely<ServerTables>,
+  realmDays: number,
+  now: number,
+): Promise<Oldest | undefined> {
+  const { rows } = await sql<Oldest>`
+    select messages.id, messages.channel_id, messages.conversation_id, messages.topic_lower
+    from channels join messages on messages.id = channels.first_message_id
+    where coalesce(channels.message_retention_days, ${realmDays}) > 0
+      and messages.sent_at < ${now} - coalesce(channels.message_retention_days, ${realmDays}) * ${dayMilliseconds}
+    order by messages.id limit 1`.execute(db);
+  return rows[0];
+}
+
+async function oldestDirect(
+  db: Kysely<ServerTables>,
+  realmDays: number,
+  now: number,
+): Promise<Oldest | undefined> {
+  if (realmDays < 0) return undefined;
+  const { rows } = await sql<Oldest>`
+    select messages.id, messages.channel_id, messages.conversation_id, messages.topic_lower
+    from conversations join messages on messages.id = (
+      select min(id) from messages as first where first.conversation_id = conversations.id
+    )
+    where messages.sent_at < ${now - realmDays * dayMilliseconds}
+    order by messages.id limit 1`.execute(db);
+  return rows[0];
+}
+
+interface Place {
+  readonly channel: Channel | undefined;
+  readonly realmDays: number;
+  readonly now: number;
+}
+
+/** Messages beside the oldest that are to go too: of its topic or conversation. What was decided may be another by now. */
+async function lockOldOfSamePlace(
+  transaction: ServerTransaction,
+  oldest: Oldest,
+  { channel, realmDays, now }: Place,
+): Promise<Message[]> {
+  const { db } = transaction;
+  const days = channel?.retentionDays ?? realmDays;
+  if (days < 0) return [];
+  const rows = await db
+    .selectFrom('messages')
+    .select('id')
+    .$if(channel !== undefined, (query) =>
+      query.where('channel_id', '=', channel?.id ?? 0).where('topic_lower', '=', oldest.topic_lower),
+    )
+    .$if(channel === undefined, (query) => query.where('conversation_id', '=', oldest.conversation_id))
+    .where('sent_at', '<', now - days * dayMilliseconds)
+    .orderBy('id')
+    .limit(messagesPerBatch)
+    .execute();
+  return lockMessages(
+    transaction,
+    rows.map(({ id }) => id),
+  );
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from '@waxwing/protocol';
+import { holdAlone } from '@waxwing/storage';
+import type { Requester } from '../../authentication/authenticate.js';
+import { type FolderRow, listFolders } from '../../channels/folders/folder-store.js';
+import type { ServerContext } from '../../context.js';
+import { everybody } from '../../event-queues/everybody.js';
+import type { ServerTransaction } from '../../tables.js';
+
+interface Changed<Result> {
+  readonly result: Result;
+  /** `undefined` where everything is as it was. */
+  readonly event: JsonObject | undefined;
+}
+
+/**
+ * Lets an administrator change the folders, one at a time, and tells everybody.
+ * @throws ProtocolError what `change` throws.
+ */
+export function changeFolders<Result>(
+  { publish }: Pick<ServerContext, 'publish'>,
+  actor: Requester,
+  change: (transaction: ServerTransaction, folders: readonly FolderRow[]) => Promise<Changed<Result>>,
+): Promise<Result> {
+  return actor.change(async (transaction) => {
+    await holdAlone(transaction.db, 'channel folders');
+    const { result, event } = await change(transaction, await listFolders(transaction.db));
+    if (event !== undefined) {
+      await publish(transaction, [{ event, audience: await everybody(transaction.db) }]);
+    }
+    return result;
+  });
+}

@@ -1,0 +1,26 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { realmLimits } from '../../realm/realm-limits.js';
+
+const { max_channel_folder_name_length: maximumFolderNameCharacters } = realmLimits;
+
+/**
+ * A folder's name without the blanks around it.
+ * @throws ProtocolError BAD_REQUEST where it is empty, too long or not printable.
+ */
+export function checkedFolderName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '') throw refused("Channel folder name can't be empty.");
+  if ([...trimmed].length > maximumFolderNameCharacters) {
+    throw refused(`Channel folder name too long (limit: ${maximumFolderNameCharacters} characters).`);
+  }
+  if (/\p{Cc}/u.test(trimmed)) throw refused('Channel folder name has a character that cannot be printed.');
+  return trimmed;
+}
+
+export function folderNameTaken(name: string): ProtocolError {
+  return refused(`Channel folder name '${name}' is already in use.`);
+}
+
+export function refused(message: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message });
+}

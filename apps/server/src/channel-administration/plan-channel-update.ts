@@ -1,0 +1,169 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { isPrivacyAsked, type Privacy, plannedPrivacy } from '../channels/channel-privacy.js';
+import { channelExists, noSuchChannel, refused } from '../channels/channel-refusals.js';
+import { administersChannel, readsChannel } from '../channels/channel-rules.js';
+import { checkedChannelName } from '../channels/channel-text.js';
+import {
+  requireMayMake,
+  requireMayMakeWebPublic,
+  requireMaySetDefault,
+  requireMaySetPermission,
+  requireMaySetRetention,
+  requireMaySetTopicsPolicy,
+} from '../channels/realm-rights.js';
+import { type PermissionName, permissionNames } from '../permissions/permission-settings.js';
+import { planPermission } from '../permissions/plan-permission.js';
+import { realmLimits } from '../realm/realm-limits.js';
+import type {
+  ChannelChange,
+  ChannelFacts,
+  ChannelPermissionChange,
+  ChannelUpdateWish,
+} from './channel-update.js';
+
+/** Permissions that nobody changes who cannot read the channel: they let people into it. */
+const forReaders: readonly PermissionName<'channel'>[] = ['can_add_subscribers_group', 'can_subscribe_group'];
+
+/** Whose changes come first, as more is needed for them. */
+const aboutDeleting: readonly PermissionName<'channel'>[] = [
+  'can_delete_any_message_group',
+  'can_delete_own_message_group',
+];
+
+/**
+ * What will change, decided in the order in which stock servers refuse.
+ * @throws ProtocolError with the reason for a refusal.
+ */
+export function planChannelUpdate(facts: ChannelFacts, wish: ChannelUpdateWish): ChannelChange {
+  requireMayAdminister(facts);
+  const privacy = planPrivacy(facts, wish);
+  const rest = [
+    planTopicsPolicy(facts, wish),
+    planDefault(facts, wish),
+    planRetention(facts, wish),
+    planUnarchiving(facts, wish),
+  ];
+  const deleting = planPermissions(facts, wish, aboutDeleting);
+  const description = wish.description === undefined ? {} : { description: wish.description };
+  const name = planName(facts, wish);
+  const folder = planFolder(facts, wish);
+  const others = permissionNames('channel').filter((each) => !aboutDeleting.includes(each));
+  const permissions = [...deleting, ...planPermissions(facts, wish, others)];
+  requireTopicsForAll(facts, privacy ?? facts.access.channel, permissions);
+  return Object.assign({}, privacy && { privacy }, ...rest, description, name, folder, { permissions });
+}
+
+/** @throws ProtocolError BAD_REQUEST; whoever cannot read the channel learns nothing of it. */
+export function requireMayAdminister({ access }: Pick<ChannelFacts, 'access'>): void {
+  if (administersChannel(access)) return;
+  if (!readsChannel(access)) throw noSuchChannel();
+  throw refused('You do not have permission to administer this channel.');
+}
+
+function planPrivacy(facts: ChannelFacts, wish: ChannelUpdateWish): Privacy | undefined {
+  const { access, rights } = facts;
+  const { channel } = access;
+  const isAsked = isPrivacyAsked(wish.privacy);
+  const privacy = isAsked ? plannedPrivacy(channel, wish.privacy) : channel;
+  if (privacy.isPrivate && (wish.isDefault ?? channel.isDefault)) {
+    throw refused('A default channel cannot be private.');
+  }
+  if (!privacy.isPrivate && facts.isForModerationRequests) {
+    throw refused('The moderation request channel must be private.');
+  }
+  if (!isAsked) return undefined;
+  const { isPrivate, isWebPublic, isHistoryPublic } = privacy;
+  // Who sees what was sent before is as much a matter of reading as who joins.
+  requireContentAccess(facts);
+  if (wish.privacy.isPrivate !== undefined && isPrivate !== channel.isPrivate)
+    requireMayMake(rights, privacy);
+  if (wish.privacy.isWebPublic && !channel.isWebPublic) requireMayMakeWebPublic(rights);
+  return { isPrivate, isWebPublic, isHistoryPublic };
+}
+
+function requireContentAccess({ access }: ChannelFacts): void {
+  if (!readsChannel(access)) throw refused('Channel content access is required.');
+}
+
+function planTopicsPolicy(
+  { access, rights, hasNamedTopics }: ChannelFacts,
+  { topicsPolicy }: ChannelUpdateWish,
+) {
+  if (topicsPolicy === undefined || topicsPolicy === access.channel.topicsPolicy) return {};
+  requireMaySetTopicsPolicy(rights, topicsPolicy);
+  if (topicsPolicy === 'empty_topic_only' && hasNamedTopics) {
+    const displayName = realmLimits.realm_empty_topic_display_name;
+    throw new ProtocolError('BAD_REQUEST', {
+      message: `To enable this configuration, all messages in this channel must be in the ${displayName} topic.`,
+      fields: { empty_topic_display_name: displayName },
+    });
+  }
+  return { topicsPolicy };
+}
+
+function planDefault({ rights }: ChannelFacts, { isDefault }: ChannelUpdateWish) {
+  if (isDefault === undefined) return {};
+  requireMaySetDefault(rights);
+  return { isDefault };
+}
+
+function planRetention({ rights }: ChannelFacts, { retentionDays }: ChannelUpdateWish) {
+  if (retentionDays === undefined) return {};
+  requireMaySetRetention(rights);
+  return { retentionDays };
+}
+
+function planUnarchiving(
+  { access: { channel }, hasSubscribers }: ChannelFacts,
+  { isArchived }: ChannelUpdateWish,
+) {
+  if (isArchived === undefined) return {};
+  if (isArchived) throw refused('Archive a channel with DELETE /streams/{stream_id}.');
+  if (!channel.isArchived) throw refused('Channel is not currently deactivated');
+  if (channel.isPrivate && !hasSubscribers) throw refused('Channel is private and has no subscribers');
+  return { isArchived };
+}
+
+function planName({ access: { channel }, isNameTaken }: ChannelFacts, wish: ChannelUpdateWish) {
+  if (wish.name === undefined) return {};
+  const trimmed = wish.name.trim();
+  if (trimmed === channel.name) throw refused('Channel already has that name.');
+  const name = checkedChannelName(trimmed);
+  if (isNameTaken) throw channelExists(name);
+  return { name };
+}
+
+function planFolder({ isFolderKnown }: ChannelFacts, { folderId }: ChannelUpdateWish) {
+  if (folderId === undefined) return {};
+  if (folderId !== null && !isFolderKnown) throw refused('Invalid channel folder ID');
+  return { folderId };
+}
+
+function planPermissions(
+  facts: ChannelFacts,
+  { permissions }: ChannelUpdateWish,
+  names: readonly PermissionName<'channel'>[],
+): ChannelPermissionChange[] {
+  return names.flatMap((name) => {
+    const wish = permissions[name];
+    if (wish === undefined) return [];
+    const { nobodyId, known } = facts;
+    const before = facts.permissions[name];
+    const value = planPermission({ level: 'channel', name, current: before, nobodyId, known }, wish);
+    if (value === undefined) return [];
+    requireMaySetPermission(facts.rights, name);
+    if (forReaders.includes(name)) requireContentAccess(facts);
+    return [{ name, before, value }];
+  });
+}
+
+/** Where history is hidden nobody can know which topics there were, so that everybody may begin one. */
+function requireTopicsForAll(
+  { everyoneId, permissions }: ChannelFacts,
+  { isHistoryPublic }: Privacy,
+  changes: readonly ChannelPermissionChange[],
+): void {
+  const changed = changes.find(({ name }) => name === 'can_create_topic_group');
+  const value = changed?.value ?? permissions.can_create_topic_group;
+  if (!isHistoryPublic && value !== everyoneId) throw refused('Invalid parameters');
+}

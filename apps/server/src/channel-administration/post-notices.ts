@@ -1,0 +1,68 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { Channel } from '../channels/channel-store.js';
+import { type SendingContext, sendMessages } from '../messages/insert-messages.js';
+import { renderContents } from '../messages/render-content.js';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+import { systemBotId } from '../users/system-bots.js';
+import type { NoticeNames } from './channel-notices.js';
+
+const noMentions = {
+  ...{ userIds: [], silentUserIds: [], groupIds: [], silentGroupIds: [] },
+  ...{ channelWildcard: false, topicWildcard: false },
+};
+
+/** The topic of what the server says of a channel. */
+const noticeTopic = 'channel events';
+
+interface Notice {
+  readonly actor: PermissionHolder;
+  readonly channel: Channel;
+}
+
+/**
+ * Posts what is to be said of changed channels, if the organisation wants it. It is read as if the actor had written it,
+ * since there is text of the actor's in it; and it mentions nobody.
+ */
+export async function postNotices(
+  transaction: ServerTransaction,
+  context: SendingContext,
+  { actor, channel }: Notice,
+  write: (names: NoticeNames) => readonly string[],
+): Promise<void> {
+  const { db } = transaction;
+  if (!(await readRealmSettings(db)).send_channel_events_messages) return;
+  const contents = write(await readNames(db, actor.id));
+  if (contents.length === 0) return;
+  const senderId = await systemBotId(transaction, 'notification-bot');
+  const rendered = await renderContents(db, context.realm, actor, contents);
+  const topic = channel.topicsPolicy === 'empty_topic_only' ? '' : noticeTopic;
+  const destination = { kind: 'channel' as const, channelId: channel.id, topic };
+  await sendMessages(
+    transaction,
+    context,
+    rendered.map((each, index) => ({
+      senderId,
+      destination,
+      content: contents[index] as string,
+      rendered: { ...each, mentions: noMentions },
+      client: 'Internal',
+    })),
+  );
+}
+
+async function readNames(db: Kysely<ServerTables>, actorId: UserId): Promise<NoticeNames> {
+  const groups = await db
+    .selectFrom('user_groups')
+    .select(['id', 'name'])
+    .where('name', 'is not', null)
+    .execute();
+  const groupNames = new Map(groups.map(({ id, name }) => [id, name]));
+  return {
+    actor: `@_**|${actorId}**`,
+    user: (id) => `@_**|${id}**`,
+    group: (id) => `@_*${groupNames.get(id) ?? ''}*`,
+  };
+}

@@ -1,0 +1,86 @@
+import type { Kysely } from 'kysely';
+import { readChannelAccess } from '../channels/channel-access.js';
+import { noSuchChannel } from '../channels/channel-refusals.js';
+import { lockChannels } from '../channels/channel-store.js';
+import { isKnownFolder } from '../channels/folders/folder-store.js';
+import { readRealmRights } from '../channels/realm-rights.js';
+import type { ServerContext } from '../context.js';
+import { readReferences } from '../permissions/known-references.js';
+import { type PermissionHolder, readPermissions, roleGroupIds } from '../permissions/permission-store.js';
+import { namedIn } from '../permissions/plan-permission.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+import type { ChannelFacts, ChannelUpdateWish } from './channel-update.js';
+
+interface Asked {
+  readonly actor: PermissionHolder;
+  readonly channelId: number;
+  readonly wish: ChannelUpdateWish;
+  readonly serverOffersWebPublic: ServerContext['offersWebPublicChannels'];
+}
+
+/**
+ * Locks the channel and reads the facts for a change of it. The caller holds groups and settings.
+ * @throws ProtocolError BAD_REQUEST for a channel that does not exist.
+ */
+export async function readChannelFacts(
+  transaction: ServerTransaction,
+  { actor, channelId, wish, serverOffersWebPublic }: Asked,
+): Promise<ChannelFacts> {
+  const { db } = transaction;
+  const wishes = Object.values(wish.permissions).flatMap((each) => (each === undefined ? [] : [each.new]));
+  const known = await readReferences(transaction, namedIn(wishes));
+  const [channel] = await lockChannels(transaction, [channelId]);
+  if (channel === undefined) throw noSuchChannel();
+  const access = (await readChannelAccess(db, actor, [channel])).get(channelId);
+  if (access === undefined) throw noSuchChannel();
+  const roleGroups = await roleGroupIds(db);
+  const { moderation_request_channel_id: moderationChannelId } = await readRealmSettings(db);
+  return {
+    access,
+    rights: await readRealmRights(db, actor, { serverOffersWebPublic }),
+    permissions: (await readPermissions(db, 'channel', [channelId]))(channelId),
+    nobodyId: roleGroups.get('role:nobody') as number,
+    everyoneId: roleGroups.get('role:everyone') as number,
+    known,
+    isNameTaken: wish.name !== undefined && (await isNameTaken(db, wish.name, channelId)),
+    isFolderKnown: typeof wish.folderId === 'number' && (await isKnownFolder(db, wish.folderId)),
+    isForModerationRequests: moderationChannelId === channelId,
+    hasSubscribers: await hasSubscribers(db, channelId),
+    hasNamedTopics: wish.topicsPolicy === 'empty_topic_only' && (await hasNamedTopics(db, channelId)),
+  };
+}
+
+async function isNameTaken(db: Kysely<ServerTables>, name: string, channelId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('channels')
+    .select('id')
+    .where('name_lower', '=', name.trim().toLowerCase())
+    .where('id', '<>', channelId)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function hasSubscribers(db: Kysely<ServerTables>, channelId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('subscriptions')
+    .innerJoin('users', 'users.id', 'subscriptions.user_id')
+    .where('channel_id', '=', channelId)
+    .where('subscriptions.is_active', '=', 1)
+    .where('users.is_active', '=', 1)
+    .select('user_id')
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function hasNamedTopics(db: Kysely<ServerTables>, channelId: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('channel_id', '=', channelId)
+    .where('topic_lower', '>', '')
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

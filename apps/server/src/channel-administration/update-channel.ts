@@ -1,0 +1,123 @@
+import { booleanParameter, integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { readAudience } from '../channels/channel-audience.js';
+import { noSuchChannel } from '../channels/channel-refusals.js';
+import { findChannels } from '../channels/channel-store.js';
+import { channelDescription } from '../channels/channel-text.js';
+import { defaultChannelsEvent } from '../channels/default-channels.js';
+import { readChannelRecords } from '../channels/read-channel-records.js';
+import { channelRetention } from '../channels/retention-parameter.js';
+import { topicsPolicyParameter } from '../channels/topics-policy-parameter.js';
+import type { ServerContext } from '../context.js';
+import { renderDescriptions } from '../messages/render-content.js';
+import { holdGroups } from '../permissions/hold-groups.js';
+import { permissionsAmong, permissionWishParameters } from '../permissions/permission-parameters.js';
+import { roleGroupIds } from '../permissions/permission-store.js';
+import type { ServerTransaction } from '../tables.js';
+import { applyChannelChange } from './apply-channel-change.js';
+import { eventsOfChannelChange } from './channel-events.js';
+import { noticesOfChange } from './channel-notices.js';
+import type { ChannelChange, ChannelFacts, ChannelUpdateWish } from './channel-update.js';
+import { planChannelUpdate } from './plan-channel-update.js';
+import { postNotices } from './post-notices.js';
+import { readChannelFacts } from './read-channel-facts.js';
+
+const parameters = z.object({
+  stream_id: integerParameter,
+  description: channelDescription.optional(),
+  new_name: z.string().optional(),
+  is_private: booleanParameter.optional(),
+  is_web_public: booleanParameter.optional(),
+  history_public_to_subscribers: booleanParameter.optional(),
+  is_default_stream: booleanParameter.optional(),
+  message_retention_days: channelRetention.optional(),
+  is_archived: booleanParameter.optional(),
+  folder_id: z
+    .union([integerParameter, z.literal('null').transform(() => null)], 'must be an integer or null')
+    .meta({ openApi: { type: ['integer', 'null'] } })
+    .optional(),
+  topics_policy: topicsPolicyParameter.optional(),
+  ...permissionWishParameters('channel'),
+});
+
+/**
+ * `PATCH /api/v1/streams/{stream_id}` (chat API, section 3): changes a channel; all of it or nothing. Those who may know of
+ * it are told, and where the organisation wants it a notice is posted in it. Refuses with BAD_REQUEST channels that do not
+ * exist, whoever may not administer the channel or not change this of it, settings that do not go together, bad names and
+ * folders; with UNAUTHORIZED_PRINCIPAL retention days from anybody but an owner, with REQUEST_VARIABLE_INVALID bad ones;
+ * with CHANNEL_ALREADY_EXISTS a name that another channel has; with EXPECTATION_MISMATCH a permission whose `old` is not
+ * its value.
+ */
+export const updateChannel = operation({
+  method: 'PATCH',
+  path: '/api/v1/streams/{stream_id}',
+  summary: 'Changes a channel.',
+  actor: user,
+  parameters,
+  answer: noAnswer,
+  codes: [
+    'BAD_REQUEST',
+    'UNAUTHORIZED_PRINCIPAL',
+    'REQUEST_VARIABLE_INVALID',
+    'CHANNEL_ALREADY_EXISTS',
+    'EXPECTATION_MISMATCH',
+  ],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const wish = readWish(parameters);
+    // With the groups held, others make no group, or channel of that name, something else meanwhile.
+    await actor.change(async (transaction, held) => {
+      const serverOffersWebPublic = context.offersWebPublicChannels;
+      const asked = { actor: held, channelId: parameters.stream_id, wish, serverOffersWebPublic };
+      const facts = await readChannelFacts(transaction, asked);
+      await changeChannel(transaction, context, facts, planChannelUpdate(facts, wish));
+    }, holdGroups);
+    return {};
+  },
+});
+
+function readWish(parameters: z.output<typeof updateChannel.parameters>): ChannelUpdateWish {
+  return {
+    privacy: {
+      isPrivate: parameters.is_private,
+      isWebPublic: parameters.is_web_public,
+      isHistoryPublic: parameters.history_public_to_subscribers,
+    },
+    topicsPolicy: parameters.topics_policy,
+    isDefault: parameters.is_default_stream,
+    retentionDays: parameters.message_retention_days,
+    isArchived: parameters.is_archived,
+    description: parameters.description,
+    name: parameters.new_name,
+    folderId: parameters.folder_id,
+    permissions: permissionsAmong('channel', parameters),
+  };
+}
+
+async function changeChannel(
+  transaction: ServerTransaction,
+  context: ServerContext,
+  { access: { actor, channel: before } }: ChannelFacts,
+  change: ChannelChange,
+): Promise<void> {
+  const { db } = transaction;
+  const audienceBefore = await readAudience(db, [before.id]);
+  const { description } = change;
+  const [rendered] =
+    description === undefined ? [] : await renderDescriptions(db, context.realm, actor, [description]);
+  await applyChannelChange(transaction, before.id, change, rendered);
+  const [after] = await findChannels(db, [before.id]);
+  if (after === undefined) throw noSuchChannel();
+  const record = (await readChannelRecords(db, [after], context.clock())).get(after.id);
+  if (record === undefined) throw noSuchChannel();
+  const changed = { change, before, after, audienceBefore, record };
+  const audienceAfter = await readAudience(db, [before.id]);
+  const roleGroups = await roleGroupIds(db);
+  await context.publish(transaction, eventsOfChannelChange({ ...changed, audienceAfter, roleGroups }));
+  if (change.isDefault !== undefined && change.isDefault !== before.isDefault) {
+    await context.publish(transaction, [await defaultChannelsEvent(db)]);
+  }
+  await postNotices(transaction, context, { actor, channel: after }, (names) =>
+    noticesOfChange({ change, before, after }, names),
+  );
+}

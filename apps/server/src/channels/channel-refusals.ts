@@ -1,0 +1,21 @@
+import { ProtocolError } from '@waxwing/protocol';
+
+export function refused(message: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message });
+}
+
+/** For channels that do not exist, and for those that the requester may not know of. */
+export function noSuchChannel(): ProtocolError {
+  return refused('Invalid channel ID');
+}
+
+export function insufficientPermission(): ProtocolError {
+  return refused('Insufficient permission');
+}
+
+export function channelExists(name: string): ProtocolError {
+  return new ProtocolError('CHANNEL_ALREADY_EXISTS', {
+    message: `Channel '${name}' already exists.`,
+    fields: { channel_name: name },
+  });
+}

@@ -1,0 +1,70 @@
+import type { UserId } from '@waxwing/protocol';
+import { type Kysely, sql } from 'kysely';
+import type { PermissionName } from '../permissions/permission-settings.js';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import { roles } from '../permissions/roles.js';
+import type { ServerTables } from '../tables.js';
+import type { ChannelAccess } from './channel-access.js';
+import type { Channel } from './channel-store.js';
+
+/** The permissions that let somebody know of a private channel. Nobody has them where they are not stored. */
+export const sightPermissions = [
+  'can_add_subscribers_group',
+  'can_administer_channel_group',
+  'can_subscribe_group',
+] as const satisfies PermissionName<'channel'>[];
+
+type SightPermission = (typeof sightPermissions)[number];
+
+/** Somebody before a channel, as far as it takes to know what they may know of and read. */
+export type ChannelSight = Omit<ChannelAccess, 'held'> & {
+  readonly held: ReadonlySet<SightPermission>;
+  /** Whether they were in it once and have left. */
+  readonly hasLeft: boolean;
+};
+
+/** How somebody stands to the channels, all of the organisation's for example, in two statements. */
+export async function readChannelSight(
+  db: Kysely<ServerTables>,
+  actor: PermissionHolder,
+  channels: readonly Channel[],
+): Promise<ChannelSight[]> {
+  const subscriptions = await db
+    .selectFrom('subscriptions')
+    .select(['channel_id', 'is_active'])
+    .where('user_id', '=', actor.id)
+    .execute();
+  const active = new Map(subscriptions.map(({ channel_id, is_active }) => [channel_id, is_active === 1]));
+  // Guests have none of them, whichever groups they are in.
+  const held = actor.role === roles.guest ? new Map() : await readHeld(db, actor.id);
+  return channels.map((channel) => ({
+    actor,
+    channel,
+    isSubscribed: active.get(channel.id) === true,
+    hasLeft: active.get(channel.id) === false,
+    held: held.get(channel.id) ?? new Set(),
+  }));
+}
+
+/** Goes up from the groups that somebody is in to all that have these in them. */
+async function readHeld(
+  db: Kysely<ServerTables>,
+  userId: UserId,
+): Promise<Map<number, Set<SightPermission>>> {
+  const { rows } = await sql<{ owner_id: number; name: SightPermission }>`
+    with recursive reached(group_id) as (
+      select group_id from user_group_members where user_id = ${userId}
+      union
+      select nested.group_id from reached join user_group_subgroups as nested on nested.subgroup_id = reached.group_id
+    )
+    select permissions.owner_id, permissions.name
+    from permissions join reached on reached.group_id = permissions.group_id
+    where permissions.level = 'channel' and permissions.name in (${sql.join(sightPermissions)})`.execute(db);
+  const held = new Map<number, Set<SightPermission>>();
+  for (const { owner_id, name } of rows) {
+    const names = held.get(owner_id) ?? new Set();
+    names.add(name);
+    held.set(owner_id, names);
+  }
+  return held;
+}

@@ -1,0 +1,82 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers, lockingRows } from '@waxwing/storage';
+import type { Kysely, Selectable } from 'kysely';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+
+/** What a channel says of topics without a name. */
+export const topicsPolicies = [
+  'inherit',
+  'allow_empty_topic',
+  'disable_empty_topic',
+  'empty_topic_only',
+] as const;
+
+export type TopicsPolicy = (typeof topicsPolicies)[number];
+
+export interface Channel {
+  readonly id: number;
+  readonly name: string;
+  readonly description: string;
+  /** HTML. */
+  readonly renderedDescription: string;
+  readonly isPrivate: boolean;
+  readonly isWebPublic: boolean;
+  /** Whether somebody who joins reads what was sent before. */
+  readonly isHistoryPublic: boolean;
+  readonly isDefault: boolean;
+  readonly isArchived: boolean;
+  /** `undefined` where nobody in particular made it. */
+  readonly creatorId: UserId | undefined;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  /** `undefined` for the organisation's, -1 without end. */
+  readonly retentionDays: number | undefined;
+  readonly folderId: number | undefined;
+  readonly topicsPolicy: TopicsPolicy;
+  readonly firstMessageId: number | undefined;
+  /** Unix milliseconds; `undefined` before the first message. */
+  readonly lastMessageAt: number | undefined;
+}
+
+type Db = Kysely<ServerTables>;
+
+/** The channels with these ids, by their ids; all channels where nothing is said. */
+export async function findChannels(db: Db, ids?: readonly number[]): Promise<Channel[]> {
+  const rows = await channelRows(db, ids).execute();
+  return rows.map(toChannel);
+}
+
+/** As {@link findChannels}, of the last state: nobody else changes them until the transaction ends. */
+export async function lockChannels({ db }: ServerTransaction, ids: readonly number[]): Promise<Channel[]> {
+  const rows = await channelRows(db, ids).modifyEnd(lockingRows(db)).execute();
+  return rows.map(toChannel);
+}
+
+function channelRows(db: Db, ids: readonly number[] | undefined) {
+  return db
+    .selectFrom('channels')
+    .selectAll()
+    .$if(ids !== undefined, (query) => query.where('id', 'in', amongNumbers(db, ids ?? [])))
+    .orderBy('id');
+}
+
+function toChannel(row: Selectable<ServerTables['channels']>): Channel {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    renderedDescription: row.rendered_description,
+    isPrivate: row.is_private === 1,
+    isWebPublic: row.is_web_public === 1,
+    isHistoryPublic: row.is_history_public === 1,
+    isDefault: row.is_default === 1,
+    isArchived: row.is_archived === 1,
+    creatorId: row.creator_id ?? undefined,
+    createdAt: row.created_at,
+    retentionDays: row.message_retention_days ?? undefined,
+    folderId: row.folder_id ?? undefined,
+    topicsPolicy: row.topics_policy as TopicsPolicy,
+    firstMessageId: row.first_message_id ?? undefined,
+    lastMessageAt: row.last_message_at ?? undefined,
+  };
+}

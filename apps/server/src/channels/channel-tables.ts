@@ -1,0 +1,122 @@
+import type { UserId } from '@waxwing/protocol';
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import { type Generated, type Kysely, sql } from 'kysely';
+
+/** Instants in Unix milliseconds, truth as 0 or 1. */
+export interface ChannelTables {
+  channels: {
+    id: Generated<number>;
+    name: string;
+    /** Tells names apart, archived channels' too. */
+    name_lower: string;
+    description: string;
+    /** HTML. */
+    rendered_description: string;
+    is_private: number;
+    /** Only where the channel is public and so is its history. */
+    is_web_public: number;
+    /** Whether somebody who joins reads what was sent before; always so where the channel is public. */
+    is_history_public: number;
+    /** Whether new users are subscribed to it; never where the channel is private. */
+    is_default: number;
+    is_archived: number;
+    /** Null where nobody in particular made it. */
+    creator_id: UserId | null;
+    created_at: number;
+    /** Null for the organisation's, -1 without end. */
+    message_retention_days: number | null;
+    folder_id: number | null;
+    /** One of `topicsPolicies`. */
+    topics_policy: string;
+    /** The oldest message that it has; null where it has none. */
+    first_message_id: number | null;
+    /** When the newest message came; null before the first. */
+    last_message_at: number | null;
+  };
+  channel_folders: {
+    id: Generated<number>;
+    name: string;
+    name_lower: string;
+    description: string;
+    /** HTML. */
+    rendered_description: string;
+    /** Where it stands among the folders, the lowest first. */
+    position: number;
+    creator_id: UserId | null;
+    created_at: number;
+    is_archived: number;
+  };
+  /** Who is in a channel, or was. */
+  subscriptions: {
+    channel_id: number;
+    user_id: UserId;
+    /** 0 for somebody who has left. */
+    is_active: number;
+    /** `#` and six lower-case hexadecimal digits. */
+    color: string;
+    is_muted: number;
+    pin_to_top: number;
+    /** Null, here and below, for what the user's own settings say. */
+    desktop_notifications: number | null;
+    audible_notifications: number | null;
+    push_notifications: number | null;
+    email_notifications: number | null;
+    wildcard_mentions_notify: number | null;
+  };
+}
+
+const { integer, text } = columnTypes;
+
+export async function createChannels(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('channel_folders'))
+    .addColumn('name', text, (column) => column.notNull())
+    .addColumn('name_lower', text, (column) => column.notNull())
+    .addColumn('description', text, (column) => column.notNull())
+    .addColumn('rendered_description', text, (column) => column.notNull())
+    .addColumn('position', integer, (column) => column.notNull())
+    .addColumn('creator_id', integer, (column) => column.references('users.id'))
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .addColumn('is_archived', integer, (column) => column.notNull())
+    .execute();
+  await sql`create unique index channel_folders_name on channel_folders (name_lower) where is_archived = 0`.execute(
+    db,
+  );
+  await addIdColumn(db, db.schema.createTable('channels'))
+    .addColumn('name', text, (column) => column.notNull())
+    .addColumn('name_lower', text, (column) => column.notNull().unique())
+    .addColumn('description', text, (column) => column.notNull())
+    .addColumn('rendered_description', text, (column) => column.notNull())
+    .addColumn('is_private', integer, (column) => column.notNull())
+    .addColumn('is_web_public', integer, (column) => column.notNull())
+    .addColumn('is_history_public', integer, (column) => column.notNull())
+    .addColumn('is_default', integer, (column) => column.notNull())
+    .addColumn('is_archived', integer, (column) => column.notNull())
+    .addColumn('creator_id', integer, (column) => column.references('users.id'))
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .addColumn('message_retention_days', integer)
+    .addColumn('folder_id', integer, (column) => column.references('channel_folders.id'))
+    .addColumn('topics_policy', text, (column) => column.notNull())
+    .addColumn('first_message_id', integer)
+    .addColumn('last_message_at', integer)
+    .execute();
+  await createSubscriptions(db);
+}
+
+async function createSubscriptions(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('subscriptions')
+    .addColumn('channel_id', integer, (column) => column.notNull().references('channels.id'))
+    .addColumn('user_id', integer, (column) => column.notNull().references('users.id'))
+    .addColumn('is_active', integer, (column) => column.notNull())
+    .addColumn('color', text, (column) => column.notNull())
+    .addColumn('is_muted', integer, (column) => column.notNull())
+    .addColumn('pin_to_top', integer, (column) => column.notNull())
+    .addColumn('desktop_notifications', integer)
+    .addColumn('audible_notifications', integer)
+    .addColumn('push_notifications', integer)
+    .addColumn('email_notifications', integer)
+    .addColumn('wildcard_mentions_notify', integer)
+    .addPrimaryKeyConstraint('subscriptions_pair', ['channel_id', 'user_id'])
+    .execute();
+  await db.schema.createIndex('subscriptions_user').on('subscriptions').column('user_id').execute();
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { initialState } from '../event-queues/initial-state.js';
+import { roles } from '../permissions/roles.js';
+import { channelRecord } from './channel-record.js';
+import { compareNames } from './compare-names.js';
+import { defaultChannelIds } from './default-channels.js';
+import { folderRecord, listFolders, writeFolder } from './folders/folder-store.js';
+import { readKnownChannels } from './known-channels.js';
+import { readChannelRecords } from './read-channel-records.js';
+
+/** Every channel that the user may know of. */
+export const channelsState = initialState({
+  eventType: 'stream',
+  shape: z.object({ streams: z.array(channelRecord) }),
+  async fetch({ clock, database: { db } }, actor, { capabilities }) {
+    const includesArchived = capabilities.includes('archived_channels');
+    const channels = (await readKnownChannels(db, actor))
+      .map(({ channel }) => channel)
+      .filter(({ isArchived }) => includesArchived || !isArchived)
+      .sort(compareNames);
+    return { streams: [...(await readChannelRecords(db, channels, clock())).values()] };
+  },
+});
+
+export const foldersState = initialState({
+  eventType: 'channel_folders',
+  shape: z.object({ channel_folders: z.array(folderRecord) }),
+  fetch: async ({ database: { db } }) => ({ channel_folders: (await listFolders(db)).map(writeFolder) }),
+});
+
+/** The channels that new users are put into; guests are not told. */
+export const defaultChannelsState = initialState({
+  eventType: 'default_streams',
+  shape: z.object({ realm_default_streams: z.array(z.number().int()) }),
+  fetch: async ({ database: { db } }, { role }) => ({
+    realm_default_streams: role === roles.guest ? [] : await defaultChannelIds(db),
+  }),
+});

@@ -1,0 +1,5 @@
+/** By the names, as code points order them. */
+export function compareNames(one: { readonly name: string }, other: { readonly name: string }): number {
+  if (one.name === other.name) return 0;
+  return one.name < other.name ? -1 : 1;
+}

@@ -1,0 +1,48 @@
+import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import { roles } from '../permissions/roles.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+import { lockChannels } from './channel-store.js';
+import { eventsOfJoining } from './subscription-events.js';
+import { insertSubscriptions } from './subscription-store.js';
+
+/** The ids of the channels that new users are put into, in ascending order. */
+export async function defaultChannelIds(db: Kysely<ServerTables>): Promise<number[]> {
+  const rows = await db
+    .selectFrom('channels')
+    .select('id')
+    .where('is_default', '=', 1)
+    .where('is_archived', '=', 0)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Puts a new user into the default channels; what is to be told of it. */
+export async function subscribeToDefaults(
+  transaction: ServerTransaction,
+  userId: UserId,
+  now: number,
+): Promise<PublishedEvent[]> {
+  const { db } = transaction;
+  const locked = await lockChannels(transaction, await defaultChannelIds(db));
+  const channels = locked.filter(({ isDefault, isArchived }) => isDefault && !isArchived);
+  const rows = await insertSubscriptions(
+    db,
+    channels.map(({ id }) => ({ channelId: id, userId })),
+  );
+  return eventsOfJoining(db, { channels, rows, created: new Set(), now });
+}
+
+/** Which channels are default ones now, for everybody but guests. */
+export async function defaultChannelsEvent(db: Kysely<ServerTables>): Promise<PublishedEvent> {
+  const people = await db
+    .selectFrom('users')
+    .select('id')
+    .where('is_active', '=', 1)
+    .where('role', '<>', roles.guest)
+    .execute();
+  const event: JsonObject = { type: 'default_streams', default_streams: await defaultChannelIds(db) };
+  return { event, audience: people.map(({ id }) => id) };
+}

@@ -1,0 +1,44 @@
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import type { Kysely, Selectable } from 'kysely';
+import { z } from 'zod';
+import type { ServerTables } from '../../tables.js';
+
+/** A folder of channels in answers and events. */
+export const folderRecord = z.object({
+  id: z.number().int(),
+  name: z.string(),
+  description: z.string(),
+  /** HTML. */
+  rendered_description: z.string(),
+  order: z.number().int(),
+  /** Seconds. */
+  date_created: z.number().int(),
+  creator_id: z.number().int().nullable(),
+  is_archived: z.boolean(),
+});
+
+export type FolderRow = Selectable<ServerTables['channel_folders']>;
+
+export function writeFolder(row: FolderRow): z.input<typeof folderRecord> {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    rendered_description: row.rendered_description,
+    order: row.position,
+    date_created: unixSeconds(row.created_at),
+    creator_id: row.creator_id,
+    is_archived: row.is_archived === 1,
+  };
+}
+
+/** All folders in their order. */
+export function listFolders(db: Kysely<ServerTables>): Promise<FolderRow[]> {
+  return db.selectFrom('channel_folders').selectAll().orderBy('position').orderBy('id').execute();
+}
+
+/** Whether there is such a folder; an archived one is one. */
+export async function isKnownFolder(db: Kysely<ServerTables>, id: number): Promise<boolean> {
+  const row = await db.selectFrom('channel_folders').select('id').where('id', '=', id).executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,13 @@
+/** Values by what they have in common, each in the order in which it came. */
+export function gatheredBy<Key, Value>(
+  values: readonly Value[],
+  keyOf: (value: Value) => Key,
+): Map<Key, Value[]> {
+  const gathered = new Map<Key, Value[]>();
+  for (const value of values) {
+    const same = gathered.get(keyOf(value));
+    if (same === undefined) gathered.set(keyOf(value), [value]);
+    else same.push(value);
+  }
+  return gathered;
+}

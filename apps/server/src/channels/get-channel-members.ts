@@ -1,0 +1,24 @@
+import { integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { readSubscribers } from './channel-audience.js';
+import { requireKnownChannel } from './known-channels.js';
+
+/**
+ * `GET /api/v1/streams/{stream_id}/members`: the ids of the active users who are in a channel. Refuses with BAD_REQUEST one
+ * that does not exist or that the requester may not know of.
+ */
+export const getChannelMembers = operation({
+  method: 'GET',
+  path: '/api/v1/streams/{stream_id}/members',
+  summary: 'Who is in a channel.',
+  actor: user,
+  parameters: z.object({ stream_id: integerParameter }),
+  answer: z.object({ subscribers: z.array(z.number().int()) }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
+    const { id } = await requireKnownChannel(db, actor, parameters.stream_id);
+    return { subscribers: (await readSubscribers(db, [id])).get(id) ?? [] };
+  },
+});

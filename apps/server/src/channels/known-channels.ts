@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import type { ServerTables } from '../tables.js';
+import { readChannelAccess } from './channel-access.js';
+import { noSuchChannel } from './channel-refusals.js';
+import { seesChannel } from './channel-rules.js';
+import { type ChannelSight, readChannelSight } from './channel-sight.js';
+import { type Channel, findChannels } from './channel-store.js';
+
+/** All channels that somebody may know of, archived ones too, with how they stand to them. */
+export async function readKnownChannels(
+  db: Kysely<ServerTables>,
+  actor: PermissionHolder,
+): Promise<ChannelSight[]> {
+  const sights = await readChannelSight(db, actor, await findChannels(db));
+  return sights.filter(seesChannel);
+}
+
+/** The channel. @throws ProtocolError BAD_REQUEST where there is none that somebody may know of. */
+export async function requireKnownChannel(
+  db: Kysely<ServerTables>,
+  actor: PermissionHolder,
+  channelId: number,
+): Promise<Channel> {
+  const access = (await readChannelAccess(db, actor, await findChannels(db, [channelId]))).get(channelId);
+  if (access === undefined || !seesChannel(access)) throw noSuchChannel();
+  return access.channel;
+}

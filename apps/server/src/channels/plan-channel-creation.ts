@@ -1,0 +1,113 @@
+import type { UserId } from '@waxwing/protocol';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import type { GroupSettingValue } from '../permissions/group-setting-value.js';
+import type { KnownReferences } from '../permissions/known-references.js';
+import {
+  type PermissionName,
+  permissionNames,
+  permissionSetting,
+} from '../permissions/permission-settings.js';
+import { checkedValue } from '../permissions/plan-permission.js';
+import { type Privacy, type PrivacyWish, plannedPrivacy, usualPrivacy } from './channel-privacy.js';
+import { refused } from './channel-refusals.js';
+import type { TopicsPolicy } from './channel-store.js';
+import { checkedChannelName } from './channel-text.js';
+import {
+  type RealmRights,
+  requireMayMake,
+  requireMayMakeWebPublic,
+  requireMaySetDefault,
+  requireMaySetPermission,
+  requireMaySetRetention,
+  requireMaySetTopicsPolicy,
+} from './realm-rights.js';
+
+/** What channels are to be that somebody makes in one request. */
+export interface NewChannelsWish {
+  readonly privacy: PrivacyWish;
+  readonly isDefault: boolean;
+  /** `null` for the organisation's, -1 without end. */
+  readonly retentionDays: number | null;
+  readonly folderId: number | undefined;
+  readonly topicsPolicy: TopicsPolicy;
+  readonly permissions: Readonly<Partial<Record<PermissionName<'channel'>, GroupSettingValue | undefined>>>;
+}
+
+export interface NewChannelFacts {
+  readonly rights: RealmRights;
+  readonly nobodyId: number;
+  readonly everyoneId: number;
+  readonly known: KnownReferences;
+  /** Whether there is the folder that is asked for. */
+  readonly isFolderKnown: boolean;
+}
+
+/** A channel that will be made. */
+export interface PlannedChannel extends Privacy {
+  readonly name: string;
+  readonly description: string;
+  readonly creatorId: UserId;
+  readonly isDefault: boolean;
+  readonly retentionDays: number | null;
+  readonly folderId: number | undefined;
+  readonly topicsPolicy: TopicsPolicy;
+  /** Those that are not as they are by default. */
+  readonly permissions: readonly { name: PermissionName<'channel'>; value: GroupSettingValue }[];
+}
+
+/** The channels that will be made, which differ in name and description. @throws ProtocolError with the reason for a refusal. */
+export function planChannelCreation(
+  facts: NewChannelFacts,
+  wish: NewChannelsWish,
+  channels: readonly { readonly name: string; readonly description: string }[],
+): PlannedChannel[] {
+  if (channels.length === 0) return [];
+  const names = channels.map(({ name }) => checkedChannelName(name));
+  const { rights } = facts;
+  const privacy = plannedPrivacy(usualPrivacy, wish.privacy);
+  requireMayMake(rights, privacy);
+  if (privacy.isWebPublic) requireMayMakeWebPublic(rights);
+  if (wish.isDefault) requireMaySetDefault(rights);
+  if (wish.isDefault && privacy.isPrivate) throw refused('A default channel cannot be private.');
+  if (wish.retentionDays !== null) requireMaySetRetention(rights);
+  requireMaySetTopicsPolicy(rights, wish.topicsPolicy);
+  if (wish.folderId !== undefined && !facts.isFolderKnown) throw refused('Invalid channel folder ID');
+  const { isDefault, retentionDays, folderId, topicsPolicy } = wish;
+  const permissions = planPermissions(facts, wish.permissions);
+  requireTopicsForAll(privacy, permissions, facts.everyoneId);
+  return channels.map(({ description }, index) => ({
+    name: names[index] as string,
+    description,
+    creatorId: rights.actor.id,
+    ...privacy,
+    ...{ isDefault, retentionDays, folderId, topicsPolicy, permissions },
+  }));
+}
+
+function planPermissions(
+  { rights, nobodyId, known }: NewChannelFacts,
+  wishes: NewChannelsWish['permissions'],
+): PlannedChannel['permissions'] {
+  return permissionNames('channel').flatMap((name) => {
+    const wanted = wishes[name];
+    if (wanted === undefined) {
+      const isForCreator = permissionSetting('channel', name).default === 'creator';
+      const creator = { directMembers: ascendingIds([rights.actor.id]), directSubgroups: [] };
+      return isForCreator ? [{ name, value: creator }] : [];
+    }
+    requireMaySetPermission(rights, name);
+    return [{ name, value: checkedValue({ level: 'channel', name, nobodyId, known }, wanted) }];
+  });
+}
+
+/** Where history is hidden nobody can know which topics there were, so that everybody may begin one. */
+function requireTopicsForAll(
+  { isHistoryPublic }: Privacy,
+  permissions: PlannedChannel['permissions'],
+  everyoneId: number,
+): void {
+  const other = permissions.some(
+    ({ name, value }) => name === 'can_create_topic_group' && value !== everyoneId,
+  );
+  if (!isHistoryPublic && other) throw refused('Invalid parameters');
+}

@@ -1,0 +1,89 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import { isAdministrator } from '../authentication/require-administrator.js';
+import type { PermissionName } from '../permissions/permission-settings.js';
+import { holdsPermissions, type PermissionHolder } from '../permissions/permission-store.js';
+import { wholeRealm } from '../permissions/permission-tables.js';
+import { roles } from '../permissions/roles.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+import type { ServerTables } from '../tables.js';
+import type { Privacy } from './channel-privacy.js';
+import { insufficientPermission, refused } from './channel-refusals.js';
+import type { TopicsPolicy } from './channel-store.js';
+
+const asked = [
+  'can_add_subscribers_group',
+  'can_create_private_channel_group',
+  'can_create_public_channel_group',
+  'can_create_web_public_channel_group',
+  'can_set_delete_message_policy_group',
+  'can_set_topics_policy_group',
+] as const satisfies PermissionName<'realm'>[];
+
+/** What somebody may do with the channels of the organisation. */
+export interface RealmRights {
+  readonly actor: PermissionHolder;
+  readonly held: ReadonlySet<PermissionName<'realm'>>;
+  /** Whether there may be web-public channels: the server and the organisation have to agree. */
+  readonly offersWebPublic: boolean;
+}
+
+export async function readRealmRights(
+  db: Kysely<ServerTables>,
+  actor: PermissionHolder,
+  { serverOffersWebPublic }: { readonly serverOffersWebPublic: boolean },
+): Promise<RealmRights> {
+  const keys = asked.map((name) => ({ level: 'realm' as const, ownerId: wholeRealm, name }));
+  const answers = await holdsPermissions(db, actor, keys);
+  const { enable_spectator_access: allowsSpectators } = await readRealmSettings(db);
+  return {
+    actor,
+    held: new Set(asked.filter((_, index) => answers[index])),
+    offersWebPublic: serverOffersWebPublic && allowsSpectators,
+  };
+}
+
+/** @throws ProtocolError BAD_REQUEST for whoever may not make private, or public, channels. */
+export function requireMayMake({ held }: RealmRights, { isPrivate }: Pick<Privacy, 'isPrivate'>): void {
+  if (!held.has(isPrivate ? 'can_create_private_channel_group' : 'can_create_public_channel_group')) {
+    throw insufficientPermission();
+  }
+}
+
+/** @throws ProtocolError BAD_REQUEST where there are no web-public channels, and for whoever may not make them. */
+export function requireMayMakeWebPublic({ held, offersWebPublic }: RealmRights): void {
+  if (!offersWebPublic) throw refused('Web-public channels are not enabled.');
+  if (!held.has('can_create_web_public_channel_group')) throw insufficientPermission();
+}
+
+/** @throws ProtocolError BAD_REQUEST for whoever may not say anything of topics without a name. */
+export function requireMaySetTopicsPolicy({ actor, held }: RealmRights, policy: TopicsPolicy): void {
+  if (policy === 'inherit' || isAdministrator(actor.role) || held.has('can_set_topics_policy_group')) return;
+  throw insufficientPermission();
+}
+
+/** @throws ProtocolError BAD_REQUEST for whoever is no administrator. */
+export function requireMaySetDefault({ actor }: Pick<RealmRights, 'actor'>): void {
+  if (!isAdministrator(actor.role)) {
+    throw refused("You don't have permission to change default channels.");
+  }
+}
+
+/** @throws ProtocolError UNAUTHORIZED_PRINCIPAL for whoever is no owner. */
+export function requireMaySetRetention({ actor }: Pick<RealmRights, 'actor'>): void {
+  if (actor.role === roles.owner) return;
+  throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization owner' });
+}
+
+/** Permissions of a channel that only some may change, as they let others delete what was written. */
+const deletePermissions: readonly PermissionName<'channel'>[] = [
+  'can_delete_any_message_group',
+  'can_delete_own_message_group',
+];
+
+/** @throws ProtocolError BAD_REQUEST for whoever may not say who deletes messages, where it is such a permission. */
+export function requireMaySetPermission({ actor, held }: RealmRights, name: PermissionName<'channel'>): void {
+  if (!deletePermissions.includes(name)) return;
+  if (isAdministrator(actor.role) || held.has('can_set_delete_message_policy_group')) return;
+  throw insufficientPermission();
+}

@@ -1,0 +1,34 @@
+/** What new subscriptions are shown in, in the order in which they are given out. */
+const palette = [
+  '#76ce90',
+  '#fae589',
+  '#a6c7e5',
+  '#e79ab5',
+  '#bfd56f',
+  '#f4ae55',
+  '#b0a5fd',
+  '#addfe5',
+  '#f5ce6e',
+  '#c2726a',
+  '#94c849',
+  '#bd86e5',
+  '#ee7e4a',
+  '#a6dcbf',
+  '#95a5fd',
+  '#53a063',
+  '#9987e1',
+  '#e4523d',
+  '#c2c2c2',
+  '#4f8de4',
+  '#c6a8ad',
+  '#e7cc4d',
+  '#c8bebf',
+  '#a47462',
+] as const;
+
+/** Colours for so many more subscriptions: first those that are not used yet, then all again. */
+export function nextColors(used: Iterable<string>, count: number): string[] {
+  const taken = new Set(used);
+  const order = [...palette.filter((color) => !taken.has(color)), ...palette];
+  return Array.from({ length: count }, (_, index) => order[index % order.length] as string);
+}

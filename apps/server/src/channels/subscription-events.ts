@@ -1,0 +1,156 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import type { ServerTables } from '../tables.js';
+import { type ChannelAudience, readAudience, readersOfChannel } from './channel-audience.js';
+import type { ChannelRecord } from './channel-record.js';
+import type { Channel } from './channel-store.js';
+import { gatheredBy } from './gathered-by.js';
+import { readChannelRecords } from './read-channel-records.js';
+import { type SubscriptionRow, writeSubscription } from './subscription-record.js';
+import type { Membership } from './subscription-store.js';
+
+interface Joined {
+  readonly channels: readonly Channel[];
+  /** The subscriptions that are new. */
+  readonly rows: readonly SubscriptionRow[];
+  /** Those among the channels that are new themselves. */
+  readonly created: ReadonlySet<number>;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * What is told when users have joined channels: a channel to those who could not know of it, their subscriptions to those
+ * who joined, and who joined to everybody else who may know of the channel.
+ */
+export async function eventsOfJoining(
+  db: Kysely<ServerTables>,
+  { channels, rows, created, now }: Joined,
+): Promise<PublishedEvent[]> {
+  const concerned = channels.filter(({ id }) => created.has(id) || rows.some((row) => row.channel_id === id));
+  if (concerned.length === 0) return [];
+  const audience = await readAudience(
+    db,
+    concerned.map(({ id }) => id),
+  );
+  const records = await readChannelRecords(db, concerned, now);
+  return [
+    ...concerned.flatMap((channel) => channelMadeKnown(channel, { audience, records, rows, created })),
+    ...additions({ audience, records, rows }),
+    ...concerned.flatMap((channel) => peersOf('peer_add', channel, { audience, joinedOrLeft: rows })),
+  ];
+}
+
+interface Known {
+  readonly audience: ChannelAudience;
+  readonly records: ReadonlyMap<number, ChannelRecord>;
+  readonly rows: readonly SubscriptionRow[];
+}
+
+function channelMadeKnown(
+  channel: Channel,
+  { audience, records, rows, created }: Known & Pick<Joined, 'created'>,
+): PublishedEvent[] {
+  const readers = readersOfChannel(audience, channel);
+  const joined = rows.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id);
+  const others = new Set(readersOfChannel(withoutSubscribers(audience, joined), channel));
+  const told = created.has(channel.id) ? readers : joined.filter((id) => !others.has(id));
+  const record = records.get(channel.id);
+  if (record === undefined || told.length === 0) return [];
+  return [{ event: { type: 'stream', op: 'create', streams: [record] }, audience: told }];
+}
+
+/** The same audience before these users joined. */
+function withoutSubscribers(audience: ChannelAudience, userIds: readonly UserId[]): ChannelAudience {
+  const gone = new Set(userIds);
+  return { ...audience, subscribersOf: (id) => audience.subscribersOf(id).filter((each) => !gone.has(each)) };
+}
+
+function additions({ audience, records, rows }: Known): PublishedEvent[] {
+  return [...gatheredBy(rows, ({ user_id }) => user_id)].map(([userId, own]) => ({
+    event: { type: 'subscription' },
+    // Written for queues that there are: thousands may join at once, and in each event are all of them.
+    variantFor: () => ({
+      key: '',
+      write: () => ({
+        type: 'subscription',
+        op: 'add',
+        subscriptions: own.flatMap((row) => {
+          const record = records.get(row.channel_id);
+          return record === undefined
+            ? []
+            : [writeSubscription(record, row, audience.subscribersOf(row.channel_id))];
+        }),
+      }),
+    }),
+    audience: [userId],
+  }));
+}
+
+/** Who joined or left a channel, for everybody else who may know of it. */
+function peersOf(
+  op: 'peer_add' | 'peer_remove',
+  channel: Channel,
+  {
+    audience,
+    joinedOrLeft,
+  }: {
+    readonly audience: ChannelAudience;
+    readonly joinedOrLeft: readonly { readonly channel_id: number; readonly user_id: UserId }[];
+  },
+): PublishedEvent[] {
+  const userIds = ascendingIds(
+    joinedOrLeft.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id),
+  );
+  if (userIds.length === 0) return [];
+  const event = { type: 'subscription', op, stream_ids: [channel.id], user_ids: userIds };
+  const concerned = new Set(userIds);
+  return [{ event, audience: readersOfChannel(audience, channel).filter((id) => !concerned.has(id)) }];
+}
+
+/**
+ * What is told when users have left channels: to themselves what they have left, and a channel's end to those who may no
+ * longer know of it; to everybody else who may know of the channel who has left.
+ */
+export async function eventsOfLeaving(
+  db: Kysely<ServerTables>,
+  channels: readonly Channel[],
+  left: readonly Membership[],
+): Promise<PublishedEvent[]> {
+  if (left.length === 0) return [];
+  const rows = left.map(({ channelId, userId }) => ({ channel_id: channelId, user_id: userId }));
+  const concerned = channels.filter(({ id }) => left.some(({ channelId }) => channelId === id));
+  const audience = await readAudience(
+    db,
+    concerned.map(({ id }) => id),
+  );
+  const named = new Map(concerned.map(({ id, name }) => [id, name]));
+  const removals = [...gatheredBy(left, ({ userId }) => userId)].map(([userId, own]) => ({
+    event: {
+      type: 'subscription',
+      op: 'remove',
+      subscriptions: own.map(({ channelId }) => ({
+        stream_id: channelId,
+        name: named.get(channelId) ?? '',
+      })),
+    },
+    audience: [userId],
+  }));
+  const ends = concerned.flatMap((channel): PublishedEvent[] => {
+    const readers = new Set(readersOfChannel(audience, channel));
+    const losers = left.filter(({ channelId, userId }) => channelId === channel.id && !readers.has(userId));
+    if (losers.length === 0) return [];
+    return [{ event: channelGone(channel.id), audience: losers.map(({ userId }) => userId) }];
+  });
+  const peers = concerned.flatMap((channel) =>
+    peersOf('peer_remove', channel, { audience, joinedOrLeft: rows }),
+  );
+  return [...removals, ...ends, ...peers];
+}
+
+/** What those are told who may no longer know of a channel. */
+export function channelGone(channelId: number) {
+  return { type: 'stream', op: 'delete', stream_ids: [channelId], streams: [{ stream_id: channelId }] };
+}

@@ -1,0 +1,84 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import type { ServerTables } from '../tables.js';
+import { gatheredBy } from './gathered-by.js';
+import { nextColors } from './subscription-colors.js';
+import type { SubscriptionRow } from './subscription-record.js';
+
+/** A user in a channel. */
+export interface Membership {
+  readonly channelId: number;
+  readonly userId: UserId;
+  /** The palette's next where nothing is said. */
+  readonly color?: string | undefined;
+}
+
+const pairColumns = { channel_id: 'integer', user_id: 'integer' } as const;
+
+/**
+ * Puts users into channels, in two statements; the subscriptions of those who were not in. Whoever comes back has
+ * everything as it was. The caller holds the channels.
+ */
+export async function insertSubscriptions(
+  db: Transaction<ServerTables>,
+  memberships: readonly Membership[],
+): Promise<SubscriptionRow[]> {
+  if (memberships.length === 0) return [];
+  const rows = await colored(db, memberships);
+  const columns = { ...pairColumns, color: 'text' } as const;
+  const inserted = await sql<SubscriptionRow>`
+    insert into subscriptions (channel_id, user_id, is_active, color, is_muted, pin_to_top)
+    select v.channel_id, v.user_id, 1, v.color, 0, 0 from ${rowsAsTable(db, 'v', columns, rows)}
+    where true
+    order by v.channel_id, v.user_id
+    on conflict (channel_id, user_id) do update set is_active = 1 where subscriptions.is_active = 0
+    returning *`.execute(db);
+  return inserted.rows;
+}
+
+/** Takes users out of channels, in one statement; those who were in. */
+export async function removeSubscriptions(
+  db: Transaction<ServerTables>,
+  memberships: readonly Membership[],
+): Promise<Membership[]> {
+  if (memberships.length === 0) return [];
+  const rows = memberships.map(({ channelId, userId }) => ({ channel_id: channelId, user_id: userId }));
+  const removed = await sql<{ channel_id: number; user_id: UserId }>`
+    update subscriptions set is_active = 0
+    from ${rowsAsTable(db, 'v', pairColumns, rows)}
+    where subscriptions.channel_id = v.channel_id and subscriptions.user_id = v.user_id
+      and subscriptions.is_active = 1
+    returning subscriptions.channel_id, subscriptions.user_id`.execute(db);
+  return removed.rows.map(({ channel_id, user_id }) => ({ channelId: channel_id, userId: user_id }));
+}
+
+/** What a user is in, or was. */
+export function subscriptionsOf(db: Kysely<ServerTables>, userId: UserId): Promise<SubscriptionRow[]> {
+  return db
+    .selectFrom('subscriptions')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('channel_id')
+    .execute();
+}
+
+async function colored(db: Kysely<ServerTables>, memberships: readonly Membership[]) {
+  const userIds = ascendingIds(memberships.map(({ userId }) => userId));
+  const known = await db
+    .selectFrom('subscriptions')
+    .select(['user_id', 'color'])
+    .where('user_id', 'in', amongNumbers(db, userIds))
+    .execute();
+  const used = gatheredBy(known, ({ user_id }) => user_id);
+  return userIds.flatMap((userId) => {
+    const own = memberships.filter((each) => each.userId === userId);
+    const colors = nextColors(used.get(userId)?.map(({ color }) => color) ?? [], own.length);
+    return own.map(({ channelId, color }, index) => ({
+      channel_id: channelId,
+      user_id: userId,
+      color: color ?? (colors[index] as string),
+    }));
+  });
+}

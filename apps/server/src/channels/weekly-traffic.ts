@@ -1,0 +1,33 @@
+import { amongNumbers } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import type { ServerTables } from '../tables.js';
+import type { Channel } from './channel-store.js';
+
+const weekMilliseconds = 7 * 24 * 60 * 60_000;
+
+/** How many messages came to each channel in the last week: one statement. Channels younger than that have no number yet. */
+export async function readWeeklyTraffic(
+  db: Kysely<ServerTables>,
+  channels: readonly Pick<Channel, 'id' | 'createdAt'>[],
+  now: number,
+): Promise<ReadonlyMap<number, number>> {
+  const since = now - weekMilliseconds;
+  const ids = channels.filter(({ createdAt }) => createdAt <= since).map(({ id }) => id);
+  if (ids.length === 0) return new Map();
+  // Ids ascend with time: the last that is too old is found by halves, as there is no index of instants.
+  const after = sql`select sent_at from messages where id > (low + high) / 2 order by id limit 1`;
+  const isNew = sql`coalesce((${after}), ${now}) > ${since}`;
+  const { rows } = await sql<{ channel_id: number; messages: number }>`
+    with recursive span(low, high) as (
+      select cast(0 as bigint), cast(coalesce(max(id), 0) as bigint) from messages
+      union all
+      select case when ${isNew} then low else (low + high) / 2 + 1 end,
+        case when ${isNew} then (low + high) / 2 else high end
+      from span where low < high
+    )
+    select channel_id, count(*) as messages from messages
+    where channel_id in ${amongNumbers(db, ids)} and id > (select max(low) from span)
+    group by channel_id`.execute(db);
+  const counted = new Map(rows.map(({ channel_id, messages }) => [channel_id, Number(messages)]));
+  return new Map(ids.map((id) => [id, counted.get(id) ?? 0]));
+}

@@ -1,0 +1,26 @@
+import { operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../context.js';
+import { userOrSpectator } from '../users/user-or-spectator.js';
+import { requireReadableUpload } from './readable-upload.js';
+import { addressLifetimeMilliseconds, signFile } from './signed-address.js';
+import { pathIdOf, uploadPath, uploadPathParameters } from './upload-path.js';
+
+/**
+ * `GET /api/v1/user_uploads/…`: an address of the file under which anybody reads it for a minute, for programs that
+ * cannot send credentials, such as a browser that is handed it. Refuses with NOT_FOUND as the file itself does.
+ */
+export const getUploadAddress = operation({
+  method: 'GET',
+  path: `/api/v1/user_uploads/${uploadPath}`,
+  summary: 'Answers an address of an uploaded file that needs no credentials for a minute.',
+  actor: userOrSpectator,
+  parameters: uploadPathParameters,
+  answer: z.object({ url: z.string() }),
+  codes: ['NOT_FOUND'],
+  async handle({ clock, database: { db }, uploads }: ServerContext, { actor, parameters }) {
+    const { id, pathId } = await requireReadableUpload(db, actor, pathIdOf(parameters));
+    const token = signFile(uploads.signingKey, id, clock() + addressLifetimeMilliseconds);
+    return { url: `/user_uploads/temporary/${token}/${encodeURIComponent(pathId.split('/').at(-1) ?? '')}` };
+  },
+});

@@ -1,0 +1,77 @@
+import { hashCredential } from '@waxwing/service/config';
+import { booleanParameter, integerParameter, jsonParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { member } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { holdGroups } from '../permissions/hold-groups.js';
+import { groupIdList } from '../permissions/id-lists.js';
+import { type Role, roles } from '../permissions/roles.js';
+import { textOfAtMost } from '../realm/setting-shapes.js';
+import { readInvitationFacts } from './invitation-facts.js';
+import { insertInvitation } from './invitation-store.js';
+import { newInvitationToken } from './invitation-token.js';
+import { planInvitation } from './plan-invitation.js';
+import { tellInvitations } from './tell-invitations.js';
+
+const minute = 60_000;
+// A hundred years: whoever wants more wants a link that never expires.
+const maximumMinutes = 100 * 366 * 24 * 60;
+const maximumWelcomeCharacters = 8000;
+const maximumIds = 1000;
+
+const minutes = z
+  .number('must be a number of minutes, or null')
+  .int('must be whole minutes')
+  .positive('must be positive')
+  .max(maximumMinutes, `must be at most ${maximumMinutes}`);
+const ids = jsonParameter(groupIdList.max(maximumIds, `must have at most ${maximumIds} entries`)).optional();
+
+/**
+ * `POST /api/v1/invites/multiuse` (chat API, section 6): a link by which anybody who has it becomes a user, until it expires.
+ * It is nowhere to be had again. Administrators and the inviter are told that invitations have changed. Refuses with
+ * BAD_REQUEST guests, bots, whoever may not make such links, unknown and archived channels and those that the requester
+ * does not read, channels that are no default ones and that the requester may put nobody into, unknown groups, groups by
+ * role, and groups that the requester may put nobody into; with UNAUTHORIZED_PRINCIPAL a role above the requester's own,
+ * and a welcome text from whoever is no administrator.
+ */
+export const createInvitation = operation({
+  method: 'POST',
+  path: '/api/v1/invites/multiuse',
+  summary: 'Makes a link by which people become users.',
+  actor: member,
+  parameters: z.object({
+    invite_expires_in_minutes: jsonParameter(minutes.nullable()).optional(),
+    invite_as: integerParameter
+      .refine((role) => Object.values<number>(roles).includes(role), 'must be a role')
+      .optional(),
+    stream_ids: ids,
+    group_ids: ids,
+    include_realm_default_subscriptions: booleanParameter.optional(),
+    welcome_message_custom_text: textOfAtMost(maximumWelcomeCharacters).optional(),
+  }),
+  answer: z.object({ invite_link: z.string() }),
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { clock, invitationValidityMinutes, realm } = context;
+    const { invite_expires_in_minutes: validFor = invitationValidityMinutes } = parameters;
+    const { welcome_message_custom_text: text } = parameters;
+    const now = clock();
+    const wish = {
+      role: (parameters.invite_as ?? roles.member) as Role,
+      expiresAt: validFor === null ? undefined : now + validFor * minute,
+      includesDefaults: parameters.include_realm_default_subscriptions ?? false,
+      // Strings are sent as they are: there is no other way to send none.
+      welcomeText: text === 'null' ? undefined : text,
+      channelIds: parameters.stream_ids ?? [],
+      groupIds: parameters.group_ids ?? [],
+    };
+    const token = newInvitationToken();
+    const tokenHash = hashCredential(token.reveal());
+    await actor.change(async (transaction, held) => {
+      const terms = planInvitation(await readInvitationFacts(transaction, held, wish), wish);
+      await insertInvitation(transaction.db, { inviterId: held.id, tokenHash, now }, terms);
+      await tellInvitations(context, transaction, held.id);
+    }, holdGroups);
+    return { invite_link: `${realm.url}/join/${token.reveal()}/` };
+  },
+});

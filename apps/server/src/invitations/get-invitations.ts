@@ -1,0 +1,48 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { isAdministrator } from '../authentication/require-administrator.js';
+import { requireMember } from '../authentication/require-member.js';
+import type { ServerContext } from '../context.js';
+import { listInvitations } from './invitation-store.js';
+
+/**
+ * `GET /api/v1/invites`: the invitations that are good still: all of them for administrators, their own for others. The
+ * links are not among what is told, as nobody knows them any more. Refuses with BAD_REQUEST guests and bots.
+ */
+export const getInvitations = operation({
+  method: 'GET',
+  path: '/api/v1/invites',
+  summary: 'Answers the invitations that are good still.',
+  actor: user,
+  parameters: noParameters,
+  answer: z.object({
+    invites: z.array(
+      z.object({
+        id: z.number().int(),
+        invited: z.number().int(),
+        expiry_date: z.number().int().nullable(),
+        invited_by_user_id: z.number().int(),
+        invited_as: z.number().int(),
+        is_multiuse: z.literal(true),
+        link_url: z.null(),
+      }),
+    ),
+  }),
+  codes: ['BAD_REQUEST'],
+  async handle({ clock, database: { db } }: ServerContext, { actor }) {
+    requireMember(actor);
+    const found = await listInvitations(db, clock(), isAdministrator(actor.role) ? undefined : actor.id);
+    const invites = found.map(({ id, inviterId, role, createdAt, expiresAt }) => ({
+      id,
+      invited: unixSeconds(createdAt),
+      expiry_date: expiresAt === undefined ? null : unixSeconds(expiresAt),
+      invited_by_user_id: inviterId,
+      invited_as: role,
+      is_multiuse: true as const,
+      link_url: null,
+    }));
+    return { invites };
+  },
+});

@@ -1,0 +1,58 @@
+import type { UserId } from '@waxwing/protocol';
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import type { Generated, Kysely } from 'kysely';
+
+/** Instants in Unix milliseconds, truth as 0 or 1. */
+export interface InvitationTables {
+  /** Links by which anybody becomes a user; a revoked one has no row. */
+  invitations: {
+    id: Generated<number>;
+    /** The digest of what stands in the link. */
+    token_hash: string;
+    inviter_id: UserId;
+    /** What whoever joins will be. */
+    role: number;
+    created_at: number;
+    /** Null for never. */
+    expires_at: number | null;
+    /** Whether whoever joins is put into the default channels. */
+    includes_defaults: number;
+    /** Null for the organisation's, empty for none. */
+    welcome_text: string | null;
+  };
+  invitation_channels: {
+    invitation_id: number;
+    channel_id: number;
+  };
+  invitation_groups: {
+    invitation_id: number;
+    group_id: number;
+  };
+}
+
+const { integer, text } = columnTypes;
+
+export async function createInvitations(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('invitations'))
+    .addColumn('token_hash', text, (column) => column.notNull().unique())
+    .addColumn('inviter_id', integer, (column) => column.notNull().references('users.id'))
+    .addColumn('role', integer, (column) => column.notNull())
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .addColumn('expires_at', integer)
+    .addColumn('includes_defaults', integer, (column) => column.notNull())
+    .addColumn('welcome_text', text)
+    .execute();
+  for (const [table, column, target] of [
+    ['invitation_channels', 'channel_id', 'channels.id'],
+    ['invitation_groups', 'group_id', 'user_groups.id'],
+  ] as const) {
+    await db.schema
+      .createTable(table)
+      .addColumn('invitation_id', integer, (id) =>
+        id.notNull().references('invitations.id').onDelete('cascade'),
+      )
+      .addColumn(column, integer, (id) => id.notNull().references(target))
+      .addPrimaryKeyConstraint(`${table}_pair`, ['invitation_id', column])
+      .execute();
+  }
+}

@@ -1,0 +1,121 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { hashCredential, Secret } from '@waxwing/service/config';
+import { anybody, noAnswer, operation, type RawAnswer } from '@waxwing/service/http';
+import { z } from 'zod';
+import { hashPassword, isPasswordLength, passwordLength } from '../authentication/password-hash.js';
+import type { ServerContext } from '../context.js';
+import { findInvitation } from './invitation-store.js';
+import { isInvitationToken } from './invitation-token.js';
+import { type FormEntries, formPage, joinedPage, noInvitationPage, tooManyTriesPage } from './join-page.js';
+import { joinRealm } from './join-realm.js';
+
+const path = '/join/{token}/';
+const page = { answer: noAnswer, answerType: 'text/html' } as const;
+
+/**
+ * `GET /join/…/`: the page on which somebody with an invitation says who they are. One that never was, has expired or was
+ * revoked is answered 404, alike; whoever tries too many of them 429.
+ */
+export const getJoinPage = operation({
+  method: 'GET',
+  path,
+  summary: 'Shows the page by which somebody with an invitation becomes a user.',
+  actor: anybody,
+  parameters: z.object({ token: z.string() }),
+  ...page,
+  codes: [],
+  async handle(context: ServerContext, { head: { address }, parameters: { token } }) {
+    return counted(context, address, async () => {
+      const isGood = await isGoodToken(context, token);
+      const answer = isGood ? formPage(context.realm.name, { fullName: '', email: '' }) : noInvitationPage();
+      return { answer, isFailure: !isGood };
+    });
+  },
+});
+
+/**
+ * `POST /join/…/`: makes somebody a user on the terms of the invitation. What is wrong with what they say is shown on the
+ * page, 400; each such try counts against their address, so that nobody finds out who is a user by trying.
+ */
+export const joinByInvitation = operation({
+  method: 'POST',
+  path,
+  summary: 'Makes somebody with an invitation a user.',
+  actor: anybody,
+  // All of them may be missing: it is a person who reads what is wrong, and not a program.
+  parameters: z.object({
+    token: z.string(),
+    full_name: z.string().default(''),
+    email: z.string().default(''),
+    password: z
+      .string()
+      .default('')
+      .transform((text) => new Secret(text)),
+  }),
+  ...page,
+  codes: [],
+  async handle(context: ServerContext, { head: { address }, parameters, signal }) {
+    const { token, full_name: fullName, email, password } = parameters;
+    return counted(context, address, async () => {
+      if (!(await isGoodToken(context, token))) return failure(noInvitationPage());
+      const entries = { fullName: fullName.trim(), email: email.trim() };
+      if (!isPasswordLength(password.reveal())) {
+        const { minimum, maximum } = passwordLength;
+        return failure(
+          formPage(context.realm.name, entries, `A password has ${minimum} to ${maximum} characters.`),
+        );
+      }
+      const passwordHash = await context.hashLine.run(address ?? token, () => {
+        // Nobody waits for it any more.
+        signal.throwIfAborted();
+        return hashPassword(password);
+      });
+      return join(context, token, { ...entries, passwordHash });
+    });
+  },
+});
+
+interface Counted {
+  readonly answer: RawAnswer;
+  /** Whether it counts against the address. */
+  readonly isFailure: boolean;
+}
+
+function failure(answer: RawAnswer): Counted {
+  return { answer, isFailure: true };
+}
+
+async function counted(
+  { addressFailures, clock }: ServerContext,
+  address: string | undefined,
+  work: () => Promise<Counted>,
+): Promise<RawAnswer> {
+  const wait = address === undefined ? undefined : addressFailures.take(address, clock());
+  if (wait !== undefined) return tooManyTriesPage(wait);
+  const { answer, isFailure } = await work();
+  if (!isFailure && address !== undefined) addressFailures.giveBack(address);
+  return answer;
+}
+
+async function isGoodToken({ clock, database: { db } }: ServerContext, token: string): Promise<boolean> {
+  if (!isInvitationToken(token)) return false;
+  return (await findInvitation(db, hashCredential(token), clock())) !== undefined;
+}
+
+async function join(
+  context: ServerContext,
+  token: string,
+  newcomer: FormEntries & { readonly passwordHash: string },
+): Promise<Counted> {
+  const { database, realm } = context;
+  try {
+    const id = await database.write((transaction) =>
+      joinRealm(context, transaction, hashCredential(token), newcomer),
+    );
+    if (id === undefined) return failure(noInvitationPage());
+    return { answer: joinedPage(realm, newcomer.email), isFailure: false };
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || error.code !== 'BAD_REQUEST') throw error;
+    return failure(formPage(realm.name, newcomer, error.message));
+  }
+}

@@ -1,0 +1,38 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { lockingRows } from '@waxwing/storage';
+import { z } from 'zod';
+import { member } from '../authentication/authenticate.js';
+import { isAdministrator } from '../authentication/require-administrator.js';
+import type { ServerContext } from '../context.js';
+import { tellInvitations } from './tell-invitations.js';
+
+/**
+ * `DELETE /api/v1/invites/multiuse/{invite_id}`: from its answer on nobody joins by the link. For its inviter and for
+ * administrators; one of whom somebody may not know is no invitation. Refuses with BAD_REQUEST.
+ */
+export const revokeInvitation = operation({
+  method: 'DELETE',
+  path: '/api/v1/invites/multiuse/{invite_id}',
+  summary: 'Makes a link of an invitation good for nothing.',
+  actor: member,
+  parameters: z.object({ invite_id: integerParameter }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters: { invite_id: id } }) {
+    await actor.change(async (transaction, held) => {
+      const { db } = transaction;
+      const found = await db
+        .selectFrom('invitations')
+        .select('inviter_id')
+        .where('id', '=', id)
+        .$if(!isAdministrator(held.role), (query) => query.where('inviter_id', '=', held.id))
+        .modifyEnd(lockingRows(db))
+        .executeTakeFirst();
+      if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'No such invitation' });
+      await db.deleteFrom('invitations').where('id', '=', id).execute();
+      await tellInvitations(context, transaction, found.inviter_id);
+    });
+    return {};
+  },
+});

@@ -1,0 +1,20 @@
+import type { UserId } from '@waxwing/protocol';
+import type { ServerContext } from '../context.js';
+import { roles } from '../permissions/roles.js';
+import type { ServerTransaction } from '../tables.js';
+
+/** Tells administrators, and whoever made it, that an invitation is new or gone. */
+export async function tellInvitations(
+  { publish }: Pick<ServerContext, 'publish'>,
+  transaction: ServerTransaction,
+  inviterId: UserId,
+): Promise<void> {
+  const readers = await transaction.db
+    .selectFrom('users')
+    .select('id')
+    .where('is_active', '=', 1)
+    .where((is) => is.or([is('id', '=', inviterId), is('role', '<=', roles.administrator)]))
+    .execute();
+  const event = { type: 'invites_changed' };
+  await publish(transaction, [{ event, audience: readers.map(({ id }) => id) }]);
+}

@@ -1,0 +1,46 @@
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import type { Selectable } from 'kysely';
+import { z } from 'zod';
+import type { RealmSettingValues } from '../realm/realm-settings.js';
+import type { ServerTables } from '../tables.js';
+import { type MessageForm, writeTopic } from './message-form.js';
+
+export type MessageEdit = Selectable<ServerTables['message_edits']>;
+export type HistoryPolicy = RealmSettingValues['message_edit_history_visibility_policy'];
+
+/** One time that a message was edited or moved, as message records tell of it. */
+export const editEntry = z.object({
+  user_id: z.number().int(),
+  timestamp: z.number().int(),
+  prev_content: z.string().optional(),
+  prev_rendered_content: z.string().optional(),
+  prev_stream: z.number().int().optional(),
+  stream: z.number().int().optional(),
+  prev_topic: z.string().optional(),
+  topic: z.string().optional(),
+});
+
+/** What the organisation lets readers know of the edits of a message, newest first as they are given. */
+export function writeEdits(
+  edits: readonly MessageEdit[],
+  policy: HistoryPolicy,
+  form: Pick<MessageForm, 'knowsEmptyTopic'>,
+): z.input<typeof editEntry>[] {
+  if (policy === 'none') return [];
+  const shown = edits.filter(
+    (edit) => policy === 'all' || edit.prev_topic !== null || edit.prev_channel_id !== null,
+  );
+  return shown.map((edit) => ({
+    user_id: edit.editor_id,
+    timestamp: unixSeconds(edit.edited_at),
+    ...(policy === 'all' && edit.prev_content !== null
+      ? { prev_content: edit.prev_content, prev_rendered_content: edit.prev_rendered_content ?? '' }
+      : {}),
+    ...(edit.prev_channel_id === null
+      ? {}
+      : { prev_stream: edit.prev_channel_id, stream: edit.channel_id as number }),
+    ...(edit.prev_topic === null
+      ? {}
+      : { prev_topic: writeTopic(edit.prev_topic, form), topic: writeTopic(edit.topic ?? '', form) }),
+  }));
+}

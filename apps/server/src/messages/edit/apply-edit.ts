@@ -1,0 +1,101 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Channel } from '../../channels/channel-store.js';
+import type { PermissionHolder } from '../../permissions/permission-store.js';
+import type { ServerTransaction } from '../../tables.js';
+import type { AttachmentRecord } from '../../uploads/attachment-record.js';
+import { copiesOfMessage } from '../message-readers.js';
+import type { Message } from '../message-store.js';
+import { withdrawNotifications } from '../push/withdraw-notifications.js';
+import type { Loss } from '../removal/losses.js';
+import { removalEvents } from '../removal/removal-events.js';
+import { applyContent, applyMentions } from './apply-content.js';
+import { applyMove } from './apply-move.js';
+import { type EditedChannels, findLosses, updateAudience } from './edit-audience.js';
+import type { EditContext } from './edit-context.js';
+import { type ToldEdit, updateEvents } from './edit-events.js';
+import type { EditPlan } from './plan-edit.js';
+import { lockEdited, recordEdits } from './store-edit.js';
+
+/** A plan, and what it is carried out on. */
+export interface DecidedEdit {
+  readonly plan: EditPlan;
+  /** As it was before. */
+  readonly message: Message;
+  /** `undefined` for direct messages. */
+  readonly channels: EditedChannels | undefined;
+  readonly actor: PermissionHolder;
+  readonly now: number;
+  readonly isTopicNew: boolean;
+}
+
+/**
+ * Carries an edit out: rows, history, copies, files, and what clients are told, in a number of statements that does not
+ * grow with the messages; the files that nothing refers to after that.
+ */
+export async function applyEdit(
+  transaction: ServerTransaction,
+  context: EditContext,
+  edit: DecidedEdit,
+): Promise<AttachmentRecord[]> {
+  const { plan, message, channels, actor, now } = edit;
+  const { db } = transaction;
+  const ids = await lockEdited(db, plan, actor);
+  await recordEdits(db, plan, { ids, editorId: actor.id, now });
+  const content = plan.content && { message, content: plan.content, actor, now };
+  const detached = content === undefined ? [] : await applyContent(transaction, context, content);
+  const before = await copiesOfMessage(db, message.id);
+  const copies =
+    content === undefined
+      ? before
+      : await applyMentions(transaction, message, content.content.references, before);
+  const losses = channels === undefined ? [] : await findLosses(db, channels, ids);
+  for (const { ids: lost, audience } of losses)
+    await withdrawNotifications(transaction, context, lost, audience);
+  await context.publish(transaction, lossEvents(losses, message));
+  const moved = plan.move &&
+    channels && { ...edit, move: plan.move, channels, ids, losers: losersOf(losses) };
+  const tellNotices = moved && (await applyMove(transaction, context, moved));
+  const told: ToldEdit = {
+    ...plan,
+    before: message,
+    channelName: channels?.origin.name,
+    editorId: actor.id,
+    now,
+    messageIds: ids,
+  };
+  await context.publish(
+    transaction,
+    updateEvents(told, await audienceOf(transaction, channels, copies, losses)),
+  );
+  await tellNotices?.();
+  return detached;
+}
+
+function lossEvents(losses: readonly Loss[], { channelId, topic }: Message) {
+  return losses.flatMap(({ ids, audience }) => removalEvents({ ids, channelId, topic }, audience));
+}
+
+function losersOf(losses: readonly Loss[]): ReadonlySet<UserId> {
+  return new Set(losses.flatMap(({ audience }) => audience));
+}
+
+async function audienceOf(
+  { db }: ServerTransaction,
+  channels: EditedChannels | undefined,
+  copies: ReadonlyMap<UserId, number>,
+  losses: readonly Loss[],
+): Promise<ReadonlyMap<UserId, number | undefined>> {
+  if (channels === undefined) return copies;
+  return updateAudience(db, channels, copies, losersOf(losses));
+}
+
+/** The channels of an edit, from those that are locked for it. */
+export function editedChannels(
+  channels: readonly Channel[],
+  { channelId }: Message,
+  { move }: EditPlan,
+): EditedChannels | undefined {
+  const named = (id: number | undefined) => channels.find((channel) => channel.id === id);
+  const [origin, target] = [named(channelId), named(move?.to.channelId ?? channelId)];
+  return origin && target && { origin, target };
+}

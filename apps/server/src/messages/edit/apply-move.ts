@@ -1,0 +1,51 @@
+import type { UserId } from '@waxwing/protocol';
+import { awakeningEvents, isRecentlyActive } from '../../channels/recent-activity.js';
+import type { PermissionHolder } from '../../permissions/permission-store.js';
+import type { ServerTransaction } from '../../tables.js';
+import { noteFirstAndLast } from '../removal/note-channel-ends.js';
+import { followMovedMessage } from '../topics/follow-automatically.js';
+import type { EditedChannels } from './edit-audience.js';
+import type { EditContext } from './edit-context.js';
+import { type MoveTold, tellMove } from './move-notices.js';
+import type { PlannedMove } from './plan-edit.js';
+import { moveCopies, moveMessages, readsAnyIn } from './store-edit.js';
+import { moveTopicSettings } from './topic-settings.js';
+
+/** A move, and the messages that it takes. */
+export interface DecidedMove {
+  readonly message: MoveTold['message'];
+  readonly move: PlannedMove;
+  readonly channels: EditedChannels;
+  readonly actor: PermissionHolder;
+  readonly now: number;
+  /** In ascending order. */
+  readonly ids: readonly number[];
+  /** Who cannot see them after that. */
+  readonly losers: ReadonlySet<UserId>;
+  readonly isTopicNew: boolean;
+}
+
+/** Moves messages that are locked; what it answers tells the topics of it, once everything else is told. */
+export async function applyMove(
+  transaction: ServerTransaction,
+  context: EditContext,
+  moved: DecidedMove,
+): Promise<() => Promise<void>> {
+  const { move, channels, actor, now, ids, losers, isTopicNew } = moved;
+  const { db } = transaction;
+  const wasThere = await readsAnyIn(db, move.to, actor, ids);
+  await moveMessages(db, move, ids, now);
+  if (move.isChannelChanged) {
+    await moveCopies(db, channels.target, ids);
+    await noteFirstAndLast(db, [channels.origin.id, channels.target.id]);
+    const dormant = isRecentlyActive(channels.target, now) ? [] : [channels.target.id];
+    await context.publish(transaction, await awakeningEvents(db, dormant, now));
+  }
+  const isWhole = move.propagateMode === 'change_all' || !(await readsAnyIn(db, move.from, actor, ids));
+  if (isWhole) {
+    await moveTopicSettings(transaction, context, { move, channels, ids, isTopicNew, losers });
+  } else if (isTopicNew) {
+    await followMovedMessage(transaction, context, { senderId: moved.message.senderId, ...move.to });
+  }
+  return () => tellMove(transaction, context, { ...moved, isWhole, wasThere });
+}

@@ -1,0 +1,73 @@
+import type { JsonObject, UserId } from '@waxwing/protocol';
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import { gatheredBy } from '../../channels/gathered-by.js';
+import type { PublishedEvent } from '../../event-queues/publish-events.js';
+import { eventWithTopics } from '../message-form.js';
+import { writeFlags } from '../message-record.js';
+import type { Message } from '../message-store.js';
+import type { EditPlan } from './plan-edit.js';
+
+/** What clients are told of an edit. */
+export interface ToldEdit extends EditPlan {
+  /** As it was before. */
+  readonly before: Message;
+  /** The name of the channel that it was in; `undefined` for direct messages. */
+  readonly channelName: string | undefined;
+  readonly editorId: UserId;
+  readonly now: number;
+  /** All that were changed, in ascending order. */
+  readonly messageIds: readonly number[];
+}
+
+/** `update_message` for whom it is: an event for each set of flags that a reader's copy has after it. */
+export function updateEvents(
+  told: ToldEdit,
+  flagsOf: ReadonlyMap<UserId, number | undefined>,
+): PublishedEvent[] {
+  return [...gatheredBy([...flagsOf], ([, flags]) => flags)].map(([flags, alike]) => ({
+    audience: alike.map(([userId]) => userId),
+    ...eventWithTopics('update_message', (named) => ({
+      ...writeUpdate(told, named),
+      flags: flags === undefined ? ['read'] : writeFlags(flags),
+    })),
+  }));
+}
+
+type NameTopic = (topic: string) => string;
+
+function writeUpdate(told: ToldEdit, named: NameTopic): JsonObject {
+  const { before, channelName, editorId, messageIds, now } = told;
+  return {
+    user_id: editorId,
+    edit_timestamp: unixSeconds(now),
+    message_id: before.id,
+    message_ids: [...messageIds],
+    rendering_only: false,
+    ...(before.channelId === undefined
+      ? {}
+      : { stream_id: before.channelId, stream_name: channelName ?? '' }),
+    ...contentFields(told),
+    ...moveFields(told, named),
+  };
+}
+
+function contentFields({ before, content }: ToldEdit): JsonObject {
+  if (content === undefined) return {};
+  return {
+    content: content.source,
+    rendered_content: content.html,
+    orig_content: before.content,
+    orig_rendered_content: before.renderedContent,
+    is_me_message: content.source.startsWith('/me '),
+  };
+}
+
+function moveFields({ before, move }: ToldEdit, named: NameTopic): JsonObject {
+  if (move === undefined) return {};
+  return {
+    orig_subject: named(before.topic),
+    propagate_mode: move.propagateMode,
+    ...(move.isChannelChanged ? { new_stream_id: move.to.channelId } : {}),
+    ...(move.isTopicChanged ? { subject: named(move.to.topic), topic_links: [] } : {}),
+  };
+}

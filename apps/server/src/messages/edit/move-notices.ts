@@ -1,0 +1,160 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import { readStored, storedSetting } from '../../user-settings/user-setting-store.js';
+import { systemBotId } from '../../users/system-bots.js';
+import { sendMessages } from '../insert-messages.js';
+import { type Message, toMessage, topicKey } from '../message-store.js';
+import { removeMessages } from '../removal/remove-messages.js';
+import { renderContents } from '../render-content.js';
+import { visibilityPolicies } from '../topics/visibility-policies.js';
+import type { EditedChannels } from './edit-audience.js';
+import type { EditContext } from './edit-context.js';
+import {
+  arrivalText,
+  departureText,
+  isResolutionText,
+  type MovedAmount,
+  type NamedTopic,
+  type NamedUser,
+  resolutionText,
+} from './notice-texts.js';
+import type { PlannedMove } from './plan-edit.js';
+
+/** What was moved, as far as topics are told of it. */
+export interface MoveTold {
+  readonly message: Message;
+  readonly move: PlannedMove;
+  readonly channels: EditedChannels;
+  readonly actor: { readonly id: UserId };
+  readonly now: number;
+  readonly ids: readonly number[];
+  /** Whether the actor can see nothing in the old topic any more. */
+  readonly isWhole: boolean;
+  /** Whether the actor could see something in the new topic before. */
+  readonly wasThere: boolean;
+}
+
+interface Notice {
+  readonly place: PlannedMove['to'];
+  readonly content: string;
+  readonly readBy: readonly UserId[];
+}
+
+/** How long a notice that a topic was resolved, or opened, is taken back in place of another one. */
+const undoMilliseconds = 60_000;
+
+const { followed } = visibilityPolicies;
+
+/** For whom such notices are read: the numbers of the chat API. 2 is for all who do not follow the topic. */
+const autoRead = { always: 1, never: 3 } as const;
+
+const program = 'internal';
+
+/** Tells the new topic and the old one of a move, by messages of the organisation's own bot. */
+export async function tellMove(
+  transaction: ServerTransaction,
+  context: EditContext,
+  told: MoveTold,
+): Promise<void> {
+  const { db } = transaction;
+  const by = await nameOf(db, told.actor.id);
+  const botId = await systemBotId(transaction, 'notification-bot');
+  const notices = moveNotices(told, by, context.realm.url);
+  if (told.move.tellsResolution && !(await takeBack(transaction, context, told, botId))) {
+    const { move, actor } = told;
+    const content = resolutionText(by, move.resolution ?? 'resolved');
+    const readBy = [actor.id, ...(await whoCountsItRead(db, move.to))];
+    notices.unshift({ place: move.to, content, readBy });
+  }
+  const rendered = await renderContents(
+    db,
+    context.realm,
+    undefined,
+    notices.map(({ content }) => content),
+  );
+  const messages = notices.flatMap(({ place, content, readBy }, index) => {
+    const html = rendered[index];
+    const destination = { kind: 'channel' as const, ...place };
+    return html === undefined
+      ? []
+      : [{ senderId: botId, destination, content, rendered: html, client: program, readBy }];
+  });
+  await sendMessages(transaction, context, messages);
+}
+
+function moveNotices(told: MoveTold, by: NamedUser, realmUrl: string): Notice[] {
+  const { move, channels, actor, ids, isWhole, wasThere, message } = told;
+  const from: NamedTopic = { ...move.from, channelName: channels.origin.name };
+  const to: NamedTopic = { ...move.to, channelName: channels.target.name };
+  const part: MovedAmount =
+    ids.length === 1 ? { kind: 'one', messageId: message.id } : { kind: 'several', count: ids.length };
+  const whole: MovedAmount = { kind: 'topic' };
+  const readBy = [actor.id];
+  const arrival = {
+    place: move.to,
+    content: arrivalText(from, to, by, isWhole && !wasThere ? whole : part, realmUrl),
+    readBy,
+  };
+  const departure = { place: move.from, content: departureText(to, by, isWhole ? whole : part), readBy };
+  return [...(move.tellsNewThread ? [arrival] : []), ...(move.tellsOldThread ? [departure] : [])];
+}
+
+async function nameOf(db: Kysely<ServerTables>, id: UserId): Promise<NamedUser> {
+  const row = await db.selectFrom('users').select('full_name').where('id', '=', id).executeTakeFirstOrThrow();
+  return { id, fullName: row.full_name };
+}
+
+/** For whom in the channel the notice is read from the start: for those who have set so, or do not follow the topic. */
+async function whoCountsItRead(
+  db: Kysely<ServerTables>,
+  { channelId, topic }: PlannedMove['to'],
+): Promise<UserId[]> {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .leftJoin('user_topics', (join) =>
+      join
+        .onRef('user_topics.user_id', '=', 'subscriptions.user_id')
+        .on('user_topics.channel_id', '=', channelId)
+        .on('user_topics.topic_lower', '=', topicKey(topic)),
+    )
+    .select(['subscriptions.user_id', 'user_topics.visibility_policy'])
+    .select(storedSetting('resolved_topic_notice_auto_read_policy', 'subscriptions.user_id'))
+    .where('subscriptions.channel_id', '=', channelId)
+    .where('subscriptions.is_active', '=', 1)
+    .execute();
+  return rows
+    .filter((row) => {
+      const policy = readStored(row, 'resolved_topic_notice_auto_read_policy');
+      return policy === autoRead.always || (policy !== autoRead.never && row.visibility_policy !== followed);
+    })
+    .map(({ user_id }) => user_id);
+}
+
+/**
+ * Whether the topic ends with a notice of the last minute that it was resolved, or opened, which is deleted then: who
+ * changes their mind leaves no trace.
+ */
+async function takeBack(
+  transaction: ServerTransaction,
+  context: EditContext,
+  { move: { to }, channels, actor, now }: MoveTold,
+  botId: UserId,
+): Promise<boolean> {
+  const row = await transaction.db
+    .selectFrom('messages')
+    .selectAll()
+    .where('channel_id', '=', to.channelId)
+    .where('topic_lower', '=', topicKey(to.topic))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined || row.sender_id !== botId || !isResolutionText(row.content)) return false;
+  if (now - row.sent_at > undoMilliseconds) return false;
+  await removeMessages(transaction, context, {
+    messages: [toMessage(row)],
+    channel: channels.target,
+    actorId: actor.id,
+  });
+  return true;
+}

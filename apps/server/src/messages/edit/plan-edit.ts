@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { ProtocolError } from '@waxwing/protocol';
+import { resolvesNothing, unprintablePosition } from '../topic-text.js';
+import { checkContent, checkContentPermission } from './content-rules.js';
+import type { EditedMessage, EditFacts } from './edit-facts.js';
+import { refusedEdit } from './edit-refusals.js';
+import { type EditWish, isMove, isResolutionAlone, type WantedMove, wantedMove } from './edit-wish.js';
+import { checkMove, checkTarget, checkWholeTopic } from './move-rules.js';
+
+/** What will be another with a message, and with the rest of its topic. */
+export interface EditPlan {
+  readonly message: EditedMessage;
+  /** `undefined` where the content stays. */
+  readonly content: NonNullable<EditFacts['content']> | undefined;
+  /** `undefined` where nothing moves. */
+  readonly move: PlannedMove | undefined;
+}
+
+/** A move of messages from one topic to another, of the same channel or of another one. */
+export interface PlannedMove extends Pick<EditWish, 'propagateMode' | 'tellsOldThread'> {
+  readonly from: { readonly channelId: number; readonly topic: string };
+  readonly to: { readonly channelId: number; readonly topic: string };
+  readonly isTopicChanged: boolean;
+  readonly isChannelChanged: boolean;
+  readonly resolution: WantedMove['resolution'];
+  /** Whether the new topic is told of the move; of a topic that is only resolved it is told otherwise. */
+  readonly tellsNewThread: boolean;
+  /** Whether the topic is told that it was resolved or is open again. */
+  readonly tellsResolution: boolean;
+}
+
+/**
+ * What an edit changes. Pure: the checks of chat-peers 6.1 in their order, the first that fails answers.
+ * @throws ProtocolError BAD_REQUEST, EXPECTATION_MISMATCH, MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
+ * STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED with the reason for a refusal.
+ */
+export function planEdit(facts: EditFacts, wish: EditWish): EditPlan {
+  const { message, origin } = facts;
+  if (message === undefined || origin?.channel.isArchived) throw refusedEdit('Invalid message(s)');
+  if (wish.content !== undefined) checkContentPermission(facts, message);
+  const move = wantedMove(wish, message);
+  checkWish(wish, message, move);
+  if (wish.prevContentSha256 !== undefined) checkExpected(wish.prevContentSha256, message.content);
+  const { channelId } = message;
+  if (origin === undefined || channelId === undefined) {
+    checkContent(facts);
+    return { message, content: facts.content, move: undefined };
+  }
+  const target = checkTarget(facts, origin, move);
+  const place = { message, move, origin, target };
+  checkMove(facts, place);
+  checkWholeTopic(facts, place, wish.propagateMode);
+  return {
+    message,
+    content: facts.content,
+    move: isMove(move) ? planMove(wish, move, { channelId, topic: message.topic }) : undefined,
+  };
+}
+
+/** The checks 6 to 11: whether the wish makes sense for such a message. */
+function checkWish(wish: EditWish, message: EditedMessage, move: WantedMove): void {
+  const isDirect = message.channelId === undefined;
+  const wantsMove = isMove(move);
+  if (wish.content === undefined && !wantsMove) throw refusedEdit('Nothing to change');
+  if (isDirect && wish.channelId !== undefined)
+    throw refusedEdit('Direct messages cannot be moved to channels.');
+  if (isDirect && move.isTopicChanged) throw refusedEdit('Direct messages cannot have topics.');
+  if (wish.propagateMode !== 'change_one' && !wantsMove)
+    throw refusedEdit('Invalid propagate_mode without topic edit');
+  if (move.wantedTopic !== undefined) checkTopic(move.wantedTopic);
+  if (wish.content !== undefined && wish.channelId !== undefined)
+    throw refusedEdit('Cannot change message content while changing channel');
+}
+
+function checkTopic(topic: string): void {
+  if (resolvesNothing(topic)) throw refusedEdit('General chat cannot be marked as resolved');
+  const position = unprintablePosition(topic);
+  if (position !== undefined)
+    throw refusedEdit(`Invalid character in topic, at position ${position}: leave it out.`);
+}
+
+function checkExpected(sha256: string, content: string): void {
+  if (createHash('sha256').update(content).digest('hex') === sha256) return;
+  throw new ProtocolError('EXPECTATION_MISMATCH', { fields: { field_name: 'prev_content_sha256' } });
+}
+
+function planMove(wish: EditWish, move: WantedMove, from: PlannedMove['from']): PlannedMove {
+  const isChannelChanged = move.channelId !== undefined;
+  return {
+    propagateMode: wish.propagateMode,
+    from,
+    to: { channelId: move.channelId ?? from.channelId, topic: move.topic },
+    isTopicChanged: move.isTopicChanged,
+    isChannelChanged,
+    resolution: move.resolution,
+    tellsOldThread: wish.tellsOldThread,
+    tellsNewThread: wish.tellsNewThread && !isResolutionAlone(move),
+    tellsResolution: isResolutionAlone(move) && wish.content === undefined,
+  };
+}

@@ -1,0 +1,111 @@
+import { type Kysely, sql } from 'kysely';
+import { readChannelAccess } from '../../channels/channel-access.js';
+import type { ServerContext } from '../../context.js';
+import type { PermissionName } from '../../permissions/permission-settings.js';
+import type { PermissionHolder } from '../../permissions/permission-store.js';
+import { readRealmSettings } from '../../realm/realm-setting-store.js';
+import type { RealmSettingValues } from '../../realm/realm-settings.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import type { HeldMessage } from '../hold-message.js';
+import { isReadable } from '../message-access.js';
+import { type Message, topicKey } from '../message-store.js';
+import { realmPermissionsOf } from '../realm-permissions-of.js';
+import { unprintablePosition } from '../topic-text.js';
+import type { CountedTopic, EditFacts } from './edit-facts.js';
+import { isBoundByTime, movableAfter } from './edit-limits.js';
+import { type EditWish, isMove, wantedMove } from './edit-wish.js';
+import { readContentFacts } from './read-content-facts.js';
+
+const asked = [
+  'can_mention_many_users_group',
+  'can_move_messages_between_channels_group',
+  'can_move_messages_between_topics_group',
+  'can_resolve_topics_group',
+] as const satisfies PermissionName<'realm'>[];
+
+/** Reads what the rules ask for, of a message that stays as it is. */
+export async function readEditFacts(
+  { db }: ServerTransaction,
+  { clock, realm }: Pick<ServerContext, 'clock' | 'realm'>,
+  actor: PermissionHolder,
+  { message, channels }: HeldMessage,
+  wish: EditWish,
+): Promise<EditFacts> {
+  const access = await readChannelAccess(db, actor, channels);
+  const settings = await readRealmSettings(db);
+  const now = clock();
+  const isRendered = message !== undefined && wish.content !== undefined && message.senderId === actor.id;
+  return {
+    now,
+    actor,
+    settings,
+    held: await realmPermissionsOf(db, actor, asked),
+    message,
+    origin: access.get(message?.channelId ?? 0),
+    target: access.get(wish.channelId ?? 0),
+    content: isRendered
+      ? await readContentFacts(db, realm, actor, { message, content: wish.content ?? '' })
+      : undefined,
+    ...(await readTopicFacts(db, { actor, message, wish, settings, now })),
+  };
+}
+
+interface TopicQuestion {
+  readonly actor: PermissionHolder;
+  readonly message: Message | undefined;
+  readonly wish: EditWish;
+  readonly settings: RealmSettingValues;
+  readonly now: number;
+}
+
+async function readTopicFacts(
+  db: Kysely<ServerTables>,
+  { actor, message, wish, settings, now }: TopicQuestion,
+): Promise<Pick<EditFacts, 'counted' | 'isTopicNew'>> {
+  const unasked = { counted: undefined, isTopicNew: false };
+  if (message?.channelId === undefined) return unasked;
+  const move = wantedMove(wish, message);
+  // A topic that the rules refuse anyway is not looked for: databases do not take all of them.
+  if (!isMove(move) || unprintablePosition(move.topic) !== undefined) return unasked;
+  const after = isBoundByTime(actor.role) ? movableAfter(settings, move, now) : undefined;
+  const isCounted = wish.propagateMode === 'change_all' && after !== undefined;
+  return {
+    counted: isCounted ? await countTopic(db, actor, message, after) : undefined,
+    isTopicNew: !(await hasMessages(db, move.channelId ?? message.channelId, move.topic)),
+  };
+}
+
+async function countTopic(
+  db: Kysely<ServerTables>,
+  actor: PermissionHolder,
+  { channelId, topic }: Message,
+  after: number,
+): Promise<CountedTopic> {
+  const row = await db
+    .selectFrom('messages')
+    .where('channel_id', '=', channelId as number)
+    .where('topic_lower', '=', topicKey(topic))
+    .where(isReadable(actor))
+    .select(({ fn }) => [
+      fn.countAll<number>().as('total'),
+      sql<number>`count(case when sent_at > ${after} then 1 end)`.as('movable'),
+      sql<number | null>`min(case when sent_at > ${after} then id end)`.as('first_id'),
+    ])
+    .executeTakeFirstOrThrow();
+  return {
+    total: Number(row.total),
+    movable: Number(row.movable),
+    firstMovableId: row.first_id === null ? null : Number(row.first_id),
+  };
+}
+
+async function hasMessages(db: Kysely<ServerTables>, channelId: number, topic: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('channel_id', '=', channelId)
+    .where('topic_lower', '=', topicKey(topic))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

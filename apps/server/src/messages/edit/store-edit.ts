@@ -1,0 +1,131 @@
+import { amongNumbers, lockingRows } from '@waxwing/storage';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { PermissionHolder } from '../../permissions/permission-store.js';
+import type { ServerTables } from '../../tables.js';
+import { isReadable } from '../message-access.js';
+import { messageFlags } from '../message-flags.js';
+import { topicKey } from '../message-store.js';
+import type { EditPlan, PlannedMove } from './plan-edit.js';
+
+type Db = Transaction<ServerTables>;
+
+/** The ids of the messages that a plan changes, in ascending order, which are locked by it: one statement. */
+export async function lockEdited(
+  db: Db,
+  { message, move }: Pick<EditPlan, 'message' | 'move'>,
+  actor: PermissionHolder,
+): Promise<number[]> {
+  if (move === undefined || move.propagateMode === 'change_one') return [message.id];
+  const rows = await inTopic(db, move.from)
+    .$if(move.propagateMode === 'change_later', (query) => query.where('id', '>=', message.id))
+    // To another channel somebody takes along no more than they can see.
+    .$if(move.isChannelChanged, (query) => query.where(isReadable(actor)))
+    .orderBy('id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Whether somebody can read any message of a topic, of those that are not among `but`. */
+export async function readsAnyIn(
+  db: Kysely<ServerTables>,
+  place: PlannedMove['from'],
+  actor: PermissionHolder,
+  but: readonly number[],
+): Promise<boolean> {
+  const row = await inTopic(db, place)
+    .where(isReadable(actor))
+    .where('id', 'not in', amongNumbers(db, but))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+function inTopic(db: Kysely<ServerTables>, { channelId, topic }: PlannedMove['from']) {
+  return db
+    .selectFrom('messages')
+    .select('id')
+    .where('channel_id', '=', channelId)
+    .where('topic_lower', '=', topicKey(topic));
+}
+
+/** Keeps what the messages are before they are changed: one statement, a row for each that becomes another. */
+export async function recordEdits(
+  db: Db,
+  { message, content, move }: EditPlan,
+  {
+    ids,
+    editorId,
+    now,
+  }: { readonly ids: readonly number[]; readonly editorId: number; readonly now: number },
+): Promise<void> {
+  const nothing = sql`cast(null as text)`;
+  const isNew = sql`topic <> ${move?.to.topic ?? ''}`;
+  const ofTarget = sql`id = ${content === undefined ? 0 : message.id}`;
+  const topic = move?.isTopicChanged ? sql`case when ${isNew} then topic end` : nothing;
+  const newTopic = move?.isTopicChanged
+    ? sql`case when ${isNew} then cast(${move.to.topic} as text) end`
+    : nothing;
+  const channel = move?.isChannelChanged
+    ? sql`channel_id, cast(${move.to.channelId} as bigint)`
+    : sql`cast(null as bigint), cast(null as bigint)`;
+  const isChanged = move?.isChannelChanged ? sql`1 = 1` : move?.isTopicChanged ? isNew : sql`1 = 0`;
+  await sql`
+    insert into message_edits (
+      message_id, edited_at, editor_id, prev_content, prev_rendered_content, prev_topic, topic,
+      prev_channel_id, channel_id
+    )
+    select id, cast(${now} as bigint), cast(${editorId} as bigint), case when ${ofTarget} then content end,
+      case when ${ofTarget} then rendered_content end, ${topic}, ${newTopic}, ${channel}
+    from messages where id in ${amongNumbers(db, ids)} and (${ofTarget} or ${isChanged})
+    order by id`.execute(db);
+}
+
+/** Puts messages where the move takes them; to resolve a topic does not count as a move of theirs. */
+export async function moveMessages(
+  db: Db,
+  { to, resolution, isChannelChanged }: PlannedMove,
+  ids: readonly number[],
+  now: number,
+): Promise<void> {
+  const isCounted = resolution === undefined || isChannelChanged;
+  await db
+    .updateTable('messages')
+    .set({
+      channel_id: to.channelId,
+      topic: to.topic,
+      topic_lower: topicKey(to.topic),
+      ...(isCounted ? { last_moved_at: now } : {}),
+    })
+    .where('id', 'in', amongNumbers(db, ids))
+    .execute();
+}
+
+/**
+ * After messages went to another channel: whoever is not in it loses the copies, and where its history is not public
+ * everybody in it gets one, so that they can read what came.
+ */
+export async function moveCopies(
+  db: Db,
+  channel: { readonly id: number; readonly isHistoryPublic: boolean },
+  ids: readonly number[],
+): Promise<void> {
+  const subscribers = () =>
+    db
+      .selectFrom('subscriptions')
+      .select('user_id')
+      .where('channel_id', '=', channel.id)
+      .where('is_active', '=', 1);
+  await db
+    .deleteFrom('user_messages')
+    .where('message_id', 'in', amongNumbers(db, ids))
+    .where('user_id', 'not in', subscribers())
+    .execute();
+  if (channel.isHistoryPublic) return;
+  await sql`
+    insert into user_messages (user_id, message_id, flags)
+    select subscriptions.user_id, messages.id, ${sql.lit(messageFlags.read)}
+    from messages join subscriptions on subscriptions.channel_id = messages.channel_id
+    where messages.id in ${amongNumbers(db, ids)} and subscriptions.is_active = 1
+    on conflict do nothing`.execute(db);
+}

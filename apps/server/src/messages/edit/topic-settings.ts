@@ -1,0 +1,115 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Transaction } from 'kysely';
+import type { ServerContext } from '../../context.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import { copiesAmong, readersIn } from '../message-readers.js';
+import { topicKey } from '../message-store.js';
+import type { TopicWish } from '../topics/topic-wish.js';
+import { storeTopicWishes } from '../topics/user-topic-store.js';
+import { type VisibilityPolicy, visibilityPolicies } from '../topics/visibility-policies.js';
+import type { EditedChannels } from './edit-audience.js';
+import type { PlannedMove } from './plan-edit.js';
+
+/** What users want of a topic, from what they see least to what they see most; 0 is nothing in particular. */
+const fromHiddenToShown = [1, 0, 2, 3] as const;
+
+/** What one user wants of a topic, and of the one that it becomes; `undefined` where nothing was said. */
+interface TopicWants {
+  readonly userId: UserId;
+  readonly ofOld: VisibilityPolicy | undefined;
+  readonly ofNew: VisibilityPolicy | undefined;
+}
+
+/**
+ * What users want of the new topic once all of the old one has gone there. Where something was there already, the more
+ * visible of both wins; whoever cannot go along has no wish.
+ */
+export function mergedWants(
+  { userId, ofOld, ofNew }: TopicWants,
+  { isTopicNew, losers }: { readonly isTopicNew: boolean; readonly losers: ReadonlySet<UserId> },
+): VisibilityPolicy {
+  if (losers.has(userId)) return ofNew ?? 0;
+  if (isTopicNew) return ofOld ?? ofNew ?? 0;
+  const rank = (policy: VisibilityPolicy = visibilityPolicies.none) => fromHiddenToShown.indexOf(policy);
+  return rank(ofOld) > rank(ofNew) ? (ofOld ?? 0) : (ofNew ?? 0);
+}
+
+interface TopicMove {
+  readonly move: PlannedMove;
+  readonly channels: EditedChannels;
+  /** Of the messages that have moved. */
+  readonly ids: readonly number[];
+  readonly isTopicNew: boolean;
+  readonly losers: ReadonlySet<UserId>;
+}
+
+/**
+ * Takes along what users want of a topic that has moved as a whole, and tells them of it. Whoever cannot see where it went
+ * wants nothing of it any more: many want something of topics that they could read once.
+ */
+export async function moveTopicSettings(
+  transaction: ServerTransaction,
+  context: Pick<ServerContext, 'clock' | 'publish'>,
+  moved: TopicMove,
+): Promise<void> {
+  const { from, to } = moved.move;
+  const { channels, isTopicNew } = moved;
+  if (from.channelId === to.channelId && topicKey(from.topic) === topicKey(to.topic)) return;
+  const { db } = transaction;
+  const wants = await readWants(db, from, to);
+  if (wants.length === 0) return;
+  const losers = await whoCannotFollow(db, moved, wants);
+  const wishes = wants.flatMap((each): TopicWish[] => {
+    const { userId, ofOld, ofNew } = each;
+    const policy = mergedWants(each, { isTopicNew, losers });
+    return [
+      ...(ofOld === undefined ? [] : [{ userId, ...from, policy: visibilityPolicies.none }]),
+      ...(policy === (ofNew ?? visibilityPolicies.none) ? [] : [{ userId, ...to, policy }]),
+    ];
+  });
+  const inOrigin = new Set((await readersIn(db, channels.origin)).map(({ id }) => id));
+  await storeTopicWishes(
+    transaction,
+    context,
+    wishes,
+    ({ userId, channelId }) => channelId !== from.channelId || inOrigin.has(userId),
+  );
+}
+
+async function whoCannotFollow(
+  db: Transaction<ServerTables>,
+  { channels: { target }, ids, losers }: TopicMove,
+  wants: readonly TopicWants[],
+): Promise<ReadonlySet<UserId>> {
+  const readers = (await readersIn(db, target)).map(({ id }) => id).filter((id) => !losers.has(id));
+  const seeing = target.isHistoryPublic ? readers : (await copiesAmong(db, readers, ids)).keys();
+  const followers = new Set(seeing);
+  return new Set(wants.map(({ userId }) => userId).filter((id) => !followers.has(id)));
+}
+
+function placeColumns({ channelId, topic }: PlannedMove['from']) {
+  return { channel_id: channelId, topic_lower: topicKey(topic) };
+}
+
+async function readWants(
+  db: Transaction<ServerTables>,
+  from: PlannedMove['from'],
+  to: PlannedMove['from'],
+): Promise<TopicWants[]> {
+  const rows = await db
+    .selectFrom('user_topics')
+    .select(['user_id', 'channel_id', 'topic_lower', 'visibility_policy'])
+    .where((is) => is.or([from, to].map((place) => is.and(placeColumns(place)))))
+    .orderBy('user_id')
+    .execute();
+  const isOld = (row: (typeof rows)[number]) =>
+    row.channel_id === from.channelId && row.topic_lower === topicKey(from.topic);
+  const byUser = new Map<UserId, TopicWants>();
+  for (const row of rows) {
+    const { user_id: userId } = row;
+    const policy = row.visibility_policy as VisibilityPolicy;
+    const known = byUser.get(userId) ?? { userId, ofOld: undefined, ofNew: undefined };
+    byUser.set(userId, isOld(row) ? { ...known, ofOld: policy } : { ...known, ofNew: policy });
+  }
+  return [...byUser.values()];
+}

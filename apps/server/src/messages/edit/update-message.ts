@@ -1,0 +1,92 @@
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../../authentication/authenticate.js';
+import type { KnownUser } from '../../authentication/credential-store.js';
+import type { ServerContext } from '../../context.js';
+import type { ServerTransaction } from '../../tables.js';
+import { type AttachmentRecord, attachmentRecord } from '../../uploads/attachment-record.js';
+import { holdMessage, inOneChannel } from '../hold-message.js';
+import { applyEdit, editedChannels } from './apply-edit.js';
+import type { EditContext } from './edit-context.js';
+import { type EditWish, propagateModes } from './edit-wish.js';
+import { planEdit } from './plan-edit.js';
+import { readEditFacts } from './read-edit-facts.js';
+
+/**
+ * `PATCH /api/v1/messages/{message_id}` (chat API, section 1): gives a message another content, or moves it, the messages
+ * after it or its whole topic to another topic or channel; a topic is resolved so too. All of it or nothing. Whoever may
+ * read the message is told. Refuses with BAD_REQUEST whatever the settings of the organisation and the channels do not let
+ * the actor do, with EXPECTATION_MISMATCH where the content is not what the actor has seen, with
+ * MOVE_MESSAGES_TIME_LIMIT_EXCEEDED where a part of the topic is too old, and with STREAM_WILDCARD_MENTION_NOT_ALLOWED and
+ * TOPIC_WILDCARD_MENTION_NOT_ALLOWED where too many would be mentioned.
+ */
+export const updateMessage = operation({
+  method: 'PATCH',
+  path: '/api/v1/messages/{message_id}',
+  summary: "Changes a message's content, or the topic or channel of it and other messages.",
+  actor: user,
+  bodyLimitBytes: 512 * 1024,
+  parameters: z.object({
+    message_id: integerParameter,
+    topic: z.string().optional(),
+    propagate_mode: z
+      .enum(propagateModes, `must be one of ${propagateModes.join(', ')}`)
+      .default('change_one'),
+    send_notification_to_old_thread: booleanParameter.default(false),
+    send_notification_to_new_thread: booleanParameter.default(true),
+    content: z.string().optional(),
+    prev_content_sha256: z.string().optional(),
+    stream_id: integerParameter.optional(),
+  }),
+  aliases: { subject: 'topic' },
+  answer: z.object({ detached_uploads: z.array(attachmentRecord) }),
+  codes: [
+    'BAD_REQUEST',
+    'EXPECTATION_MISMATCH',
+    'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
+    'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
+    'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+  ],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const wish: EditWish = {
+      content: parameters.content,
+      topic: parameters.topic,
+      channelId: parameters.stream_id,
+      propagateMode: parameters.propagate_mode,
+      tellsOldThread: parameters.send_notification_to_old_thread,
+      tellsNewThread: parameters.send_notification_to_new_thread,
+      prevContentSha256: parameters.prev_content_sha256,
+    };
+    const attempt = (transaction: ServerTransaction, held: KnownUser) =>
+      edit(transaction, context, held, parameters.message_id, wish);
+    const detached = await inOneChannel(() =>
+      // A topic may be very long: others are not to wait for it.
+      wish.propagateMode === 'change_one' ? actor.change(attempt) : actor.changeAlone(attempt),
+    );
+    return { detached_uploads: detached };
+  },
+});
+
+async function edit(
+  transaction: ServerTransaction,
+  context: EditContext,
+  held: KnownUser,
+  id: number,
+  wish: EditWish,
+): Promise<AttachmentRecord[] | 'moved'> {
+  const others = wish.channelId === undefined ? [] : [wish.channelId];
+  const found = await holdMessage(transaction, held, id, others);
+  if (found === 'moved') return 'moved';
+  const { message, channels } = found;
+  const facts = await readEditFacts(transaction, context, held, found, wish);
+  const plan = planEdit(facts, wish);
+  if (message === undefined) return [];
+  return applyEdit(transaction, context, {
+    plan,
+    message,
+    channels: editedChannels(channels, message, plan),
+    actor: held,
+    now: facts.now,
+    isTopicNew: facts.isTopicNew,
+  });
+}

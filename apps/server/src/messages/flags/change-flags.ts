@@ -1,0 +1,120 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
+import { sql } from 'kysely';
+import type { KnownUser } from '../../authentication/credential-store.js';
+import type { ServerContext } from '../../context.js';
+import type { ServerTransaction } from '../../tables.js';
+import { findReadableMessages } from '../message-access.js';
+import { messageFlags } from '../message-flags.js';
+import type { Message } from '../message-store.js';
+import { withdrawNotifications } from '../push/withdraw-notifications.js';
+import { flagEvent } from './flag-events.js';
+import type { FlagWish } from './flag-wish.js';
+
+/** What came of it. */
+export interface FlagChange {
+  /** Ids of the messages whose copies are others now, in ascending order. */
+  readonly changedIds: readonly number[];
+  /** Channels whose messages cannot be made unread, since the user is not in them. */
+  readonly ignoredChannelIds: readonly number[];
+}
+
+type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
+
+/**
+ * Changes a flag on a user's copies of messages, tells the user's clients, and has phones forget what was read. Whatever is
+ * marked and has no copy gets one; what the user cannot read is left out of reading and refused otherwise.
+ * @throws ProtocolError BAD_REQUEST
+ */
+export async function changeFlags(
+  transaction: ServerTransaction,
+  context: Context,
+  actor: KnownUser,
+  wish: FlagWish,
+): Promise<FlagChange> {
+  const { db } = transaction;
+  const { flag, op } = wish;
+  const isUnreading = flag === 'read' && op === 'remove';
+  const messages = await readMeant(transaction, actor, wish);
+  const subscribed = isUnreading ? await subscribedChannels(transaction, actor) : undefined;
+  const isIgnored = ({ channelId }: Message) =>
+    subscribed !== undefined && channelId !== undefined && !subscribed.has(channelId);
+  const meant = messages.filter((message) => !isIgnored(message));
+  const ids = meant.map(({ id }) => id);
+  // What has no copy counts as read, and there is nothing to take from it otherwise.
+  if (isUnreading || (op === 'add' && flag !== 'read')) await addCopies(transaction, actor, ids);
+  const changedIds = await setFlag(transaction, actor, { ...wish, messageIds: ids });
+  if (changedIds.length > 0) {
+    const changed = new Set(changedIds);
+    const told = meant.filter(({ id }) => changed.has(id));
+    await context.publish(transaction, [await flagEvent(db, actor, wish, told)]);
+  }
+  if (flag === 'read' && op === 'add')
+    await withdrawNotifications(transaction, context, changedIds, [actor.id]);
+  const ignored = messages.filter(isIgnored).flatMap(({ channelId }) => channelId ?? []);
+  return { changedIds, ignoredChannelIds: [...new Set(ignored)].sort((one, other) => one - other) };
+}
+
+async function readMeant(
+  { db }: ServerTransaction,
+  actor: KnownUser,
+  { flag, messageIds }: FlagWish,
+): Promise<Message[]> {
+  const messages = await findReadableMessages(db, actor, messageIds);
+  if (flag === 'read' || messages.length === new Set(messageIds).size) return messages;
+  throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
+}
+
+async function subscribedChannels(
+  { db }: ServerTransaction,
+  { id }: KnownUser,
+): Promise<ReadonlySet<number>> {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select('channel_id')
+    .where('user_id', '=', id)
+    .where('is_active', '=', 1)
+    .execute();
+  return new Set(rows.map(({ channel_id }) => channel_id));
+}
+
+async function addCopies(
+  { db }: ServerTransaction,
+  { id }: KnownUser,
+  ids: readonly number[],
+): Promise<void> {
+  const rows = ids.map((message_id) => ({ message_id }));
+  const flags = sql.raw(String(messageFlags.read | messageFlags.historical));
+  await sql`
+    insert into user_messages (user_id, message_id, flags)
+    select cast(${id} as bigint), v.message_id, ${flags}
+    from ${rowsAsTable(db, 'v', { message_id: 'integer' }, rows)} where true
+    on conflict do nothing`.execute(db);
+}
+
+/** Those whose copies are others now. */
+async function setFlag(
+  { db }: ServerTransaction,
+  { id: userId }: KnownUser,
+  { messageIds, op, flag }: FlagWish,
+): Promise<number[]> {
+  const bit = sql.raw(String(messageFlags[flag]));
+  const copies = await db
+    .selectFrom('user_messages')
+    .select('message_id')
+    .where('user_id', '=', userId)
+    .where('message_id', 'in', amongNumbers(db, messageIds))
+    .where(op === 'add' ? sql<boolean>`flags & ${bit} = 0` : sql<boolean>`flags & ${bit} <> 0`)
+    .orderBy('message_id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+  const ids = copies.map(({ message_id }) => message_id);
+  if (ids.length === 0) return ids;
+  await db
+    .updateTable('user_messages')
+    .set({ flags: op === 'add' ? sql<number>`flags + ${bit}` : sql<number>`flags - ${bit}` })
+    .where('user_id', '=', userId)
+    .where('message_id', 'in', amongNumbers(db, ids))
+    .execute();
+  return ids;
+}

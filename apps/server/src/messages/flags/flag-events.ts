@@ -1,0 +1,77 @@
+import type { JsonObject } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { KnownUser } from '../../authentication/credential-store.js';
+import type { PublishedEvent } from '../../event-queues/publish-events.js';
+import type { ServerTables } from '../../tables.js';
+import { messageFlags } from '../message-flags.js';
+import { eventWithTopics } from '../message-form.js';
+import type { Message } from '../message-store.js';
+import { readParticipants } from '../message-surroundings.js';
+import { readSubscribedMutes } from '../topics/subscribed-mutes.js';
+import type { FlagWish } from './flag-wish.js';
+
+/** What a user's clients are told of a flag; of what is unread again also what they need to count it. */
+export async function flagEvent(
+  db: Kysely<ServerTables>,
+  { id }: KnownUser,
+  { flag, op }: Pick<FlagWish, 'flag' | 'op'>,
+  messages: readonly Message[],
+): Promise<PublishedEvent> {
+  const isUnreading = flag === 'read' && op === 'remove';
+  const details = isUnreading ? await readDetails(db, id, messages) : undefined;
+  const write = (named: (topic: string) => string): JsonObject => ({
+    op,
+    operation: op,
+    flag,
+    messages: messages.map(({ id }) => id),
+    all: false,
+    ...(details === undefined ? {} : { message_details: details(named) }),
+  });
+  return { ...eventWithTopics('update_message_flags', write), audience: [id] };
+}
+
+/** What clients must know of messages to count them as unread; its topics are named as the client wants them. */
+async function readDetails(
+  db: Kysely<ServerTables>,
+  userId: KnownUser['id'],
+  messages: readonly Message[],
+): Promise<(named: (topic: string) => string) => JsonObject> {
+  const copies = await db
+    .selectFrom('user_messages')
+    .leftJoin('messages', 'messages.id', 'user_messages.message_id')
+    .leftJoin('conversations', 'conversations.id', 'messages.conversation_id')
+    .select(['message_id', 'flags', 'participants'])
+    .where('user_id', '=', userId)
+    .where(
+      'message_id',
+      'in',
+      amongNumbers(
+        db,
+        messages.map(({ id }) => id),
+      ),
+    )
+    .execute();
+  const byId = new Map(copies.map((copy) => [copy.message_id, copy]));
+  const isMuted = await readSubscribedMutes(db, userId);
+  const mentions =
+    messageFlags.mentioned | messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned;
+  return (named) =>
+    Object.fromEntries(
+      messages.map((message) => {
+        const copy = byId.get(message.id);
+        const mentioned = ((copy?.flags ?? 0) & mentions) === 0 ? {} : { mentioned: true };
+        const others = readParticipants(copy?.participants ?? '').filter((each) => each !== userId);
+        const details: JsonObject =
+          message.channelId === undefined
+            ? { type: 'private', user_ids: others }
+            : {
+                type: 'stream',
+                stream_id: message.channelId,
+                topic: named(message.topic),
+                unmuted_stream_msg: !isMuted(message.channelId),
+              };
+        return [String(message.id), { ...details, ...mentioned }];
+      }),
+    );
+}

@@ -1,0 +1,51 @@
+import { operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../../authentication/authenticate.js';
+import type { ServerContext } from '../../context.js';
+import { findWindow } from '../narrow/find-window.js';
+import { readNarrowCondition } from '../narrow/narrow-condition.js';
+import { readWindow, windowParameters } from '../window-parameters.js';
+import { changeFlags } from './change-flags.js';
+import { flagParameters, requireChangeable } from './flag-parameters.js';
+
+/**
+ * `POST /api/v1/messages/flags/narrow` (chat API, common conventions): as `POST /messages/flags`, of the messages of a narrow
+ * around an anchor. Refuses with BAD_NARROW a narrow that means nothing to the user, and with BAD_REQUEST.
+ */
+export const updateFlagsOfNarrow = operation({
+  method: 'POST',
+  path: '/api/v1/messages/flags/narrow',
+  summary: "Adds a flag to the user's copies of the messages of a narrow, or takes it from them.",
+  actor: user,
+  parameters: z.object({ ...windowParameters, ...flagParameters }),
+  answer: z.object({
+    processed_count: z.number().int(),
+    updated_count: z.number().int(),
+    first_processed_id: z.number().int().nullable(),
+    last_processed_id: z.number().int().nullable(),
+    found_oldest: z.boolean(),
+    found_newest: z.boolean(),
+    ignored_because_not_subscribed_channels: z.array(z.number().int()),
+  }),
+  codes: ['BAD_REQUEST', 'BAD_NARROW'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const flag = requireChangeable(parameters.flag);
+    const window = readWindow(parameters);
+    const { narrow: terms = [], op } = parameters;
+    return actor.change(async (transaction, held) => {
+      const narrow = await readNarrowCondition(transaction.db, context.realm, held, terms);
+      const { found, foundNewest, foundOldest } = await findWindow(transaction.db, held, narrow, window);
+      const messageIds = found.map(({ message }) => message.id);
+      const change = await changeFlags(transaction, context, held, { messageIds, op, flag });
+      return {
+        processed_count: messageIds.length,
+        updated_count: change.changedIds.length,
+        first_processed_id: messageIds[0] ?? null,
+        last_processed_id: messageIds.at(-1) ?? null,
+        found_oldest: foundOldest,
+        found_newest: foundNewest,
+        ignored_because_not_subscribed_channels: [...change.ignoredChannelIds],
+      };
+    });
+  },
+});

@@ -1,0 +1,38 @@
+import { jsonParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../../authentication/authenticate.js';
+import type { ServerContext } from '../../context.js';
+import { changeFlags } from './change-flags.js';
+import { flagParameters, requireChangeable } from './flag-parameters.js';
+
+const maximumIds = 10_000;
+const idList = z
+  .array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids')
+  .max(maximumIds, `must have at most ${maximumIds} ids`);
+
+/**
+ * `POST /api/v1/messages/flags` (chat API, common conventions): adds a flag to the user's copies of messages, or takes it
+ * from them. Ids of messages that the user cannot read are skipped for `read` and refused otherwise. Refuses with BAD_REQUEST
+ * flags that clients do not change.
+ */
+export const updateFlags = operation({
+  method: 'POST',
+  path: '/api/v1/messages/flags',
+  summary: "Adds a flag to the user's copies of messages, or takes it from them.",
+  actor: user,
+  parameters: z.object({ messages: jsonParameter(idList), ...flagParameters }),
+  bodyLimitBytes: 512 * 1024,
+  answer: z.object({
+    messages: z.array(z.number().int()),
+    ignored_because_not_subscribed_channels: z.array(z.number().int()),
+  }),
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { messages: messageIds, op } = parameters;
+    const flag = requireChangeable(parameters.flag);
+    return actor.change(async (transaction, held) => {
+      const { ignoredChannelIds } = await changeFlags(transaction, context, held, { messageIds, op, flag });
+      return { messages: messageIds, ignored_because_not_subscribed_channels: [...ignoredChannelIds] };
+    });
+  },
+});

@@ -1,0 +1,50 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { amongNumbers } from '@waxwing/storage';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { readMessageRecord, writeReadMessage } from './message-record.js';
+import { readSurroundingsFor } from './message-surroundings.js';
+import { findAmong } from './narrow/find-window.js';
+
+/**
+ * `GET /api/v1/messages/{message_id}` (chat API, common conventions): one message, as it was written too. Refuses with
+ * BAD_REQUEST an id of none that the user may read.
+ */
+export const getMessage = operation({
+  method: 'GET',
+  path: '/api/v1/messages/{message_id}',
+  summary: 'A message.',
+  actor: user,
+  parameters: z.object({
+    message_id: integerParameter,
+    apply_markdown: booleanParameter.default(true),
+    allow_empty_topic_name: booleanParameter.default(false),
+  }),
+  answer: z.object({ message: readMessageRecord, raw_content: z.string() }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db }, realm }: ServerContext, { actor, parameters }) {
+    const { message_id: id, apply_markdown, allow_empty_topic_name } = parameters;
+    const everything = {
+      condition: sql<boolean>`true`,
+      isAllReadable: false,
+      hasHistory: true,
+      search: undefined,
+    };
+    const [found] = await findAmong(db, actor, everything, amongNumbers(db, [id]));
+    if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
+    const { message, flags } = found;
+    const surroundings = await readSurroundingsFor(db, realm, actor, [message]);
+    const form = {
+      appliesMarkdown: apply_markdown,
+      makesAvatars: true,
+      knowsEmptyTopic: allow_empty_topic_name,
+    };
+    return {
+      message: writeReadMessage(message, flags, surroundings, form),
+      raw_content: message.content,
+    };
+  },
+});

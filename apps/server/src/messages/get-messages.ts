@@ -1,0 +1,112 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { booleanParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { amongNumbers } from '@waxwing/storage';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import type { MessageForm } from './message-form.js';
+import { readMessageRecord, writeReadMessage } from './message-record.js';
+import { type MessageSurroundings, readSurroundingsFor } from './message-surroundings.js';
+import { type FoundMessage, type FoundWindow, findAmong, findWindow } from './narrow/find-window.js';
+import { readNarrowCondition } from './narrow/narrow-condition.js';
+import { highlightHtml, highlightPlain } from './search/highlight-words.js';
+import { wordsOf } from './search/search-messages.js';
+import { readWindow, windowParameters } from './window-parameters.js';
+
+const maximumIds = 5000;
+const idList = z
+  .array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids')
+  .max(maximumIds);
+
+/** The form in which a reader wants messages, as parameters. */
+const formParameters = {
+  apply_markdown: booleanParameter.default(true),
+  client_gravatar: booleanParameter.default(true),
+  allow_empty_topic_name: booleanParameter.default(false),
+};
+
+/**
+ * `GET /api/v1/messages` (chat API, common conventions): messages of a narrow that the user may read, around an anchor or
+ * by their ids, oldest first. Refuses with BAD_NARROW a narrow that means nothing to the user; with BAD_REQUEST parameters
+ * that contradict each other, and more than 5000 messages.
+ */
+export const getMessages = operation({
+  method: 'GET',
+  path: '/api/v1/messages',
+  summary: 'Messages of a narrow, around an anchor or by their ids.',
+  actor: user,
+  parameters: z.object({
+    ...windowParameters,
+    message_ids: optionalJsonParameter(idList),
+    ...formParameters,
+  }),
+  answer: z.object({
+    messages: z.array(readMessageRecord),
+    /** Not where messages are asked for by their ids. */
+    anchor: z.number().optional(),
+    found_anchor: z.boolean(),
+    found_oldest: z.boolean(),
+    found_newest: z.boolean(),
+    history_limited: z.boolean(),
+  }),
+  codes: ['BAD_REQUEST', 'BAD_NARROW'],
+  async handle({ database: { db }, realm }: ServerContext, { actor, parameters }) {
+    const { anchor, message_ids: ids, narrow: terms = [], num_before, num_after } = parameters;
+    if (ids !== undefined && (anchor !== undefined || num_before > 0 || num_after > 0)) {
+      throw new ProtocolError('BAD_REQUEST', {
+        message: 'message_ids cannot be given together with anchor, num_before or num_after',
+      });
+    }
+    const window = ids === undefined ? readWindow(parameters) : undefined;
+    const narrow = await readNarrowCondition(db, realm, actor, terms);
+    const result: Pick<FoundWindow, 'found'> & Partial<FoundWindow> =
+      window === undefined
+        ? { found: await findAmong(db, actor, narrow, amongNumbers(db, ids ?? [])) }
+        : await findWindow(db, actor, narrow, window);
+    const { found } = result;
+    const surroundings = await readSurroundingsFor(
+      db,
+      realm,
+      actor,
+      found.map(({ message }) => message),
+    );
+    const writing = { surroundings, form: readForm(parameters), words: wordsOf(narrow.search ?? '') };
+    return {
+      messages: found.map((each) => write(each, writing)),
+      ...(result.anchor === undefined ? {} : { anchor: result.anchor }),
+      found_anchor: result.foundAnchor ?? false,
+      found_oldest: result.foundOldest ?? false,
+      found_newest: result.foundNewest ?? false,
+      history_limited: false,
+    };
+  },
+});
+
+/** What {@link formParameters} ask for. */
+function readForm(parameters: {
+  readonly apply_markdown: boolean;
+  readonly client_gravatar: boolean;
+  readonly allow_empty_topic_name: boolean;
+}): MessageForm {
+  return {
+    appliesMarkdown: parameters.apply_markdown,
+    makesAvatars: parameters.client_gravatar,
+    knowsEmptyTopic: parameters.allow_empty_topic_name,
+  };
+}
+
+interface Writing {
+  readonly surroundings: MessageSurroundings;
+  readonly form: MessageForm;
+  readonly words: readonly string[];
+}
+
+function write({ message, flags }: FoundMessage, { surroundings, form, words }: Writing) {
+  const record = writeReadMessage(message, flags, surroundings, form);
+  if (words.length === 0) return record;
+  return {
+    ...record,
+    match_content: highlightHtml(message.renderedContent, words),
+    match_subject: highlightPlain(record.subject, words),
+  };
+}

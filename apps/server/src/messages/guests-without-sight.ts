@@ -1,0 +1,40 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import { type Role, roles } from '../permissions/roles.js';
+import type { ServerTables } from '../tables.js';
+import { readSight } from '../users/user-sight.js';
+import type { SentMessage } from './message-events.js';
+import type { MessageSurroundings } from './message-surroundings.js';
+
+/**
+ * The guests who get messages and may not know of their senders, by sender. Nothing is read where each sender has a copy
+ * of its own, as mostly: whoever is in the channel or the conversation is known to everybody there.
+ */
+export async function guestsWithoutSight(
+  db: Kysely<ServerTables>,
+  sent: readonly Pick<SentMessage, 'message' | 'copies'>[],
+  surroundings: Pick<MessageSurroundings, 'user'>,
+): Promise<ReadonlyMap<UserId, ReadonlySet<UserId>>> {
+  const strange = sent.filter(
+    ({ message: { senderId }, copies }) =>
+      !surroundings.user(senderId).isBot && !copies.some(({ userId }) => userId === senderId),
+  );
+  const readerIds = [...new Set(strange.flatMap(({ copies }) => copies.map(({ userId }) => userId)))];
+  if (readerIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('users')
+    .select(['id', 'role'])
+    .where('id', 'in', amongNumbers(db, readerIds))
+    .where('role', '=', roles.guest)
+    .execute();
+  if (rows.length === 0) return new Map();
+  const sees = await readSight(db);
+  return new Map(
+    strange.map(({ message: { senderId } }) => {
+      const sender = surroundings.user(senderId);
+      const guests = rows.filter(({ id, role }) => !sees({ id, role: role as Role }, sender));
+      return [senderId, new Set(guests.map(({ id }) => id))];
+    }),
+  );
+}

@@ -1,0 +1,43 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { booleanParameter, integerParameter, ListAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../../authentication/authenticate.js';
+import type { ServerContext } from '../../context.js';
+import { readRealmSettings } from '../../realm/realm-setting-store.js';
+import { readMessageHistory } from './history-store.js';
+import { messageSnapshot, messageSnapshots } from './message-snapshots.js';
+
+/**
+ * `GET /api/v1/messages/{message_id}/history` (chat API, section 2): what a message was, from how it was sent to how it is
+ * now. What of it is told, `message_edit_history_visibility_policy` says. Refuses with BAD_REQUEST where nothing is told,
+ * and for messages that do not exist or that the actor may not read.
+ */
+export const getMessageHistory = operation({
+  method: 'GET',
+  path: '/api/v1/messages/{message_id}/history',
+  summary: "Answers a message's edit history.",
+  actor: user,
+  parameters: z.object({
+    message_id: integerParameter,
+    allow_empty_topic_name: booleanParameter.default(false),
+  }),
+  answer: z.object({ message_history: z.array(messageSnapshot) }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
+    const { message_id: id, allow_empty_topic_name: knowsEmptyTopic } = parameters;
+    const { message_edit_history_visibility_policy: policy } = await readRealmSettings(db);
+    if (policy === 'none') {
+      throw new ProtocolError('BAD_REQUEST', {
+        message: 'Message edit history is disabled in this organization.',
+      });
+    }
+    const history = await readMessageHistory(db, actor, id);
+    if (history === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
+    const snapshots = messageSnapshots(history.message, history.edits, { policy, knowsEmptyTopic });
+    return new ListAnswer('message_history', oneByOne(snapshots));
+  },
+});
+
+async function* oneByOne<Entry>(entries: Iterable<Entry>): AsyncGenerator<Entry[]> {
+  for (const entry of entries) yield [entry];
+}

@@ -1,0 +1,79 @@
+import type { Kysely } from 'kysely';
+import type { PermissionHolder } from '../../permissions/permission-store.js';
+import type { ServerTables } from '../../tables.js';
+import { isReadable } from '../message-access.js';
+import type { StoredEdit, StoredMessage } from './message-snapshots.js';
+
+/**
+ * A message and its edits, oldest first, of one state: one statement. `undefined` where there is no message that the reader
+ * may read.
+ */
+export async function readMessageHistory(
+  db: Kysely<ServerTables>,
+  reader: PermissionHolder,
+  id: number,
+): Promise<{ readonly message: StoredMessage; readonly edits: readonly StoredEdit[] } | undefined> {
+  const rows = await db
+    .selectFrom('messages')
+    .leftJoin('message_edits as edit', 'edit.message_id', 'messages.id')
+    .where('messages.id', '=', id)
+    .where(isReadable(reader))
+    .select([
+      'messages.sender_id',
+      'messages.sent_at',
+      'messages.conversation_id',
+      'messages.topic as topic_now',
+      'messages.content',
+      'messages.rendered_content',
+      'edit.editor_id',
+      'edit.edited_at',
+      'edit.prev_content',
+      'edit.prev_rendered_content',
+      'edit.prev_topic',
+      'edit.prev_channel_id',
+      'edit.channel_id',
+    ])
+    .orderBy('edit.id')
+    .execute();
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    message: {
+      senderId: row.sender_id,
+      sentAt: row.sent_at,
+      isDirect: row.conversation_id !== null,
+      topic: row.topic_now,
+      content: row.content,
+      renderedContent: row.rendered_content,
+    },
+    edits: rows.flatMap((edit) => toEdit(edit) ?? []),
+  };
+}
+
+type NullableEdit = {
+  readonly [Column in
+    | 'editor_id'
+    | 'edited_at'
+    | 'prev_content'
+    | 'prev_rendered_content'
+    | 'prev_topic'
+    | 'prev_channel_id'
+    | 'channel_id']: ServerTables['message_edits'][Column] | null;
+};
+
+/** `undefined` for the row of a message that was never edited. */
+function toEdit(row: NullableEdit): StoredEdit | undefined {
+  const { editor_id, edited_at, prev_content, prev_rendered_content, prev_topic } = row;
+  if (editor_id === null || edited_at === null) return undefined;
+  const { prev_channel_id: from, channel_id: to } = row;
+  return {
+    editorId: editor_id,
+    editedAt: edited_at,
+    before: {
+      ...(prev_content === null ? {} : { content: prev_content }),
+      ...(prev_rendered_content === null ? {} : { renderedContent: prev_rendered_content }),
+      ...(prev_topic === null ? {} : { topic: prev_topic }),
+    },
+    channel: from === null || to === null ? undefined : { from, to },
+  };
+}

@@ -1,0 +1,106 @@
+import type { UserId } from '@waxwing/protocol';
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import { z } from 'zod';
+import { contentHtmlDiff } from '../../markdown/index.js';
+import type { RealmSettingValues } from '../../realm/realm-settings.js';
+import { writeTopic } from '../message-form.js';
+
+/** What a message was from one edit to the next. */
+export const messageSnapshot = z.object({
+  topic: z.string(),
+  content: z.string(),
+  rendered_content: z.string(),
+  user_id: z.number().int(),
+  timestamp: z.number().int(),
+  prev_topic: z.string().optional(),
+  prev_stream: z.number().int().optional(),
+  stream: z.number().int().optional(),
+  prev_content: z.string().optional(),
+  prev_rendered_content: z.string().optional(),
+  content_html_diff: z.string().optional(),
+});
+
+/** A message as it is now, or was; instants in Unix milliseconds. */
+interface MessageState {
+  readonly topic: string;
+  readonly content: string;
+  readonly renderedContent: string;
+}
+
+export interface StoredMessage extends MessageState {
+  readonly senderId: UserId;
+  readonly sentAt: number;
+  readonly isDirect: boolean;
+}
+
+/** What one edit changed; what is undefined it left as it was. */
+export interface StoredEdit {
+  readonly editorId: UserId;
+  readonly editedAt: number;
+  readonly before: Partial<MessageState>;
+  readonly channel: { readonly from: number; readonly to: number } | undefined;
+}
+
+export interface SnapshotForm {
+  readonly policy: RealmSettingValues['message_edit_history_visibility_policy'];
+  /** The client knows that a topic can have no name. */
+  readonly knowsEmptyTopic: boolean;
+}
+
+/**
+ * The snapshots of a message, oldest first: how it was sent, and what each of the edits, oldest first, made of it. With the
+ * policy `moves` readers are not told what content was before. Each is made when it is asked for, as the comparison of two
+ * texts takes a while.
+ */
+export function* messageSnapshots(
+  message: StoredMessage,
+  edits: readonly StoredEdit[],
+  { policy, knowsEmptyTopic }: SnapshotForm,
+): Generator<z.input<typeof messageSnapshot>> {
+  const topicOf = (topic: string) => (message.isDirect ? topic : writeTopic(topic, { knowsEmptyTopic }));
+  const shown = (state: MessageState) => ({
+    topic: topicOf(state.topic),
+    content: state.content,
+    rendered_content: state.renderedContent,
+  });
+  const states = statesOf(message, edits);
+  const [first = message] = states;
+  yield { ...shown(first), user_id: message.senderId, timestamp: unixSeconds(message.sentAt) };
+  for (const [index, { before, channel, editedAt, editorId }] of edits.entries()) {
+    const state = states[index + 1] ?? message;
+    const isMove = before.topic !== undefined || channel !== undefined;
+    if (policy === 'moves' && !isMove) continue;
+    yield {
+      ...shown(state),
+      user_id: editorId,
+      timestamp: unixSeconds(editedAt),
+      ...(before.topic === undefined ? {} : { prev_topic: topicOf(before.topic) }),
+      ...(channel === undefined ? {} : { prev_stream: channel.from, stream: channel.to }),
+      ...(policy === 'moves' ? {} : contentChange(before, state)),
+    };
+  }
+}
+
+/** What it was before the first edit, after it, and so on. */
+function statesOf(message: MessageState, edits: readonly StoredEdit[]): MessageState[] {
+  const { topic, content, renderedContent } = message;
+  const states: MessageState[] = [{ topic, content, renderedContent }];
+  for (const { before } of edits.toReversed()) {
+    const after = states.at(-1) as MessageState;
+    states.push({
+      topic: before.topic ?? after.topic,
+      content: before.content ?? after.content,
+      renderedContent: before.renderedContent ?? after.renderedContent,
+    });
+  }
+  return states.reverse();
+}
+
+function contentChange({ content, renderedContent }: StoredEdit['before'], after: MessageState) {
+  if (content === undefined || renderedContent === undefined) return {};
+  return {
+    prev_content: content,
+    prev_rendered_content: renderedContent,
+    content_html_diff: contentHtmlDiff(renderedContent, after.renderedContent),
+  };
+}

@@ -1,0 +1,87 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import type { Channel } from '../channels/channel-store.js';
+import { gatheredBy } from '../channels/gathered-by.js';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import { type Role, roles } from '../permissions/roles.js';
+import type { ServerTables } from '../tables.js';
+
+type Db = Kysely<ServerTables>;
+
+/** The active users who read what is sent in a channel: `readsChannel` for all of them at once, in one statement. */
+export async function readersIn(db: Db, channel: Channel): Promise<PermissionHolder[]> {
+  const { id, isPrivate, isWebPublic } = channel;
+  const members = sql<boolean>`users.role <> ${roles.guest}`;
+  const rows = await db
+    .selectFrom('users')
+    .select(['users.id', 'users.role'])
+    .where('users.is_active', '=', 1)
+    .$if(!isWebPublic, (query) =>
+      query.where(sql<boolean>`(
+        users.id in (select user_id from subscriptions where channel_id = ${id} and is_active = 1)
+        or (${members} ${isPrivate ? sql`and users.id in (${whoMayJoin(id)})` : sql``})
+      )`),
+    )
+    .orderBy('users.id')
+    .execute();
+  return rows.map(({ id, role }) => ({ id, role: role as Role }));
+}
+
+/** Those whom the channel's own permissions let in; nobody where these are not stored. */
+function whoMayJoin(channelId: number) {
+  return sql`
+    select user_id from (
+      with recursive reached(group_id) as (
+        select group_id from permissions
+        where level = 'channel' and owner_id = ${channelId}
+          and name in ('can_subscribe_group', 'can_add_subscribers_group')
+        union
+        select nested.subgroup_id
+        from reached join user_group_subgroups as nested on nested.group_id = reached.group_id
+      )
+      select member.user_id from reached join user_group_members as member on member.group_id = reached.group_id
+    ) as joiners`;
+}
+
+/** The active users who are in a channel now, in ascending order. */
+export async function subscribersIn(db: Db, channelId: number): Promise<UserId[]> {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .innerJoin('users', 'users.id', 'subscriptions.user_id')
+    .where('channel_id', '=', channelId)
+    .where('subscriptions.is_active', '=', 1)
+    .where('users.is_active', '=', 1)
+    .select('user_id')
+    .orderBy('user_id')
+    .execute();
+  return rows.map(({ user_id }) => user_id);
+}
+
+/** Everybody's copy of a message: the flags by the ids of users. */
+export async function copiesOfMessage(db: Db, messageId: number): Promise<ReadonlyMap<UserId, number>> {
+  const rows = await db
+    .selectFrom('user_messages')
+    .select(['user_id', 'flags'])
+    .where('message_id', '=', messageId)
+    .execute();
+  return new Map(rows.map(({ user_id, flags }) => [user_id, flags]));
+}
+
+/** Which of the messages each of these users has a copy of, in ascending order; those without any are left out. */
+export async function copiesAmong(
+  db: Db,
+  userIds: readonly UserId[],
+  messageIds: readonly number[],
+): Promise<ReadonlyMap<UserId, readonly number[]>> {
+  if (userIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('user_messages')
+    .select(['user_id', 'message_id'])
+    .where('user_id', 'in', amongNumbers(db, userIds))
+    .where('message_id', 'in', amongNumbers(db, messageIds))
+    .orderBy('message_id')
+    .execute();
+  const byUser = [...gatheredBy(rows, ({ user_id }) => user_id)];
+  return new Map(byUser.map(([userId, own]) => [userId, own.map(({ message_id }) => message_id)]));
+}

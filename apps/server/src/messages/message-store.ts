@@ -1,0 +1,68 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers, lockingRows } from '@waxwing/storage';
+import type { Kysely, Selectable } from 'kysely';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+
+/** A message as it is stored; instants in Unix milliseconds. */
+export interface Message {
+  readonly id: number;
+  readonly senderId: UserId;
+  /** `undefined` for direct messages, which have a conversation. */
+  readonly channelId: number | undefined;
+  readonly conversationId: number | undefined;
+  /** Empty for direct messages. */
+  readonly topic: string;
+  /** As it was written. */
+  readonly content: string;
+  /** HTML. */
+  readonly renderedContent: string;
+  readonly sentAt: number;
+  /** The name of the program that it was sent with. */
+  readonly client: string;
+  readonly lastEditedAt: number | undefined;
+  readonly lastMovedAt: number | undefined;
+  readonly hasLink: boolean;
+  readonly hasImage: boolean;
+  readonly hasAttachment: boolean;
+}
+
+type Db = Kysely<ServerTables>;
+
+/** The messages with these ids, whoever may read them, in ascending order. */
+export async function findMessages(db: Db, ids: readonly number[]): Promise<Message[]> {
+  return (await messageRows(db, ids).execute()).map(toMessage);
+}
+
+/** As {@link findMessages}, of the last state: nobody else changes them until the transaction ends. */
+export async function lockMessages({ db }: ServerTransaction, ids: readonly number[]): Promise<Message[]> {
+  return (await messageRows(db, ids).modifyEnd(lockingRows(db)).execute()).map(toMessage);
+}
+
+/** What tells topics of a channel apart. */
+export function topicKey(topic: string): string {
+  return topic.toLowerCase();
+}
+
+function messageRows(db: Db, ids: readonly number[]) {
+  return db.selectFrom('messages').selectAll().where('id', 'in', amongNumbers(db, ids)).orderBy('id');
+}
+
+/** What a row of `messages` says. */
+export function toMessage(row: Selectable<ServerTables['messages']>): Message {
+  return {
+    id: row.id,
+    senderId: row.sender_id,
+    channelId: row.channel_id ?? undefined,
+    conversationId: row.conversation_id ?? undefined,
+    topic: row.topic,
+    content: row.content,
+    renderedContent: row.rendered_content,
+    sentAt: row.sent_at,
+    client: row.client,
+    lastEditedAt: row.last_edited_at ?? undefined,
+    lastMovedAt: row.last_moved_at ?? undefined,
+    hasLink: row.has_link === 1,
+    hasImage: row.has_image === 1,
+    hasAttachment: row.has_attachment === 1,
+  };
+}

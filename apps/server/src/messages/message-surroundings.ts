@@ -1,0 +1,145 @@
+import type { UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { KnownUser } from '../authentication/credential-store.js';
+import { gatheredBy } from '../channels/gathered-by.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+import type { ServerTables } from '../tables.js';
+import { readDetailsPage, readSystemBots, type UserDetails } from '../users/user-details.js';
+import { asUnknown } from '../users/user-record.js';
+import { readSightOf } from '../users/user-sight.js';
+import type { HistoryPolicy, MessageEdit } from './edit-entries.js';
+import type { Message } from './message-store.js';
+
+type Db = Kysely<ServerTables>;
+
+/** What records of messages need beside the messages. Each lookup fails for what no message of theirs refers to. */
+export interface MessageSurroundings {
+  readonly realm: Pick<PushRealm, 'url'>;
+  readonly historyPolicy: HistoryPolicy;
+  user(id: UserId): UserDetails;
+  channelName(id: number): string;
+  /** In ascending order. */
+  participantsOf(conversationId: number): readonly UserId[];
+  /** Newest first. */
+  editsOf(messageId: number): readonly MessageEdit[];
+}
+
+/** Reads what records of these messages need, in six statements at most, however many they are. */
+export async function readSurroundings(
+  db: Db,
+  realm: Pick<PushRealm, 'url'>,
+  messages: readonly Message[],
+): Promise<MessageSurroundings> {
+  const { message_edit_history_visibility_policy: historyPolicy } = await readRealmSettings(db);
+  const conversations = await readConversations(db, messages);
+  const channels = await readChannelNames(db, messages);
+  const edits = historyPolicy === 'none' ? new Map<number, MessageEdit[]>() : await readEdits(db, messages);
+  const userIds = new Set([
+    ...messages.map(({ senderId }) => senderId),
+    ...[...conversations.values()].flat(),
+  ]);
+  const users = await readUsers(db, [...userIds]);
+  return {
+    realm,
+    historyPolicy,
+    user: (id) => known(users, id),
+    channelName: (id) => known(channels, id),
+    participantsOf: (id) => known(conversations, id),
+    editsOf: (id) => edits.get(id) ?? [],
+  };
+}
+
+/** As whoever reads may see it: users of whom it may not know have no name, address or picture. */
+export function hidingUsers(
+  surroundings: MessageSurroundings,
+  sees: (user: UserDetails) => boolean,
+): MessageSurroundings {
+  return {
+    ...surroundings,
+    user(id) {
+      const user = surroundings.user(id);
+      return sees(user) ? user : asUnknown(user);
+    },
+  };
+}
+
+/** {@link readSurroundings} for one reader. */
+export async function readSurroundingsFor(
+  db: Db,
+  realm: Pick<PushRealm, 'url'>,
+  reader: KnownUser,
+  messages: readonly Message[],
+): Promise<MessageSurroundings> {
+  return hidingUsers(await readSurroundings(db, realm, messages), await readSightOf(db, reader));
+}
+
+function known<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
+  const value = map.get(key);
+  if (value === undefined) throw new Error(`nothing was read of ${String(key)}, to which a message refers`);
+  return value;
+}
+
+async function readUsers(db: Db, ids: readonly UserId[]): Promise<ReadonlyMap<UserId, UserDetails>> {
+  if (ids.length === 0) return new Map();
+  const users = await readDetailsPage(db, { ids, after: 0, limit: ids.length });
+  // Nobody but the organisation's own bots is missing there.
+  const bots = users.length < ids.length ? await readSystemBots(db) : [];
+  return new Map([...users, ...bots].map((user) => [user.id, user]));
+}
+
+async function readChannelNames(db: Db, messages: readonly Message[]): Promise<ReadonlyMap<number, string>> {
+  const ids = unique(messages.map(({ channelId }) => channelId));
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('channels')
+    .select(['id', 'name'])
+    .where('id', 'in', amongNumbers(db, ids))
+    .execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+async function readConversations(
+  db: Db,
+  messages: readonly Message[],
+): Promise<ReadonlyMap<number, readonly UserId[]>> {
+  const ids = unique(messages.map(({ conversationId }) => conversationId));
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('conversations')
+    .select(['id', 'participants'])
+    .where('id', 'in', amongNumbers(db, ids))
+    .execute();
+  return new Map(rows.map(({ id, participants }) => [id, readParticipants(participants)]));
+}
+
+/** The ids that a conversation's row names. */
+export function readParticipants(participants: string): UserId[] {
+  return participants.split(',').map((id) => Number(id) as UserId);
+}
+
+async function readEdits(
+  db: Db,
+  messages: readonly Message[],
+): Promise<ReadonlyMap<number, readonly MessageEdit[]>> {
+  if (messages.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('message_edits')
+    .selectAll()
+    .where(
+      'message_id',
+      'in',
+      amongNumbers(
+        db,
+        messages.map(({ id }) => id),
+      ),
+    )
+    .orderBy('id', 'desc')
+    .execute();
+  return gatheredBy(rows, ({ message_id }) => message_id);
+}
+
+function unique(ids: readonly (number | undefined)[]): number[] {
+  return [...new Set(ids.filter((id) => id !== undefined))];
+}

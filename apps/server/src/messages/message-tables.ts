@@ -1,0 +1,196 @@
+import type { UserId } from '@waxwing/protocol';
+import { addIdColumn, columnTypes, inKeyOrder } from '@waxwing/storage';
+import { type Generated, type Kysely, type RawBuilder, sql } from 'kysely';
+import { messageFlags } from './message-flags.js';
+
+/** Instants in Unix milliseconds, truth as 0 or 1. */
+export interface MessageTables {
+  /** Direct messages of the same people. */
+  conversations: {
+    id: Generated<number>;
+    /** The ids of all who take part, ascending, with commas between them. */
+    participants: string;
+  };
+  conversation_participants: {
+    conversation_id: number;
+    user_id: UserId;
+  };
+  messages: {
+    id: Generated<number>;
+    sender_id: UserId;
+    /** Null for direct messages, which have a conversation. */
+    channel_id: number | null;
+    conversation_id: number | null;
+    /** Empty for direct messages. */
+    topic: string;
+    /** Tells topics apart. */
+    topic_lower: string;
+    /** As it was written. */
+    content: string;
+    /** HTML. */
+    rendered_content: string;
+    sent_at: number;
+    /** The name of the program that it was sent with. */
+    client: string;
+    /** When its content was another before; null where never. */
+    last_edited_at: number | null;
+    /** When its topic or channel was another before, to resolve a topic not counted; null where never. */
+    last_moved_at: number | null;
+    has_link: number;
+    has_image: number;
+    has_attachment: number;
+  };
+  /**
+   * A user's own copy of a message: whoever it was sent to has one, and whoever starred or read it later. It is what lets
+   * somebody read a message where history is not public. No foreign keys: each message makes many at once, and they are
+   * removed with it.
+   */
+  user_messages: {
+    user_id: UserId;
+    message_id: number;
+    /** Bits of `messageFlags`. */
+    flags: number;
+  };
+  /** What messages were before they were edited or moved, one row for each time. */
+  message_edits: {
+    id: Generated<number>;
+    message_id: number;
+    edited_at: number;
+    editor_id: UserId;
+    /** Null, here and below, where it was not changed. */
+    prev_content: string | null;
+    prev_rendered_content: string | null;
+    prev_topic: string | null;
+    topic: string | null;
+    prev_channel_id: number | null;
+    channel_id: number | null;
+  };
+  /** What users want of topics. */
+  user_topics: {
+    user_id: UserId;
+    channel_id: number;
+    topic: string;
+    topic_lower: string;
+    /** One of `visibilityPolicies`. */
+    visibility_policy: number;
+    updated_at: number;
+  };
+}
+
+const { integer, text } = columnTypes;
+
+export async function createMessages(db: Kysely<unknown>): Promise<void> {
+  await createConversations(db);
+  await addIdColumn(db, db.schema.createTable('messages'))
+    .addColumn('sender_id', integer, (column) => column.notNull().references('users.id'))
+    .addColumn('channel_id', integer, (column) => column.references('channels.id'))
+    .addColumn('conversation_id', integer, (column) => column.references('conversations.id'))
+    .addColumn('topic', text, (column) => column.notNull())
+    .addColumn('topic_lower', text, (column) => column.notNull())
+    .addColumn('content', text, (column) => column.notNull())
+    .addColumn('rendered_content', text, (column) => column.notNull())
+    .addColumn('sent_at', integer, (column) => column.notNull())
+    .addColumn('client', text, (column) => column.notNull())
+    .addColumn('last_edited_at', integer)
+    .addColumn('last_moved_at', integer)
+    .addColumn('has_link', integer, (column) => column.notNull())
+    .addColumn('has_image', integer, (column) => column.notNull())
+    .addColumn('has_attachment', integer, (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createIndex('messages_topic')
+    .on('messages')
+    .columns(['channel_id', 'topic_lower', 'id'])
+    .execute();
+  await db.schema.createIndex('messages_channel').on('messages').columns(['channel_id', 'id']).execute();
+  await db.schema
+    .createIndex('messages_conversation')
+    .on('messages')
+    .columns(['conversation_id', 'id'])
+    .execute();
+  await db.schema.createIndex('messages_sender').on('messages').columns(['sender_id', 'id']).execute();
+  await createCopies(db);
+  await createEdits(db);
+  await createUserTopics(db);
+}
+
+async function createConversations(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('conversations'))
+    .addColumn('participants', text, (column) => column.notNull().unique())
+    .execute();
+  await db.schema
+    .createTable('conversation_participants')
+    .addColumn('conversation_id', integer, (column) => column.notNull().references('conversations.id'))
+    .addColumn('user_id', integer, (column) => column.notNull().references('users.id'))
+    .addPrimaryKeyConstraint('conversation_participants_pair', ['conversation_id', 'user_id'])
+    .execute();
+  await db.schema
+    .createIndex('conversation_participants_user')
+    .on('conversation_participants')
+    .column('user_id')
+    .execute();
+}
+
+/** The copies of a message are next to each other: a thousand are made at once, at the end of the table. */
+async function createCopies(db: Kysely<unknown>): Promise<void> {
+  const table = db.schema
+    .createTable('user_messages')
+    .addColumn('user_id', integer, (column) => column.notNull())
+    .addColumn('message_id', integer, (column) => column.notNull())
+    .addColumn('flags', integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('user_messages_pair', ['message_id', 'user_id']);
+  await inKeyOrder(db, table).execute();
+  const { read, starred, mentioned, stream_wildcard_mentioned, topic_wildcard_mentioned } = messageFlags;
+  const mentions = mentioned | stream_wildcard_mentioned | topic_wildcard_mentioned;
+  await createIndexOfUsers(db, 'user_messages_unread', sql`flags & ${sql.lit(read)} = 0`);
+  await createIndexOfUsers(db, 'user_messages_mentioned', sql`flags & ${sql.lit(mentions)} <> 0`);
+  await createIndexOfUsers(db, 'user_messages_starred', sql`flags & ${sql.lit(starred)} <> 0`);
+}
+
+/** Finds those of a user's copies that the condition is true of; statements must spell it the same way. */
+async function createIndexOfUsers(
+  db: Kysely<unknown>,
+  name: string,
+  condition: RawBuilder<unknown>,
+): Promise<void> {
+  await sql`create index ${sql.ref(name)} on user_messages (user_id, message_id) where ${condition}`.execute(
+    db,
+  );
+}
+
+async function createEdits(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('message_edits'))
+    .addColumn('message_id', integer, (column) => column.notNull().references('messages.id'))
+    .addColumn('edited_at', integer, (column) => column.notNull())
+    .addColumn('editor_id', integer, (column) => column.notNull().references('users.id'))
+    .addColumn('prev_content', text)
+    .addColumn('prev_rendered_content', text)
+    .addColumn('prev_topic', text)
+    .addColumn('topic', text)
+    .addColumn('prev_channel_id', integer)
+    .addColumn('channel_id', integer)
+    .execute();
+  await db.schema
+    .createIndex('message_edits_message')
+    .on('message_edits')
+    .columns(['message_id', 'id'])
+    .execute();
+}
+
+async function createUserTopics(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('user_topics')
+    .addColumn('user_id', integer, (column) => column.notNull().references('users.id'))
+    .addColumn('channel_id', integer, (column) => column.notNull().references('channels.id'))
+    .addColumn('topic', text, (column) => column.notNull())
+    .addColumn('topic_lower', text, (column) => column.notNull())
+    .addColumn('visibility_policy', integer, (column) => column.notNull())
+    .addColumn('updated_at', integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('user_topics_id', ['user_id', 'channel_id', 'topic_lower'])
+    .execute();
+  await db.schema
+    .createIndex('user_topics_topic')
+    .on('user_topics')
+    .columns(['channel_id', 'topic_lower'])
+    .execute();
+}

@@ -1,0 +1,238 @@
+import type { UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import { amongNumbers } from '@waxwing/storage';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { PermissionHolder } from '../../permissions/permission-store.js';
+import { realmLimits } from '../../realm/realm-limits.js';
+import type { ServerTables } from '../../tables.js';
+import { participantsKey } from '../conversation-store.js';
+import { findReadableMessages } from '../message-access.js';
+import { messageFlags } from '../message-flags.js';
+import { type Message, topicKey } from '../message-store.js';
+import { searchCondition } from '../search/search-messages.js';
+import { type NarrowNames, readNarrowNames } from './narrow-names.js';
+import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './narrow-terms.js';
+
+type Db = Kysely<ServerTables>;
+type Condition = RawBuilder<boolean>;
+
+/** What a narrow asks of messages, on the rows `messages` and `copy`, of which the latter may be missing. */
+export interface NarrowCondition {
+  readonly condition: Condition;
+  /** Whether the reader reads everything that meets the condition. */
+  readonly isAllReadable: boolean;
+  /** Whether messages count too of which the reader has no copy. */
+  readonly hasHistory: boolean;
+  /** What is searched for; its words are shown in what is found. */
+  readonly search: string | undefined;
+}
+
+/** Terms that say where messages are. */
+const places = ['channel', 'topic', 'dm', 'dm-including'];
+
+/** What the terms ask for together. @throws ProtocolError BAD_NARROW for terms that mean nothing to the reader. */
+export async function readNarrowCondition(
+  db: Db,
+  realm: Pick<PushRealm, 'url'>,
+  reader: PermissionHolder,
+  given: readonly NarrowTerm[],
+): Promise<NarrowCondition> {
+  const terms = await followConversation(db, reader, given);
+  const names = await readNarrowNames(db, realm, reader, terms);
+  const conditions = terms.map((term) => {
+    const condition = conditionOf(db, reader, names, term);
+    // As it is where it can be, so that an index may serve it.
+    return term.isNegated ? sql<boolean>`not coalesce(${condition}, false)` : sql<boolean>`(${condition})`;
+  });
+  const searches = terms.filter((term) => operatorOf(term) === 'search' && !term.isNegated);
+  return {
+    condition: conditions.length === 0 ? sql<boolean>`true` : sql.join(conditions, sql` and `),
+    isAllReadable: terms.some(
+      (term) =>
+        operatorOf(term) === 'channel' && !term.isNegated && names.channel(term.operand).isHistoryPublic,
+    ),
+    hasHistory: terms.some(
+      (term) => !term.isNegated && ['channel', 'channels', 'id', 'topic'].includes(operatorOf(term)),
+    ),
+    search: searches.length === 0 ? undefined : searches.map(({ operand }) => String(operand)).join(' '),
+  };
+}
+
+/** `with` names a message: what is meant is where that is now, wherever the other terms say that it was. */
+async function followConversation(
+  db: Db,
+  reader: PermissionHolder,
+  terms: readonly NarrowTerm[],
+): Promise<NarrowTerm[]> {
+  const followed = terms.filter((term) => operatorOf(term) === 'with');
+  const others = terms.filter((term) => operatorOf(term) !== 'with');
+  const [term] = followed;
+  if (term === undefined) return others;
+  if (followed.length > 1 || term.isNegated) throw badNarrow('with can be there once, and not negated');
+  const [message] = await findReadableMessages(db, reader, [readId(term.operand, 'with')]);
+  if (message !== undefined) {
+    return [
+      ...others.filter((other) => !places.includes(operatorOf(other)) || other.isNegated),
+      ...(await placeOf(db, message)),
+    ];
+  }
+  if (others.some((other) => places.includes(operatorOf(other)))) return others;
+  throw badNarrow('unknown message in with');
+}
+
+async function placeOf(db: Db, { channelId, conversationId, topic }: Message): Promise<NarrowTerm[]> {
+  if (channelId !== undefined) {
+    return [
+      { operator: 'channel', operand: channelId, isNegated: false },
+      { operator: 'topic', operand: topic, isNegated: false },
+    ];
+  }
+  const { participants } = await db
+    .selectFrom('conversations')
+    .select('participants')
+    .where('id', '=', conversationId as number)
+    .executeTakeFirstOrThrow();
+  return [{ operator: 'dm', operand: participants.split(',').map(Number), isNegated: false }];
+}
+
+function conditionOf(db: Db, reader: PermissionHolder, names: NarrowNames, term: NarrowTerm): Condition {
+  const { operand } = term;
+  switch (operatorOf(term)) {
+    case 'channel':
+      return sql`messages.channel_id = ${names.channel(operand).id}`;
+    case 'topic':
+      return sql`messages.channel_id is not null and messages.topic_lower = ${topicKey(readTopicOperand(operand))}`;
+    case 'sender':
+      return sql`messages.sender_id = ${only(names.userIds(operand))}`;
+    case 'dm':
+      return inConversation([reader.id, ...names.userIds(operand)]);
+    case 'dm-including':
+      return withEach(db, names.userIds(operand));
+    case 'is':
+      return isCondition(reader, String(operand));
+    case 'has':
+      return hasCondition(String(operand));
+    case 'in':
+      return inCondition(reader, String(operand));
+    case 'channels':
+      return channelsCondition(String(operand));
+    case 'id':
+      return sql`messages.id = ${readId(operand, 'id')}`;
+    case 'near':
+      readId(operand, 'near');
+      return sql`true`;
+    case 'search':
+      return searchCondition(db, String(operand));
+    default:
+      throw badNarrow(`unknown operator ${term.operator}`);
+  }
+}
+
+function readTopicOperand(operand: NarrowOperand): string {
+  if (typeof operand !== 'string') throw badNarrow('a topic must be a text');
+  return operand === realmLimits.realm_empty_topic_display_name ? '' : operand;
+}
+
+function readId(operand: NarrowOperand, operator: string): number {
+  const id = Number(operand);
+  if (Array.isArray(operand) || operand === '' || !Number.isSafeInteger(id))
+    throw badNarrow(`${operator} needs the id of a message`);
+  return id;
+}
+
+function only(ids: readonly UserId[]): UserId {
+  const [id] = ids;
+  if (id === undefined || ids.length > 1) throw badNarrow('sender needs one user');
+  return id;
+}
+
+function inConversation(userIds: readonly UserId[]): Condition {
+  const key = participantsKey(userIds);
+  return sql`messages.conversation_id = (select id from conversations where participants = ${key})`;
+}
+
+function withEach(db: Db, userIds: readonly UserId[]): Condition {
+  return sql`messages.conversation_id in (
+    select conversation_id from conversation_participants where user_id in ${amongNumbers(db, userIds)}
+    group by conversation_id having count(*) = ${userIds.length}
+  )`;
+}
+
+/** Whether there is a copy with one of these bits. */
+function hasFlag(...bits: number[]): Condition {
+  return sql`copy.flags & ${sql.raw(String(bits.reduce((sum, bit) => sum | bit, 0)))} <> 0`;
+}
+
+/** Whether there is a copy that is not read; a message without a copy was never told of, and counts as read. */
+const isUnread: Condition = sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`;
+
+function isCondition(reader: PermissionHolder, operand: string): Condition {
+  switch (operand) {
+    case 'dm':
+    case 'private':
+      return sql`messages.conversation_id is not null`;
+    case 'unread':
+      return isUnread;
+    case 'read':
+      return sql`not coalesce(${isUnread}, false)`;
+    case 'starred':
+      return hasFlag(messageFlags.starred);
+    case 'mentioned':
+      return hasFlag(
+        messageFlags.mentioned,
+        messageFlags.stream_wildcard_mentioned,
+        messageFlags.topic_wildcard_mentioned,
+      );
+    case 'alerted':
+      return hasFlag(messageFlags.has_alert_word);
+    case 'resolved':
+      return sql`messages.channel_id is not null and messages.topic like '✔ %'`;
+    case 'followed':
+      return topicWish(reader, 'visibility_policy = 3');
+    case 'muted':
+      return isMuted(reader);
+    default:
+      throw badNarrow(`unknown operand ${operand} of is`);
+  }
+}
+
+function hasCondition(operand: string): Condition {
+  if (operand === 'link') return sql`messages.has_link = 1`;
+  if (operand === 'image') return sql`messages.has_image = 1`;
+  if (operand === 'attachment') return sql`messages.has_attachment = 1`;
+  if (operand === 'reaction') return sql`false`;
+  throw badNarrow(`unknown operand ${operand} of has`);
+}
+
+function inCondition(reader: PermissionHolder, operand: string): Condition {
+  if (operand === 'home') return sql`not ${isMuted(reader)}`;
+  if (operand === 'all') return sql`true`;
+  throw badNarrow(`unknown operand ${operand} of in`);
+}
+
+function channelsCondition(operand: string): Condition {
+  if (operand === 'public') return sql`messages.channel_id in (select id from channels where is_private = 0)`;
+  if (operand === 'web-public')
+    return sql`messages.channel_id in (select id from channels where is_web_public = 1)`;
+  throw badNarrow(`unknown operand ${operand} of channels`);
+}
+
+function topicWish({ id }: PermissionHolder, wish: string): Condition {
+  return sql`exists (
+    select 1 from user_topics
+    where user_topics.user_id = ${id} and user_topics.channel_id = messages.channel_id
+      and user_topics.topic_lower = messages.topic_lower and ${sql.raw(wish)}
+  )`;
+}
+
+/** A muted topic is, and so is a muted channel but for the topics that are not. */
+function isMuted(reader: PermissionHolder): Condition {
+  return sql`coalesce(
+    ${topicWish(reader, 'visibility_policy = 1')}
+    or (
+      messages.channel_id in (
+        select channel_id from subscriptions where user_id = ${reader.id} and is_muted = 1
+      )
+      and not ${topicWish(reader, 'visibility_policy in (2, 3)')}
+    ), false)`;
+}

@@ -1,0 +1,141 @@
+import type { UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import type { PermissionHolder } from '../../permissions/permission-store.js';
+import type { ServerTables } from '../../tables.js';
+import { type AddressVisibility, idOfDummyAddress, readsAddress } from '../../users/address-visibility.js';
+import { readSightOf } from '../../users/user-sight.js';
+import { readableChannels } from '../message-access.js';
+import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './narrow-terms.js';
+
+type Db = Kysely<ServerTables>;
+
+/** A channel that a narrow names. */
+interface NamedChannel {
+  readonly id: number;
+  /** Whether everybody who reads the channel reads all of it. */
+  readonly isHistoryPublic: boolean;
+}
+
+/** What the names in a narrow stand for, as far as the reader can know. */
+export interface NarrowNames {
+  /** One that the reader reads. @throws ProtocolError BAD_NARROW */
+  channel(operand: NarrowOperand): NamedChannel;
+  /** @throws ProtocolError BAD_NARROW */
+  userIds(operand: NarrowOperand): UserId[];
+}
+
+/** Looks up all names of a narrow: two statements at most. */
+export async function readNarrowNames(
+  db: Db,
+  realm: Pick<PushRealm, 'url'>,
+  reader: PermissionHolder,
+  terms: readonly NarrowTerm[],
+): Promise<NarrowNames> {
+  const operands = (...operators: string[]) =>
+    terms.filter((term) => operators.includes(operatorOf(term))).map(({ operand }) => operand);
+  const channels = await readChannels(db, reader, operands('channel'));
+  const idOf = (name: string | number) =>
+    typeof name === 'number' ? name : (idOfDummyAddress(name, realm) ?? asId(name));
+  const named = operands('sender', 'dm', 'dm-including').flatMap(listed);
+  const users = await readUsers(db, reader, { names: named, ids: named.flatMap((name) => idOf(name) ?? []) });
+  const userId = (name: string | number): UserId => {
+    const named = idOf(name);
+    const id = named === undefined ? users.byAddress.get(String(name).toLowerCase()) : users.byId.get(named);
+    if (id === undefined) throw badNarrow(`unknown user in ${String(name)}`);
+    return id;
+  };
+  return {
+    channel(operand) {
+      const channel = channels.get(channelKey(operand));
+      if (channel === undefined) throw badNarrow('unknown channel');
+      return channel;
+    },
+    userIds: (operand) => [...new Set(listed(operand).map(userId))],
+  };
+}
+
+/** The names in an operand, which is a list, one name, or addresses with commas between them. */
+function listed(operand: NarrowOperand): (string | number)[] {
+  if (typeof operand !== 'string') return Array.isArray(operand) ? [...operand] : [operand as number];
+  return operand
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function asId(name: string): number | undefined {
+  return /^\d{1,15}$/.test(name) ? Number(name) : undefined;
+}
+
+function channelKey(operand: NarrowOperand): string {
+  return String(operand).toLowerCase();
+}
+
+/** By name and by id, of which a name counts before an id. */
+async function readChannels(
+  db: Db,
+  reader: PermissionHolder,
+  operands: readonly NarrowOperand[],
+): Promise<ReadonlyMap<string, NamedChannel>> {
+  if (operands.length === 0) return new Map();
+  const names = operands.map((operand) => ({ name: channelKey(operand) }));
+  const ids = names.flatMap(({ name }) => asId(name) ?? []);
+  const wanted = rowsAsTable(db, 'v', { name: 'text' }, names);
+  const rows = await db
+    .selectFrom('channels')
+    .select(['id', 'name_lower', 'is_history_public'])
+    .where((is) =>
+      is.or([
+        is('id', 'in', amongNumbers(db, ids)),
+        sql<boolean>`name_lower in (select v.name from ${wanted})`,
+      ]),
+    )
+    .where('id', 'in', sql<number>`(${readableChannels(reader)})`)
+    .execute();
+  const strings = new Set(operands.filter((operand) => typeof operand === 'string').map(channelKey));
+  const channels = rows.map(({ id, name_lower, is_history_public }) => ({
+    name: name_lower,
+    channel: { id, isHistoryPublic: is_history_public === 1 },
+  }));
+  return new Map([
+    ...channels.map(({ channel }): [string, NamedChannel] => [String(channel.id), channel]),
+    ...channels.flatMap(({ name, channel }): [string, NamedChannel][] =>
+      strings.has(name) ? [[name, channel]] : [],
+    ),
+  ]);
+}
+
+async function readUsers(
+  db: Db,
+  reader: PermissionHolder,
+  { names, ids }: { readonly names: readonly (string | number)[]; readonly ids: readonly number[] },
+) {
+  const byId = new Map<number, UserId>();
+  const byAddress = new Map<string, UserId>();
+  if (names.length === 0) return { byId, byAddress };
+  const addresses = names.map((name) => ({ address: String(name).toLowerCase() }));
+  const wanted = rowsAsTable(db, 'v', { address: 'text' }, addresses);
+  const rows = await db
+    .selectFrom('users')
+    .select(['id', 'email_lower', 'is_bot', 'email_address_visibility'])
+    .where((is) =>
+      is.or([
+        is('id', 'in', amongNumbers(db, ids as readonly UserId[])),
+        sql<boolean>`email_lower in (select v.address from ${wanted})`,
+      ]),
+    )
+    .orderBy('is_active')
+    .orderBy('id')
+    .execute();
+  const sees = await readSightOf(db, reader);
+  for (const { id, email_lower, is_bot, email_address_visibility } of rows) {
+    if (!sees({ id, isBot: is_bot === 1 })) continue;
+    byId.set(id, id);
+    const visibility = email_address_visibility as AddressVisibility;
+    if (readsAddress(reader, { id, email: email_lower, isBot: is_bot === 1, visibility }))
+      byAddress.set(email_lower, id);
+  }
+  return { byId, byAddress };
+}

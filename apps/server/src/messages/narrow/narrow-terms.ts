@@ -1,0 +1,61 @@
+import { ProtocolError, parseJson } from '@waxwing/protocol';
+import { z } from 'zod';
+
+/** One condition of a narrow, as it was written. */
+export interface NarrowTerm {
+  readonly operator: string;
+  readonly operand: NarrowOperand;
+  readonly isNegated: boolean;
+}
+
+export type NarrowOperand = string | number | readonly (string | number)[];
+
+const maximumTerms = 50;
+const maximumCharacters = 10_000;
+
+const text = z
+  .string()
+  .max(maximumCharacters)
+  .refine((value) => !value.includes('\0'));
+const operand = z.union([text, z.number().int(), z.array(z.union([text, z.number().int()])).max(1000)]);
+const termShape = z.union([
+  z.object({ operator: text, operand, negated: z.boolean().nullish() }).transform(
+    (term): NarrowTerm => ({
+      operator: term.operator,
+      operand: term.operand,
+      isNegated: term.negated ?? false,
+    }),
+  ),
+  z
+    .tuple([text, operand])
+    .transform(([operator, operand]): NarrowTerm => ({ operator, operand, isNegated: false })),
+]);
+
+/** `narrow` of a request: JSON of a list of `{operator, operand, negated}`, or of pairs of operator and operand. */
+export const narrowShape = z
+  .array(termShape, 'must be a list of terms')
+  .max(maximumTerms, `must have at most ${maximumTerms} terms`);
+
+/** A narrow that was stored as JSON; it was read by {@link narrowShape} before. */
+export function readStoredNarrow(json: string): NarrowTerm[] {
+  return parseJson(json) as unknown as NarrowTerm[];
+}
+
+/** Why a narrow cannot be understood: `desc` is for people. */
+export function badNarrow(desc: string): ProtocolError {
+  return new ProtocolError('BAD_NARROW', { message: `Invalid narrow operator: ${desc}`, fields: { desc } });
+}
+
+/** Older and other names of operators. */
+const otherNames: Readonly<Record<string, string>> = {
+  stream: 'channel',
+  streams: 'channels',
+  'pm-with': 'dm',
+  'group-pm-with': 'dm-including',
+  from: 'sender',
+};
+
+/** The one name of an operator. */
+export function operatorOf({ operator }: Pick<NarrowTerm, 'operator'>): string {
+  return otherNames[operator] ?? operator;
+}

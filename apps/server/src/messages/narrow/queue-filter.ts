@@ -1,0 +1,67 @@
+import { realmLimits } from '../../realm/realm-limits.js';
+import { messageFlags } from '../message-flags.js';
+import { topicKey } from '../message-store.js';
+import { badNarrow, type NarrowTerm, operatorOf } from './narrow-terms.js';
+
+/** What a queue's narrow asks of a new message. */
+export interface FilteredMessage {
+  /** `undefined` for direct messages. */
+  readonly channel: { readonly id: number; readonly name: string } | undefined;
+  readonly topic: string;
+  readonly sender: { readonly id: number; readonly email: string };
+  /** Bits of the copy; `undefined` where there is none. */
+  readonly flags: number | undefined;
+}
+
+type Test = (message: FilteredMessage, operand: string) => boolean;
+
+const flagTest =
+  (...names: (keyof typeof messageFlags)[]): Test =>
+  ({ flags = messageFlags.read }) =>
+    names.some((name) => (flags & messageFlags[name]) !== 0);
+const isDirect: Test = ({ channel }) => channel === undefined;
+
+const isTests: Readonly<Record<string, Test>> = {
+  dm: isDirect,
+  private: isDirect,
+  unread: (message) => !flagTest('read')(message, ''),
+  starred: flagTest('starred'),
+  mentioned: flagTest('mentioned', 'stream_wildcard_mentioned', 'topic_wildcard_mentioned'),
+  alerted: flagTest('has_alert_word'),
+  resolved: ({ channel, topic }) => channel !== undefined && topic.startsWith('✔ '),
+};
+
+const tests: Readonly<Record<string, Test>> = {
+  channel: ({ channel }, operand) =>
+    channel !== undefined &&
+    (channel.name.toLowerCase() === operand.toLowerCase() || String(channel.id) === operand),
+  topic: ({ channel, topic }, operand) =>
+    channel !== undefined &&
+    topicKey(topic) === (operand === realmLimits.realm_empty_topic_display_name ? '' : topicKey(operand)),
+  sender: ({ sender }, operand) =>
+    sender.email.toLowerCase() === operand.toLowerCase() || String(sender.id) === operand,
+  is: (message, operand) => isTests[operand]?.(message, operand) ?? false,
+};
+
+/** It is read for each new message. */
+const maximumCharacters = 2000;
+
+/** @throws ProtocolError BAD_NARROW for terms that are too long or cannot be decided of a new message alone. */
+export function checkQueueNarrow(terms: readonly NarrowTerm[]): void {
+  if (JSON.stringify(terms).length > maximumCharacters)
+    throw badNarrow(`a queue takes at most ${maximumCharacters} characters`);
+  for (const term of terms) {
+    const operator = operatorOf(term);
+    if (!Object.hasOwn(tests, operator)) throw badNarrow(`${term.operator} cannot narrow a queue`);
+    if (operator === 'is' && !Object.hasOwn(isTests, String(term.operand)))
+      throw badNarrow(`unknown operand ${String(term.operand)} of is`);
+  }
+}
+
+/** Whether a message meets all terms, which were checked before. */
+export function meetsNarrow(terms: readonly NarrowTerm[], message: FilteredMessage): boolean {
+  return terms.every((term) => {
+    const meets = tests[operatorOf(term)]?.(message, String(term.operand)) ?? false;
+    return meets !== term.isNegated;
+  });
+}

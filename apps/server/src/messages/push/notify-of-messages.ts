@@ -1,0 +1,107 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { ServerContext } from '../../context.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import { readStored, storedSetting } from '../../user-settings/user-setting-store.js';
+import type { SentMessage } from '../message-events.js';
+import { topicKey } from '../message-store.js';
+import { notifyOfMessageJob } from './message-jobs.js';
+import type { NotifyPayload } from './tell-phones.js';
+import { isNotified, type NotifiedStanding, type PushSettings, pushSettingNames } from './who-is-notified.js';
+
+/** Of no use to anybody after that. */
+const lifetimeMilliseconds = 24 * 60 * 60_000;
+
+/** Has the phones of those who should know told of new messages, within the transaction that sends them. */
+export async function notifyOfMessages(
+  transaction: ServerTransaction,
+  { clock, database }: Pick<ServerContext, 'clock' | 'database'>,
+  sent: readonly SentMessage[],
+): Promise<void> {
+  for (const each of sent) {
+    const userIds = await whoIsNotified(transaction.db, each);
+    if (userIds.length === 0) continue;
+    const { groupIds, userIds: named } = each.rendered.mentions;
+    const payload: NotifyPayload = {
+      messageId: each.message.id,
+      userIds,
+      // Of several groups nobody knows which one it was for whom.
+      ...(groupIds.length === 1 ? { groupId: groupIds[0] as number, named } : {}),
+    };
+    await database.jobs.enqueue(transaction, {
+      kind: notifyOfMessageJob,
+      payload: JSON.stringify(payload),
+      giveUpAt: clock() + lifetimeMilliseconds,
+    });
+  }
+}
+
+async function whoIsNotified(db: Kysely<ServerTables>, { message, copies }: SentMessage): Promise<UserId[]> {
+  const others = copies.filter(({ userId }) => userId !== message.senderId);
+  if (others.length === 0) return [];
+  const standings = await readStandings(
+    db,
+    message,
+    others.map(({ userId }) => userId),
+  );
+  return others.flatMap(({ userId, flags }) => {
+    const standing = standings.get(userId);
+    return standing !== undefined && isNotified({ ...standing, flags }) ? [userId] : [];
+  });
+}
+
+/** How those who have a phone stand to where the message was sent. */
+async function readStandings(
+  db: Kysely<ServerTables>,
+  { channelId, topic }: SentMessage['message'],
+  userIds: readonly UserId[],
+): Promise<ReadonlyMap<UserId, Omit<NotifiedStanding, 'flags'>>> {
+  const rows = await db
+    .selectFrom('users')
+    .leftJoin('subscriptions', (join) =>
+      join
+        .onRef('subscriptions.user_id', '=', 'users.id')
+        .on('subscriptions.channel_id', '=', channelId ?? 0),
+    )
+    .leftJoin('user_topics', (join) =>
+      join
+        .onRef('user_topics.user_id', '=', 'users.id')
+        .on('user_topics.channel_id', '=', channelId ?? 0)
+        .on('user_topics.topic_lower', '=', topicKey(topic)),
+    )
+    .select([
+      'users.id',
+      'subscriptions.is_muted',
+      'subscriptions.push_notifications',
+      'subscriptions.wildcard_mentions_notify as channel_wildcards_notify',
+      'user_topics.visibility_policy',
+    ])
+    .select(pushSettingNames.map((name) => storedSetting(name, 'users.id')))
+    .where('users.id', 'in', amongNumbers(db, userIds))
+    .where(
+      'users.id',
+      'in',
+      db.selectFrom('push_devices').select('user_id').where('relay_device_id', 'is not', null),
+    )
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        isDirect: channelId === undefined,
+        isChannelMuted: row.is_muted === 1,
+        topicPolicy: row.visibility_policy ?? 0,
+        pushesChannel: wanted(row.push_notifications),
+        wildcardsNotify: wanted(row.channel_wildcards_notify),
+        settings: Object.fromEntries(
+          pushSettingNames.map((name) => [name, readStored(row, name)]),
+        ) as unknown as PushSettings,
+      },
+    ]),
+  );
+}
+
+function wanted(value: number | null): boolean | undefined {
+  return value === null ? undefined : value === 1;
+}

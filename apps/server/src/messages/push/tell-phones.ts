@@ -1,0 +1,144 @@
+import type { UserId } from '@waxwing/protocol';
+import type { MessageContent, MessageRecipient } from '@waxwing/server-push';
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import { amongNumbers, keepingRows } from '@waxwing/storage';
+import { sql } from 'kysely';
+import type { ServerContext } from '../../context.js';
+import type { ServerTransaction } from '../../tables.js';
+import { writeAvatar } from '../../users/user-record.js';
+import { guestsWithoutSight } from '../guests-without-sight.js';
+import { messageFlags, notifiedBit } from '../message-flags.js';
+import { type Message, toMessage } from '../message-store.js';
+import { hidingUsers, type MessageSurroundings, readSurroundings } from '../message-surroundings.js';
+
+type Context = Pick<ServerContext, 'realm' | 'serverPush'>;
+
+/** Whom a message concerns who has a phone. */
+export interface NotifyPayload {
+  readonly messageId: number;
+  readonly userIds: readonly UserId[];
+  /** The one group that it mentions, and whom it mentions by name. */
+  readonly groupId?: number;
+  readonly named?: readonly number[];
+}
+
+/**
+ * Tells phones of a message as it is now, and remembers whose: of those who still have it unread and may still read it,
+ * which whoever takes part and whoever is in the channel with a copy may.
+ */
+export async function tellPhones(
+  transaction: ServerTransaction,
+  { realm, serverPush }: Context,
+  { messageId, userIds, groupId, named = [] }: NotifyPayload,
+  giveUpAt: number,
+): Promise<void> {
+  const { db } = transaction;
+  const row = await db
+    .selectFrom('messages')
+    .selectAll()
+    .where('id', '=', messageId)
+    .modifyEnd(keepingRows(db))
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const message = toMessage(row);
+  const readers = await markNotified(transaction, message, userIds);
+  if (readers.length === 0) return;
+  const surroundings = await readSurroundings(db, realm, [message]);
+  const copies = readers.map(({ user_id: userId, flags }) => ({ userId, flags }));
+  const hidden = await guestsWithoutSight(db, [{ message, copies }], surroundings);
+  const content = writeContent(message, surroundings);
+  const ofUnknown = writeContent(
+    message,
+    hidingUsers(surroundings, () => false),
+  );
+  const group = groupId === undefined ? undefined : await readGroup(transaction, groupId);
+  for (const { user_id: userId, flags } of readers) {
+    const isForGroup = (flags & messageFlags.group_mentioned) !== 0 && !named.includes(userId);
+    const isHidden = hidden.get(message.senderId)?.has(userId) ?? false;
+    const ofGroup = group !== undefined && isForGroup ? { mentionedUserGroup: group } : {};
+    await serverPush.notify(transaction, {
+      userId,
+      content: { ...(isHidden ? ofUnknown : content), ...ofGroup },
+      giveUpAt,
+    });
+  }
+}
+
+/** Those of the users who are to be told; they are marked as told. */
+async function markNotified(
+  { db }: ServerTransaction,
+  { id, channelId }: Message,
+  userIds: readonly UserId[],
+): Promise<{ user_id: UserId; flags: number }[]> {
+  return db
+    .updateTable('user_messages')
+    .set((copy) => ({ flags: sql<number>`${copy.ref('flags')} | ${sql.raw(String(notifiedBit))}` }))
+    .where('message_id', '=', id)
+    .where('user_id', 'in', amongNumbers(db, userIds))
+    .where(sql<boolean>`flags & ${sql.raw(String(messageFlags.read | notifiedBit))} = 0`)
+    .where('user_id', 'in', (users) => users.selectFrom('users').select('id').where('is_active', '=', 1))
+    .$if(channelId !== undefined, (query) =>
+      query.where('user_id', 'in', (members) =>
+        members
+          .selectFrom('subscriptions')
+          .select('user_id')
+          .where('channel_id', '=', channelId as number)
+          .where('is_active', '=', 1),
+      ),
+    )
+    .returning(['user_id', 'flags'])
+    .execute();
+}
+
+function writeContent(message: Message, surroundings: MessageSurroundings): MessageContent {
+  const { realm } = surroundings;
+  const sender = surroundings.user(message.senderId);
+  const avatar = writeAvatar(sender, { realm, clientMakesAvatars: false }) ?? '';
+  return {
+    type: 'message',
+    messageId: message.id,
+    time: unixSeconds(message.sentAt),
+    content: plainText(message.renderedContent),
+    senderId: sender.id,
+    senderFullName: sender.fullName,
+    senderAvatarUrl: new URL(avatar, `${realm.url}/`).href,
+    recipient: writeRecipient(message, surroundings),
+  };
+}
+
+function writeRecipient(
+  { channelId, conversationId, topic }: Message,
+  surroundings: MessageSurroundings,
+): MessageRecipient {
+  if (channelId === undefined)
+    return { kind: 'direct', userIds: surroundings.participantsOf(conversationId as number) };
+  return { kind: 'channel', channelId, channelName: surroundings.channelName(channelId), topic };
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+};
+
+/** What a reader sees of HTML that the renderer has made; what a spoiler hides stays hidden. */
+export function plainText(html: string): string {
+  return (
+    html
+      // To the last end of any: too much is left out rather than too little.
+      .replace(/<div class="spoiler-content"[^>]*>[\s\S]*<\/div>/g, '(…)')
+      .replace(/<[^>]*>/g, '')
+      .replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? entity)
+      .trim()
+  );
+}
+
+async function readGroup(
+  { db }: ServerTransaction,
+  id: number,
+): Promise<MessageContent['mentionedUserGroup']> {
+  const row = await db.selectFrom('user_groups').select('name').where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : { id, name: row.name ?? '' };
+}

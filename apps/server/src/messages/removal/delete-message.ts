@@ -1,0 +1,75 @@
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import { user } from '../../authentication/authenticate.js';
+import type { KnownUser } from '../../authentication/credential-store.js';
+import { readChannelAccess } from '../../channels/channel-access.js';
+import type { ServerContext } from '../../context.js';
+import type { PermissionName } from '../../permissions/permission-settings.js';
+import { readRealmSettings } from '../../realm/realm-setting-store.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import { holdMessage, inOneChannel } from '../hold-message.js';
+import { realmPermissionsOf } from '../realm-permissions-of.js';
+import { checkRemoval } from './plan-removal.js';
+import { removeMessages } from './remove-messages.js';
+
+const asked = [
+  'can_delete_any_message_group',
+  'can_delete_own_message_group',
+] as const satisfies PermissionName<'realm'>[];
+
+/**
+ * `DELETE /api/v1/messages/{message_id}`: deletes a message for everybody. Whoever may delete any message of the
+ * organisation or the channel may do it at any time, and others with their own, or those of their bots, within
+ * `message_content_delete_limit_seconds`. Whoever could read it is told. Refuses with BAD_REQUEST messages that do not exist
+ * or that the actor may not read, those of archived channels, and whoever may not delete it.
+ */
+export const deleteMessage = operation({
+  method: 'DELETE',
+  path: '/api/v1/messages/{message_id}',
+  summary: 'Deletes a message.',
+  actor: user,
+  parameters: z.object({ message_id: integerParameter }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    await inOneChannel(() =>
+      actor.change((transaction, held) => remove(transaction, context, held, parameters.message_id)),
+    );
+    return {};
+  },
+});
+
+async function remove(
+  transaction: ServerTransaction,
+  context: Pick<ServerContext, 'clock' | 'database' | 'publish'>,
+  held: KnownUser,
+  id: number,
+): Promise<'done' | 'moved'> {
+  const { db } = transaction;
+  const found = await holdMessage(transaction, held, id);
+  if (found === 'moved') return 'moved';
+  const { message, channels } = found;
+  const access = (await readChannelAccess(db, held, channels)).get(message?.channelId ?? 0);
+  checkRemoval({
+    now: context.clock(),
+    actorId: held.id,
+    botOwnerId: message && (await ownerOf(db, message.senderId)),
+    settings: await readRealmSettings(db),
+    held: await realmPermissionsOf(db, held, asked),
+    message,
+    access,
+  });
+  if (message === undefined) return 'done';
+  await removeMessages(transaction, context, {
+    messages: [message],
+    channel: access?.channel,
+    actorId: held.id,
+  });
+  return 'done';
+}
+
+async function ownerOf(db: Kysely<ServerTables>, id: KnownUser['id']): Promise<KnownUser['id'] | undefined> {
+  const row = await db.selectFrom('users').select('bot_owner_id').where('id', '=', id).executeTakeFirst();
+  return row?.bot_owner_id ?? undefined;
+}

@@ -1,0 +1,35 @@
+import { amongNumbers } from '@waxwing/storage';
+import { sql, type Transaction } from 'kysely';
+import { readAudience, readersOfChannel } from '../../channels/channel-audience.js';
+import { type Channel, findChannels } from '../../channels/channel-store.js';
+import type { PublishedEvent } from '../../event-queues/publish-events.js';
+import type { ServerTables } from '../../tables.js';
+
+type Db = Transaction<ServerTables>;
+
+/** Notes again which messages channels begin and end with, after some came or went. */
+export async function noteFirstAndLast(db: Db, channelIds: readonly number[]): Promise<void> {
+  await sql`
+    update channels
+    set first_message_id = (select min(id) from messages where messages.channel_id = channels.id),
+      last_message_at = (
+        select sent_at from messages where messages.channel_id = channels.id order by id desc limit 1
+      )
+    where id in ${amongNumbers(db, channelIds)}`.execute(db);
+}
+
+/** What those who may know of a channel are told where its first message is another one than before. */
+export async function firstMessageEvents(db: Db, before: Channel): Promise<PublishedEvent[]> {
+  const [now] = await findChannels(db, [before.id]);
+  if (now === undefined || now.firstMessageId === before.firstMessageId) return [];
+  const audience = readersOfChannel(await readAudience(db, [now.id]), now);
+  const event = {
+    type: 'stream',
+    op: 'update',
+    stream_id: now.id,
+    name: now.name,
+    property: 'first_message_id',
+    value: now.firstMessageId ?? null,
+  };
+  return [{ event, audience }];
+}

@@ -1,0 +1,182 @@
+import type { UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import {
+  findReferences,
+  type LinkableChannel,
+  type LinkableTopic,
+  type MarkdownFacts,
+  type MentionableGroup,
+  type MentionableUser,
+  type RenderedMarkdown,
+  renderMarkdown,
+} from '../markdown/index.js';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import { roleGroups } from '../permissions/role-groups.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+import type { ServerTables } from '../tables.js';
+import { readSightOf } from '../users/user-sight.js';
+import { isReadable, readableChannels } from './message-access.js';
+import { topicKey } from './message-store.js';
+
+type Db = Kysely<ServerTables>;
+
+/** Who writes a text; `undefined` for the server itself, which may link to every channel. */
+export type Author = PermissionHolder | undefined;
+
+/**
+ * Renders texts of one author: names become what they name where the author may know of it. It reads what all of them
+ * name in a number of statements that does not grow with them.
+ */
+export async function renderContents(
+  db: Db,
+  realm: Pick<PushRealm, 'url'>,
+  author: Author,
+  contents: readonly string[],
+): Promise<RenderedMarkdown[]> {
+  const facts = await readFacts(db, realm, author, contents);
+  return contents.map((content) => renderMarkdown(content, facts));
+}
+
+/** As {@link renderContents}, the HTML of what channels and folders say of themselves; of nothing it is nothing. */
+export async function renderDescriptions(
+  db: Db,
+  realm: Pick<PushRealm, 'url'>,
+  author: Author,
+  descriptions: readonly string[],
+): Promise<string[]> {
+  const rendered = await renderContents(db, realm, author, descriptions);
+  return rendered.map(({ html }, index) => (descriptions[index] === '' ? '' : html));
+}
+
+async function readFacts(
+  db: Db,
+  { url: realmUrl }: Pick<PushRealm, 'url'>,
+  author: Author,
+  contents: readonly string[],
+): Promise<MarkdownFacts> {
+  const named = contents.map(findReferences);
+  const channels = await readChannels(
+    db,
+    author,
+    named.flatMap(({ channelNames }) => channelNames),
+  );
+  const { default_code_block_language: defaultCodeLanguage } = await readRealmSettings(db);
+  return {
+    realmUrl,
+    defaultCodeLanguage,
+    users: await readUsers(db, author, {
+      names: named.flatMap(({ userNames }) => userNames),
+      ids: named.flatMap(({ userIds }) => userIds),
+    }),
+    groups: await readGroups(
+      db,
+      named.flatMap(({ groupNames }) => groupNames),
+    ),
+    channels,
+    topics: await readTopics(
+      db,
+      author,
+      channels,
+      named.flatMap(({ topics }) => topics),
+    ),
+  };
+}
+
+/** Names as a table of a statement: `v`, with the column `name`. */
+function namesAsTable(db: Db, names: readonly string[]): RawBuilder<unknown> {
+  const rows = names.map((name) => ({ name }));
+  return rowsAsTable(db, 'v', { name: 'text' }, rows);
+}
+
+async function readUsers(
+  db: Db,
+  author: Author,
+  { names, ids }: { readonly names: readonly string[]; readonly ids: readonly number[] },
+): Promise<MentionableUser[]> {
+  if (names.length === 0 && ids.length === 0) return [];
+  const wanted = namesAsTable(db, names);
+  const rows = await db
+    .selectFrom('users')
+    .select(['id', 'full_name', 'is_active', 'is_bot'])
+    .where((is) =>
+      is.or([
+        is('id', 'in', amongNumbers(db, ids as readonly UserId[])),
+        // As the database folds letters, on both sides, so that an index serves it.
+        sql<boolean>`lower(full_name) in (select lower(v.name) from ${wanted})`,
+      ]),
+    )
+    .orderBy('id', 'desc')
+    .execute();
+  const sees = author === undefined ? () => true : await readSightOf(db, author);
+  return rows
+    .filter(({ id, is_bot }) => sees({ id, isBot: is_bot === 1 }))
+    .map(({ id, full_name, is_active }) => ({
+      userId: id,
+      fullName: full_name,
+      isActive: is_active === 1,
+    }));
+}
+
+async function readGroups(db: Db, names: readonly string[]): Promise<MentionableGroup[]> {
+  if (names.length === 0) return [];
+  const wanted = namesAsTable(
+    db,
+    names.map((name) => name.toLowerCase()),
+  );
+  const rows = await db
+    .selectFrom('user_groups')
+    .select(['id', 'name', 'is_active'])
+    .where(sql<boolean>`name_lower in (select v.name from ${wanted})`)
+    .execute();
+  return rows.map(({ id, name, is_active }) => ({
+    groupId: id,
+    name: name ?? '',
+    displayName: roleGroups.find((role) => role.name === name)?.displayName ?? name ?? '',
+    isActive: is_active === 1,
+  }));
+}
+
+async function readChannels(db: Db, author: Author, names: readonly string[]): Promise<LinkableChannel[]> {
+  if (names.length === 0) return [];
+  const wanted = namesAsTable(
+    db,
+    names.map((name) => name.toLowerCase()),
+  );
+  const rows = await db
+    .selectFrom('channels')
+    .select(['id', 'name'])
+    .where(sql<boolean>`name_lower in (select v.name from ${wanted})`)
+    .$if(author !== undefined, (query) =>
+      query.where('id', 'in', sql<number>`(${readableChannels(author as PermissionHolder)})`),
+    )
+    .execute();
+  return rows.map(({ id, name }) => ({ channelId: id, name }));
+}
+
+async function readTopics(
+  db: Db,
+  author: Author,
+  channels: readonly LinkableChannel[],
+  named: readonly { readonly channelName: string; readonly topic: string }[],
+): Promise<LinkableTopic[]> {
+  const ids = new Map(channels.map(({ channelId, name }) => [name.toLowerCase(), channelId]));
+  const asked = named.flatMap(({ channelName, topic }) => {
+    const channelId = ids.get(channelName.toLowerCase());
+    return channelId === undefined ? [] : [{ channel_id: channelId, topic: topicKey(topic) }];
+  });
+  if (asked.length === 0) return [];
+  const wanted = rowsAsTable(db, 'v', { channel_id: 'integer', topic: 'text' }, asked);
+  const { rows } = await sql<{ channel_id: number; topic_lower: string; newest: number }>`
+    select messages.channel_id, messages.topic_lower, max(messages.id) as newest
+    from (select distinct v.channel_id, v.topic from ${wanted}) as wanted
+    join messages on messages.channel_id = wanted.channel_id and messages.topic_lower = wanted.topic
+    where ${author === undefined ? sql`1 = 1` : isReadable(author)}
+    group by messages.channel_id, messages.topic_lower`.execute(db);
+  return rows.map(({ channel_id, topic_lower, newest }) => ({
+    channelId: channel_id,
+    topic: topic_lower,
+    newestMessageId: Number(newest),
+  }));
+}

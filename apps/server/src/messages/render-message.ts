@@ -1,0 +1,22 @@
+import { operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { renderContents } from './render-content.js';
+import { readNewContent } from './send/message-text.js';
+
+/** `POST /api/v1/messages/render` (chat API, common conventions): the HTML that a text would have as a message of the user. */
+export const renderMessage = operation({
+  method: 'POST',
+  path: '/api/v1/messages/render',
+  summary: 'The HTML that a text would have as a message.',
+  actor: user,
+  parameters: z.object({ content: z.string() }),
+  bodyLimitBytes: 512 * 1024,
+  answer: z.object({ rendered: z.string() }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db }, realm }: ServerContext, { actor, parameters }) {
+    const [rendered] = await renderContents(db, realm, actor, [readNewContent(parameters.content)]);
+    return { rendered: rendered?.html ?? '' };
+  },
+});

@@ -1,0 +1,135 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { KnownUser } from '../../authentication/credential-store.js';
+import { type ChannelAccess, readChannelAccess } from '../../channels/channel-access.js';
+import { maySendTo, seesChannel } from '../../channels/channel-rules.js';
+import { lockChannels } from '../../channels/channel-store.js';
+import { holdsPermissions } from '../../permissions/permission-store.js';
+import type { Role } from '../../permissions/roles.js';
+import { realmLimits } from '../../realm/realm-limits.js';
+import { readRealmSettings } from '../../realm/realm-setting-store.js';
+import type { RealmSettingValues } from '../../realm/realm-settings.js';
+import type { ServerTransaction } from '../../tables.js';
+import { topicKey } from '../message-store.js';
+import { cutTopic, readTopic, resolvesNothing, unprintablePosition } from '../topic-text.js';
+import { refusedMessage } from './message-text.js';
+import type { NamedChannel } from './read-destination.js';
+
+/** What the rules about sending to a channel ask for. */
+export interface ChannelSendingFacts {
+  /** `undefined` where there is no such channel. */
+  readonly access: ChannelAccess | undefined;
+  readonly settings: Pick<RealmSettingValues, 'topics_policy'>;
+  readonly topic: string;
+  /** Whether nobody has sent anything to the topic. */
+  readonly isTopicNew: boolean;
+}
+
+/** Where a message goes, of which it was decided that it may. */
+export interface ChannelPlace {
+  readonly access: ChannelAccess;
+  readonly topic: string;
+  readonly isTopicNew: boolean;
+}
+
+/**
+ * A topic as it was asked for, as it is stored.
+ * @throws ProtocolError BAD_REQUEST where it is missing, cannot be shown, or is nothing but the mark of resolved topics.
+ */
+export function readNewTopic(text: string | undefined): string {
+  if (text === undefined) throw refusedMessage('Missing topic');
+  const topic = readTopic(text.trim() === '(no topic)' ? '' : text);
+  if (resolvesNothing(topic)) throw refusedMessage('General chat cannot be marked as resolved');
+  const position = unprintablePosition(topic);
+  if (position !== undefined) throw refusedMessage(`Invalid character in topic, at position ${position}!`);
+  return cutTopic(topic);
+}
+
+/** Reads the facts, and locks the channel until the transaction ends. A bot may post where its owner may. */
+export async function readChannelSending(
+  transaction: ServerTransaction,
+  actor: KnownUser,
+  { named, topic }: { readonly named: NamedChannel; readonly topic: string },
+): Promise<ChannelSendingFacts> {
+  const { db } = transaction;
+  const channelId = named.kind === 'id' ? named.id : await findChannelId(transaction, named.name);
+  const channels = channelId === undefined ? [] : await lockChannels(transaction, [channelId]);
+  const [own] = [...(await readChannelAccess(db, actor, channels)).values()];
+  const settings = await readRealmSettings(db);
+  if (own === undefined) return { access: undefined, settings, topic, isTopicNew: false };
+  const first = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('channel_id', '=', own.channel.id)
+    .where('topic_lower', '=', topicKey(topic))
+    .limit(1)
+    .executeTakeFirst();
+  return {
+    access: actor.isBot ? await withRightOfOwner(transaction, own) : own,
+    settings,
+    topic,
+    isTopicNew: first === undefined,
+  };
+}
+
+/**
+ * Where the message goes.
+ * @throws ProtocolError STREAM_DOES_NOT_EXIST where the sender can know of no such channel, BAD_REQUEST where it takes no
+ *   messages from the sender, or none with this topic.
+ */
+export function planPlace(
+  { access, settings, topic, isTopicNew }: ChannelSendingFacts,
+  named: NamedChannel,
+): ChannelPlace {
+  if (access === undefined || !seesChannel(access)) throw noSuchChannel(named);
+  const { channel, held } = access;
+  if (!channel.isArchived && !held.has('can_send_message_group'))
+    throw refusedMessage('You do not have permission to post in this channel.');
+  if (!maySendTo(access)) throw refusedMessage(`Not authorized to send to channel '${channel.name}'`);
+  const policy = channel.topicsPolicy === 'inherit' ? settings.topics_policy : channel.topicsPolicy;
+  const { realm_empty_topic_display_name: displayName } = realmLimits;
+  const fields = { empty_topic_display_name: displayName };
+  if (policy === 'disable_empty_topic' && topic === '')
+    throw refusedMessage(`Sending messages to "${displayName}" is not allowed in this channel.`, fields);
+  if (policy === 'empty_topic_only' && topic !== '')
+    throw refusedMessage(`Only the "${displayName}" topic is allowed in this channel.`, fields);
+  if (isTopicNew && !held.has('can_create_topic_group'))
+    throw refusedMessage('You do not have permission to create new topics in this channel.');
+  return { access, topic, isTopicNew };
+}
+
+function noSuchChannel(named: NamedChannel): ProtocolError {
+  return named.kind === 'id'
+    ? new ProtocolError('STREAM_DOES_NOT_EXIST', {
+        message: `Channel with ID '${named.id}' does not exist`,
+        fields: { stream_id: named.id },
+      })
+    : new ProtocolError('STREAM_DOES_NOT_EXIST', {
+        message: `Channel '${named.name}' does not exist`,
+        fields: { stream: named.name },
+      });
+}
+
+async function findChannelId({ db }: ServerTransaction, name: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('channels')
+    .select('id')
+    .where('name_lower', '=', name.toLowerCase())
+    .executeTakeFirst();
+  return row?.id;
+}
+
+async function withRightOfOwner({ db }: ServerTransaction, access: ChannelAccess): Promise<ChannelAccess> {
+  const { actor, channel, held } = access;
+  if (held.has('can_send_message_group')) return access;
+  const owner = await db
+    .selectFrom('users')
+    .select(['id', 'role'])
+    .where('is_active', '=', 1)
+    .where('id', '=', (users) => users.selectFrom('users').select('bot_owner_id').where('id', '=', actor.id))
+    .executeTakeFirst();
+  if (owner === undefined) return access;
+  const [maySend] = await holdsPermissions(db, { id: owner.id, role: owner.role as Role }, [
+    { level: 'channel', ownerId: channel.id, name: 'can_send_message_group' },
+  ]);
+  return maySend ? { ...access, held: new Set([...held, 'can_send_message_group']) } : access;
+}

@@ -1,0 +1,77 @@
+import type { UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import type { KnownUser } from '../../authentication/credential-store.js';
+import { membersOfGroups } from '../../permissions/nested-membership.js';
+import { holdsPermissions, type PermissionKey, roleGroupIds } from '../../permissions/permission-store.js';
+import { wholeRealm } from '../../permissions/permission-tables.js';
+import type { ServerTransaction } from '../../tables.js';
+import { findConversations, participantsKey } from '../conversation-store.js';
+import { findRecipients, type Recipient } from './find-recipients.js';
+import { refusedMessage } from './message-text.js';
+import type { NamedRecipient } from './read-destination.js';
+
+/** What the rules about direct messages ask for. */
+export interface DirectSendingFacts {
+  readonly sender: Pick<KnownUser, 'id' | 'isBot'>;
+  readonly recipients: readonly Recipient[];
+  /** Whether the sender or one of the recipients may take part in direct messages. */
+  readonly isPermitted: boolean;
+  /** Whether these people have written to each other before. */
+  readonly hasBegun: boolean;
+  readonly mayBegin: boolean;
+}
+
+const initiator: PermissionKey = {
+  level: 'realm',
+  ownerId: wholeRealm,
+  name: 'direct_message_initiator_group',
+};
+const permission = { level: 'realm', ownerId: wholeRealm, name: 'direct_message_permission_group' } as const;
+
+export async function readDirectSending(
+  transaction: ServerTransaction,
+  realm: Pick<PushRealm, 'url'>,
+  sender: KnownUser,
+  names: readonly NamedRecipient[],
+): Promise<DirectSendingFacts> {
+  const { db } = transaction;
+  if (names.length === 0) throw refusedMessage('Message must have recipients');
+  const recipients = await findRecipients(db, realm, sender, names);
+  const key = participantsKey([sender.id, ...recipients.map(({ id }) => id)]);
+  const [mayBegin = false, isSenderPermitted = false] = await holdsPermissions(db, sender, [
+    initiator,
+    permission,
+  ]);
+  return {
+    sender,
+    recipients,
+    isPermitted: isSenderPermitted || (await isAnyPermitted(transaction, recipients)),
+    hasBegun: (await findConversations(db, [key])).size > 0,
+    mayBegin,
+  };
+}
+
+/**
+ * Who takes part, the sender too. Whoever writes to bots or to themselves alone may always do so, and so may bots.
+ * @throws ProtocolError BAD_REQUEST where the organisation does not let these people write to each other.
+ */
+export function planParticipants(facts: DirectSendingFacts): UserId[] {
+  const { sender, recipients, isPermitted, hasBegun, mayBegin } = facts;
+  const isFree = sender.isBot || recipients.every(({ id, isBot }) => isBot || id === sender.id);
+  if (!isFree && !isPermitted) throw refusedMessage('Direct messages are disabled in this organization.');
+  if (!isFree && !hasBegun && !mayBegin)
+    throw refusedMessage('You do not have permission to initiate direct message conversations.');
+  return [...new Set([sender.id, ...recipients.map(({ id }) => id)])].sort((a, b) => a - b);
+}
+
+async function isAnyPermitted({ db }: ServerTransaction, recipients: readonly Recipient[]): Promise<boolean> {
+  const row = await db
+    .selectFrom('permissions')
+    .select('group_id')
+    .where('level', '=', 'realm')
+    .where('name', '=', permission.name)
+    .executeTakeFirst();
+  const groupId = row?.group_id ?? (await roleGroupIds(db)).get('role:everyone') ?? 0;
+  const members = new Set((await membersOfGroups(db, [groupId])).get(groupId));
+  return recipients.some(({ id }) => members.has(id));
+}

@@ -1,0 +1,85 @@
+import type { UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import type { PermissionHolder } from '../../permissions/permission-store.js';
+import type { ServerTables } from '../../tables.js';
+import { type AddressVisibility, idOfDummyAddress, readsAddress } from '../../users/address-visibility.js';
+import { readSightOf } from '../../users/user-sight.js';
+import { refusedMessage } from './message-text.js';
+import type { NamedRecipient } from './read-destination.js';
+
+/** Somebody to whom a direct message goes. */
+export interface Recipient {
+  readonly id: UserId;
+  readonly isBot: boolean;
+}
+
+type Db = Kysely<ServerTables>;
+type Row = Awaited<ReturnType<typeof readUsers>>[number];
+
+/**
+ * The users whom a sender names, each once, in a constant number of statements.
+ * @throws ProtocolError BAD_REQUEST for names of nobody whom the sender can know of, and for deactivated users.
+ */
+export async function findRecipients(
+  db: Db,
+  realm: Pick<PushRealm, 'url'>,
+  sender: PermissionHolder,
+  names: readonly NamedRecipient[],
+): Promise<Recipient[]> {
+  const ids = names.flatMap((name) =>
+    typeof name === 'number' ? name : (idOfDummyAddress(name, realm) ?? []),
+  );
+  const rows = await readUsers(
+    db,
+    ids,
+    names.flatMap((name) => (typeof name === 'string' ? name.toLowerCase() : [])),
+  );
+  const byId = new Map<number, Row>(rows.map((row) => [row.id, row]));
+  const known = rows.filter((row) =>
+    readsAddress(sender, {
+      id: row.id,
+      email: row.email_lower,
+      isBot: row.is_bot === 1,
+      visibility: row.email_address_visibility as AddressVisibility,
+    }),
+  );
+  const byAddress = new Map(known.map((row) => [row.email_lower, row]));
+  const sees = await readSightOf(db, sender);
+  const found = names.map((name) => {
+    const id = typeof name === 'number' ? name : idOfDummyAddress(name, realm);
+    const row = id === undefined ? byAddress.get(String(name).toLowerCase()) : byId.get(id);
+    if (row === undefined || !sees({ id: row.id, isBot: row.is_bot === 1 })) throw unknown(name);
+    if (row.is_active === 0) throw refusedMessage(`'${row.full_name}' is deactivated and gets no messages.`);
+    return { id: row.id, isBot: row.is_bot === 1 };
+  });
+  return [...new Map(found.map((recipient) => [recipient.id, recipient])).values()];
+}
+
+function unknown(name: NamedRecipient) {
+  return refusedMessage(typeof name === 'number' ? `Invalid user ID ${name}` : `Invalid email '${name}'`);
+}
+
+/** Active users come after those who have had the same address before. */
+function readUsers(db: Db, ids: readonly number[], addresses: readonly string[]) {
+  const wanted = rowsAsTable(
+    db,
+    'v',
+    { address: 'text' },
+    addresses.map((address) => ({ address })),
+  );
+  return db
+    .selectFrom('users')
+    .select(['id', 'full_name', 'email_lower', 'is_active', 'is_bot', 'email_address_visibility'])
+    .where((is) =>
+      is.or([
+        is('id', 'in', amongNumbers(db, ids as readonly UserId[])),
+        sql<boolean>`email_lower in (select v.address from ${wanted})`,
+      ]),
+    )
+    .where('system_bot', 'is', null)
+    .orderBy('is_active')
+    .orderBy('id')
+    .execute();
+}

@@ -1,0 +1,161 @@
+import { booleanParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../../authentication/authenticate.js';
+import type { KnownUser } from '../../authentication/credential-store.js';
+import type { ServerContext } from '../../context.js';
+import type { RenderedMarkdown } from '../../markdown/index.js';
+import type { ServerTransaction } from '../../tables.js';
+import { clientName } from '../client-name.js';
+import { type Destination, sendMessages } from '../insert-messages.js';
+import { checkMentions, readMentionRights } from '../mention-rules.js';
+import { notifyOfMessages } from '../push/notify-of-messages.js';
+import { readTopicSenders, topicId } from '../recipients.js';
+import { renderContents } from '../render-content.js';
+import { followAutomatically } from '../topics/follow-automatically.js';
+import { type ChannelPlace, planPlace, readChannelSending, readNewTopic } from './channel-message.js';
+import { planParticipants, readDirectSending } from './direct-message.js';
+import { readNewContent } from './message-text.js';
+import {
+  type NamedChannel,
+  type NamedRecipient,
+  readChannelName,
+  readRecipientNames,
+} from './read-destination.js';
+
+/** Where a message is to go, as the sender says. */
+type Asked =
+  | { readonly kind: 'channel'; readonly named: NamedChannel; readonly topic: string }
+  | { readonly kind: 'direct'; readonly names: readonly NamedRecipient[] };
+
+/** Clients that people read with: what they send is read by whom it is from. */
+const readingClients = /zulip(electron|desktop|mobile|flutter|terminal)?|flutter|terminal|website|mozilla/i;
+
+/**
+ * `POST /api/v1/messages` (chat API, common conventions): sends a message to a channel's topic or to users. Everybody who
+ * gets it is told; the queue `queue_id` of the sender is told `local_id` too. Refuses with STREAM_DOES_NOT_EXIST a channel
+ * of which the sender cannot know; with STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED who mentions
+ * more people than they may; with BAD_REQUEST an empty text, unknown recipients, and what the organisation, the channel or
+ * a group does not let the sender do.
+ */
+export const sendMessage = operation({
+  method: 'POST',
+  path: '/api/v1/messages',
+  summary: 'Sends a message to a topic of a channel, or to users.',
+  actor: user,
+  parameters: z.object({
+    type: z.enum(['channel', 'stream', 'direct', 'private'], 'must be channel, stream, direct or private'),
+    to: z.string(),
+    topic: z.string().optional(),
+    content: z.string(),
+    queue_id: z.string().max(100).optional(),
+    local_id: z.string().max(100).optional(),
+    read_by_sender: booleanParameter.optional(),
+  }),
+  aliases: { subject: 'topic' },
+  bodyLimitBytes: 512 * 1024,
+  answer: z.object({
+    id: z.number().int(),
+    /** 3 where the sender follows the topic from now on, 2 where it is no longer muted. */
+    automatic_new_visibility_policy: z.number().int().optional(),
+  }),
+  codes: [
+    'BAD_REQUEST',
+    'STREAM_DOES_NOT_EXIST',
+    'STREAM_WILDCARD_MENTION_NOT_ALLOWED',
+    'TOPIC_WILDCARD_MENTION_NOT_ALLOWED',
+  ],
+  async handle(context: ServerContext, { actor, parameters, head }) {
+    const { database, realm } = context;
+    const { queue_id: queueId, local_id: localId } = parameters;
+    const content = readNewContent(parameters.content);
+    const asked = readAsked(parameters);
+    const client = clientName(head.header('user-agent'));
+    const isRead = parameters.read_by_sender ?? (!actor.isBot && readingClients.test(client));
+    // Before the transaction, as it takes longer than everything else and others would wait.
+    const [rendered] = (await renderContents(database.db, realm, actor, [content])) as [RenderedMarkdown];
+    return actor.change(async (transaction, sender) => {
+      const { destination, place } = await decide(transaction, context, { sender, asked, rendered });
+      const [sent] = await sendMessages(transaction, context, [
+        {
+          senderId: sender.id,
+          destination,
+          content,
+          rendered,
+          client,
+          readBy: isRead ? [sender.id] : [],
+          ...(queueId === undefined || localId === undefined ? {} : { echo: { queueId, localId } }),
+        },
+      ]);
+      if (sent === undefined) throw new Error('a message was not sent');
+      await notifyOfMessages(transaction, context, [sent]);
+      const policy =
+        place && (await followAutomatically(transaction, context, { sent, isTopicNew: place.isTopicNew }));
+      return {
+        id: sent.message.id,
+        ...(policy === undefined ? {} : { automatic_new_visibility_policy: policy }),
+      };
+    });
+  },
+});
+
+function readAsked({
+  type,
+  to,
+  topic,
+}: {
+  readonly type: string;
+  readonly to: string;
+  readonly topic?: string | undefined;
+}): Asked {
+  if (type === 'direct' || type === 'private') return { kind: 'direct', names: readRecipientNames(to) };
+  return { kind: 'channel', named: readChannelName(to), topic: readNewTopic(topic) };
+}
+
+interface Deciding {
+  readonly sender: KnownUser;
+  readonly asked: Asked;
+  readonly rendered: RenderedMarkdown;
+}
+
+/** Where the message goes; throws where it may not. */
+async function decide(
+  transaction: ServerTransaction,
+  { realm }: ServerContext,
+  { sender, asked, rendered }: Deciding,
+): Promise<{ readonly destination: Destination; readonly place?: ChannelPlace }> {
+  const { db } = transaction;
+  const { mentions } = rendered;
+  if (asked.kind === 'direct') {
+    const facts = await readDirectSending(transaction, realm, sender, asked.names);
+    const userIds = planParticipants(facts);
+    const rights = await readMentionRights(db, sender, mentions);
+    checkMentions({ ...rights, mentions, mayMentionMany: true, subscribers: 0, participants: 0 });
+    return { destination: { kind: 'direct', userIds } };
+  }
+  const place = planPlace(await readChannelSending(transaction, sender, asked), asked.named);
+  const { id: channelId } = place.access.channel;
+  const { topic } = place;
+  const rights = await readMentionRights(db, sender, mentions);
+  const participants = mentions.topicWildcard
+    ? await readTopicSenders(db, [{ channelId, topic }])
+    : undefined;
+  checkMentions({
+    ...rights,
+    mentions,
+    subscribers: mentions.channelWildcard ? await countSubscribers(transaction, channelId) : 0,
+    participants: participants?.get(topicId({ channelId, topic }))?.size ?? 0,
+  });
+  return { destination: { kind: 'channel', channelId, topic }, place };
+}
+
+async function countSubscribers({ db }: ServerTransaction, channelId: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('subscriptions')
+    .innerJoin('users', 'users.id', 'subscriptions.user_id')
+    .select((is) => is.fn.countAll<number>().as('count'))
+    .where('channel_id', '=', channelId)
+    .where('subscriptions.is_active', '=', 1)
+    .where('users.is_active', '=', 1)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

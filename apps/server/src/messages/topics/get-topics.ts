@@ -1,0 +1,46 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { user } from '../../authentication/authenticate.js';
+import type { ServerContext } from '../../context.js';
+import { isReadable, readableChannels } from '../message-access.js';
+import { writeTopic } from '../message-form.js';
+
+/**
+ * `GET /api/v1/users/me/{stream_id}/topics` (chat API, common conventions): the topics of a channel with messages that the
+ * user may read, each under its newest name, the one with the newest message first. Refuses with BAD_REQUEST a channel that
+ * the user cannot read.
+ */
+export const getTopics = operation({
+  method: 'GET',
+  path: '/api/v1/users/me/{stream_id}/topics',
+  summary: 'The topics of a channel.',
+  actor: user,
+  parameters: z.object({
+    stream_id: integerParameter,
+    allow_empty_topic_name: booleanParameter.default(false),
+  }),
+  answer: z.object({ topics: z.array(z.object({ name: z.string(), max_id: z.number().int() })) }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
+    const { stream_id: channelId, allow_empty_topic_name: knowsEmptyTopic } = parameters;
+    const { rows: known } = await sql`${readableChannels(actor, sql`id = ${channelId}`)}`.execute(db);
+    if (known.length === 0) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid channel ID' });
+    const newest = db
+      .selectFrom('messages')
+      .select((is) => is.fn.max('id').as('id'))
+      .where('channel_id', '=', channelId)
+      .where(isReadable(actor))
+      .groupBy('topic_lower');
+    const rows = await db
+      .selectFrom('messages')
+      .select(['id', 'topic'])
+      .where('id', 'in', newest)
+      .orderBy('id', 'desc')
+      .execute();
+    return {
+      topics: rows.map(({ id, topic }) => ({ name: writeTopic(topic, { knowsEmptyTopic }), max_id: id })),
+    };
+  },
+});

@@ -1,0 +1,69 @@
+import { rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import type { ServerContext } from '../../context.js';
+import type { PermissionHolder } from '../../permissions/permission-store.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import { readableChannels } from '../message-access.js';
+import { topicKey } from '../message-store.js';
+import type { TopicWish } from './topic-wish.js';
+import { userTopicEvents } from './user-topic-events.js';
+import { visibilityPolicies } from './visibility-policies.js';
+
+/**
+ * Stores what users want of topics, no topic twice for a user, and tells each of them who may know of it: three statements
+ * for all.
+ */
+export async function storeTopicWishes(
+  transaction: ServerTransaction,
+  { clock, publish }: Pick<ServerContext, 'clock' | 'publish'>,
+  wishes: readonly TopicWish[],
+  isTold: (wish: TopicWish) => boolean = () => true,
+): Promise<void> {
+  if (wishes.length === 0) return;
+  const { db } = transaction;
+  const now = clock();
+  const rows = wishes.map(({ userId, channelId, topic, policy }) => ({
+    user_id: userId,
+    channel_id: channelId,
+    topic,
+    topic_lower: topicKey(topic),
+    policy,
+  }));
+  const columns = {
+    user_id: 'integer',
+    channel_id: 'integer',
+    topic: 'text',
+    topic_lower: 'text',
+    policy: 'integer',
+  } as const;
+  await sql`
+    insert into user_topics (user_id, channel_id, topic, topic_lower, visibility_policy, updated_at)
+    select v.user_id, v.channel_id, v.topic, v.topic_lower, v.policy, cast(${now} as bigint)
+    from ${rowsAsTable(db, 'v', columns, rows)} where true
+    on conflict (user_id, channel_id, topic_lower)
+    do update set topic = excluded.topic, visibility_policy = excluded.visibility_policy,
+      updated_at = excluded.updated_at`.execute(db);
+  const undecided = wishes.filter(({ policy }) => policy === visibilityPolicies.none);
+  if (undecided.length > 0) {
+    await db
+      .deleteFrom('user_topics')
+      .where('user_id', 'in', [...new Set(undecided.map(({ userId }) => userId))])
+      .where('visibility_policy', '=', visibilityPolicies.none)
+      .execute();
+  }
+  await publish(transaction, await userTopicEvents(db, wishes.filter(isTold), now));
+}
+
+/** What a user wants of topics of channels that it reads, the newest wish last. */
+export function userTopicsOf(db: Kysely<ServerTables>, reader: PermissionHolder) {
+  return db
+    .selectFrom('user_topics')
+    .innerJoin('channels', 'channels.id', 'user_topics.channel_id')
+    .select(['channel_id', 'channels.name as channel_name', 'topic', 'visibility_policy', 'updated_at'])
+    .where('user_id', '=', reader.id)
+    .where(sql<boolean>`channel_id in (${readableChannels(reader)})`)
+    .orderBy('updated_at')
+    .orderBy('channel_id')
+    .orderBy('topic_lower')
+    .execute();
+}

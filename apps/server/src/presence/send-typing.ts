@@ -1,0 +1,44 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { oneOf, textOfAtMost } from '../realm/setting-shapes.js';
+
+const maximumRecipients = 1000;
+const maximumTopicCharacters = 200;
+const recipients = z
+  .array(z.number('must be user ids').int('must be user ids'), 'must be a list of user ids')
+  .max(maximumRecipients, `must have at most ${maximumRecipients} user ids`);
+
+/**
+ * `POST /api/v1/typing`: takes that somebody begins or stops to write; nobody is told of it. Refuses with BAD_REQUEST
+ * where it is not said to whom.
+ */
+export const sendTyping = operation({
+  method: 'POST',
+  path: '/api/v1/typing',
+  summary: 'Says that whoever asks begins or stops to write; nobody is told of it.',
+  actor: user,
+  parameters: z.object({
+    op: oneOf(['start', 'stop']),
+    type: oneOf(['direct', 'private', 'stream', 'channel']).default('direct'),
+    to: optionalJsonParameter(recipients),
+    stream_id: integerParameter.optional(),
+    topic: textOfAtMost(maximumTopicCharacters).optional(),
+  }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(_context: ServerContext, { parameters }) {
+    const { type, to = [], stream_id: channelId, topic } = parameters;
+    const isDirect = type === 'direct' || type === 'private';
+    if (isDirect && to.length === 0) throw missing('to');
+    if (!isDirect && channelId === undefined) throw missing('stream_id');
+    if (!isDirect && topic === undefined) throw missing('topic');
+    return {};
+  },
+});
+
+function missing(name: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message: `Missing '${name}' argument` });
+}

@@ -1,0 +1,40 @@
+import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { requireHuman } from '../authentication/require-member.js';
+import type { ServerContext } from '../context.js';
+import { oneOf } from '../realm/setting-shapes.js';
+
+/** Nobody's presence is kept: what clients read of it has no update yet. */
+export const noPresences = { presences: {}, presence_last_update_id: -1 } as const;
+
+export const presenceShape = z.object({
+  presences: z.record(z.string(), z.never()),
+  server_timestamp: z.number(),
+  presence_last_update_id: z.number().int(),
+});
+
+/**
+ * `POST /api/v1/users/me/presence`: takes that somebody is there, and answers that nobody is known to be, which is always
+ * true here. Refuses bots with BAD_REQUEST.
+ */
+export const updatePresence = operation({
+  method: 'POST',
+  path: '/api/v1/users/me/presence',
+  summary: 'Says that whoever asks is there; nothing is kept of it.',
+  actor: user,
+  parameters: z.object({
+    status: oneOf(['active', 'idle']),
+    ping_only: booleanParameter.optional(),
+    new_user_input: booleanParameter.optional(),
+    slim_presence: booleanParameter.optional(),
+    last_update_id: integerParameter.optional(),
+    history_limit_days: integerParameter.optional(),
+  }),
+  answer: presenceShape,
+  codes: ['BAD_REQUEST'],
+  async handle({ clock }: ServerContext, { actor }) {
+    requireHuman(actor);
+    return { ...noPresences, server_timestamp: clock() / 1000 };
+  },
+});

@@ -1,0 +1,70 @@
+import { anybody, noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import type { ServerContext } from '../context.js';
+import { renderMarkdown } from '../markdown/index.js';
+import { realmIconUrl } from '../realm/realm-icon.js';
+import { featureLevel, serverVersion } from '../realm/realm-limits.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+
+/** Ways to sign in that clients know of; there are passwords here. */
+const authenticationMethods = {
+  password: true,
+  dev: false,
+  email: true,
+  ldap: false,
+  remoteuser: false,
+  github: false,
+  azuread: false,
+  gitlab: false,
+  google: false,
+  apple: false,
+  saml: false,
+  'openid connect': false,
+};
+
+/** `GET /api/v1/server_settings`: what a client must know before anybody signs in; for anybody. */
+export const getServerSettings = operation({
+  method: 'GET',
+  path: '/api/v1/server_settings',
+  summary: 'What a client must know before anybody signs in.',
+  actor: anybody,
+  parameters: noParameters,
+  answer: z.object({
+    zulip_feature_level: z.number().int(),
+    zulip_version: z.string(),
+    zulip_merge_base: z.string(),
+    push_notifications_enabled: z.boolean(),
+    is_incompatible: z.boolean(),
+    email_auth_enabled: z.boolean(),
+    require_email_format_usernames: z.boolean(),
+    realm_uri: z.string(),
+    realm_url: z.string(),
+    realm_name: z.string(),
+    realm_icon: z.string(),
+    /** HTML. */
+    realm_description: z.string(),
+    realm_web_public_access_enabled: z.boolean(),
+    authentication_methods: z.record(z.string(), z.boolean()),
+    external_authentication_methods: z.array(z.never()),
+  }),
+  codes: [],
+  async handle({ database: { db }, realm, isPushConfigured }: ServerContext) {
+    const { description, enable_spectator_access } = await readRealmSettings(db);
+    return {
+      zulip_feature_level: featureLevel,
+      ...serverVersion,
+      push_notifications_enabled: isPushConfigured,
+      is_incompatible: false,
+      email_auth_enabled: true,
+      require_email_format_usernames: true,
+      realm_uri: realm.url,
+      realm_url: realm.url,
+      realm_name: realm.name,
+      realm_icon: realmIconUrl(realm),
+      realm_description: renderMarkdown(description, { realmUrl: realm.url }).html,
+      realm_web_public_access_enabled: enable_spectator_access,
+      authentication_methods: authenticationMethods,
+      external_authentication_methods: [],
+    };
+  },
+});

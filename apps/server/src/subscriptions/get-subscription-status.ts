@@ -1,0 +1,36 @@
+import type { UserId } from '@waxwing/protocol';
+import { integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { requireKnownChannel } from '../channels/known-channels.js';
+import type { ServerContext } from '../context.js';
+import { noSuchUser } from '../users/no-such-user.js';
+import { findDetails } from '../users/user-details.js';
+import { readSightOf } from '../users/user-sight.js';
+
+/**
+ * `GET /api/v1/users/{user_id}/subscriptions/{stream_id}`: whether somebody is in a channel. Refuses with BAD_REQUEST users
+ * and channels of which the requester may not know.
+ */
+export const getSubscriptionStatus = operation({
+  method: 'GET',
+  path: '/api/v1/users/{user_id}/subscriptions/{stream_id}',
+  summary: 'Whether somebody is in a channel.',
+  actor: user,
+  parameters: z.object({ user_id: integerParameter, stream_id: integerParameter }),
+  answer: z.object({ is_subscribed: z.boolean() }),
+  codes: ['BAD_REQUEST'],
+  async handle({ database: { db } }: ServerContext, { actor, parameters }) {
+    const target = await findDetails(db, { kind: 'id', id: parameters.user_id as UserId }, actor);
+    const sees = await readSightOf(db, actor);
+    if (target === undefined || !sees(target)) throw noSuchUser();
+    const { id } = await requireKnownChannel(db, actor, parameters.stream_id);
+    const row = await db
+      .selectFrom('subscriptions')
+      .select('is_active')
+      .where('user_id', '=', target.id)
+      .where('channel_id', '=', id)
+      .executeTakeFirst();
+    return { is_subscribed: row?.is_active === 1 };
+  },
+});

@@ -1,0 +1,17 @@
+import type { Channel } from '../channels/channel-store.js';
+import type { Membership } from '../channels/subscription-store.js';
+
+/** The names of the channels by the ids of the users, as answers have them. */
+export function namesByUser(
+  memberships: readonly Membership[],
+  channels: readonly Channel[],
+): Record<string, string[]> {
+  const nameOf = new Map(channels.map(({ id, name }) => [id, name]));
+  const names: Record<string, string[]> = {};
+  for (const { channelId, userId } of memberships) {
+    const own = names[String(userId)] ?? [];
+    own.push(nameOf.get(channelId) ?? '');
+    names[String(userId)] = own;
+  }
+  return names;
+}

@@ -1,0 +1,91 @@
+import type { UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import { z } from 'zod';
+import { refused } from '../channels/channel-refusals.js';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import type { ServerTables } from '../tables.js';
+import { idOfDummyAddress, visibilitiesFor } from '../users/address-visibility.js';
+import { readSightOf } from '../users/user-sight.js';
+
+const principal = z.union(
+  [z.number().int().positive(), z.string().min(1).max(320)],
+  'must be an id or an e-mail address',
+);
+
+/** Users whom it is about: their ids, or addresses that the requester may know. */
+export const principalList = z.array(principal, 'must be a list').max(10_000, 'must have at most 10000');
+
+type Principal = z.output<typeof principal>;
+
+/** An active user who was named. */
+interface Named {
+  readonly id: UserId;
+  readonly isBot: boolean;
+}
+
+interface Asking {
+  readonly actor: PermissionHolder;
+  readonly realm: Pick<PushRealm, 'url'>;
+}
+
+/**
+ * The ids of active users who are meant, in ascending order.
+ * @throws ProtocolError BAD_REQUEST that names the first of whom the requester can know of no active user.
+ */
+export async function findPrincipals(
+  db: Kysely<ServerTables>,
+  principals: readonly Principal[],
+  { actor, realm }: Asking,
+): Promise<UserId[]> {
+  const meant = principals.map((name) =>
+    typeof name === 'number' ? name : (idOfDummyAddress(name, realm) ?? name),
+  );
+  const ids = meant.filter((name) => typeof name === 'number');
+  const addresses = meant.filter((name) => typeof name === 'string');
+  const sees = await readSightOf(db, actor);
+  const byId = new Set<number>((await activeAmong(db, ids)).filter(sees).map(({ id }) => id));
+  const known = (await activeWithAddresses(db, addresses, actor)).filter(sees);
+  const byAddress = new Map(known.map(({ id, email }) => [email, id]));
+  return ascendingIds(
+    meant.map((name, index) => {
+      const id = typeof name === 'number' ? name : byAddress.get(name.toLowerCase());
+      if (id === undefined || (typeof name === 'number' && !byId.has(name))) {
+        throw refused(`There is no active user ${principals[index]}`);
+      }
+      return id as UserId;
+    }),
+  );
+}
+
+async function activeAmong(db: Kysely<ServerTables>, ids: readonly number[]): Promise<Named[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('users')
+    .select(['id', 'is_bot'])
+    .where('is_active', '=', 1)
+    .where('id', 'in', amongNumbers(db, ids as UserId[]))
+    .execute();
+  return rows.map(({ id, is_bot }) => ({ id, isBot: is_bot === 1 }));
+}
+
+async function activeWithAddresses(
+  db: Kysely<ServerTables>,
+  addresses: readonly string[],
+  { id, role }: PermissionHolder,
+): Promise<(Named & { readonly email: string })[]> {
+  if (addresses.length === 0) return [];
+  const rows = addresses.map((email) => ({ email: email.toLowerCase() }));
+  const visible = sql.join(visibilitiesFor(role));
+  const found = await sql<{ id: UserId; email_lower: string; is_bot: number }>`
+    select users.id, users.email_lower, users.is_bot
+    from users join (select distinct v.email from ${rowsAsTable(db, 'v', { email: 'text' }, rows)}) as wanted
+      on wanted.email = users.email_lower
+    where users.is_active = 1
+      and (users.id = ${id} or users.is_bot = 1 or users.email_address_visibility in (${visible}))`.execute(
+    db,
+  );
+  return found.rows.map(({ id, email_lower, is_bot }) => ({ id, email: email_lower, isBot: is_bot === 1 }));
+}

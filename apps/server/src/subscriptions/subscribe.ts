@@ -1,0 +1,217 @@
+import {
+  booleanParameter,
+  integerParameter,
+  jsonParameter,
+  operation,
+  optionalJsonParameter,
+} from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { KnownUser } from '../authentication/credential-store.js';
+import { requireNoGuest } from '../authentication/require-member.js';
+import { creationNotice } from '../channel-administration/channel-notices.js';
+import { postNotices } from '../channel-administration/post-notices.js';
+import { readChannelAccess } from '../channels/channel-access.js';
+import { refused } from '../channels/channel-refusals.js';
+import { channelDescriptionInJson } from '../channels/channel-text.js';
+import { defaultChannelsEvent } from '../channels/default-channels.js';
+import { lockNamedChannels } from '../channels/find-named-channels.js';
+import { isKnownFolder } from '../channels/folders/folder-store.js';
+import { insertChannels } from '../channels/insert-channels.js';
+import { readRealmRights } from '../channels/realm-rights.js';
+import { channelRetention } from '../channels/retention-parameter.js';
+import { eventsOfJoining } from '../channels/subscription-events.js';
+import { insertSubscriptions } from '../channels/subscription-store.js';
+import { topicsPolicyParameter } from '../channels/topics-policy-parameter.js';
+import type { ServerContext } from '../context.js';
+import { renderDescriptions } from '../messages/render-content.js';
+import type { GroupSettingValue } from '../permissions/group-setting-value.js';
+import { holdGroups } from '../permissions/hold-groups.js';
+import { readReferences } from '../permissions/known-references.js';
+import { permissionsAmong, permissionValueParameters } from '../permissions/permission-parameters.js';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import { roleGroupIds } from '../permissions/permission-store.js';
+import { namedIn } from '../permissions/plan-permission.js';
+import type { ServerTransaction } from '../tables.js';
+import { namesByUser } from './names-by-user.js';
+import {
+  planSubscribing,
+  type SubscribingFacts,
+  type SubscribingPlan,
+  type SubscribingWish,
+} from './plan-subscribing.js';
+import { findPrincipals, principalList } from './principals.js';
+import { colorShape } from './subscription-color.js';
+
+const wantedChannels = z
+  .array(
+    z.object(
+      {
+        name: z.string('must be a text').max(1000),
+        description: channelDescriptionInJson.optional(),
+        color: colorShape.optional(),
+      },
+      'must have a name',
+    ),
+    'must be a list',
+  )
+  .min(1, 'must name a channel')
+  .max(100, 'must name at most 100 channels');
+
+const names = z.record(z.string(), z.array(z.string()));
+
+const parameters = z.object({
+  subscriptions: jsonParameter(wantedChannels),
+  principals: optionalJsonParameter(principalList),
+  invite_only: booleanParameter.optional(),
+  is_web_public: booleanParameter.optional(),
+  history_public_to_subscribers: booleanParameter.optional(),
+  is_default_stream: booleanParameter.default(false),
+  message_retention_days: channelRetention.optional(),
+  folder_id: integerParameter.optional(),
+  topics_policy: topicsPolicyParameter.default('inherit'),
+  authorization_errors_fatal: booleanParameter.default(true),
+  announce: booleanParameter.default(false),
+  ...permissionValueParameters('channel'),
+});
+
+/**
+ * `POST /api/v1/users/me/subscriptions`: puts whoever asks, or others, into channels, and makes those that are not there;
+ * all of it or nothing, but for channels that cannot be joined where `authorization_errors_fatal` is false. What describes
+ * channels is for those that are made. Whoever may know is told. Refuses with BAD_REQUEST guests, unknown users, channels
+ * that cannot be joined, whoever may not make such channels or put others into one, and settings that do not go together;
+ * with UNAUTHORIZED_PRINCIPAL retention days from anybody but an owner; with REQUEST_VARIABLE_INVALID bad ones; with
+ * CHANNEL_ALREADY_EXISTS a name that somebody else gives to a channel at the same time. The organisation has no channel for
+ * announcements, so that `announce` adds nothing to the notice in a new channel.
+ */
+export const subscribe = operation({
+  method: 'POST',
+  path: '/api/v1/users/me/subscriptions',
+  summary: 'Puts users into channels, and makes channels.',
+  actor: user,
+  parameters,
+  answer: z.object({
+    subscribed: names,
+    already_subscribed: names,
+    unauthorized: z.array(z.string()).optional(),
+  }),
+  codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL', 'REQUEST_VARIABLE_INVALID', 'CHANNEL_ALREADY_EXISTS'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const wish = readWish(parameters);
+    const work = async (transaction: ServerTransaction, held: KnownUser) => {
+      requireNoGuest(held);
+      const facts = await readFacts(transaction, context, {
+        actor: held,
+        wish,
+        principals: parameters.principals,
+      });
+      const plan = planSubscribing(facts, wish);
+      const done = await applySubscribing(transaction, context, { facts, plan, wish });
+      return { ...done, ...(wish.isAllOrNothing ? {} : { unauthorized: [...plan.unauthorized] }) };
+    };
+    return actor.change(work, valuesOf(wish).length > 0 ? holdGroups : undefined);
+  },
+});
+
+function readWish(parameters: z.output<typeof subscribe.parameters>): SubscribingWish {
+  return {
+    channels: parameters.subscriptions.map(({ name, description = '', color }) => ({
+      name,
+      description,
+      color,
+    })),
+    isAllOrNothing: parameters.authorization_errors_fatal,
+    privacy: {
+      isPrivate: parameters.invite_only,
+      isWebPublic: parameters.is_web_public,
+      isHistoryPublic: parameters.history_public_to_subscribers,
+    },
+    isDefault: parameters.is_default_stream,
+    retentionDays: parameters.message_retention_days ?? null,
+    folderId: parameters.folder_id,
+    topicsPolicy: parameters.topics_policy,
+    permissions: permissionsAmong('channel', parameters),
+  };
+}
+
+function valuesOf({ permissions }: SubscribingWish): GroupSettingValue[] {
+  return Object.values(permissions).flatMap((value) => value ?? []);
+}
+
+const maximumSubscriptions = 10_000;
+
+interface Asked {
+  readonly actor: PermissionHolder;
+  readonly wish: SubscribingWish;
+  readonly principals: z.output<typeof principalList> | undefined;
+}
+
+async function readFacts(
+  transaction: ServerTransaction,
+  { offersWebPublicChannels, realm }: ServerContext,
+  { actor, wish, principals }: Asked,
+): Promise<SubscribingFacts> {
+  const { db } = transaction;
+  const known = await readReferences(transaction, namedIn(valuesOf(wish)));
+  const found = await lockNamedChannels(
+    transaction,
+    wish.channels.map(({ name }) => name.trim()),
+  );
+  const access = await readChannelAccess(db, actor, [...found.values()]);
+  const roleGroups = await roleGroupIds(db);
+  const userIds =
+    principals === undefined ? [actor.id] : await findPrincipals(db, principals, { actor, realm });
+  if (userIds.length * wish.channels.length > maximumSubscriptions)
+    throw refused(`At most ${maximumSubscriptions} subscriptions can be made at once`);
+  return {
+    rights: await readRealmRights(db, actor, { serverOffersWebPublic: offersWebPublicChannels }),
+    nobodyId: roleGroups.get('role:nobody') as number,
+    everyoneId: roleGroups.get('role:everyone') as number,
+    known,
+    isFolderKnown: wish.folderId !== undefined && (await isKnownFolder(db, wish.folderId)),
+    existing: new Map([...access.values()].map((each) => [each.channel.name.toLowerCase(), each])),
+    userIds,
+  };
+}
+
+interface Planned {
+  readonly facts: SubscribingFacts;
+  readonly plan: SubscribingPlan;
+  readonly wish: SubscribingWish;
+}
+
+async function applySubscribing(
+  transaction: ServerTransaction,
+  context: ServerContext,
+  { facts, plan, wish }: Planned,
+) {
+  const { clock, publish, realm } = context;
+  const { db } = transaction;
+  const now = clock();
+  const texts = plan.create.map(({ description }) => description);
+  const rendered = await renderDescriptions(db, realm, facts.rights.actor, texts);
+  const made = await insertChannels(transaction, plan.create, { now, rendered });
+  const channels = [...plan.join, ...made];
+  const colors = new Map(wish.channels.map(({ name, color }) => [name.trim().toLowerCase(), color]));
+  const wanted = channels.flatMap(({ id, name }) =>
+    facts.userIds.map((userId) => ({ channelId: id, userId, color: colors.get(name.toLowerCase()) })),
+  );
+  const rows = await insertSubscriptions(db, wanted);
+  const created = new Set(made.map(({ id }) => id));
+  await publish(transaction, await eventsOfJoining(db, { channels, rows, created, now }));
+  if (made.some(({ isDefault }) => isDefault)) await publish(transaction, [await defaultChannelsEvent(db)]);
+  for (const channel of made) {
+    await postNotices(transaction, context, { actor: facts.rights.actor, channel }, (names) => [
+      creationNotice(channel, names),
+    ]);
+  }
+  const isNew = new Set(rows.map(({ channel_id, user_id }) => `${channel_id} ${user_id}`));
+  const joined = wanted.filter(({ channelId, userId }) => isNew.has(`${channelId} ${userId}`));
+  return {
+    subscribed: namesByUser(joined, channels),
+    already_subscribed: namesByUser(
+      wanted.filter((each) => !joined.includes(each)),
+      channels,
+    ),
+  };
+}

@@ -1,0 +1,71 @@
+import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { type ChannelAccess, readChannelAccess } from '../channels/channel-access.js';
+import { insufficientPermission, refused } from '../channels/channel-refusals.js';
+import { mayRemoveSubscribers, seesChannel } from '../channels/channel-rules.js';
+import { lockNamedChannels } from '../channels/find-named-channels.js';
+import { eventsOfLeaving } from '../channels/subscription-events.js';
+import { removeSubscriptions } from '../channels/subscription-store.js';
+import type { ServerContext } from '../context.js';
+import { findPrincipals, principalList } from './principals.js';
+
+const channelNames = z
+  .array(z.string('must be a list of names').max(1000), 'must be a list')
+  .min(1, 'must name a channel')
+  .max(100, 'must name at most 100 channels');
+
+/**
+ * `DELETE /api/v1/users/me/subscriptions`: takes whoever asks, or others, out of channels; all of it or nothing. Whoever may
+ * know is told. Refuses with BAD_REQUEST unknown users, channels that do not exist or that the requester may not know of,
+ * and whoever may not take others out of one of them.
+ */
+export const unsubscribe = operation({
+  method: 'DELETE',
+  path: '/api/v1/users/me/subscriptions',
+  summary: 'Takes users out of channels.',
+  actor: user,
+  parameters: z.object({
+    subscriptions: jsonParameter(channelNames),
+    principals: optionalJsonParameter(principalList),
+  }),
+  answer: z.object({ removed: z.array(z.string()), not_removed: z.array(z.string()) }),
+  codes: ['BAD_REQUEST'],
+  async handle({ publish, realm }: ServerContext, { actor, parameters }) {
+    const names = parameters.subscriptions.map((name) => name.trim());
+    return actor.change(async (transaction, held) => {
+      const { db } = transaction;
+      const found = await lockNamedChannels(transaction, names);
+      const access = await readChannelAccess(db, held, [...found.values()]);
+      const known = requireAll(names, access);
+      const { principals } = parameters;
+      const userIds =
+        principals === undefined ? [held.id] : await findPrincipals(db, principals, { actor: held, realm });
+      const isAboutOthers = userIds.some((id) => id !== held.id);
+      if (isAboutOthers && !known.every(mayRemoveSubscribers)) throw insufficientPermission();
+      const channels = known.map(({ channel }) => channel);
+      const wanted = channels.flatMap(({ id }) => userIds.map((userId) => ({ channelId: id, userId })));
+      const removed = await removeSubscriptions(db, wanted);
+      await publish(transaction, await eventsOfLeaving(db, channels, removed));
+      const left = new Set(removed.map(({ channelId }) => channelId));
+      return {
+        removed: channels.filter(({ id }) => left.has(id)).map(({ name }) => name),
+        not_removed: channels.filter(({ id }) => !left.has(id)).map(({ name }) => name),
+      };
+    });
+  },
+});
+
+/** The channels of these names. @throws ProtocolError BAD_REQUEST for the first that the requester can know nothing of. */
+function requireAll(
+  names: readonly string[],
+  access: ReadonlyMap<number, ChannelAccess>,
+): readonly ChannelAccess[] {
+  const seen = new Map(
+    [...access.values()].filter(seesChannel).map((each) => [each.channel.name.toLowerCase(), each]),
+  );
+  for (const name of names) {
+    if (!seen.has(name.toLowerCase())) throw refused(`Channel(s) (${name}) do not exist`);
+  }
+  return [...seen.values()];
+}

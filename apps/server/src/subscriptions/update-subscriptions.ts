@@ -1,0 +1,129 @@
+import type { UserId } from '@waxwing/protocol';
+import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
+import { amongNumbers } from '@waxwing/storage';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { refused } from '../channels/channel-refusals.js';
+import { gatheredBy } from '../channels/gathered-by.js';
+import type { ServerContext } from '../context.js';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import type { ServerTransaction } from '../tables.js';
+import { colorShape } from './subscription-color.js';
+
+const streamId = z.number('must be an integer').int('must be an integer');
+const flag = z.boolean('must be true or false');
+const inheritableNames = [
+  'desktop_notifications',
+  'audible_notifications',
+  'push_notifications',
+  'email_notifications',
+  'wildcard_mentions_notify',
+] as const;
+
+const changeShape = z.discriminatedUnion(
+  'property',
+  [
+    z.object({ stream_id: streamId, property: z.literal('color'), value: colorShape }),
+    // `in_home_view` is the former form of `is_muted`, the other way round.
+    z.object({
+      stream_id: streamId,
+      property: z.enum(['is_muted', 'in_home_view', 'pin_to_top']),
+      value: flag,
+    }),
+    z.object({ stream_id: streamId, property: z.enum(inheritableNames), value: flag.nullable() }),
+  ],
+  'must name a property of a subscription',
+);
+
+type Change = z.output<typeof changeShape>;
+
+/** A change of the column that holds it. */
+interface StoredChange {
+  readonly channelId: number;
+  readonly property: Exclude<Change['property'], 'in_home_view'>;
+  readonly value: Change['value'];
+}
+
+/**
+ * `POST /api/v1/users/me/subscriptions/properties`: changes what the requester has made of its subscriptions, such as their
+ * colours; all of it or nothing. Its own clients are told. `null` lets a notification be as in the user's own settings.
+ * Refuses with BAD_REQUEST unknown properties and values, and channels that the requester is not in.
+ */
+export const updateSubscriptions = operation({
+  method: 'POST',
+  path: '/api/v1/users/me/subscriptions/properties',
+  summary: "Changes the requester's subscriptions.",
+  actor: user,
+  parameters: z.object({
+    subscription_data: jsonParameter(
+      z.array(changeShape, 'must be a list').max(1000, 'must have at most 1000 changes'),
+    ),
+  }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle({ publish }: ServerContext, { actor, parameters }) {
+    const changes = parameters.subscription_data.map(toStored);
+    await actor.change(async (transaction, { id: userId }) => {
+      await requireSubscribed(transaction, userId, changes);
+      // Few statements: one for each property and value, whatever the number of channels.
+      for (const same of gatheredBy(changes, ({ property, value }) => `${property} ${value}`).values()) {
+        await store(transaction, userId, same);
+      }
+      await publish(
+        transaction,
+        changes.flatMap((change) => eventsOf(change, userId)),
+      );
+    });
+    return {};
+  },
+});
+
+function toStored({ stream_id: channelId, property, value }: Change): StoredChange {
+  if (property === 'in_home_view') return { channelId, property: 'is_muted', value: !value };
+  return { channelId, property, value };
+}
+
+async function requireSubscribed(
+  { db }: ServerTransaction,
+  userId: UserId,
+  changes: readonly StoredChange[],
+): Promise<void> {
+  const ids = changes.map(({ channelId }) => channelId);
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select('channel_id')
+    .where('user_id', '=', userId)
+    .where('is_active', '=', 1)
+    .where('channel_id', 'in', amongNumbers(db, ids))
+    .execute();
+  const known = new Set(rows.map(({ channel_id }) => channel_id));
+  const other = ids.find((id) => !known.has(id));
+  if (other !== undefined) throw refused(`Not subscribed to channel ID ${other}`);
+}
+
+async function store(
+  { db }: ServerTransaction,
+  userId: UserId,
+  same: readonly StoredChange[],
+): Promise<void> {
+  const [first] = same;
+  if (first === undefined) return;
+  const { property, value } = first;
+  const stored = typeof value === 'boolean' ? Number(value) : value;
+  const ids = same.map(({ channelId }) => channelId);
+  await db
+    .updateTable('subscriptions')
+    .set({ [property]: stored })
+    .where('user_id', '=', userId)
+    .where('channel_id', 'in', amongNumbers(db, ids))
+    .execute();
+}
+
+function eventsOf({ channelId, property, value }: StoredChange, userId: UserId): PublishedEvent[] {
+  const told = (name: string, is: StoredChange['value']): PublishedEvent => ({
+    event: { type: 'subscription', op: 'update', stream_id: channelId, property: name, value: is },
+    audience: [userId],
+  });
+  if (property !== 'is_muted') return [told(property, value)];
+  return [told('is_muted', value), told('in_home_view', !value)];
+}

@@ -1,0 +1,42 @@
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import { requireKnownChannel } from '../channels/known-channels.js';
+import type { ServerContext } from '../context.js';
+import { readTopic } from '../messages/topic-text.js';
+import { storeTopicWishes } from '../messages/topics/user-topic-store.js';
+import { type VisibilityPolicy, visibilityPolicies } from '../messages/topics/visibility-policies.js';
+import { realmLimits } from '../realm/realm-limits.js';
+import { textOfAtMost } from '../realm/setting-shapes.js';
+
+const policy = integerParameter
+  .refine((value) => Object.values<number>(visibilityPolicies).includes(value), 'must be from 0 to 3')
+  .transform((value) => value as VisibilityPolicy)
+  .meta({ openApi: { type: 'integer', minimum: 0, maximum: 3 } });
+
+/**
+ * `POST /api/v1/user_topics`: mutes, unmutes or follows a topic, or does none of it any more. The requester's own clients are
+ * told. Refuses with BAD_REQUEST channels of which the requester may not know.
+ */
+export const updateUserTopic = operation({
+  method: 'POST',
+  path: '/api/v1/user_topics',
+  summary: 'Mutes, unmutes or follows a topic.',
+  actor: user,
+  parameters: z.object({
+    stream_id: integerParameter,
+    topic: textOfAtMost(realmLimits.max_topic_length),
+    visibility_policy: policy,
+  }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { stream_id: channelId, visibility_policy: policy } = parameters;
+    const topic = readTopic(parameters.topic);
+    await actor.change(async (transaction, held) => {
+      await requireKnownChannel(transaction.db, held, channelId);
+      await storeTopicWishes(transaction, context, [{ userId: held.id, channelId, topic, policy }]);
+    });
+    return {};
+  },
+});

@@ -1,0 +1,64 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import type { ServerTables } from '../tables.js';
+import { readUsedBytes } from './upload-account.js';
+import type { Upload } from './upload-store.js';
+
+/** A file in answers and events; instants in Unix milliseconds. */
+export const attachmentRecord = z.object({
+  id: z.number().int(),
+  name: z.string(),
+  path_id: z.string(),
+  size: z.number().int(),
+  create_time: z.number().int(),
+  messages: z.array(z.object({ id: z.number().int(), date_sent: z.number().int() })),
+});
+
+export type AttachmentRecord = z.input<typeof attachmentRecord>;
+
+/** The files with the messages that refer to them, in one statement. */
+export async function writeAttachments(
+  db: Kysely<ServerTables>,
+  uploads: readonly Upload[],
+): Promise<AttachmentRecord[]> {
+  if (uploads.length === 0) return [];
+  const ids = uploads.map(({ id }) => id);
+  const rows = await db
+    .selectFrom('attachment_messages as reference')
+    .innerJoin('messages', 'messages.id', 'reference.message_id')
+    .select(['reference.attachment_id', 'messages.id', 'messages.sent_at'])
+    .where('reference.attachment_id', 'in', amongNumbers(db, ids))
+    .orderBy('messages.id')
+    .execute();
+  const messages = new Map<number, AttachmentRecord['messages']>(ids.map((id) => [id, []]));
+  for (const { attachment_id, id, sent_at } of rows) {
+    messages.get(attachment_id)?.push({ id, date_sent: sent_at });
+  }
+  return uploads.map((upload) => writeAttachment(upload, messages.get(upload.id) ?? []));
+}
+
+/** A file that no message refers to: what an edit says that it has left behind. */
+export function writeAttachment(
+  { id, fileName, pathId, sizeBytes, createdAt }: Upload,
+  messages: AttachmentRecord['messages'] = [],
+): AttachmentRecord {
+  return { id, name: fileName, path_id: pathId, size: sizeBytes, create_time: createdAt, messages };
+}
+
+/** What owners are told of files that are new, or that messages refer to now. */
+export async function attachmentEvents(
+  db: Kysely<ServerTables>,
+  op: 'add' | 'update',
+  uploads: readonly Upload[],
+): Promise<PublishedEvent[]> {
+  if (uploads.length === 0) return [];
+  const upload_space_used = await readUsedBytes(db);
+  const attachments = await writeAttachments(db, uploads);
+  return attachments.map((attachment, index) => ({
+    event: { type: 'attachment', op, attachment, upload_space_used },
+    audience: [uploads[index]?.ownerId as UserId],
+  }));
+}

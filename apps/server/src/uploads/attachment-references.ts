@@ -1,0 +1,217 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
+import { type RawBuilder, sql } from 'kysely';
+import type { ServerContext } from '../context.js';
+import type { ServerTransaction } from '../tables.js';
+import { attachmentEvents } from './attachment-record.js';
+import { findUploads, lockUploads, type Upload } from './upload-store.js';
+
+/** The files that a message's text names. */
+export interface UploadClaim {
+  readonly messageId: number;
+  readonly pathIds: readonly string[];
+}
+
+/** Who sends or edits the messages. */
+export interface Claimant {
+  readonly userId: UserId;
+  /** Whether this user may read the row of `messages`: files of others are theirs to pass on where they read them. */
+  readonly isReadable: RawBuilder<boolean>;
+}
+
+/**
+ * Remembers which messages refer to which files, marks these messages as having one, and tells the files' owners. A file is left out that is not there, or that the claimant neither owns nor reads in another message. The number of statements
+ * does not grow with messages or files.
+ */
+export async function claimUploads(
+  transaction: ServerTransaction,
+  { publish }: Pick<ServerContext, 'publish'>,
+  { userId, isReadable }: Claimant,
+  claims: readonly UploadClaim[],
+): Promise<void> {
+  const named = [...new Set(claims.flatMap(({ pathIds }) => pathIds))];
+  if (named.length === 0) return;
+  const { db } = transaction;
+  const locked = await lockUploads(transaction, named);
+  const others = locked.filter(({ ownerId }) => ownerId !== userId).map(({ id }) => id);
+  const read = others.length === 0 ? new Set<number>() : await readAmong(transaction, isReadable, others);
+  const allowed = locked.filter(({ id, ownerId }) => ownerId === userId || read.has(id));
+  const byPath = new Map(allowed.map(({ id, pathId }) => [pathId, id]));
+  const pairs = claims.flatMap(({ messageId, pathIds }) =>
+    [...new Set(pathIds)].flatMap((pathId) => {
+      const id = byPath.get(pathId);
+      return id === undefined ? [] : [{ attachment_id: id, message_id: messageId }];
+    }),
+  );
+  if (pairs.length === 0) return;
+  const columns = { attachment_id: 'integer', message_id: 'integer' } as const;
+  await sql`
+    insert into attachment_messages (attachment_id, message_id)
+    select v.attachment_id, v.message_id from ${rowsAsTable(db, 'v', columns, pairs)} where true
+    on conflict do nothing`.execute(db);
+  const claimedIds = [...new Set(pairs.map(({ attachment_id }) => attachment_id))];
+  await db
+    .updateTable('attachments')
+    .set({ unclaimed_since: null })
+    .where('id', 'in', amongNumbers(db, claimedIds))
+    .execute();
+  const messageIds = pairs.map(({ message_id }) => message_id);
+  await db
+    .updateTable('messages')
+    .set({ has_attachment: 1 })
+    .where('id', 'in', amongNumbers(db, messageIds))
+    .execute();
+  const claimed = allowed.filter(({ id }) => claimedIds.includes(id));
+  await publish(transaction, await attachmentEvents(db, 'update', claimed));
+}
+
+async function readAmong(
+  { db }: ServerTransaction,
+  isReadable: RawBuilder<boolean>,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const rows = await db
+    .selectFrom('attachment_messages as reference')
+    .innerJoin('messages', 'messages.id', 'reference.message_id')
+    .select('reference.attachment_id as id')
+    .distinct()
+    .where('reference.attachment_id', 'in', amongNumbers(db, ids))
+    .where(isReadable)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** A file that a message refers to. */
+export interface ReferredUpload extends Upload {
+  /** Whether another message refers to it too. */
+  readonly isReferredElsewhere: boolean;
+}
+
+/** The files that a message refers to, by their ids; what refers to them stays so until the transaction ends. */
+export async function lockReferredUploads(
+  transaction: ServerTransaction,
+  messageId: number,
+): Promise<ReferredUpload[]> {
+  const { db } = transaction;
+  const ids = await lockReferred(transaction, [messageId]);
+  if (ids.length === 0) return [];
+  const elsewhere = await db
+    .selectFrom('attachment_messages')
+    .select('attachment_id')
+    .distinct()
+    .where('attachment_id', 'in', amongNumbers(db, ids))
+    .where('message_id', '<>', messageId)
+    .execute();
+  const shared = new Set(elsewhere.map(({ attachment_id }) => attachment_id));
+  return (await findUploads(db, ids)).map((upload) => ({
+    ...upload,
+    isReferredElsewhere: shared.has(upload.id),
+  }));
+}
+
+/** What another text of a message does to its files. */
+export interface UploadEdit {
+  /** Files that it names and did not name before. */
+  readonly claimed: readonly string[];
+  /** Ids of the files that it named before and names no more. */
+  readonly droppedIds: readonly number[];
+  /** Of those the editor's own that no message refers to now. */
+  readonly detached: readonly Upload[];
+}
+
+/** @param named the files that the new text names: `uploads` of the rendered text */
+export function planDetached(
+  referred: readonly ReferredUpload[],
+  named: readonly string[],
+  editorId: UserId,
+): UploadEdit {
+  const before = new Set(referred.map(({ pathId }) => pathId));
+  const after = new Set(named);
+  const dropped = referred.filter(({ pathId }) => !after.has(pathId));
+  return {
+    claimed: [...after].filter((pathId) => !before.has(pathId)),
+    droppedIds: dropped.map(({ id }) => id),
+    detached: dropped.filter(
+      ({ isReferredElsewhere, ownerId }) => !isReferredElsewhere && ownerId === editorId,
+    ),
+  };
+}
+
+/** Forgets that a message refers to these files, which {@link lockReferredUploads} has locked. */
+export async function dropReferences(
+  { db }: ServerTransaction,
+  messageId: number,
+  droppedIds: readonly number[],
+  now: number,
+): Promise<void> {
+  if (droppedIds.length === 0) return;
+  await db
+    .deleteFrom('attachment_messages')
+    .where('message_id', '=', messageId)
+    .where('attachment_id', 'in', amongNumbers(db, droppedIds))
+    .execute();
+  await markUnclaimed(db, droppedIds, now);
+  await db
+    .updateTable('messages')
+    .set({ has_attachment: 0 })
+    .where('id', '=', messageId)
+    .where(({ exists, not, selectFrom }) =>
+      not(exists(selectFrom('attachment_messages').select('message_id').where('message_id', '=', messageId))),
+    )
+    .execute();
+}
+
+/** Forgets which files these messages refer to; call it before they are deleted. */
+export async function releaseUploads(
+  transaction: ServerTransaction,
+  messageIds: readonly number[],
+  now: number,
+): Promise<void> {
+  const { db } = transaction;
+  const ids = await lockReferred(transaction, messageIds);
+  if (ids.length === 0) return;
+  await db
+    .deleteFrom('attachment_messages')
+    .where('message_id', 'in', amongNumbers(db, messageIds))
+    .execute();
+  await markUnclaimed(db, ids, now);
+}
+
+async function lockReferred({ db }: ServerTransaction, messageIds: readonly number[]): Promise<number[]> {
+  const rows = await db
+    .selectFrom('attachments')
+    .select('id')
+    .where(
+      'id',
+      'in',
+      db
+        .selectFrom('attachment_messages')
+        .select('attachment_id')
+        .where('message_id', 'in', amongNumbers(db, messageIds)),
+    )
+    .orderBy('id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+async function markUnclaimed(
+  db: ServerTransaction['db'],
+  ids: readonly number[],
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('attachments')
+    .set({ unclaimed_since: now })
+    .where('id', 'in', amongNumbers(db, ids))
+    .where(({ exists, not, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('attachment_messages')
+            .select('attachment_id')
+            .whereRef('attachment_messages.attachment_id', '=', 'attachments.id'),
+        ),
+      ),
+    )
+    .execute();
+}

@@ -1,0 +1,86 @@
+import { createWriteStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ConfigurationError } from '@waxwing/service/config';
+import type { FileStore } from './file-store.js';
+
+/** Files in a folder that its owner alone may use; it is made where there is none. @throws ConfigurationError */
+export async function openDiskFileStore(folder: string): Promise<FileStore> {
+  const root = resolve(folder);
+  await makeRoot(root);
+  const place = (pathId: string): string => join(root, ...pathId.split('/'));
+  return {
+    async write(pathId, content, _contentType) {
+      const path = place(pathId);
+      try {
+        await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+        // `flush` has the file on the disk before the stream is closed.
+        await pipeline(content, createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true }));
+        for (let above = dirname(path); above !== dirname(root); above = dirname(above))
+          await syncFolder(above);
+      } catch (error) {
+        content.destroy();
+        await removeFile(path);
+        throw error;
+      }
+    },
+    async read(pathId, range) {
+      const file = await openExisting(place(pathId));
+      return file?.createReadStream(range);
+    },
+    remove: (pathId) => removeFile(place(pathId)),
+  };
+}
+
+async function makeRoot(root: string): Promise<void> {
+  try {
+    await mkdir(root, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new ConfigurationError(
+      [
+        `The folder ${root} (SERVER_UPLOADS) cannot be made: ${reason}. Name one in a folder that may be written to.`,
+      ],
+      { cause: error },
+    );
+  }
+  const mode = (await stat(root)).mode & 0o777;
+  if ((mode & 0o077) === 0) return;
+  const shown = mode.toString(8).padStart(4, '0');
+  throw new ConfigurationError([
+    `The folder ${root} (SERVER_UPLOADS) has mode ${shown}, which lets others use it: run chmod 700 ${root}.`,
+  ]);
+}
+
+async function openExisting(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** With the folder of its own that it has, where nothing else is in that. */
+async function removeFile(path: string): Promise<void> {
+  await rm(path, { force: true });
+  try {
+    await rmdir(dirname(path));
+  } catch (error) {
+    if (!isMissing(error) && (error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,19 @@
+import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
+import type { UploadsConfiguration } from '../uploads-configuration.js';
+import { openDiskFileStore } from './disk-file-store.js';
+import type { FileStore } from './file-store.js';
+
+/** The store of uploaded files that is configured. @throws ConfigurationError for a folder or a key that cannot be used. */
+export async function openFileStore({ store }: UploadsConfiguration): Promise<FileStore> {
+  if (store.kind === 'disk') return openDiskFileStore(store.folder);
+  const { secretKeyFile } = store;
+  const secretKey = (await readPrivateFile(secretKeyFile, 'SERVER_UPLOADS_S3_SECRET_KEY_FILE')).trim();
+  if (secretKey === '') {
+    throw new ConfigurationError([
+      `The file ${secretKeyFile} holds no key: write into it the secret key that belongs to SERVER_UPLOADS_S3_ACCESS_KEY_ID.`,
+    ]);
+  }
+  // Loaded where it is used: it is larger than all of the rest.
+  const { openS3FileStore } = await import('./s3-file-store.js');
+  return openS3FileStore({ ...store, secretKey: new Secret(secretKey) });
+}

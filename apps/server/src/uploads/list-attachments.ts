@@ -1,0 +1,22 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { attachmentRecord, writeAttachments } from './attachment-record.js';
+import { readUsedBytes } from './upload-account.js';
+import { listUploads } from './upload-store.js';
+
+/** `GET /api/v1/attachments`: the files that the requester has uploaded, and how many bytes all files of all users take. */
+export const listAttachments = operation({
+  method: 'GET',
+  path: '/api/v1/attachments',
+  summary: 'Answers the files that you have uploaded.',
+  actor: user,
+  parameters: noParameters,
+  answer: z.object({ attachments: z.array(attachmentRecord), upload_space_used: z.number().int() }),
+  codes: [],
+  async handle({ database: { db } }: ServerContext, { actor }) {
+    const attachments = await writeAttachments(db, await listUploads(db, actor.id));
+    return { attachments, upload_space_used: await readUsedBytes(db) };
+  },
+});

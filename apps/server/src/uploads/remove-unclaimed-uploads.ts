@@ -1,0 +1,70 @@
+import { lockingRows, removeInBatches } from '@waxwing/storage';
+import type { ServerContext } from '../context.js';
+import { type LeftFile, removeLeftFile, withdrawUploads } from './withdraw-uploads.js';
+
+const day = 24 * 60 * 60_000;
+/** So long a file is kept to which no message refers. */
+const unclaimedMilliseconds = 28 * day;
+/** No upload takes so long: whatever is not whole by then never will be. */
+const leftMilliseconds = day;
+// Each of them is a call to the store.
+const filesPerStep = 50;
+
+type Context = Pick<ServerContext, 'clock' | 'database' | 'uploads'>;
+
+/**
+ * Removes the files to which no message has referred for four weeks, and what uploads and removals that broke off have
+ * left behind; how many they were.
+ */
+export async function removeUnclaimedUploads(context: Context, signal: AbortSignal): Promise<number> {
+  const { clock, database } = context;
+  await removeInBatches(
+    (limit) => database.write((transaction) => withdrawSome(transaction, clock(), limit)),
+    signal,
+  );
+  let removed = 0;
+  while (!signal.aborted) {
+    const left = await findLeftFiles(context);
+    for (const file of left) await removeLeftFile(context, file);
+    removed += left.length;
+    if (left.length < filesPerStep) break;
+  }
+  return removed;
+}
+
+async function withdrawSome(
+  transaction: Parameters<typeof withdrawUploads>[0],
+  now: number,
+  limit: number,
+): Promise<number> {
+  const { db } = transaction;
+  const rows = await db
+    .selectFrom('attachments')
+    .select('id')
+    .where('unclaimed_since', '<', now - unclaimedMilliseconds)
+    .where('is_stored', '=', 1)
+    .orderBy('id')
+    .limit(limit)
+    .modifyEnd(lockingRows(db))
+    .execute();
+  // Out of sight since long ago, so that their bytes are removed now.
+  const before = now - unclaimedMilliseconds;
+  await withdrawUploads(
+    transaction,
+    rows.map(({ id }) => id),
+    before,
+  );
+  return rows.length;
+}
+
+async function findLeftFiles({ clock, database: { db } }: Context): Promise<LeftFile[]> {
+  const rows = await db
+    .selectFrom('attachments')
+    .select(['id', 'path_id'])
+    .where('is_stored', '=', 0)
+    .where('unclaimed_since', '<', clock() - leftMilliseconds)
+    .orderBy('id')
+    .limit(filesPerStep)
+    .execute();
+  return rows.map(({ id, path_id }) => ({ id, pathId: path_id }));
+}

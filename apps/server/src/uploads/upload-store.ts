@@ -1,0 +1,70 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+
+/** A file that somebody has uploaded, whole and in the store. */
+export interface Upload {
+  readonly id: number;
+  /** `<realm_id>/<xx>/<yyyy>/<file_name>`. */
+  readonly pathId: string;
+  readonly ownerId: UserId;
+  readonly fileName: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
+type Db = Kysely<ServerTables>;
+
+/** The file of this path; `undefined` when there is none, or it is not whole. */
+export async function findUpload(db: Db, pathId: string): Promise<Upload | undefined> {
+  const row = await stored(db).where('path_id', '=', pathId).executeTakeFirst();
+  return row && toUpload(row);
+}
+
+/** The file of this id; `undefined` when there is none, or it is not whole. */
+export async function findUploadById(db: Db, id: number): Promise<Upload | undefined> {
+  const [upload] = await findUploads(db, [id]);
+  return upload;
+}
+
+/** The files with these ids, by their ids. */
+export async function findUploads(db: Db, ids: readonly number[]): Promise<Upload[]> {
+  const rows = await stored(db).where('id', 'in', amongNumbers(db, ids)).orderBy('id').execute();
+  return rows.map(toUpload);
+}
+
+/** The files of a user, the oldest first. */
+export async function listUploads(db: Db, ownerId: UserId): Promise<Upload[]> {
+  return (await stored(db).where('owner_id', '=', ownerId).orderBy('id').execute()).map(toUpload);
+}
+
+/** The files of these paths, by their ids; nobody else changes them until the transaction ends. */
+export async function lockUploads({ db }: ServerTransaction, pathIds: readonly string[]): Promise<Upload[]> {
+  const rows = pathIds.map((path_id) => ({ path_id }));
+  const among = sql<string>`(select v.path_id from ${rowsAsTable(db, 'v', { path_id: 'text' }, rows)})`;
+  const found = await stored(db)
+    .where('path_id', 'in', among)
+    .orderBy('id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+  return found.map(toUpload);
+}
+
+function stored(db: Db) {
+  return db.selectFrom('attachments').selectAll().where('is_stored', '=', 1);
+}
+
+function toUpload(row: Selectable<ServerTables['attachments']>): Upload {
+  return {
+    id: row.id,
+    pathId: row.path_id,
+    ownerId: row.owner_id,
+    fileName: row.file_name,
+    contentType: row.content_type,
+    sizeBytes: row.size_bytes,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,72 @@
+import { dirname, join } from 'node:path';
+import type { EnvironmentReader } from '@waxwing/service/config';
+
+/** Where uploaded files are kept. */
+type FileStoreSettings =
+  | { readonly kind: 'disk'; readonly folder: string }
+  | {
+      readonly kind: 's3';
+      readonly bucket: string;
+      readonly region: string;
+      /** `undefined` for Amazon's own. */
+      readonly endpoint: string | undefined;
+      readonly accessKeyId: string;
+      /** Readable by its owner alone. */
+      readonly secretKeyFile: string;
+    };
+
+export interface UploadsConfiguration {
+  readonly store: FileStoreSettings;
+  /** Bytes of all files together; `undefined` for as many as there is room for. */
+  readonly quotaBytes: number | undefined;
+}
+
+const mebibyte = 1024 * 1024;
+const quotaRangeMib = { minimum: 0, maximum: 1024 ** 3 };
+const s3Names = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_KEY_FILE'] as const;
+
+/** Reads `SERVER_UPLOADS` and what belongs to it; the default is a folder beside the database's file. */
+export function readUploads(reader: EnvironmentReader, databaseUrl: string): UploadsConfiguration {
+  const place = reader.optional('UPLOADS') ?? `disk:${defaultFolder(databaseUrl)}`;
+  const quotaMib = reader.integer('UPLOADS_QUOTA_MIB', 0, quotaRangeMib);
+  const store = readStore(reader, place);
+  return { store, quotaBytes: quotaMib === 0 ? undefined : quotaMib * mebibyte };
+}
+
+function defaultFolder(databaseUrl: string): string {
+  const file = /^sqlite:(.+)$/s.exec(databaseUrl)?.[1];
+  return file === undefined ? 'uploads' : join(dirname(file), 'uploads');
+}
+
+function readStore(reader: EnvironmentReader, place: string): FileStoreSettings {
+  const endpoint = reader.optionalUrl('UPLOADS_S3_ENDPOINT');
+  const region = reader.optional('UPLOADS_S3_REGION');
+  const accessKeyId = reader.optional('UPLOADS_S3_ACCESS_KEY_ID');
+  const secretKeyFile = reader.optional('UPLOADS_S3_SECRET_KEY_FILE');
+  const [, kind, name = ''] = /^(disk|s3):(.+)$/s.exec(place) ?? [];
+  if (kind === undefined) {
+    reader.problem(`SERVER_UPLOADS is "${place}": it must be disk:<folder> or s3:<bucket>.`);
+  }
+  if (kind !== 's3') {
+    for (const s3Name of s3Names) {
+      if (reader.optional(`UPLOADS_${s3Name}`) === undefined) continue;
+      reader.problem(
+        `SERVER_UPLOADS_${s3Name} is set, but SERVER_UPLOADS names no bucket: write s3:<bucket> there.`,
+      );
+    }
+    return { kind: 'disk', folder: name };
+  }
+  if (accessKeyId === undefined || secretKeyFile === undefined) {
+    reader.problem(
+      'SERVER_UPLOADS names a bucket: set SERVER_UPLOADS_S3_ACCESS_KEY_ID and SERVER_UPLOADS_S3_SECRET_KEY_FILE as well.',
+    );
+  }
+  return {
+    kind,
+    bucket: name,
+    region: region ?? 'us-east-1',
+    endpoint,
+    accessKeyId: accessKeyId ?? '',
+    secretKeyFile: secretKeyFile ?? '',
+  };
+}

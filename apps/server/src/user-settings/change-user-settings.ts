@@ -1,0 +1,52 @@
+import type { JsonObject } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import type { ServerTransaction } from '../tables.js';
+import type { AddressVisibility } from '../users/address-visibility.js';
+import type { UserDetails } from '../users/user-details.js';
+import { eventsOfVisibility } from '../users/user-events.js';
+import { readersOf } from '../users/user-sight.js';
+import { readUserSettings, storeUserSetting } from './user-setting-store.js';
+import type { UserSettingName, UserSettingValues } from './user-settings.js';
+
+/** What a user wants its settings to be; what is not said stays. */
+interface SettingsWish {
+  readonly settings: { readonly [Name in UserSettingName]?: UserSettingValues[Name] | undefined };
+  readonly timezone: string | undefined;
+  readonly visibility: AddressVisibility | undefined;
+}
+
+/** Makes the change of a locked user; what is to be told of it, to itself first. */
+export async function changeUserSettings(
+  { db }: ServerTransaction,
+  before: UserDetails,
+  { settings, timezone, visibility }: SettingsWish,
+  realm: Pick<PushRealm, 'url'>,
+): Promise<PublishedEvent[]> {
+  const known = await readUserSettings(db, before.id);
+  const events: PublishedEvent[] = [];
+  const tellOwn = (property: string, value: string | number | boolean): void => {
+    const event: JsonObject = { type: 'user_settings', op: 'update', property, value };
+    events.push({ event, audience: [before.id] });
+  };
+  for (const [key, value] of Object.entries(settings)) {
+    const name = key as UserSettingName;
+    if (value === undefined || value === known[name]) continue;
+    await storeUserSetting(db, before.id, name, value);
+    tellOwn(name, value);
+  }
+  if (timezone !== undefined && timezone !== before.timezone) {
+    await db.updateTable('users').set({ timezone }).where('id', '=', before.id).execute();
+    tellOwn('timezone', timezone);
+    const person = { user_id: before.id, timezone };
+    const event = { type: 'realm_user', op: 'update', person };
+    events.push({ event, audience: await readersOf(db, before) });
+  }
+  if (visibility !== undefined && visibility !== before.visibility) {
+    const set = { email_address_visibility: visibility };
+    await db.updateTable('users').set(set).where('id', '=', before.id).execute();
+    tellOwn('email_address_visibility', visibility);
+    events.push(...(await eventsOfVisibility(db, { before, after: { ...before, visibility }, realm })));
+  }
+  return events;
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+
+const maximumCharacters = 40;
+
+/** A time zone's IANA name, bare or as JSON; empty for none. */
+export const timeZone = z
+  .string()
+  .transform((text) => text.replace(/^"(.*)"$/s, '$1'))
+  .refine(isTimeZone, 'must be the name of a time zone, such as Europe/Paris, or empty')
+  .meta({ openApi: { type: 'string', maxLength: maximumCharacters } });
+
+function isTimeZone(name: string): boolean {
+  if (name === '') return true;
+  // Offsets are known to the library too, and are no names.
+  if (name.length > maximumCharacters || !/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

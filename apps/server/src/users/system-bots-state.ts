@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { initialState } from '../event-queues/initial-state.js';
+import { readSystemBots } from './user-details.js';
+import { userRecord, writeUser } from './user-record.js';
+
+/** The senders of what the server itself writes, which are not among the users. */
+export const systemBotsState = initialState({
+  eventType: 'realm_user',
+  shape: z.object({
+    cross_realm_bots: z.array(userRecord.extend({ is_system_bot: z.literal(true) })),
+  }),
+  async fetch({ database: { db }, realm }, reader) {
+    const bots = await readSystemBots(db);
+    const options = { reader, realm, clientMakesAvatars: false, profileDataOf: undefined };
+    return {
+      // They send, though nobody can sign in as them.
+      cross_realm_bots: bots.map((bot) => ({
+        ...writeUser({ ...bot, isActive: true }, options),
+        is_system_bot: true as const,
+      })),
+    };
+  },
+});

@@ -1,0 +1,59 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import { roles } from '../permissions/roles.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+
+/** The senders of what the server itself writes: the word in the database -> the name that people read. */
+const systemBots = { 'notification-bot': 'Notification Bot', 'welcome-bot': 'Welcome Bot' } as const;
+
+export type SystemBotName = keyof typeof systemBots;
+
+const names = Object.keys(systemBots) as SystemBotName[];
+
+/** No address can end like this one, so that nobody's is taken. */
+const domain = 'system.invalid';
+
+/** The id of a system bot, which is made when it is first asked for. Nobody can sign in as it. */
+export async function systemBotId({ db }: ServerTransaction, name: SystemBotName): Promise<UserId> {
+  await makeBots(db, [name]);
+  const { id } = await db
+    .selectFrom('users')
+    .select('id')
+    .where('system_bot', '=', name)
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Makes those system bots that nobody has asked for yet, so that clients are told of all of them. */
+export async function makeSystemBots({ db }: ServerTransaction): Promise<void> {
+  await makeBots(db, names);
+}
+
+async function makeBots(db: Kysely<ServerTables>, wanted: readonly SystemBotName[]): Promise<void> {
+  const known = await db
+    .selectFrom('users')
+    .select('system_bot')
+    .where('system_bot', 'is not', null)
+    .execute();
+  const missing = wanted.filter((name) => !known.some(({ system_bot }) => system_bot === name));
+  if (missing.length === 0) return;
+  const rows = missing.map((name) => ({
+    email: `${name}@${domain}`,
+    email_lower: `${name}@${domain}`,
+    full_name: systemBots[name],
+    role: roles.member,
+    is_bot: 1,
+    bot_owner_id: null,
+    // Nothing has this digest.
+    api_key_hash: '',
+    is_active: 0,
+    created_at: 0,
+    system_bot: name,
+  }));
+  // Somebody else may be making them at the same time.
+  await db
+    .insertInto('users')
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}

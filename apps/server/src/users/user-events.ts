@@ -1,0 +1,76 @@
+import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { PushRealm } from '@waxwing/server-push';
+import type { Kysely } from 'kysely';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import type { ServerTables } from '../tables.js';
+import { readsAddress, shownAddress } from './address-visibility.js';
+import { writeProviderPicture } from './avatar.js';
+import type { UserDetails } from './user-details.js';
+import { writeUser } from './user-record.js';
+import { activeReaders, readersOf, readSight } from './user-sight.js';
+import type { User } from './user-store.js';
+
+/** That there is somebody new, as each who may know of it may see it. */
+export async function eventsOfNewUser(
+  db: Kysely<ServerTables>,
+  user: UserDetails,
+  realm: Pick<PushRealm, 'url'>,
+): Promise<PublishedEvent[]> {
+  const sees = await readSight(db);
+  const seeing = (await activeReaders(db)).filter((reader) => sees(reader, user));
+  const knowing = seeing.filter((reader) => readsAddress(reader, user));
+  const others = seeing.filter((reader) => !readsAddress(reader, user));
+  return [knowing, others].flatMap((readers) => {
+    const [reader] = readers;
+    if (reader === undefined) return [];
+    // The picture's URL helps clients that could make it, too.
+    const options = { reader, realm, clientMakesAvatars: false, profileDataOf: () => ({}) };
+    const person = writeUser(user, options) as JsonObject;
+    return [{ event: { type: 'realm_user', op: 'add', person }, audience: readers.map(({ id }) => id) }];
+  });
+}
+
+/** That somebody is gone, to whoever may know of it and is not gone too. */
+export async function eventsOfDeactivation(
+  db: Kysely<ServerTables>,
+  gone: readonly Pick<User, 'id' | 'isBot'>[],
+): Promise<PublishedEvent[]> {
+  const events: PublishedEvent[] = [];
+  for (const user of gone) {
+    const person = { user_id: user.id, is_active: false };
+    const event = { type: 'realm_user', op: 'update', person };
+    events.push({ event, audience: await readersOf(db, user) });
+  }
+  return events;
+}
+
+interface ChangedVisibility {
+  readonly before: UserDetails;
+  readonly after: UserDetails;
+  readonly realm: Pick<PushRealm, 'url'>;
+}
+
+/**
+ * That other people may read an address now: whoever may for the first time is told it, whoever may no more is told to
+ * forget it, and whoever may know of the user what stands for it, with its picture.
+ */
+export async function eventsOfVisibility(
+  db: Kysely<ServerTables>,
+  { before, after, realm }: ChangedVisibility,
+): Promise<PublishedEvent[]> {
+  const sees = await readSight(db);
+  const seeing = (await activeReaders(db)).filter((reader) => sees(reader, after));
+  const tell = (fields: JsonObject, readers: readonly { readonly id: UserId }[]): PublishedEvent => {
+    const person = { user_id: after.id, ...fields };
+    return { event: { type: 'realm_user', op: 'update', person }, audience: readers.map(({ id }) => id) };
+  };
+  const gainers = seeing.filter((reader) => readsAddress(reader, after) && !readsAddress(reader, before));
+  const losers = seeing.filter((reader) => readsAddress(reader, before) && !readsAddress(reader, after));
+  const events = [tell({ delivery_email: after.email }, gainers), tell({ delivery_email: null }, losers)];
+  const shown = shownAddress(after, realm);
+  if (shown !== shownAddress(before, realm)) {
+    events.push(tell({ new_email: shown }, seeing));
+    if (after.avatarUrl === undefined) events.push(tell(writeProviderPicture(shown, after), seeing));
+  }
+  return events.filter(({ audience }) => audience.length > 0);
+}

@@ -1,0 +1,121 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import { z } from 'zod';
+import type { KnownUser } from '../authentication/credential-store.js';
+import { initialState, type StateContext } from '../event-queues/initial-state.js';
+import { holdsPermissions } from '../permissions/permission-store.js';
+import { wholeRealm } from '../permissions/permission-tables.js';
+import { roles } from '../permissions/roles.js';
+import { readProfileData } from '../profile-fields/profile-values.js';
+import type { ServerTables } from '../tables.js';
+import { shownAddress } from './address-visibility.js';
+import { providerAvatarUrl } from './avatar.js';
+import { detailsInPieces, type UserDetails } from './user-details.js';
+import { userRecord, writeUnknownUser, writeUser } from './user-record.js';
+import { readSightOf } from './user-sight.js';
+
+const listedUser = userRecord.omit({ is_active: true });
+
+/** What whoever asks may do, as clients were told before there were groups. */
+const ownPermissions = {
+  can_create_public_streams: 'can_create_public_channel_group',
+  can_create_private_streams: 'can_create_private_channel_group',
+  can_create_web_public_streams: 'can_create_web_public_channel_group',
+  can_subscribe_other_users: 'can_add_subscribers_group',
+  can_invite_others_to_realm: 'can_invite_users_group',
+} as const;
+
+const ownPermissionNames = Object.keys(ownPermissions) as (keyof typeof ownPermissions)[];
+const ownPermissionFields = Object.fromEntries(
+  ownPermissionNames.map((name) => [name, z.boolean()]),
+) as Record<keyof typeof ownPermissions, z.ZodBoolean>;
+
+const ownFields = {
+  email: z.string(),
+  delivery_email: z.string(),
+  full_name: z.string(),
+  avatar_url: z.string(),
+  avatar_url_medium: z.string(),
+  /** The provider's picture, or an uploaded one. */
+  avatar_source: z.enum(['G', 'U']),
+  is_owner: z.boolean(),
+  /** True of owners too. */
+  is_admin: z.boolean(),
+  /** True of administrators and owners too. */
+  is_moderator: z.boolean(),
+  is_guest: z.boolean(),
+};
+
+/** All users and bots of whom the reader may know, by their ids, and what is to be known of the reader itself. */
+export const usersState = initialState({
+  eventType: 'realm_user',
+  shape: z.object({
+    realm_users: z.array(listedUser),
+    realm_non_active_users: z.array(listedUser),
+    cross_realm_bots: z.array(z.looseObject({ user_id: z.number().int() })),
+    ...ownFields,
+    ...ownPermissionFields,
+  }),
+  async fetch({ database: { db }, realm }, actor, { capabilities, makesAvatars }) {
+    const sees = await readSightOf(db, actor);
+    const listed: z.input<typeof userRecord>[] = [];
+    let own: UserDetails | undefined;
+    for await (const users of detailsInPieces(db, undefined)) {
+      const ids = users.map(({ id }) => id);
+      const options = {
+        reader: actor,
+        realm,
+        clientMakesAvatars: makesAvatars,
+        profileDataOf: await readProfileData(db, ids),
+      };
+      own ??= users.find(({ id }) => id === actor.id);
+      for (const each of users) {
+        if (sees(each)) listed.push(writeUser(each, options));
+        // Clients that do not expect it could not show what somebody unknown to them has written.
+        else if (!capabilities.includes('user_list_incomplete')) listed.push(writeUnknownUser(each, realm));
+      }
+      // Others are served between the pieces.
+      await setImmediate();
+    }
+    if (own === undefined) throw new Error('whoever asks has no row');
+    const withoutState = ({ is_active: _, ...user }: (typeof listed)[number]) => user;
+    return {
+      realm_users: listed.filter(({ is_active }) => is_active).map(withoutState),
+      realm_non_active_users: listed.filter(({ is_active }) => !is_active).map(withoutState),
+      cross_realm_bots: [],
+      ...writeOwn(own, realm),
+      ...(await readOwnPermissions(db, actor)),
+    };
+  },
+});
+
+function writeOwn(own: UserDetails, realm: StateContext['realm']) {
+  const { role, avatarUrl, avatarVersion } = own;
+  const shown = shownAddress(own, realm);
+  return {
+    email: shown,
+    delivery_email: own.email,
+    full_name: own.fullName,
+    avatar_url: avatarUrl ?? providerAvatarUrl(shown, avatarVersion),
+    avatar_url_medium: avatarUrl ?? providerAvatarUrl(shown, avatarVersion, 'medium'),
+    avatar_source: avatarUrl === undefined ? ('G' as const) : ('U' as const),
+    is_owner: role === roles.owner,
+    is_admin: role <= roles.administrator,
+    is_moderator: role <= roles.moderator,
+    is_guest: role === roles.guest,
+  };
+}
+
+async function readOwnPermissions(
+  db: Kysely<ServerTables>,
+  actor: KnownUser,
+): Promise<Record<keyof typeof ownPermissions, boolean>> {
+  const asked = ownPermissionNames.map((name) => ({
+    ...{ level: 'realm' as const, ownerId: wholeRealm, name: ownPermissions[name] },
+  }));
+  const held = await holdsPermissions(db, actor, asked);
+  return Object.fromEntries(ownPermissionNames.map((name, index) => [name, held[index] ?? false])) as Record<
+    keyof typeof ownPermissions,
+    boolean
+  >;
+}

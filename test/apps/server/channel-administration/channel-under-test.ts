@@ -1,0 +1,59 @@
+import type { OrganisationUnderTest } from '../organisation-under-test.js';
+import type { Answer } from '../server-under-test.js';
+
+type Who = Parameters<OrganisationUnderTest['ask']>[0];
+type Fields = Record<string, unknown>;
+
+/** A channel of a test of its own. */
+export class ChannelUnderTest {
+  id = 0;
+  name = '';
+  readonly #organisation: OrganisationUnderTest;
+
+  constructor(organisation: OrganisationUnderTest) {
+    this.#organisation = organisation;
+  }
+
+  /** Makes it; whoever makes it is in it. */
+  async make(who: Who = 'member', fields: Fields = {}): Promise<void> {
+    this.name = this.#organisation.newName();
+    const subscriptions = [{ name: this.name }];
+    await this.#organisation.do(who, 'POST', 'users/me/subscriptions', { subscriptions, ...fields });
+    const row = await this.#organisation.server.server.database.db
+      .selectFrom('channels')
+      .select('id')
+      .where('name', '=', this.name)
+      .executeTakeFirstOrThrow();
+    this.id = row.id;
+  }
+
+  async add(...whom: Who[]): Promise<void> {
+    const { database } = this.#organisation.server.server;
+    const rows = whom.map((who) => ({
+      channel_id: this.id,
+      user_id: this.#organisation.id(who),
+      ...{ is_active: 1, color: '#76ce90', is_muted: 0, pin_to_top: 0 },
+    }));
+    await database.write(({ db }) => db.insertInto('subscriptions').values(rows).execute());
+  }
+
+  update(who: Who, fields: Fields): Promise<Answer> {
+    return this.#organisation.ask(who, 'PATCH', `streams/${this.id}`, fields);
+  }
+
+  async updated(who: Who, fields: Fields): Promise<void> {
+    await this.#organisation.do(who, 'PATCH', `streams/${this.id}`, fields);
+  }
+
+  async read(who: Who = 'owner'): Promise<Fields> {
+    const { stream } = await this.#organisation.do(who, 'GET', `streams/${this.id}`);
+    return stream as Fields;
+  }
+
+  /** What its channel's messages say, in order. */
+  async messages(): Promise<{ topic: string; content: string }[]> {
+    const { db } = this.#organisation.server.server.database;
+    const messages = db.selectFrom('messages').where('channel_id', '=', this.id);
+    return messages.select(['topic', 'content']).orderBy('id').execute();
+  }
+}

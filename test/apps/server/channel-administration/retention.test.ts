@@ -1,0 +1,80 @@
+import { beforeEach, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { ChannelUnderTest } from './channel-under-test.js';
+
+const day = 24 * 60 * 60_000;
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  let channel: ChannelUnderTest;
+  beforeEach(async () => {
+    channel = new ChannelUnderTest(organisation);
+    await channel.make();
+  });
+
+  const send = (topic: string, content: string) =>
+    organisation.do('member', 'POST', 'messages', {
+      ...{ type: 'stream', to: channel.id, topic, content },
+    });
+  const contents = async () => (await channel.messages()).map(({ content }) => content);
+
+  async function pass(days: number): Promise<void> {
+    organisation.server.now += days * day;
+    await organisation.server.settle();
+  }
+
+  it('deletes what is older than the channel keeps, in all topics, and tells those who could read it', async () => {
+    await channel.updated('owner', { message_retention_days: 3 });
+    const { id } = await send('one', 'old');
+    await send('two', 'old too');
+    await pass(2);
+    await send('one', 'new');
+    organisation.server.now += 1.5 * day;
+    // A queue of before would have been given up as nobody used it.
+    const events = await organisation.watch('second', {
+      event_types: '["delete_message","stream"]',
+      client_capabilities: '{"notification_settings_null":false,"bulk_message_deletion":true}',
+    });
+    await organisation.server.settle();
+    expect(await contents()).toEqual(['new']);
+    expect(await events()).toContainEqual({
+      ...{ type: 'delete_message', message_type: 'stream', stream_id: channel.id, topic: 'one' },
+      message_ids: [id],
+    });
+  });
+
+  it('keeps what the organisation keeps where the channel says nothing, and without end what is to be kept', async () => {
+    const kept = new ChannelUnderTest(organisation);
+    await kept.make();
+    await kept.updated('owner', { message_retention_days: 'unlimited' });
+    await send('one', 'in the usual channel');
+    await organisation.do('member', 'POST', 'messages', {
+      ...{ type: 'stream', to: kept.id, topic: 'one', content: 'without end' },
+    });
+    await pass(40);
+    expect(await contents()).toEqual(['in the usual channel']);
+    await organisation.do('owner', 'PATCH', 'realm', { message_retention_days: 30 });
+    await pass(1);
+    await organisation.do('owner', 'PATCH', 'realm', { message_retention_days: 'unlimited' });
+    expect(await contents()).toEqual([]);
+    expect((await kept.messages()).map(({ content }) => content)).toEqual(['without end']);
+  });
+
+  it('deletes direct messages that are older than the organisation keeps', async () => {
+    const { id } = await organisation.do('member', 'POST', 'messages', {
+      ...{ type: 'direct', to: [organisation.id('second')], content: 'hello' },
+    });
+    await organisation.do('owner', 'PATCH', 'realm', { message_retention_days: 5 });
+    await pass(6);
+    await organisation.do('owner', 'PATCH', 'realm', { message_retention_days: 'unlimited' });
+    const { db } = organisation.server.server.database;
+    const left = await db.selectFrom('messages').select('id').where('id', '=', Number(id)).execute();
+    const copies = await db
+      .selectFrom('user_messages')
+      .select('user_id')
+      .where('message_id', '=', Number(id))
+      .execute();
+    expect([left, copies]).toEqual([[], []]);
+  });
+});

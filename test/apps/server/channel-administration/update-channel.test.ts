@@ -1,0 +1,311 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { ChannelUnderTest } from './channel-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  let channel: ChannelUnderTest;
+  beforeEach(async () => {
+    channel = new ChannelUnderTest(organisation);
+  });
+
+  const realm = (fields: Record<string, unknown>) => organisation.do('owner', 'PATCH', 'realm', fields);
+
+  async function refuses(
+    who: Parameters<typeof channel.update>[0],
+    fields: Record<string, unknown>,
+    message: string,
+    code = 'BAD_REQUEST',
+  ): Promise<void> {
+    const before = await channel.read();
+    const { status, body } = await channel.update(who, fields);
+    expect([status, body.code, body.msg]).toEqual([400, code, message]);
+    expect(await channel.read()).toEqual(before);
+  }
+
+  describe('who may change a channel', () => {
+    it('is whoever made it, and administrators', async () => {
+      await channel.make('member');
+      await channel.updated('member', { description: 'one' });
+      await channel.updated('administrator', { description: 'two' });
+      await refuses('second', { description: 'x' }, 'You do not have permission to administer this channel.');
+      await refuses('guest', { description: 'x' }, 'Invalid channel ID');
+    });
+
+    it('is an administrator of a private channel too, but not what needs to read it', async () => {
+      await channel.make('member', { invite_only: true });
+      await channel.updated('administrator', { description: 'one' });
+      await refuses('administrator', { is_private: false }, 'Channel content access is required.');
+      await refuses(
+        'administrator',
+        { can_subscribe_group: { new: await organisation.roleGroup('members') } },
+        'Channel content access is required.',
+      );
+      await refuses(
+        'administrator',
+        { can_add_subscribers_group: { new: await organisation.roleGroup('members') } },
+        'Channel content access is required.',
+      );
+      await channel.updated('administrator', {
+        can_send_message_group: { new: await organisation.roleGroup('members') },
+        can_remove_subscribers_group: { new: await organisation.roleGroup('members') },
+      });
+      await refuses('second', { description: 'x' }, 'Invalid channel ID');
+    });
+
+    it('is nobody for a channel that does not exist', async () => {
+      const { status, body } = await organisation.ask('owner', 'PATCH', 'streams/999999', {
+        description: 'x',
+      });
+      expect([status, body.msg]).toEqual([400, 'Invalid channel ID']);
+    });
+  });
+
+  describe('privacy', () => {
+    it('hides the history of a channel that becomes private, and shows it when it is public again', async () => {
+      await channel.make();
+      await channel.updated('member', { is_private: true });
+      expect(await channel.read()).toMatchObject({ invite_only: true, history_public_to_subscribers: false });
+      await channel.updated('member', { history_public_to_subscribers: true });
+      expect(await channel.read()).toMatchObject({ invite_only: true, history_public_to_subscribers: true });
+      await channel.updated('member', { is_private: false });
+      expect(await channel.read()).toMatchObject({ invite_only: false, history_public_to_subscribers: true });
+    });
+
+    it.each([
+      [{ history_public_to_subscribers: false }],
+      [{ is_private: false, history_public_to_subscribers: false }],
+      [{ is_private: true, is_web_public: true }],
+      [{ is_web_public: true, history_public_to_subscribers: false }],
+    ])('refuses %j', async (fields) => {
+      await channel.make();
+      await refuses('owner', fields, 'Invalid parameters');
+    });
+
+    it('refuses to make a default channel private, or a private channel a default one', async () => {
+      await channel.make('owner', { is_default_stream: true });
+      await refuses('owner', { is_private: true }, 'A default channel cannot be private.');
+      await channel.updated('owner', { is_private: true, is_default_stream: false });
+      await refuses('owner', { is_default_stream: true }, 'A default channel cannot be private.');
+    });
+
+    it('keeps the channel for moderation requests private', async () => {
+      await channel.make('owner');
+      const set = { moderation_request_channel_id: channel.id };
+      const refused = await organisation.ask('owner', 'PATCH', 'realm', set);
+      expect([refused.status, refused.body.msg]).toEqual([
+        400,
+        `moderation_request_channel_id is ${channel.id}: it must be the id of a private channel that is not archived, or -1`,
+      ]);
+      await channel.updated('owner', { is_private: true });
+      await realm(set);
+      await refuses('owner', { is_private: false }, 'The moderation request channel must be private.');
+      await organisation.do('owner', 'DELETE', `streams/${channel.id}`);
+      const { realm_moderation_request_channel_id: now } = await organisation.do('owner', 'POST', 'register');
+      expect(now).toBe(-1);
+    });
+
+    it.each([
+      ['can_create_private_channel_group', false],
+      ['can_create_public_channel_group', true],
+    ])('needs %s', async (permission, isPrivate) => {
+      await channel.make('member', { invite_only: isPrivate });
+      await realm({ [permission]: { new: await organisation.roleGroup('nobody') } });
+      await refuses('member', { is_private: !isPrivate }, 'Insufficient permission');
+      await realm({ [permission]: { new: await organisation.roleGroup('members') } });
+      await channel.updated('member', { is_private: !isPrivate });
+    });
+
+    it('has no web-public channels where the server does not offer them', async () => {
+      await channel.make('owner');
+      await realm({ enable_spectator_access: true });
+      await refuses('owner', { is_web_public: true }, 'Web-public channels are not enabled.');
+      await realm({ enable_spectator_access: false });
+    });
+
+    it('lets everybody begin topics where history is hidden', async () => {
+      await channel.make('owner', { invite_only: true });
+      const members = await organisation.roleGroup('members');
+      await refuses('owner', { can_create_topic_group: { new: members } }, 'Invalid parameters');
+      await channel.updated('owner', {
+        can_create_topic_group: { new: members },
+        history_public_to_subscribers: true,
+      });
+    });
+  });
+
+  describe('topics, retention and defaults', () => {
+    it('takes a policy for topics bare and quoted, and needs a permission for it', async () => {
+      await channel.make();
+      await channel.updated('member', { topics_policy: '"disable_empty_topic"' });
+      expect((await channel.read()).topics_policy).toBe('disable_empty_topic');
+      await realm({ can_set_topics_policy_group: { new: await organisation.roleGroup('nobody') } });
+      await refuses('member', { topics_policy: 'allow_empty_topic' }, 'Insufficient permission');
+      await channel.updated('member', { topics_policy: 'inherit' });
+      await channel.updated('administrator', { topics_policy: 'allow_empty_topic' });
+      await realm({ can_set_topics_policy_group: { new: await organisation.roleGroup('members') } });
+      expect((await channel.update('member', { topics_policy: 'none' })).body.code).toBe('BAD_REQUEST');
+    });
+
+    it('allows empty_topic_only where no message is in another topic', async () => {
+      await channel.make();
+      await channel.updated('member', { topics_policy: 'empty_topic_only' });
+      await realm({ send_channel_events_messages: true });
+      await channel.updated('member', { topics_policy: 'inherit' });
+      await realm({ send_channel_events_messages: false });
+      const { body } = await channel.update('member', { topics_policy: 'empty_topic_only' });
+      expect(body).toMatchObject({ code: 'BAD_REQUEST', empty_topic_display_name: 'general chat' });
+    });
+
+    it.each([
+      [30, 30],
+      ['unlimited', -1],
+      ['"forever"', -1],
+      ['realm_default', null],
+      ['"realm_default"', null],
+    ])('takes retention days %j from owners alone', async (days, stored) => {
+      await channel.make();
+      await channel.updated('owner', { message_retention_days: days });
+      expect((await channel.read()).message_retention_days).toBe(stored);
+      await refuses(
+        'administrator',
+        { message_retention_days: days },
+        'Must be an organization owner',
+        'UNAUTHORIZED_PRINCIPAL',
+      );
+    });
+
+    it.each([0, -1, 'long', 1.5])('refuses retention days %j', async (days) => {
+      await channel.make();
+      const { status, body } = await channel.update('owner', { message_retention_days: days });
+      expect([status, body]).toMatchObject([
+        400,
+        { code: 'REQUEST_VARIABLE_INVALID', var_name: 'message_retention_days', bad_value: days },
+      ]);
+    });
+
+    it('lets administrators alone choose default channels', async () => {
+      await channel.make();
+      await refuses(
+        'member',
+        { is_default_stream: true },
+        "You don't have permission to change default channels.",
+      );
+      const events = await organisation.watch('second', { event_types: '["default_streams"]' });
+      await channel.updated('administrator', { is_default_stream: true });
+      await channel.updated('administrator', { is_default_stream: true });
+      await channel.updated('administrator', { is_default_stream: false });
+      const [added, removed, ...more] = (await events()) as { default_streams: number[] }[];
+      expect(added?.default_streams).toContain(channel.id);
+      expect(removed?.default_streams).not.toContain(channel.id);
+      expect(more).toEqual([]);
+    });
+  });
+
+  describe('name, description and folder', () => {
+    it('takes blanks off a new name, and another letter case', async () => {
+      await channel.make();
+      await channel.updated('member', { new_name: ` ${channel.name.toUpperCase()} ` });
+      expect((await channel.read()).name).toBe(channel.name.toUpperCase());
+    });
+
+    it('refuses the name that it has, bad ones and long ones', async () => {
+      await channel.make();
+      await refuses('member', { new_name: channel.name }, 'Channel already has that name.');
+      await refuses('member', { new_name: ' ' }, "Channel name can't be empty.");
+      const tooLong = 'Channel name too long (limit: 60 characters).';
+      await refuses('member', { new_name: 'x'.repeat(61) }, tooLong);
+      await refuses('member', { new_name: 'a\u0007b' }, 'Invalid character in channel name, at position 2.');
+    });
+
+    it('refuses a name that another channel has, in any letter case and though it is archived', async () => {
+      await channel.make();
+      const taken = channel.name;
+      await organisation.do('member', 'DELETE', `streams/${channel.id}`);
+      await channel.make();
+      const { status, body } = await channel.update('member', { new_name: taken.toUpperCase() });
+      expect([status, body]).toMatchObject([
+        409,
+        { code: 'CHANNEL_ALREADY_EXISTS', channel_name: taken.toUpperCase() },
+      ]);
+    });
+
+    it('puts a description on one line, and refuses a long one', async () => {
+      await channel.make();
+      await channel.updated('member', { description: 'a\r\nb\nc' });
+      expect(await channel.read()).toMatchObject({
+        description: 'a b c',
+        rendered_description: '<p>a b c</p>',
+      });
+      const { body } = await channel.update('member', { description: 'x'.repeat(1025) });
+      expect([body.code, body.msg]).toEqual(['BAD_REQUEST', expect.stringContaining('1024')]);
+    });
+
+    it('refuses a folder that there is not', async () => {
+      await channel.make();
+      await refuses('member', { folder_id: 99 }, 'Invalid channel folder ID');
+      await channel.updated('member', { folder_id: null });
+    });
+  });
+
+  describe('permissions', () => {
+    it('change as they are given, and as expected', async () => {
+      await channel.make();
+      const [nobody, second] = [await organisation.roleGroup('nobody'), organisation.id('second')];
+      const value = { direct_members: [second], direct_subgroups: [] };
+      await channel.updated('member', { can_subscribe_group: { new: value, old: nobody } });
+      expect((await channel.read()).can_subscribe_group).toEqual(value);
+      const { body } = await channel.update('member', { can_subscribe_group: { new: nobody, old: nobody } });
+      expect(body).toMatchObject({ code: 'EXPECTATION_MISMATCH', field_name: 'old' });
+      await refuses(
+        'member',
+        { can_subscribe_group: { new: await organisation.roleGroup('everyone') } },
+        "'can_subscribe_group' setting cannot be set to 'role:everyone' group",
+      );
+    });
+
+    it.each(['can_delete_any_message_group', 'can_delete_own_message_group'])(
+      'need a permission of their own: %s',
+      async (name) => {
+        await channel.make();
+        const value = { [name]: { new: await organisation.roleGroup('members') } };
+        await refuses('member', value, 'Insufficient permission');
+        await channel.updated('administrator', value);
+      },
+    );
+  });
+
+  it('changes all of it or nothing', async () => {
+    await channel.make();
+    await refuses(
+      'member',
+      { description: 'new', new_name: 'new', folder_id: 99 },
+      'Invalid channel folder ID',
+    );
+  });
+
+  describe('archiving', () => {
+    it('keeps the channel, and is undone by is_archived false alone', async () => {
+      await channel.make();
+      await refuses('member', { is_archived: false }, 'Channel is not currently deactivated');
+      await refuses('member', { is_archived: true }, 'Archive a channel with DELETE /streams/{stream_id}.');
+      const path = `streams/${channel.id}`;
+      expect((await organisation.ask('second', 'DELETE', path)).status).toBe(400);
+      expect((await organisation.ask('owner', 'DELETE', 'streams/999999')).status).toBe(400);
+      await organisation.do('member', 'DELETE', path);
+      const again = await organisation.ask('member', 'DELETE', path);
+      expect([again.status, again.body.msg]).toEqual([400, 'Channel is already archived']);
+      expect((await channel.read()).is_archived).toBe(true);
+      await channel.updated('member', { is_archived: false });
+      expect((await channel.read()).is_archived).toBe(false);
+    });
+
+    it('stays where a private channel has nobody in it', async () => {
+      await channel.make('owner', { invite_only: true });
+      await organisation.do('owner', 'DELETE', `streams/${channel.id}`);
+      await organisation.do('owner', 'DELETE', 'users/me/subscriptions', { subscriptions: [channel.name] });
+      await refuses('owner', { is_archived: false }, 'Channel is private and has no subscribers');
+    });
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { addChannel, subscribe } from '../messages/chat-under-test.js';
+import { post } from '../messages/edit/moves-under-test.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+
+const day = 24 * 60 * 60;
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const change = (run: (transaction: ServerTransaction) => Promise<unknown>) =>
+    organisation.server.server.database.write(run);
+  type Records = Record<string, unknown>[];
+
+  it('channels that are a week old tell of the messages of the last week, younger ones of none', async () => {
+    const traffic = async () => {
+      const { streams } = await organisation.do('member', 'GET', 'streams');
+      const own = (streams as Records).filter(({ stream_id }) => ids.includes(Number(stream_id)));
+      return own.map(({ stream_weekly_traffic: messages }) => messages);
+    };
+    const channels = [
+      await addChannel(organisation, { name: 'busy' }),
+      await addChannel(organisation, { name: 'quiet' }),
+      await addChannel(organisation, { name: 'young' }),
+    ] as const;
+    const ids: number[] = channels.map(({ id }) => id);
+    const [busy, quiet, young] = ids as [number, number, number];
+    await change(({ db }) =>
+      db
+        .updateTable('channels')
+        .set({ created_at: organisation.server.now - 8 * day * 1000 })
+        .where('id', 'in', [busy, quiet])
+        .execute(),
+    );
+    expect(await traffic()).toEqual([0, 0, null]);
+    for (const [channelId, ageSeconds] of [
+      [busy, 30 * day],
+      [quiet, 30 * day],
+      [busy, 7 * day],
+      [busy, 7 * day - 1],
+      [young, 100],
+      [busy, 50],
+    ] as const)
+      await post(organisation, { channelId, ageSeconds });
+    expect(await traffic()).toEqual([2, 0, null]);
+    organisation.server.now += 8 * day * 1000;
+    expect(await traffic()).toEqual([0, 0, 0]);
+  });
+
+  it('the channels of its owner are listed for a bot that asks for them, as far as it may know of them', async () => {
+    const open = await addChannel(organisation, { members: ['moderator'] });
+    const hidden = await addChannel(organisation, { isPrivate: true, members: ['moderator'] });
+    await change(({ db }) =>
+      db
+        .updateTable('users')
+        .set({ bot_owner_id: organisation.id('moderator') })
+        .where('id', '=', organisation.id('bot'))
+        .execute(),
+    );
+    const listed = async (who: 'bot' | 'member', more: Record<string, unknown>) => {
+      const asked = { include_public: false, include_subscribed: false, ...more };
+      const { streams } = await organisation.do(who, 'GET', 'streams', asked);
+      return (streams as Records).map(({ stream_id }) => stream_id);
+    };
+    expect(await listed('bot', {})).toEqual([]);
+    expect(await listed('bot', { include_owner_subscribed: true })).toEqual([open.id]);
+    await subscribe(organisation, hidden.id, organisation.id('bot'));
+    expect(await listed('bot', { include_owner_subscribed: true })).toEqual([open.id, hidden.id]);
+    expect(await listed('member', { include_owner_subscribed: true })).toEqual([]);
+  });
+
+  it('a new channel can be announced, for which there is no further place', async () => {
+    const name = organisation.newName();
+    const wish = { subscriptions: [{ name }], announce: true };
+    const body = await organisation.do('member', 'POST', 'users/me/subscriptions', wish);
+    expect(body).not.toHaveProperty('ignored_parameters_unsupported');
+    expect(body.subscribed).toEqual({ [organisation.id('member')]: [name] });
+  });
+
+  describe('what a subscription says of notifications', () => {
+    const notifications = async (capabilities: Record<string, boolean>, field = 'subscriptions') => {
+      const body = await organisation.do('second', 'POST', 'register', {
+        event_types: ['subscription'],
+        client_capabilities: capabilities,
+      });
+      const [own] = (body[field] as Records).filter(({ stream_id }) => stream_id === id);
+      return [
+        own?.desktop_notifications,
+        own?.audible_notifications,
+        own?.push_notifications,
+        own?.email_notifications,
+        own?.wildcard_mentions_notify,
+      ];
+    };
+    let id = 0;
+
+    it('is nothing, or the settings of the user for clients that do not know of nothing', async () => {
+      ({ id } = await addChannel(organisation, { members: ['second'] }));
+      const settings = { enable_stream_push_notifications: true, wildcard_mentions_notify: false };
+      await organisation.do('second', 'PATCH', 'settings', settings);
+      const nothing = [null, null, null, null, null];
+      expect(await notifications({ notification_settings_null: true })).toEqual(nothing);
+      expect(await notifications({ notification_settings_null: false })).toEqual([
+        ...[false, false, true, false, false],
+      ]);
+      const subscription_data = [{ stream_id: id, property: 'push_notifications', value: false }];
+      await organisation.do('second', 'POST', 'users/me/subscriptions/properties', { subscription_data });
+      expect(await notifications({ notification_settings_null: true })).toEqual([
+        ...[null, null, false, null, null],
+      ]);
+      expect(await notifications({})).toEqual([false, false, false, false, false]);
+      await subscribe(organisation, id, organisation.id('second'), false);
+      expect(await notifications({}, 'unsubscribed')).toEqual([false, false, false, false, false]);
+    });
+  });
+});

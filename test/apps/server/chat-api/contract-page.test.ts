@@ -1,0 +1,113 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { contractSentences } from './contract-sentences.js';
+import { asksOnBothDatabases, problemOf, readShown } from './named-tests.js';
+
+const contract = contractSentences(readFileSync('docs/chat-api.md', 'utf8'));
+const page = readFileSync('docs/chat-api-tests.md', 'utf8');
+
+interface Row {
+  readonly heading: string;
+  readonly text: string;
+  /** What stands in the second column. */
+  readonly shownBy: string;
+}
+
+const rows = readRows(page);
+const filled = rows
+  .filter(({ shownBy }) => shownBy !== '')
+  .map((row) => ({ row, shown: readShown(row.shownBy) }));
+
+describe('the page of which test shows which sentence of the chat API', () => {
+  it('has every sentence of the contract once, in its order', () => {
+    expect(rows.map(({ heading, text }) => ({ heading, text }))).toEqual(contract);
+  });
+
+  it('names for each sentence a test, or says why there is nothing to show', () => {
+    const silent = rows.filter(({ shownBy }) => shownBy === '');
+    expect(silent.map(({ heading, text }) => `${heading}: ${text}`)).toEqual([]);
+  });
+
+  it('has nothing else in its second column', () => {
+    const unreadable = filled.filter(({ shown }) => shown.kind === 'unreadable');
+    expect(unreadable.map(({ row }) => row)).toEqual([]);
+  });
+
+  it('names only tests that are there, each by a title that no other test of its file has', () => {
+    const wrong = filled.flatMap(({ shown }) =>
+      testsOf(shown).flatMap((test) => {
+        const problem = problemOf(test);
+        return problem === undefined ? [] : [{ ...test, problem }];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('names for each sentence a test that asks a server, on each database', () => {
+    const onOne = filled.filter(
+      ({ shown }) => shown.kind === 'tests' && !shown.tests.some(asksOnBothDatabases),
+    );
+    expect(onOne.map(({ row }) => row)).toEqual([]);
+  });
+});
+
+describe('a cell of the page', () => {
+  const file = 'apps/server/chat-api/contract-page.test.ts';
+  const here = (title: string) => `\`${file}\`: ${title}`;
+
+  it('may name several tests, whose titles may have a semicolon and a bar', () => {
+    expect(readShown(`${here('one; and more')}; ${here('a \\| b')}`)).toEqual({
+      kind: 'tests',
+      tests: [
+        { file, title: 'one; and more' },
+        { file, title: 'a | b' },
+      ],
+    });
+  });
+
+  it.each([
+    'there is a test',
+    'nothing to show:',
+    `${here('x')}; \`more`,
+    `see ${here('x')}`,
+    here(''),
+    '`contract-page.test.ts`: x',
+    '`../packages/x.test.ts`: x',
+    '`apps/server/chat-api/contract-sentences.ts`: x',
+  ])('is not %s', (cell) => {
+    expect(readShown(cell)).toEqual({ kind: 'unreadable' });
+  });
+
+  it('names a test by its whole title, which one test of the file has', () => {
+    const title = 'has every sentence of the contract once, in its order';
+    expect(problemOf({ file, title })).toBeUndefined();
+    for (const wrong of [title.slice(0, -1), 'is not', 'a cell of the page']) {
+      expect(problemOf({ file, title: wrong })).toContain('no test of this title');
+    }
+    expect(problemOf({ file: 'apps/server/chat-api/no.test.ts', title })).toContain('no such file');
+  });
+
+  it('counts for both databases only where the test is run on each and asks a server', () => {
+    const users = 'apps/server/users/get-users.test.ts';
+    expect(asksOnBothDatabases({ file: users, title: 'names parameters that it does not know' })).toBe(true);
+    expect(asksOnBothDatabases({ file: 'apps/server/bad-input.test.ts', title: 'when %s is missing' })).toBe(
+      false,
+    );
+  });
+});
+
+function testsOf(shown: ReturnType<typeof readShown>) {
+  return shown.kind === 'tests' ? shown.tests : [];
+}
+
+function readRows(markdown: string): Row[] {
+  const found: Row[] = [];
+  let heading = '';
+  for (const line of markdown.split('\n')) {
+    if (line.startsWith('## ')) heading = line.slice(3);
+    const [, text, shownBy] = /^\| (.+?) \| (.*?) ?\|$/.exec(line) ?? [];
+    if (text === undefined || shownBy === undefined || text === 'Sentence' || text === '---') continue;
+    found.push({ heading, text, shownBy });
+  }
+  return found;
+}

@@ -1,0 +1,83 @@
+import type { UserId } from '@waxwing/protocol';
+import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import type { OrganisationUnderTest } from '../organisation-under-test.js';
+
+type Who = Parameters<OrganisationUnderTest['id']>[0];
+
+export interface ChannelWish {
+  readonly isPrivate?: boolean;
+  readonly isHistoryPublic?: boolean;
+  readonly isWebPublic?: boolean;
+  readonly isArchived?: boolean;
+  readonly topicsPolicy?: string;
+  readonly members?: readonly Who[];
+  readonly name?: string;
+}
+
+let channels = 0;
+
+/** A channel with these members, as rows: whoever makes channels is tested elsewhere. */
+export async function addChannel(
+  organisation: OrganisationUnderTest,
+  wish: ChannelWish = {},
+): Promise<{ id: number; name: string }> {
+  channels += 1;
+  const { isPrivate = false, isHistoryPublic = !isPrivate, isWebPublic = false, isArchived = false } = wish;
+  const { topicsPolicy = 'inherit', members = [], name = `channel ${channels}` } = wish;
+  const { id } = await organisation.server.server.database.write(({ db }: ServerTransaction) =>
+    db
+      .insertInto('channels')
+      .values({
+        name,
+        name_lower: name.toLowerCase(),
+        description: '',
+        rendered_description: '',
+        is_private: isPrivate ? 1 : 0,
+        is_web_public: isWebPublic ? 1 : 0,
+        is_history_public: isHistoryPublic ? 1 : 0,
+        is_default: 0,
+        is_archived: isArchived ? 1 : 0,
+        creator_id: null,
+        created_at: organisation.server.now,
+        message_retention_days: null,
+        folder_id: null,
+        topics_policy: topicsPolicy,
+        first_message_id: null,
+        last_message_at: null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow(),
+  );
+  for (const who of members) await subscribe(organisation, id, organisation.id(who));
+  return { id, name };
+}
+
+/** Puts a user into a channel, or takes it out. */
+export async function subscribe(
+  organisation: OrganisationUnderTest,
+  channelId: number,
+  userId: UserId,
+  isActive = true,
+): Promise<void> {
+  await organisation.server.server.database.write(({ db }: ServerTransaction) =>
+    db
+      .insertInto('subscriptions')
+      .values({
+        channel_id: channelId,
+        user_id: userId,
+        is_active: isActive ? 1 : 0,
+        color: '#76ce90',
+        is_muted: 0,
+        pin_to_top: 0,
+        desktop_notifications: null,
+        audible_notifications: null,
+        push_notifications: null,
+        email_notifications: null,
+        wildcard_mentions_notify: null,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['channel_id', 'user_id']).doUpdateSet({ is_active: isActive ? 1 : 0 }),
+      )
+      .execute(),
+  );
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import type { ChannelAccess } from '../../../../../apps/server/src/channels/channel-access.js';
+import type { Channel } from '../../../../../apps/server/src/channels/channel-store.js';
+import { renderMarkdown } from '../../../../../apps/server/src/markdown/index.js';
+import type { ContentFacts, EditFacts } from '../../../../../apps/server/src/messages/edit/edit-facts.js';
+import type { EditWish } from '../../../../../apps/server/src/messages/edit/edit-wish.js';
+import { type Role, roles } from '../../../../../apps/server/src/permissions/roles.js';
+import {
+  type RealmSettingValues,
+  realmSettings,
+} from '../../../../../apps/server/src/realm/realm-settings.js';
+import { userId } from '../../../../support/ids.js';
+
+export const now = 1_773_230_400_000;
+
+const defaults = Object.fromEntries(
+  Object.entries(realmSettings).map(([name, setting]) => [name, setting.default]),
+) as RealmSettingValues;
+
+function channelOf(id: number, fields: Partial<Channel> = {}): Channel {
+  return {
+    id,
+    name: `channel ${id}`,
+    description: '',
+    renderedDescription: '',
+    isPrivate: false,
+    isWebPublic: false,
+    isHistoryPublic: true,
+    isDefault: false,
+    isArchived: false,
+    creatorId: undefined,
+    createdAt: 0,
+    retentionDays: undefined,
+    folderId: undefined,
+    topicsPolicy: 'inherit',
+    firstMessageId: undefined,
+    lastMessageAt: undefined,
+    ...fields,
+  };
+}
+
+export interface AccessFields {
+  readonly role?: Role;
+  readonly channel?: Partial<Channel>;
+  readonly isSubscribed?: boolean;
+  readonly held?: readonly string[];
+}
+
+/** How user 1 stands to a channel where nothing is set. */
+export function accessTo(id: number, fields: AccessFields = {}): ChannelAccess {
+  const { role = roles.member, isSubscribed = true, held = [] } = fields;
+  return {
+    actor: { id: userId(1), role },
+    channel: channelOf(id, fields.channel),
+    isSubscribed,
+    held: new Set(['can_send_message_group', 'can_create_topic_group', ...held]) as ChannelAccess['held'],
+  };
+}
+
+interface FactFields extends Partial<Omit<EditFacts, 'settings' | 'held' | 'message'>> {
+  readonly role?: Role;
+  readonly settings?: Partial<RealmSettingValues>;
+  readonly held?: readonly string[];
+  readonly message?: Partial<NonNullable<EditFacts['message']>>;
+}
+
+/** What is so where nothing is set: user 1 wrote message 10 in channel 1 a minute ago. */
+export function factsOf(fields: FactFields = {}): EditFacts {
+  const { role = roles.member, settings, held, message, ...others } = fields;
+  return {
+    now,
+    actor: { id: userId(1), role },
+    origin: accessTo(1, { role }),
+    target: undefined,
+    content: undefined,
+    counted: undefined,
+    isTopicNew: false,
+    ...others,
+    settings: { ...defaults, ...settings },
+    held: new Set(
+      held ?? [
+        'can_move_messages_between_channels_group',
+        'can_move_messages_between_topics_group',
+        'can_resolve_topics_group',
+      ],
+    ) as EditFacts['held'],
+    message: {
+      id: 10,
+      senderId: userId(1),
+      channelId: 1,
+      topic: 'lunch',
+      content: 'hello',
+      sentAt: now - 60_000,
+      ...message,
+    },
+  };
+}
+
+export function contentOf(source: string, fields: Partial<ContentFacts> = {}): ContentFacts {
+  const { html, ...references } = renderMarkdown(source, { realmUrl: 'https://chat.example.com' });
+  return { source, html, references, forbiddenGroups: [], subscribers: 2, participants: 2, ...fields };
+}
+
+export function wishOf(wish: Partial<EditWish>): EditWish {
+  return { propagateMode: 'change_one', tellsOldThread: false, tellsNewThread: true, ...wish };
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,196 @@
+import { createHash } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../../support/test-databases.js';
+import { sharedOrganisation } from '../../organisation-under-test.js';
+import { addChannel } from '../chat-under-test.js';
+import { post, stored, textsIn } from './moves-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  afterEach(() => organisation.do('owner', 'PATCH', 'realm', { topics_policy: 'allow_empty_topic' }));
+
+  const ask = (id: number | string, fields: Record<string, unknown>) =>
+    organisation.ask('member', 'PATCH', `messages/${id}`, fields);
+  const edit = (id: number, fields: Record<string, unknown>) =>
+    organisation.do('member', 'PATCH', `messages/${id}`, fields);
+  const topicOf = async (id: number) => (await stored(organisation, id))?.topic;
+  const channel = (topicsPolicy = 'inherit') =>
+    addChannel(organisation, { topicsPolicy, members: ['member'] });
+
+  async function lunch(count: number) {
+    const { id: channelId } = await channel();
+    const ids = await post(organisation, ...Array.from({ length: count }, () => ({ channelId })));
+    return { channelId, ids };
+  }
+
+  it.each(['x', '1.5', '-1', '0'])('a message is named by an integer, which %s is not', async (id) => {
+    const { status, body } = await ask(id, { content: 'x' });
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  });
+
+  it('answers result, msg and the files that were left behind, and no more', async () => {
+    const { ids } = await lunch(1);
+    expect(await edit(ids[0] as number, { topic: 'dinner' })).toEqual({
+      ...{ result: 'success', msg: '', detached_uploads: [] },
+    });
+  });
+
+  describe('a topic', () => {
+    it('may be the one without a name, by that or by its display name', async () => {
+      const { ids } = await lunch(2);
+      const [one = 0, two = 0] = ids;
+      await edit(one, { topic: '' });
+      await edit(two, { topic: 'general chat' });
+      expect([await topicOf(one), await topicOf(two)]).toEqual(['', '']);
+    });
+
+    it.each(['', 'general chat', '(no topic)', ' '])(
+      'is not %j where topics are required, by the channel or the organisation',
+      async (topic) => {
+        const required = await channel('disable_empty_topic');
+        const inherits = await channel();
+        const allows = await channel('allow_empty_topic');
+        const at = ({ id }: { id: number }) => ({ channelId: id });
+        const [one = 0, two = 0, three = 0] = await post(
+          ...([organisation, at(required), at(inherits), at(allows)] as const),
+        );
+        await organisation.do('owner', 'PATCH', 'realm', { topics_policy: 'disable_empty_topic' });
+        for (const id of [one, two]) {
+          const { status, body } = await ask(id, { topic });
+          expect([status, body]).toMatchObject([
+            400,
+            { code: 'BAD_REQUEST', empty_topic_display_name: 'general chat' },
+          ]);
+          expect(await topicOf(id)).toBe('lunch');
+          await edit(id, { topic: 'named' });
+        }
+        await edit(three, { topic });
+        expect(['', '(no topic)']).toContain(await topicOf(three));
+      },
+    );
+
+    it('is cut to max_topic_length characters', async () => {
+      const { ids } = await lunch(1);
+      const { max_topic_length: limit } = await organisation.do('member', 'POST', 'register');
+      await edit(ids[0] as number, { topic: 'ü'.repeat(Number(limit)) });
+      expect(await topicOf(ids[0] as number)).toBe('ü'.repeat(60));
+      await edit(ids[0] as number, { topic: 'x'.repeat(Number(limit) + 1) });
+      expect(await topicOf(ids[0] as number)).toBe(`${'x'.repeat(57)}...`);
+    });
+  });
+
+  describe('propagate_mode', () => {
+    it('is change_one where nothing is said: the message alone moves', async () => {
+      const { ids } = await lunch(3);
+      const told = await organisation.watch('member', { event_types: '["update_message"]' });
+      await edit(ids[1] as number, { topic: 'dinner' });
+      expect(await Promise.all(ids.map(topicOf))).toEqual(['lunch', 'dinner', 'lunch']);
+      expect(await told()).toMatchObject([{ propagate_mode: 'change_one', message_ids: [ids[1]] }]);
+    });
+
+    it.each([
+      ['change_one', ['lunch', 'dinner', 'lunch']],
+      ['change_later', ['lunch', 'dinner', 'dinner']],
+      ['change_all', ['dinner', 'dinner', 'dinner']],
+    ])('%s decides which messages move, and tells clients', async (propagate_mode, topics) => {
+      const { ids } = await lunch(3);
+      const told = await organisation.watch('member', { event_types: '["update_message"]' });
+      await edit(ids[1] as number, { topic: 'dinner', propagate_mode });
+      expect(await Promise.all(ids.map(topicOf))).toEqual(topics);
+      const message_ids = ids.filter((_, index) => topics[index] === 'dinner');
+      expect(await told()).toMatchObject([{ propagate_mode, message_ids }]);
+    });
+
+    it.each(['change_later', 'change_all'])('is not %s where the content alone is changed', async (mode) => {
+      const { ids } = await lunch(1);
+      const [id = 0] = ids;
+      for (const same of [{}, { topic: 'lunch' }]) {
+        const { status, body } = await ask(id, { content: 'x', propagate_mode: mode, ...same });
+        expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+      }
+      await edit(id, { content: 'x', propagate_mode: 'change_one' });
+      await edit(id, { content: 'y', topic: 'dinner', propagate_mode: mode });
+      expect(await stored(organisation, id)).toMatchObject({ content: 'y', topic: 'dinner' });
+    });
+  });
+
+  describe('the notices of a move', () => {
+    const counts = async (channelId: number) => [
+      (await textsIn(organisation, channelId, 'lunch')).length,
+      (await textsIn(organisation, channelId, 'dinner')).length,
+    ];
+
+    it('are in the new topic and not in the old one where nothing is said', async () => {
+      const { channelId, ids } = await lunch(2);
+      await edit(ids[0] as number, { topic: 'dinner' });
+      expect(await counts(channelId)).toEqual([1, 2]);
+      expect((await textsIn(organisation, channelId, 'dinner'))[1]).toContain('came from');
+    });
+
+    it('are where they are asked for, and not where they are not', async () => {
+      const { channelId, ids } = await lunch(3);
+      const [one = 0, two = 0] = ids;
+      const threads = (toOld: boolean, toNew: boolean) => ({
+        topic: 'dinner',
+        send_notification_to_old_thread: toOld,
+        send_notification_to_new_thread: toNew,
+      });
+      await edit(one, threads(false, false));
+      expect(await counts(channelId)).toEqual([2, 1]);
+      await edit(two, threads(true, false));
+      expect(await counts(channelId)).toEqual([2, 2]);
+      expect((await textsIn(organisation, channelId, 'lunch'))[1]).toContain('went to');
+    });
+  });
+
+  describe('a topic that is resolved', () => {
+    it('moves whole, and send_notification_to_new_thread adds no notice to the one of that', async () => {
+      const { channelId, ids } = await lunch(3);
+      const resolve = (topic: string, tells: boolean) =>
+        edit(ids[1] as number, {
+          ...{ topic, propagate_mode: 'change_all', send_notification_to_new_thread: tells },
+        });
+      await resolve('✔ lunch', true);
+      expect(await Promise.all(ids.map(topicOf))).toEqual(Array(3).fill('✔ lunch'));
+      const texts = await textsIn(organisation, channelId, '✔ lunch');
+      expect(texts.slice(3)).toEqual([expect.stringContaining('resolved this topic.')]);
+      organisation.server.now += 61_000;
+      await resolve('lunch', true);
+      expect((await textsIn(organisation, channelId, 'lunch')).slice(4)).toEqual([
+        expect.stringContaining('opened this topic again.'),
+      ]);
+    });
+
+    it.each(['✔', '✔ ', '✔ general chat'])('is not the one without a name: %j', async (topic) => {
+      const { id: channelId } = await channel();
+      const [id = 0] = await post(organisation, { channelId, topic: '' });
+      const { status, body } = await ask(id, { topic, propagate_mode: 'change_all' });
+      expect([status, body.code, body.msg]).toEqual([
+        ...[400, 'BAD_REQUEST', 'General chat cannot be marked as resolved'],
+      ]);
+    });
+  });
+
+  it('prev_content_sha256 is the hash of the content before, or nothing is changed', async () => {
+    const { ids } = await lunch(1);
+    const [id = 0] = ids;
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+    for (const fields of [{ content: 'x' }, { topic: 'dinner' }]) {
+      const { status, body } = await ask(id, { ...fields, prev_content_sha256: hash('hello ') });
+      expect([status, body.code]).toEqual([400, 'EXPECTATION_MISMATCH']);
+    }
+    expect(await stored(organisation, id)).toMatchObject({ content: 'hello', topic: 'lunch' });
+    await edit(id, { content: 'ü', prev_content_sha256: hash('hello') });
+    await edit(id, { content: 'x', prev_content_sha256: hash('ü') });
+  });
+
+  it('content and stream_id do not come together, and neither is changed', async () => {
+    const { channelId, ids } = await lunch(1);
+    const { id: other } = await channel();
+    const { status, body } = await ask(ids[0] as number, { content: 'x', stream_id: other });
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+    expect(await stored(organisation, ids[0] as number)).toMatchObject({
+      ...{ content: 'hello', channel_id: channelId },
+    });
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { messageProblems } from '../../../../support/check-messages.js';
+import fc from '../../../../support/fast-check.js';
+import { eachPostgres } from '../../../../support/test-databases.js';
+import { sharedOrganisation } from '../../organisation-under-test.js';
+import { type Answer, ServerUnderTest } from '../../server-under-test.js';
+import { addChannel, subscribe } from '../chat-under-test.js';
+import { post } from './moves-under-test.js';
+
+const topics = ['lunch', 'dinner', '✔ lunch', ''];
+type Who = 'member' | 'second' | 'owner';
+type Step =
+  | { readonly kind: 'content'; readonly who: Who; readonly at: number; readonly content: string }
+  | {
+      readonly kind: 'move';
+      readonly who: Who;
+      readonly at: number;
+      readonly topic: string;
+      readonly channel: number;
+      readonly mode: string;
+    }
+  | { readonly kind: 'delete'; readonly who: Who; readonly at: number }
+  | { readonly kind: 'leave'; readonly who: Who; readonly channel: number }
+  | { readonly kind: 'group'; readonly name: string };
+
+const who = fc.constantFrom<Who>('member', 'second', 'owner');
+const at = fc.nat({ max: 5 });
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    fc.record({
+      kind: fc.constant('content' as const),
+      who,
+      at,
+      content: fc.constantFrom('a', '@**all**', 'b'),
+    }),
+    fc.record({
+      kind: fc.constant('move' as const),
+      who,
+      at,
+      topic: fc.constantFrom(...topics),
+      channel: fc.nat({ max: 2 }),
+      mode: fc.constantFrom('change_one', 'change_later', 'change_all'),
+    }),
+    fc.record({ kind: fc.constant('delete' as const), who, at }),
+    fc.record({ kind: fc.constant('leave' as const), who, channel: fc.nat({ max: 2 }) }),
+    fc.record({
+      kind: fc.constant('group' as const),
+      name: fc.constantFrom('everyone', 'members', 'moderators'),
+    }),
+  ),
+  { minLength: 8, maxLength: 16 },
+);
+
+eachPostgres((postgres) => {
+  const organisation = sharedOrganisation(postgres);
+  /** Another process's server on the same database. */
+  let other: ServerUnderTest;
+  beforeAll(async () => {
+    const { databaseUrl } = organisation.server;
+    other = await ServerUnderTest.start({ databaseUrl, withoutRelay: true });
+  });
+  afterAll(() => other.close());
+
+  async function world() {
+    const members = ['member', 'second', 'owner'] as const;
+    const channels = [
+      await addChannel(organisation, { members }),
+      await addChannel(organisation, { members, isPrivate: true, isHistoryPublic: true }),
+      await addChannel(organisation, { members, isPrivate: true }),
+    ].map(({ id }) => id);
+    const ids: number[] = [];
+    for (const [index, by] of (['member', 'second', 'owner', 'member', 'second', 'owner'] as const).entries())
+      ids.push(...(await post(organisation, { by, channelId: channels[index % 2] as number })));
+    return { channels, ids };
+  }
+
+  async function take(
+    step: Step,
+    server: ServerUnderTest,
+    channels: number[],
+    ids: number[],
+  ): Promise<Answer | undefined> {
+    const account = organisation.accounts['who' in step ? step.who : 'owner'];
+    const id = 'at' in step ? ids[step.at] : 0;
+    if (step.kind === 'delete') return server.ask(account, 'DELETE', `messages/${id}`);
+    if (step.kind === 'content')
+      return server.ask(account, 'PATCH', `messages/${id}`, { content: step.content });
+    if (step.kind === 'move') {
+      return server.ask(account, 'PATCH', `messages/${id}`, {
+        topic: step.topic,
+        stream_id: String(channels[step.channel]),
+        propagate_mode: step.mode,
+        send_notification_to_old_thread: 'true',
+      });
+    }
+    if (step.kind === 'group') {
+      const group = await organisation.roleGroup(step.name);
+      return server.ask(account, 'PATCH', 'realm', {
+        can_move_messages_between_topics_group: JSON.stringify({ new: group }),
+      });
+    }
+    await subscribe(organisation, channels[step.channel] as number, account.userId, false);
+    return undefined;
+  }
+
+  it('edits, moves, deletions, departures and changed permissions at the same time leave everything consistent', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const { channels, ids } = await world();
+        const stranger = await organisation.watch('guest', {
+          event_types: '["update_message","delete_message","message"]',
+        });
+        const servers = [organisation.server, other];
+        const answers = await Promise.all(
+          all.map((step, index) => take(step, servers[index % 2] as ServerUnderTest, channels, ids)),
+        );
+        const unexpected = answers.filter(
+          (answer) => answer !== undefined && ![200, 400].includes(answer.status),
+        );
+        expect(unexpected.map((answer) => answer?.body)).toEqual([]);
+        expect(await messageProblems(organisation.server.server.database.db)).toEqual([]);
+        expect(await stranger()).toEqual([]);
+      }),
+      { numRuns: 8 },
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import {
+  arrivalText,
+  departureText,
+  isResolutionText,
+  resolutionText,
+  topicLink,
+} from '../../../../../apps/server/src/messages/edit/notice-texts.js';
+import { mergedWants } from '../../../../../apps/server/src/messages/edit/topic-settings.js';
+import type { VisibilityPolicy } from '../../../../../apps/server/src/messages/topics/visibility-policies.js';
+import { userId } from '../../../../support/ids.js';
+
+const by = { id: 7, fullName: 'Ada' };
+const lunch = { channelId: 1, channelName: 'food', topic: 'lunch' };
+const dinner = { channelId: 2, channelName: 'late food', topic: 'dinner' };
+
+it('a link to a topic holds whatever its names are', () => {
+  expect(topicLink(lunch)).toBe('#**food>lunch**');
+  expect(topicLink({ ...lunch, topic: '' })).toBe('#**food>**');
+  expect(topicLink({ ...lunch, topic: 'a*b' })).toBe(
+    '[#food &#62; a&#42;b](#narrow/channel/1-food/topic/a*b)',
+  );
+  expect(topicLink({ ...lunch, topic: '$$x' })).toContain('&#36;&#36;x');
+  expect(topicLink({ ...lunch, channelName: 'a`b', topic: '' })).toContain('a&#96;b &#62; general chat');
+});
+
+it('topics are told how much came or went, from where or to where, and who did it', () => {
+  const url = 'https://chat.example.com/';
+  expect(arrivalText(lunch, dinner, by, { kind: 'topic' }, url)).toBe(
+    'This topic came from #**food>lunch**; @_**Ada|7** moved it here.',
+  );
+  expect(arrivalText(lunch, dinner, by, { kind: 'one', messageId: 5 }, url)).toBe(
+    '[One message](https://chat.example.com/#narrow/channel/2-late-food/topic/dinner/near/5) came from #**food>lunch**; @_**Ada|7** moved it here.',
+  );
+  expect(arrivalText(lunch, dinner, by, { kind: 'several', count: 3 }, url)).toMatch(/^3 messages came from/);
+  const amounts = [{ kind: 'topic' }, { kind: 'one', messageId: 5 }, { kind: 'several', count: 3 }] as const;
+  expect(amounts.map((amount) => departureText(dinner, by, amount))).toEqual(
+    ['This topic', 'One message', '3 messages'].map(
+      (what) => `${what} went to #**late food>dinner**: moved by @_**Ada|7**.`,
+    ),
+  );
+});
+
+it('a notice that a topic was resolved, or opened, is known again, and nothing else is taken for one', () => {
+  for (const resolution of ['resolved', 'unresolved'] as const)
+    expect(isResolutionText(resolutionText(by, resolution))).toBe(true);
+  for (const text of ['hello', departureText(dinner, by, { kind: 'topic' }), 'Ada resolved this topic.'])
+    expect(isResolutionText(text)).toBe(false);
+});
+
+it('the more visible wish wins: followed, unmuted, none, muted; in a new topic the old wish goes along', () => {
+  const wants = (ofOld?: VisibilityPolicy, ofNew?: VisibilityPolicy, isTopicNew = false) =>
+    mergedWants({ userId: userId(1), ofOld, ofNew }, { isTopicNew, losers: new Set() });
+  expect([wants(3, 2), wants(1, 2), wants(2, 1), wants(1, 1), wants(3, undefined)]).toEqual([3, 2, 2, 1, 3]);
+  // Who has muted only one of them wants nothing in particular of the other, and that shows more.
+  expect([wants(1, undefined), wants(undefined, 1)]).toEqual([0, 0]);
+  expect([wants(1, undefined, true), wants(1, 3, true)]).toEqual([1, 1]);
+  const lost = { isTopicNew: true, losers: new Set([userId(1)]) };
+  expect(mergedWants({ userId: userId(1), ofOld: 3, ofNew: undefined }, lost)).toBe(0);
+});

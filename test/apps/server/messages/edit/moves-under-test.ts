@@ -1,0 +1,80 @@
+import type { UserId } from '@waxwing/protocol';
+import { createPublisher } from '../../../../../apps/server/src/event-queues/publish-events.js';
+import { type NewMessage, sendMessages } from '../../../../../apps/server/src/messages/insert-messages.js';
+import type { Message } from '../../../../../apps/server/src/messages/message-store.js';
+import { renderContents } from '../../../../../apps/server/src/messages/render-content.js';
+import { roles } from '../../../../../apps/server/src/permissions/roles.js';
+import type { ServerTransaction } from '../../../../../apps/server/src/tables.js';
+import type { OrganisationUnderTest } from '../../organisation-under-test.js';
+
+type Who = Parameters<OrganisationUnderTest['id']>[0];
+
+export interface Draft {
+  readonly by?: Who;
+  readonly channelId?: number;
+  readonly topic?: string;
+  readonly content?: string;
+  /** Direct messages go to these, the sender included. */
+  readonly to?: readonly Who[];
+  /** Seconds before the organisation's now. */
+  readonly ageSeconds?: number;
+}
+
+const realm = {
+  uuid: 'e1a3ad8e-6aa0-4b4f-8b6e-5f4bf3d0f8f8',
+  url: 'https://chat.example.com',
+  name: 'Example',
+};
+
+/** Sends messages without asking whether they may be sent; their ids. */
+export async function post(organisation: OrganisationUnderTest, ...drafts: Draft[]): Promise<number[]> {
+  const { database } = organisation.server.server;
+  const sent: Message[] = [];
+  for (const draft of drafts) {
+    const { by = 'member', channelId, topic = 'lunch', content = 'hello', to = [], ageSeconds = 60 } = draft;
+    const clock = () => organisation.server.now - ageSeconds * 1000;
+    const publish = createPublisher({ notify: async () => undefined }, () => organisation.server.now);
+    const destination: NewMessage['destination'] =
+      channelId === undefined
+        ? { kind: 'direct', userIds: to.map((who) => organisation.id(who)) }
+        : { kind: 'channel', channelId, topic };
+    sent.push(
+      ...(await database.write(async (transaction: ServerTransaction) => {
+        const senderId: UserId = organisation.id(by);
+        const author = { id: senderId, role: roles.member };
+        const rendered = await renderContents(transaction.db, realm, author, [content]);
+        const message = { senderId, destination, content, client: 'test', readBy: [senderId] };
+        const all = rendered.map((html) => ({ ...message, rendered: html }));
+        return (await sendMessages(transaction, { clock, publish, realm }, all)).map(
+          ({ message }) => message,
+        );
+      })),
+    );
+  }
+  return sent.map(({ id }) => id);
+}
+
+/** A message as it is stored. */
+export function stored(organisation: OrganisationUnderTest, id: number) {
+  return organisation.server.server.database.db
+    .selectFrom('messages')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** The texts of a topic's messages, oldest first. */
+export async function textsIn(
+  organisation: OrganisationUnderTest,
+  channelId: number,
+  topic: string,
+): Promise<string[]> {
+  const rows = await organisation.server.server.database.db
+    .selectFrom('messages')
+    .select('content')
+    .where('channel_id', '=', channelId)
+    .where('topic_lower', '=', topic.toLowerCase())
+    .orderBy('id')
+    .execute();
+  return rows.map(({ content }) => content);
+}

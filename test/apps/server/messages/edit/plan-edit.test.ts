@@ -1,0 +1,165 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { describe, expect, it } from 'vitest';
+import type { EditFacts } from '../../../../../apps/server/src/messages/edit/edit-facts.js';
+import type { EditWish } from '../../../../../apps/server/src/messages/edit/edit-wish.js';
+import { planEdit } from '../../../../../apps/server/src/messages/edit/plan-edit.js';
+import { roles } from '../../../../../apps/server/src/permissions/roles.js';
+import { userId } from '../../../../support/ids.js';
+import { accessTo, contentOf, factsOf, now, sha256, wishOf } from './edit-facts-under-test.js';
+
+function refusal(facts: EditFacts, wish: Partial<EditWish>): ProtocolError | undefined {
+  try {
+    planEdit(facts, wishOf(wish));
+  } catch (error) {
+    if (error instanceof ProtocolError) return error;
+    throw error;
+  }
+  return undefined;
+}
+
+const said = (facts: EditFacts, wish: Partial<EditWish>) => refusal(facts, wish)?.message ?? 'done';
+const edited = (fields: Parameters<typeof factsOf>[0] = {}) =>
+  factsOf({ content: contentOf('good bye'), ...fields });
+const content = { content: 'good bye' };
+
+describe('which message can be edited', () => {
+  it('one that does not exist, that the actor may not read or whose channel is archived is refused alike', () => {
+    const archived = factsOf({ origin: accessTo(1, { channel: { isArchived: true } }) });
+    expect(said({ ...factsOf(), message: undefined }, content)).toBe('Invalid message(s)');
+    expect(said(archived, content)).toBe('Invalid message(s)');
+  });
+
+  it('something must be left to do: the topic and channel that it has are no change', () => {
+    for (const wish of [{}, { topic: ' lunch ' }, { channelId: 1 }])
+      expect(said(factsOf(), wish)).toBe('Nothing to change');
+  });
+
+  it('a direct message has neither topic nor channel', () => {
+    const direct = factsOf({ origin: undefined, message: { channelId: undefined, topic: '' } });
+    expect(said(direct, { channelId: 1 })).toContain('cannot be moved to channels');
+    expect(said(direct, { topic: 'x' })).toContain('cannot have topics');
+    expect(said({ ...direct, content: contentOf('x') }, { content: 'x' })).toBe('done');
+  });
+
+  it('only change_one is valid when only content is edited', () => {
+    for (const propagateMode of ['change_later', 'change_all'] as const)
+      expect(said(edited(), { ...content, propagateMode })).toContain('propagate_mode');
+  });
+});
+
+describe('editing content', () => {
+  it('is for nobody where editing is turned off', () => {
+    const off = edited({ role: roles.owner, settings: { allow_message_editing: false } });
+    expect(said(off, content)).toContain('turned off');
+  });
+
+  it('is for the sender alone, whatever role others have', () => {
+    for (const role of Object.values(roles))
+      expect(said(edited({ role, message: { senderId: userId(2) } }), content)).toContain('permission');
+  });
+
+  it('ends with the limit and 20 seconds, for administrators too; null is no limit', () => {
+    const aged = (seconds: number, limit: number | null = 600) =>
+      edited({
+        role: roles.administrator,
+        settings: { message_content_edit_limit_seconds: limit },
+        message: { sentAt: now - seconds * 1000 },
+      });
+    expect(said(aged(620), content)).toBe('done');
+    expect(said(aged(620.001), content)).toContain('time limit');
+    expect(said(aged(1e9, null), content)).toBe('done');
+  });
+
+  it('and its channel cannot be done in one request', () => {
+    const facts = edited({ target: accessTo(2) });
+    expect(said(facts, { ...content, channelId: 2 })).toContain('while changing channel');
+    expect(said(facts, { ...content, channelId: 1 })).toContain('while changing channel');
+  });
+
+  it('needs the content that the requester has seen, also where only the topic changes', () => {
+    for (const wish of [content, { topic: 'dinner' }]) {
+      const facts = 'content' in wish ? edited() : factsOf();
+      expect(said(facts, { ...wish, prevContentSha256: sha256('hello') })).toBe('done');
+      expect(refusal(facts, { ...wish, prevContentSha256: sha256('Hello') })).toMatchObject({
+        code: 'EXPECTATION_MISMATCH',
+        fields: { field_name: 'prev_content_sha256' },
+      });
+    }
+  });
+
+  it('to mention a whole channel of more than 15 needs can_mention_many_users_group', () => {
+    const all = (subscribers: number, held?: string[]) =>
+      edited({ content: contentOf('@**all**', { subscribers }), ...(held && { held }) });
+    expect(said(all(15), { content: '@**all**' })).toBe('done');
+    expect(refusal(all(16), { content: '@**all**' })?.code).toBe('STREAM_WILDCARD_MENTION_NOT_ALLOWED');
+    expect(said(all(16, ['can_mention_many_users_group']), { content: '@**all**' })).toBe('done');
+  });
+
+  it('to mention a topic of more than 15 participants needs can_mention_many_users_group', () => {
+    const all = (participants: number, text = '@**topic**') =>
+      edited({ content: contentOf(text, { participants, subscribers: 99 }) });
+    expect(said(all(15), { content: 'x' })).toBe('done');
+    expect(refusal(all(16), { content: 'x' })?.code).toBe('TOPIC_WILDCARD_MENTION_NOT_ALLOWED');
+    for (const free of ['@_**topic**', '@_**all**', '`@**all**`', '> @**all**'])
+      expect(said(all(16, free), { content: 'x' })).toBe('done');
+  });
+
+  it('to mention a group that the sender may not mention is refused by name', () => {
+    const facts = edited({ content: contentOf('x', { forbiddenGroups: ['cooks'] }) });
+    expect(said(facts, content)).toContain("'cooks'");
+  });
+});
+
+describe('a new topic', () => {
+  it('is neither the mark alone nor the mark before the topic without a name', () => {
+    for (const topic of ['✔', ' ✔ ', '✔ general chat'])
+      expect(said(factsOf(), { topic })).toContain('cannot be marked as resolved');
+  });
+
+  it('has no control characters, surrogates or non-characters, and the position is named', () => {
+    for (const bad of ['\0', '\u0085', '\uD800', '\uFFFE', '\u{1FFFF}'])
+      expect(said(factsOf(), { topic: `a😀${bad}b` })).toContain('position 3');
+  });
+
+  it('is cut to 60 code points and ends in dots', () => {
+    const plan = planEdit(factsOf(), wishOf({ topic: '😀'.repeat(61) }));
+    expect(plan.move?.to.topic).toBe(`${'😀'.repeat(57)}...`);
+    expect(planEdit(factsOf(), wishOf({ topic: 'x'.repeat(60) })).move?.to.topic).toBe('x'.repeat(60));
+  });
+
+  it('is the empty one where it is called by its display name', () => {
+    expect(planEdit(factsOf(), wishOf({ topic: ' general chat ' })).move?.to.topic).toBe('');
+  });
+
+  it('may not be empty where topics are required, kept or new', () => {
+    const facts = (topicsPolicy: 'inherit' | 'disable_empty_topic', topic = 'lunch') =>
+      factsOf({
+        target: accessTo(2, { channel: { topicsPolicy } }),
+        origin: accessTo(1, { channel: { topicsPolicy } }),
+        message: { topic },
+        settings: topicsPolicy === 'inherit' ? { topics_policy: 'disable_empty_topic' } : {},
+      });
+    for (const policy of ['inherit', 'disable_empty_topic'] as const) {
+      for (const topic of ['', 'general chat', '(no topic)']) {
+        const refused = refusal(facts(policy), { topic });
+        expect(refused?.fields).toEqual({ empty_topic_display_name: 'general chat' });
+      }
+      expect(said(facts(policy, ''), { channelId: 2 })).toContain('not allowed');
+      expect(said({ ...facts(policy, ''), content: contentOf('x') }, { content: 'x' })).toBe('done');
+    }
+  });
+
+  it('must be empty where the channel has no other, for a pure content edit too', () => {
+    const access = accessTo(1, { channel: { topicsPolicy: 'empty_topic_only' } });
+    expect(refusal(edited({ origin: access }), content)?.fields).toHaveProperty('empty_topic_display_name');
+    expect(said(factsOf({ origin: access }), { topic: '' })).toBe('done');
+  });
+
+  it('that nothing is in needs can_create_topic_group, but not to resolve a topic', () => {
+    const access = { ...accessTo(1), held: new Set<never>() };
+    const facts = factsOf({ origin: access, isTopicNew: true });
+    expect(said(facts, { topic: 'dinner' })).toContain('create new topics');
+    expect(said({ ...facts, isTopicNew: false }, { topic: 'dinner' })).toBe('done');
+    expect(said(facts, { topic: '✔ lunch' })).toBe('done');
+  });
+});

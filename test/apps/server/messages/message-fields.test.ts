@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { addChannel } from './chat-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const send = async (fields: Record<string, unknown>) =>
+    Number((await organisation.do('member', 'POST', 'messages', { content: '*hello*', ...fields })).id);
+  const read = (id: number) =>
+    organisation.do('second', 'GET', `messages/${id}`, { allow_empty_topic_name: true });
+
+  it('a message of a channel has an id, its source, its HTML, its topic, which may be empty, and its channel', async () => {
+    const { id: to } = await addChannel(organisation, { members: ['member', 'second'] });
+    for (const topic of ['lunch', '']) {
+      const id = await send({ type: 'channel', to, topic });
+      expect(Number.isSafeInteger(id)).toBe(true);
+      expect(await read(id)).toMatchObject({
+        raw_content: '*hello*',
+        message: {
+          ...{ id, type: 'stream', subject: topic, stream_id: to },
+          content: '<p><em>hello</em></p>',
+        },
+      });
+    }
+  });
+
+  it('a direct message has no topic and no channel', async () => {
+    const id = await send({ type: 'direct', to: [organisation.id('second')] });
+    const { message } = await read(id);
+    expect(message).toMatchObject({ id, type: 'private', subject: '', content: '<p><em>hello</em></p>' });
+    expect(message).not.toHaveProperty('stream_id');
+  });
+});

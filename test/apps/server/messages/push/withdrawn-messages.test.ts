@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../../support/test-databases.js';
+import { sharedPush } from './push-under-test.js';
+
+eachBackend((backend) => {
+  const push = sharedPush(backend);
+  const read = (id: number) =>
+    push.do(push.ada, 'POST', 'messages/flags', { messages: `[${id}]`, op: 'add', flag: 'read' });
+  const moveToPrivate = async (id: number) => {
+    const target = await push.channel([push.bob], { isPrivate: true });
+    await push.do(push.bob, 'PATCH', `messages/${id}`, { stream_id: String(target) });
+  };
+  const remove = (id: number) => push.do(push.bob, 'DELETE', `messages/${id}`);
+  const ways = [
+    ['is read', read],
+    ['is deleted', remove],
+    ['is moved to where its reader may not read', moveToPrivate],
+  ] as const;
+
+  describe('a message that a phone was told of', () => {
+    it.each(ways)('is taken back when it %s', async (_, act) => {
+      const channel = await push.channel([push.ada, push.bob]);
+      const id = await push.sendToChannel(channel, push.mention);
+      await push.server.settle();
+      const told = await push.arriving(() => act(id));
+      expect(told).toMatchObject([{ type: 'remove', message_ids: [id] }]);
+    });
+
+    it('is taken back with all others that are read with it, at once', async () => {
+      const ids: number[] = [];
+      for (const content of ['a', 'b', 'c']) ids.push(await push.send(push.bob, { ...push.toAda, content }));
+      await push.server.settle();
+      const told = await push.arriving(() =>
+        push.do(push.ada, 'POST', 'messages/flags/narrow', {
+          anchor: 'newest',
+          num_before: '10',
+          num_after: '0',
+          narrow: JSON.stringify([{ operator: 'dm', operand: [push.bob.userId] }]),
+          op: 'add',
+          flag: 'read',
+        }),
+      );
+      expect(told).toMatchObject([{ type: 'remove', message_ids: ids }]);
+    });
+  });
+
+  describe('a message that waits for the relay', () => {
+    it('is told later when nothing has changed', async () => {
+      const channel = await push.channel([push.ada, push.bob]);
+      const told = await push.arrivingLater(
+        () => push.sendToChannel(channel, push.mention),
+        async () => undefined,
+      );
+      expect(told).toMatchObject([{ type: 'message', content: '@Somebody' }]);
+    });
+
+    it.each([...ways, ['is in a channel that its reader has left', undefined] as const])(
+      'is never told when it %s',
+      async (_, act) => {
+        const channel = await push.channel([push.ada, push.bob]);
+        let id = 0;
+        const told = await push.arrivingLater(
+          async () => {
+            id = await push.sendToChannel(channel, push.mention);
+          },
+          () => act?.(id) ?? push.leave(channel, push.ada),
+        );
+        expect(told.filter(({ type }) => type === 'message')).toEqual([]);
+      },
+    );
+
+    it('is told of a direct conversation that is still unread', async () => {
+      const told = await push.arrivingLater(
+        () => push.send(push.bob, { ...push.toAda, content: 'hello' }),
+        async () => undefined,
+      );
+      expect(told).toMatchObject([{ type: 'message', content: 'hello' }]);
+    });
+  });
+});

@@ -1,0 +1,216 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { addChannel } from './chat-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  type Who = Parameters<typeof organisation.ask>[0];
+  let channel: { id: number; name: string };
+  let hidden: { id: number; name: string };
+  const ids: number[] = [];
+  const send = async (who: Who, parameters: Record<string, unknown>) => {
+    const { id } = await organisation.do(who, 'POST', 'messages', parameters);
+    return Number(id);
+  };
+  const list = async (who: Who, parameters: Record<string, unknown>) =>
+    (await organisation.do(who, 'GET', 'messages', parameters)) as {
+      messages: { id: number; flags: string[]; [field: string]: unknown }[];
+      [field: string]: unknown;
+    };
+  const idsOf = async (who: Who, parameters: Record<string, unknown>) =>
+    (await list(who, parameters)).messages.map(({ id }) => id);
+  const refusal = async (parameters: Record<string, unknown>) =>
+    (await organisation.ask('member', 'GET', 'messages', parameters)).body;
+
+  beforeAll(async () => {
+    channel = await addChannel(organisation, { members: ['member', 'second'] });
+    hidden = await addChannel(organisation, { isPrivate: true, members: ['second'] });
+    for (let index = 0; index < 6; index += 1) {
+      const topic = index % 2 === 0 ? 'Even' : 'odd';
+      const content = `message *${index}* of <b> ${index === 3 ? 'Wörter & more' : 'nothing'}`;
+      ids.push(await send('member', { type: 'channel', to: channel.id, topic, content }));
+    }
+    await send('second', { type: 'channel', to: hidden.id, topic: 'secret', content: 'hidden Wörter' });
+  });
+
+  describe('messages', () => {
+    it('come around an anchor, in ascending order, and it is said what was found', async () => {
+      const narrow = [{ operator: 'channel', operand: channel.id }];
+      const around = await list('second', { anchor: ids[2], num_before: 1, num_after: 2, narrow });
+      expect(around.messages.map(({ id }) => id)).toEqual(ids.slice(1, 5));
+      expect(around).toMatchObject({
+        anchor: ids[2],
+        found_anchor: true,
+        found_oldest: false,
+        found_newest: false,
+        history_limited: false,
+      });
+      const newest = await list('second', { anchor: 'newest', num_before: 10, num_after: 5, narrow });
+      expect(newest).toMatchObject({
+        anchor: 10_000_000_000_000_000,
+        found_anchor: false,
+        found_oldest: true,
+        found_newest: true,
+      });
+      expect(newest.messages.map(({ id }) => id)).toEqual(ids);
+      const oldest = await list('second', { anchor: 'oldest', num_after: 2, narrow });
+      expect(oldest).toMatchObject({ anchor: 0, found_oldest: true, found_newest: false });
+      expect(oldest.messages.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+      expect(await idsOf('second', { anchor: ids[2], include_anchor: false, num_after: 2, narrow })).toEqual(
+        ids.slice(3, 5),
+      );
+      expect(await idsOf('second', { anchor: 'first_unread', num_after: 1, narrow })).toEqual(
+        ids.slice(0, 2),
+      );
+      expect(await list('second', { anchor: '99999999999999999999', num_before: 1, narrow })).toMatchObject({
+        anchor: 10_000_000_000_000_000,
+      });
+    });
+
+    it('come by their ids, those that the reader may read', async () => {
+      const { messages, ...rest } = await list('moderator', { message_ids: [...ids.slice(0, 2), 999_999] });
+      expect(messages.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+      expect(rest).not.toHaveProperty('anchor');
+      expect(messages[0]?.flags).toEqual(['read', 'historical']);
+      expect((await refusal({ message_ids: ids, anchor: 'newest' })).msg).toBe(
+        'message_ids cannot be given together with anchor, num_before or num_after',
+      );
+    });
+
+    it('are refused where the parameters contradict each other', async () => {
+      expect((await refusal({ num_before: 1 })).msg).toBe('Missing anchor: give it, or message_ids');
+      expect((await refusal({ anchor: 'soon' })).msg).toBe('Invalid anchor');
+      expect((await refusal({ anchor: 1, num_before: 2500, num_after: 2501 })).msg).toBe(
+        'Too many messages requested (maximum 5000).',
+      );
+      expect((await refusal({ anchor: 1, num_before: -1 })).msg).toBe(
+        'num_before and num_after must not be negative',
+      );
+      expect((await refusal({ anchor: 1, num_before: 1, num_after: 1, include_anchor: false })).msg).toBe(
+        'The anchor can only be excluded at an end of the range',
+      );
+    });
+
+    it('have the fields that clients read, in the form that they ask for', async () => {
+      const { messages } = await list('second', { message_ids: [ids[0]] });
+      expect(messages[0]).toMatchObject({
+        id: ids[0],
+        sender_id: organisation.id('member'),
+        sender_email: 'member@example.com',
+        sender_full_name: 'Somebody',
+        sender_realm_str: '',
+        avatar_url: null,
+        type: 'stream',
+        stream_id: channel.id,
+        display_recipient: channel.name,
+        subject: 'Even',
+        content: '<p>message <em>0</em> of &lt;b&gt; nothing</p>',
+        content_type: 'text/html',
+        is_me_message: false,
+        reactions: [],
+        submessages: [],
+        topic_links: [],
+        flags: [],
+      });
+      expect(messages[0]).not.toHaveProperty('edit_history');
+      const source = await list('second', {
+        message_ids: [ids[0]],
+        apply_markdown: false,
+        client_gravatar: false,
+      });
+      expect(source.messages[0]).toMatchObject({
+        content: 'message *0* of <b> nothing',
+        content_type: 'text/x-markdown',
+        avatar_url: expect.stringContaining('https://secure.gravatar.com/avatar/'),
+      });
+    });
+
+    it('show the topic without a name by its display name to whoever does not know of it', async () => {
+      const id = await send('member', { type: 'channel', to: channel.id, topic: '', content: 'a' });
+      const subjectOf = async (parameters: Record<string, unknown>) =>
+        (await list('second', { message_ids: [id], ...parameters })).messages[0]?.subject;
+      expect(await subjectOf({})).toBe('general chat');
+      expect(await subjectOf({ allow_empty_topic_name: true })).toBe('');
+    });
+  });
+
+  describe('one message', () => {
+    it('comes with its source, to whoever may read it', async () => {
+      const body = await organisation.do('second', 'GET', `messages/${ids[0]}`);
+      expect(body).toMatchObject({ raw_content: 'message *0* of <b> nothing', message: { id: ids[0] } });
+      const [secret] = await idsOf('second', {
+        anchor: 'newest',
+        num_before: 1,
+        narrow: [['channel', hidden.id]],
+      });
+      for (const id of [secret, 999_999]) {
+        const { body: refused } = await organisation.ask('member', 'GET', `messages/${id}`);
+        expect(refused).toMatchObject({ code: 'BAD_REQUEST', msg: 'Invalid message(s)' });
+      }
+    });
+  });
+
+  describe('a text', () => {
+    it('is rendered as it would be sent', async () => {
+      const { rendered } = await organisation.do('member', 'POST', 'messages/render', { content: '**a**' });
+      expect(rendered).toBe('<p><strong>a</strong></p>');
+      const refused = await organisation.ask('member', 'POST', 'messages/render', { content: ' ' });
+      expect(refused.body.msg).toBe('Message must not be empty');
+    });
+  });
+
+  describe('a search', () => {
+    const search = (who: Who, operand: string, more: unknown[] = []) =>
+      list(who, { anchor: 'newest', num_before: 10, narrow: [['search', operand], ...more] });
+
+    it('finds whole words in texts and topics, of what the reader may read, and marks them', async () => {
+      const { messages } = await search('member', 'WÖRTER more');
+      expect(messages.map(({ id }) => id)).toEqual([ids[3]]);
+      expect(messages[0]).toMatchObject({
+        match_content:
+          '<p>message <em>3</em> of &lt;b&gt; <span class="highlight">Wörter</span> &amp; <span class="highlight">more</span></p>',
+        match_subject: 'odd',
+      });
+      expect((await search('second', 'even')).messages.map(({ id }) => id)).toEqual([ids[0], ids[2], ids[4]]);
+      expect((await search('second', 'even')).messages[0]?.match_subject).toBe(
+        '<span class="highlight">Even</span>',
+      );
+      expect((await search('member', 'secret')).messages).toEqual([]);
+      expect((await search('member', '"); drop')).messages).toEqual([]);
+      expect((await search('member', '*')).messages).toEqual([]);
+    });
+
+    it('follows edits and deletions', async () => {
+      const id = await send('member', { type: 'channel', to: channel.id, topic: 'a', content: 'before' });
+      const { database } = organisation.server.server;
+      await database.write(({ db }) =>
+        db.updateTable('messages').set({ content: 'afterwards' }).where('id', '=', id).execute(),
+      );
+      expect((await search('member', 'before')).messages).toEqual([]);
+      expect((await search('member', 'afterwards')).messages).toHaveLength(1);
+      await database.write(async ({ db }) => {
+        await db.deleteFrom('user_messages').where('message_id', '=', id).execute();
+        await db.deleteFrom('messages').where('id', '=', id).execute();
+      });
+      expect((await search('member', 'afterwards')).messages).toEqual([]);
+    });
+  });
+
+  describe('the topics of a channel', () => {
+    it('are listed once, ignoring case, the newest first', async () => {
+      const { id } = await addChannel(organisation, { members: ['member'] });
+      const to = { type: 'channel', to: id, content: 'a' };
+      await send('member', { ...to, topic: 'one' });
+      const two = await send('member', { ...to, topic: '' });
+      const one = await send('member', { ...to, topic: 'ONE' });
+      const { topics } = await organisation.do('second', 'GET', `users/me/${id}/topics`);
+      expect(topics).toEqual([
+        { name: 'ONE', max_id: one },
+        { name: 'general chat', max_id: two },
+      ]);
+      const refused = await organisation.ask('member', 'GET', `users/me/${hidden.id}/topics`);
+      expect(refused.body.msg).toBe('Invalid channel ID');
+    });
+  });
+});

@@ -1,0 +1,353 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerTransaction } from '../../../../../apps/server/src/tables.js';
+import { eachBackend } from '../../../../support/test-databases.js';
+import { sharedOrganisation } from '../../organisation-under-test.js';
+import { addChannel, subscribe } from '../chat-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const send = (who: Parameters<typeof organisation.ask>[0], parameters: Record<string, unknown>) =>
+    organisation.ask(who, 'POST', 'messages', parameters);
+  const sent = async (who: Parameters<typeof organisation.ask>[0], parameters: Record<string, unknown>) =>
+    Number((await organisation.do(who, 'POST', 'messages', parameters)).id);
+  const stored = (id: number) =>
+    organisation.server.server.database.db
+      .selectFrom('messages')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+  const setPermission = (
+    level: 'realm' | 'channel' | 'group',
+    ownerId: number,
+    name: string,
+    groupId: number,
+  ) =>
+    organisation.server.server.database.write(({ db }: ServerTransaction) =>
+      db
+        .insertInto('permissions')
+        .values({ level, owner_id: ownerId, name, group_id: groupId })
+        .onConflict((conflict) =>
+          conflict.columns(['level', 'owner_id', 'name']).doUpdateSet({ group_id: groupId }),
+        )
+        .execute(),
+    );
+
+  describe('a message to a channel', () => {
+    it('is sent by the id of the channel and by its name, bare and as JSON', async () => {
+      const { id, name } = await addChannel(organisation, { members: ['member'] });
+      for (const to of [String(id), name, JSON.stringify(name), JSON.stringify([name]), name.toUpperCase()]) {
+        const message = await sent('member', { type: 'channel', to, topic: 'a', content: to });
+        expect(await stored(message)).toMatchObject({ channel_id: id, content: to, topic: 'a' });
+      }
+      const message = await sent('member', { type: 'stream', to: id, subject: 'b', content: 'old names' });
+      expect((await stored(message)).topic).toBe('b');
+    });
+
+    it('needs a channel of which the sender may know, and that takes messages from the sender', async () => {
+      const hidden = await addChannel(organisation, { isPrivate: true, members: ['owner'] });
+      const archived = await addChannel(organisation, { isArchived: true, members: ['member'] });
+      const open = await addChannel(organisation, { members: ['member'] });
+      const reading = await addChannel(organisation, { members: ['member'] });
+      await setPermission(
+        'channel',
+        reading.id,
+        'can_send_message_group',
+        await organisation.roleGroup('nobody'),
+      );
+      const to = (channel: unknown) => ({ type: 'channel', to: channel, topic: 'a', content: 'a' });
+      const byId = await send('member', to(hidden.id));
+      expect(byId.body).toMatchObject({ code: 'STREAM_DOES_NOT_EXIST', stream_id: hidden.id });
+      const byName = await send('member', to('nothing'));
+      expect(byName.body).toMatchObject({ code: 'STREAM_DOES_NOT_EXIST', stream: 'nothing' });
+      const refusals = [
+        (await send('member', to(archived.id))).body.msg,
+        (await send('guest', to(open.id))).body.code,
+        (await send('administrator', to(hidden.id))).body.msg,
+        (await send('member', to(reading.id))).body.msg,
+        (await send('member', to({ id: 1 }))).body.msg,
+      ];
+      expect(refusals).toEqual([
+        `Not authorized to send to channel '${archived.name}'`,
+        'STREAM_DOES_NOT_EXIST',
+        `Not authorized to send to channel '${hidden.name}'`,
+        'You do not have permission to post in this channel.',
+        'Invalid data type for channel',
+      ]);
+    });
+
+    it('may come from a bot where its owner may send', async () => {
+      const { id } = await addChannel(organisation, { members: ['bot', 'member'] });
+      const { groups } = { groups: await organisation.groups() };
+      await setPermission('channel', id, 'can_send_message_group', groups['role:owners']?.id ?? 0);
+      const wish = { type: 'channel', to: id, topic: 'a', content: 'a' };
+      expect((await send('bot', wish)).status).toBe(400);
+      await organisation.server.server.database.write(({ db }: ServerTransaction) =>
+        db
+          .updateTable('users')
+          .set({ bot_owner_id: organisation.id('owner') })
+          .where('id', '=', organisation.id('bot'))
+          .execute(),
+      );
+      expect((await send('bot', wish)).status).toBe(200);
+    });
+
+    it('has the topic that was asked for, cut to 60 characters, or the one without a name', async () => {
+      const { id } = await addChannel(organisation, { members: ['member'] });
+      const topicOf = async (topic: string) =>
+        (await stored(await sent('member', { type: 'channel', to: id, topic, content: 'a' }))).topic;
+      expect(await topicOf(' padded ')).toBe('padded');
+      expect(await topicOf('(no topic)')).toBe('');
+      expect(await topicOf('general chat')).toBe('');
+      expect(await topicOf('ü'.repeat(61))).toBe(`${'ü'.repeat(57)}...`);
+      const refused = async (topic?: string) =>
+        (
+          await send('member', {
+            type: 'channel',
+            to: id,
+            content: 'a',
+            ...(topic === undefined ? {} : { topic }),
+          })
+        ).body.msg;
+      expect(await refused()).toBe('Missing topic');
+      expect(await refused('a\u0007b')).toBe('Invalid character in topic, at position 2!');
+      expect(await refused('✔')).toBe('General chat cannot be marked as resolved');
+    });
+
+    it('keeps to the policy of the channel for topics', async () => {
+      const named = await addChannel(organisation, {
+        topicsPolicy: 'disable_empty_topic',
+        members: ['member'],
+      });
+      const nameless = await addChannel(organisation, {
+        topicsPolicy: 'empty_topic_only',
+        members: ['member'],
+      });
+      const wish = (to: number, topic: string) => ({ type: 'channel', to, topic, content: 'a' });
+      expect((await send('member', wish(named.id, ''))).body).toMatchObject({
+        msg: 'Sending messages to "general chat" is not allowed in this channel.',
+        empty_topic_display_name: 'general chat',
+      });
+      expect((await send('member', wish(nameless.id, 'a'))).body.msg).toBe(
+        'Only the "general chat" topic is allowed in this channel.',
+      );
+      expect((await send('member', wish(named.id, 'a'))).status).toBe(200);
+      expect((await send('member', wish(nameless.id, ''))).status).toBe(200);
+    });
+
+    it('begins a topic only where the sender may', async () => {
+      const { id } = await addChannel(organisation, { members: ['member'] });
+      await sent('member', { type: 'channel', to: id, topic: 'there', content: 'a' });
+      await setPermission('channel', id, 'can_create_topic_group', await organisation.roleGroup('nobody'));
+      expect((await send('member', { type: 'channel', to: id, topic: 'THERE', content: 'a' })).status).toBe(
+        200,
+      );
+      expect((await send('member', { type: 'channel', to: id, topic: 'new', content: 'a' })).body.msg).toBe(
+        'You do not have permission to create new topics in this channel.',
+      );
+    });
+
+    it('mentions all of a large channel or topic only for those who may', async () => {
+      const { id } = await addChannel(organisation, { members: ['member', 'owner'] });
+      const wish = (content: string) => ({ type: 'channel', to: id, topic: 'a', content });
+      expect((await send('member', wish('@**all** and @**topic**'))).status).toBe(200);
+      const more = await Promise.all(
+        Array.from({ length: 14 }, (_, index) =>
+          organisation.server.addAccount(`many${index}.${backend.name}@example.com`),
+        ),
+      );
+      for (const { userId } of more) await subscribe(organisation, id, userId);
+      expect((await send('member', wish('@**all**'))).body.code).toBe('STREAM_WILDCARD_MENTION_NOT_ALLOWED');
+      expect((await send('member', wish('@**topic**'))).status).toBe(200);
+      await organisation.server.server.database.write(({ db }: ServerTransaction) =>
+        db
+          .insertInto('messages')
+          .values(
+            [...more.map(({ userId }) => userId), organisation.id('owner')].map((sender_id) => ({
+              sender_id,
+              channel_id: id,
+              conversation_id: null,
+              topic: 'a',
+              topic_lower: 'a',
+              content: 'a',
+              rendered_content: 'a',
+              sent_at: 0,
+              client: 'test',
+              last_edited_at: null,
+              last_moved_at: null,
+              has_link: 0,
+              has_image: 0,
+              has_attachment: 0,
+            })),
+          )
+          .execute(),
+      );
+      expect((await send('member', wish('@**topic**'))).body.code).toBe('TOPIC_WILDCARD_MENTION_NOT_ALLOWED');
+      expect((await send('member', wish('`@**all**` @_**all**'))).status).toBe(200);
+      expect((await send('owner', wish('@**all** @**topic**'))).status).toBe(200);
+    });
+
+    it('mentions groups that the sender may mention', async () => {
+      const { id } = await addChannel(organisation, { members: ['member', 'owner'] });
+      const name = organisation.newName();
+      const group = await organisation.do('owner', 'POST', 'user_groups/create', {
+        name,
+        description: '',
+        members: [organisation.id('owner')],
+      });
+      const wish = { type: 'channel', to: id, topic: 'a', content: `@*${name}*` };
+      const told = await organisation.watch('owner', { event_types: '["message"]' });
+      expect((await send('member', wish)).status).toBe(200);
+      expect(await told()).toMatchObject([{ flags: ['mentioned', 'group_mentioned'] }]);
+      await setPermission(
+        'group',
+        Number(group.group_id),
+        'can_mention_group',
+        await organisation.roleGroup('nobody'),
+      );
+      expect((await send('member', wish)).body.msg).toBe(
+        `You are not allowed to mention user group '${name}'.`,
+      );
+      expect((await send('member', { ...wish, content: `@_*${name}*` })).status).toBe(200);
+    });
+
+    it('has the sender follow a topic that it begins, and whoever it mentions', async () => {
+      const { id } = await addChannel(organisation, { members: ['member', 'second'] });
+      const told = await organisation.watch('second', { event_types: '["user_topic"]' });
+      const content = `@**Somebody|${organisation.id('second')}**`;
+      const wish = { type: 'channel', to: id, topic: 'New', content };
+      expect((await send('member', wish)).body.automatic_new_visibility_policy).toBe(3);
+      expect((await send('member', wish)).body).not.toHaveProperty('automatic_new_visibility_policy');
+      expect(await told()).toEqual([
+        expect.objectContaining({ stream_id: id, topic_name: 'New', visibility_policy: 3 }),
+      ]);
+    });
+  });
+
+  describe('a direct message', () => {
+    it('is sent by ids and by addresses, and reaches everybody in the conversation', async () => {
+      const told = await organisation.watch('second', { event_types: '["message"]' });
+      const { email } = organisation.accounts.second;
+      const ids = [organisation.id('second')];
+      const first = await stored(await sent('member', { type: 'direct', to: ids, content: 'one' }));
+      const second = await stored(await sent('member', { type: 'private', to: [email], content: 'two' }));
+      const third = await stored(
+        await sent('second', { type: 'direct', to: 'member@example.com', content: 'three' }),
+      );
+      expect([second.conversation_id, third.conversation_id]).toEqual([
+        first.conversation_id,
+        first.conversation_id,
+      ]);
+      expect(await told()).toMatchObject([
+        {
+          message: {
+            content: 'one',
+            type: 'private',
+            subject: '',
+            display_recipient: [{ id: organisation.id('member') }, { id: organisation.id('second') }],
+          },
+        },
+        { message: { content: 'two' } },
+        { message: { content: 'three' } },
+      ]);
+    });
+
+    it('needs recipients that there are', async () => {
+      const refused = async (to: unknown) =>
+        (await send('member', { type: 'direct', to, content: 'a' })).body.msg;
+      expect(await refused([])).toBe('Message must have recipients');
+      expect(await refused([999_999])).toBe('Invalid user ID 999999');
+      expect(await refused(['nobody@example.com'])).toBe("Invalid email 'nobody@example.com'");
+      expect(await refused(['a\0b'])).toBe('Names must not contain null bytes or halves of characters');
+      expect(await refused(['\ud800'])).toBe('Names must not contain null bytes or halves of characters');
+      expect(await refused([1, 'a'])).toBe(
+        'Recipient list may only contain user IDs, or only email addresses',
+      );
+      expect(await refused(Array.from({ length: 101 }, (_, index) => index))).toBe(
+        'At most 100 recipients are allowed',
+      );
+    });
+
+    it('is begun and taken part in by those whom the organisation lets', async () => {
+      const nobody = await organisation.roleGroup('nobody');
+      const everyone = await organisation.roleGroup('everyone');
+      const wish = (to: readonly number[]) => ({ type: 'direct', to, content: 'a' });
+      const [begun, fresh] = [[organisation.id('second')], [organisation.id('moderator')]];
+      await sent('member', wish(begun));
+      await setPermission('realm', 1, 'direct_message_initiator_group', nobody);
+      expect((await send('member', wish(begun))).status).toBe(200);
+      expect((await send('member', wish(fresh))).body.msg).toBe(
+        'You do not have permission to initiate direct message conversations.',
+      );
+      await setPermission('realm', 1, 'direct_message_initiator_group', everyone);
+      await setPermission('realm', 1, 'direct_message_permission_group', nobody);
+      expect((await send('member', wish(begun))).body.msg).toBe(
+        'Direct messages are disabled in this organization.',
+      );
+      expect((await send('member', wish([organisation.id('bot'), organisation.id('member')]))).status).toBe(
+        200,
+      );
+      await setPermission(
+        'realm',
+        1,
+        'direct_message_permission_group',
+        await organisation.roleGroup('moderators'),
+      );
+      expect((await send('member', wish(fresh))).status).toBe(200);
+      expect((await send('member', wish(begun))).status).toBe(400);
+      await setPermission('realm', 1, 'direct_message_permission_group', everyone);
+    });
+  });
+
+  describe('a text', () => {
+    it('is trimmed and cut, and must say something', async () => {
+      const contentOf = async (content: string) =>
+        (await stored(await sent('member', { type: 'direct', to: [organisation.id('member')], content })))
+          .content;
+      expect(await contentOf('\n\n  a \n ')).toBe('  a');
+      const long = await contentOf('é'.repeat(10_001));
+      expect([...long].length).toBe(10_000);
+      expect(long.endsWith('é\n[message truncated]')).toBe(true);
+      const refused = async (content: string) =>
+        (await send('member', { type: 'direct', to: [organisation.id('member')], content })).body.msg;
+      expect(await refused(' \n ')).toBe('Message must not be empty');
+    });
+  });
+
+  describe('the sender', () => {
+    it('is told what its client calls the message, in that queue alone', async () => {
+      const { queue_id: queueId } = await organisation.do('member', 'POST', 'register', {
+        event_types: ['message'],
+      });
+      const other = await organisation.watch('member', { event_types: '["message"]' });
+      await sent('member', {
+        type: 'direct',
+        to: [organisation.id('member')],
+        content: 'a',
+        queue_id: queueId,
+        local_id: '12.01',
+        read_by_sender: true,
+      });
+      const { events } = await organisation.do('member', 'GET', 'events', {
+        queue_id: queueId,
+        last_event_id: -1,
+        dont_block: true,
+      });
+      expect(events).toMatchObject([{ local_message_id: '12.01', flags: ['read'] }]);
+      expect((await other())[0]).not.toHaveProperty('local_message_id');
+    });
+  });
+
+  it('reaches queues that follow all public channels, and no guest has one', async () => {
+    const { id } = await addChannel(organisation, { members: ['member'] });
+    const hidden = await addChannel(organisation, { isPrivate: true, members: ['member'] });
+    const told = await organisation.watch('moderator', {
+      event_types: '["message"]',
+      all_public_streams: 'true',
+    });
+    await sent('member', { type: 'channel', to: id, topic: 'a', content: 'public' });
+    await sent('member', { type: 'channel', to: hidden.id, topic: 'a', content: 'private' });
+    expect(await told()).toMatchObject([{ flags: ['read', 'historical'], message: { content: 'public' } }]);
+    const refused = await organisation.ask('guest', 'POST', 'register', { all_public_streams: true });
+    expect(refused.body.msg).toBe('User not authorized for this query');
+  });
+});

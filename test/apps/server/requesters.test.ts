@@ -1,0 +1,105 @@
+import { roles } from '@waxwing/server';
+import { Secret } from '@waxwing/service/config';
+import type { RequestHead } from '@waxwing/service/http';
+import { expect, it } from 'vitest';
+import {
+  administrator,
+  human,
+  member,
+  type Requester,
+  user,
+} from '../../../apps/server/src/authentication/authenticate.js';
+import { removeUser } from '../../../apps/server/src/users/manage-users.js';
+import { eachBackend } from '../../support/test-databases.js';
+import { sharedOrganisation } from './organisation-under-test.js';
+import type { Account } from './server-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+
+  const users = () => organisation.server.server.database.db;
+  const add = (email: string) => organisation.server.addAccount(email, { role: roles.administrator });
+
+  function authenticate(kind: typeof user, { email, apiKey }: Account): Promise<Requester | undefined> {
+    const head = {
+      basicCredentials: () => ({ username: email, password: new Secret(apiKey) }),
+      setActor: () => undefined,
+    } as unknown as RequestHead;
+    const { database } = organisation.server.server;
+    return kind.authenticate?.({ database }, head) ?? Promise.resolve(undefined);
+  }
+
+  it.each([
+    {
+      kind: administrator,
+      refused: ['moderator', 'member', 'second', 'guest', 'bot'],
+      code: 'UNAUTHORIZED_PRINCIPAL',
+    },
+    { kind: member, refused: ['guest', 'bot'], code: 'BAD_REQUEST' },
+    { kind: human, refused: ['bot'], code: 'BAD_REQUEST' },
+    { kind: user, refused: [], code: undefined },
+  ] as const)('$kind.name is whoever is not refused by it at once', async ({ kind, refused, code }) => {
+    for (const [name, account] of Object.entries(organisation.accounts)) {
+      const isRefused = (refused as readonly string[]).includes(name);
+      const asked = authenticate(kind, account);
+      if (isRefused) await expect(asked, name).rejects.toMatchObject({ code });
+      else expect(await asked, name).toMatchObject({ id: account.userId });
+    }
+  });
+
+  it('changes something as who it is by then, after what is to be locked first', async () => {
+    const account = await add('promoted@example.com');
+    const requester = await authenticate(administrator, account);
+    await users().updateTable('users').set({ role: roles.owner }).where('id', '=', account.userId).execute();
+    const order: string[] = [];
+    const role = await requester?.change(
+      async (_transaction, held) => {
+        order.push('work');
+        return held.role;
+      },
+      async () => void order.push('first'),
+    );
+    expect(role).toBe(roles.owner);
+    expect(order).toEqual(['first', 'work']);
+  });
+
+  it.each([
+    { how: 'change', what: 'demoted', code: 'UNAUTHORIZED_PRINCIPAL', set: { role: roles.member } },
+    { how: 'change', what: 'given another key', code: 'INVALID_API_KEY', set: { api_key_hash: 'another' } },
+    { how: 'changeAlone', what: 'demoted', code: 'UNAUTHORIZED_PRINCIPAL', set: { role: roles.member } },
+    {
+      how: 'changeAlone',
+      what: 'given another key',
+      code: 'INVALID_API_KEY',
+      set: { api_key_hash: 'another' },
+    },
+  ] as const)(
+    'does no $how when it was $what since it was authenticated',
+    async ({ how, what, code, set }) => {
+      const account = await add(`${how}-${what.replaceAll(' ', '-')}@example.com`);
+      const requester = await authenticate(administrator, account);
+      await users().updateTable('users').set(set).where('id', '=', account.userId).execute();
+      let isDone = false;
+      const change = requester?.[how](async () => {
+        isDone = true;
+      });
+      await expect(change).rejects.toMatchObject({ code });
+      expect(isDone).toBe(false);
+    },
+  );
+
+  it('changes alone as who it is by then, and answers what the work does', async () => {
+    const account = await add('alone@example.com');
+    const requester = await authenticate(administrator, account);
+    await users().updateTable('users').set({ role: roles.owner }).where('id', '=', account.userId).execute();
+    expect(await requester?.changeAlone(async (_transaction, held) => held.role)).toBe(roles.owner);
+  });
+
+  it('changes nothing when it was removed since it was authenticated', async () => {
+    const account = await add('removed@example.com');
+    const requester = await authenticate(administrator, account);
+    await removeUser(organisation.server.server.database, () => organisation.server.now, account.email);
+    const change = requester?.change(async () => 'done');
+    await expect(change).rejects.toMatchObject({ code: 'INVALID_API_KEY' });
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const ask = (path: string) => organisation.server.ask(undefined, 'GET', path);
+
+  describe('what clients ask before anybody signs in', () => {
+    it('is answered to anybody, with each field', async () => {
+      const { status, body } = await ask('server_settings');
+      expect([status, body]).toEqual([
+        200,
+        {
+          ...{ result: 'success', msg: '', zulip_feature_level: 431 },
+          zulip_version: expect.stringMatching(/^\d+\.\d+/),
+          zulip_merge_base: expect.stringMatching(/^\d+\.\d+/),
+          ...{ push_notifications_enabled: false, is_incompatible: false, email_auth_enabled: true },
+          ...{ require_email_format_usernames: true, realm_web_public_access_enabled: false },
+          ...{ realm_uri: 'https://chat.example.com', realm_url: 'https://chat.example.com' },
+          ...{ realm_name: 'Example', realm_description: '' },
+          realm_icon: expect.stringMatching(/^https:/),
+          authentication_methods: {
+            ...{ password: true, dev: false, email: true, ldap: false, remoteuser: false, github: false },
+            ...{ azuread: false, gitlab: false, google: false, apple: false, saml: false },
+            'openid connect': false,
+          },
+          external_authentication_methods: [],
+        },
+      ]);
+    });
+
+    it('has the description as HTML of which nothing runs, and says whether there is public access', async () => {
+      await organisation.do('owner', 'PATCH', 'realm', {
+        description: '**Us** <script>alert(1)</script>',
+        enable_spectator_access: true,
+      });
+      const { body } = await ask('server_settings');
+      await organisation.do('owner', 'PATCH', 'realm', { description: '', enable_spectator_access: false });
+      expect(body.realm_description).toBe('<p><strong>Us</strong> &lt;script&gt;alert(1)&lt;/script&gt;</p>');
+      expect(body.realm_web_public_access_enabled).toBe(true);
+    });
+
+    it('echoes what it does not know', async () => {
+      const { body } = await ask('server_settings?x=1');
+      expect(body.ignored_parameters_unsupported).toEqual(['x']);
+    });
+
+    it('is whether notifications reach phones', async () => {
+      const { ServerUnderTest } = await import('../server-under-test.js');
+      const withRelay = await ServerUnderTest.start();
+      const { body } = await withRelay.ask(undefined, 'GET', 'server_settings');
+      await withRelay.close();
+      expect(body.push_notifications_enabled).toBe(true);
+    });
+  });
+
+  describe('the names of emoji', () => {
+    it('are where the register answer says, for anybody and for caches', async () => {
+      const { server_emoji_data_url: url } = await organisation.do('member', 'POST', 'register');
+      const { pathname } = new URL(String(url));
+      const { status, body, headers } = await organisation.server.send({ method: 'GET', url: pathname });
+      expect(status).toBe(200);
+      const names = body.code_to_names as Record<string, string[]>;
+      expect(names['1f642']?.[0]).toBe('smile');
+      expect(headers['cache-control']).toContain('public');
+      const again = await organisation.server.server.app.inject({
+        method: 'GET',
+        url: pathname,
+        headers: { 'if-none-match': String(headers.etag) },
+      });
+      expect(again.statusCode).toBe(304);
+    });
+  });
+});

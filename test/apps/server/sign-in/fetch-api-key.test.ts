@@ -1,0 +1,260 @@
+import { Secret } from '@waxwing/service/config';
+import { AddressRanges } from '@waxwing/service/http';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { hashPassword } from '../../../../apps/server/src/authentication/password-hash.js';
+import { storePassword } from '../../../../apps/server/src/authentication/password-store.js';
+import { maximumSignInKeys } from '../../../../apps/server/src/authentication/sign-in-key-store.js';
+import { removeUser, rotateApiKey } from '../../../../apps/server/src/users/manage-users.js';
+import { setPassword } from '../../../../apps/server/src/users/set-password.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { type Account, type Answer, ServerUnderTest } from '../server-under-test.js';
+
+const minute = 60_000;
+const password = 'correct horse battery';
+
+eachBackend((backend) => {
+  let test: ServerUnderTest;
+  let ada: Account;
+  beforeEach(async () => {
+    test = await ServerUnderTest.start({
+      databaseUrl: await backend.freshUrl(),
+      withoutRelay: true,
+      http: { trustedProxies: new AddressRanges(['127.0.0.1']) },
+    });
+    ada = await test.addAccount('Ada@example.com');
+    await setPassword(test.server.database, ada.email, async () => new Secret(password));
+  });
+  afterEach(() => test.close());
+
+  /** Signs in from an address, or through a proxy that names none. */
+  function signIn(username: string, given: string, address?: string): Promise<Answer> {
+    return test.send({
+      method: 'POST',
+      url: '/api/v1/fetch_api_key',
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(address === undefined ? {} : { 'x-forwarded-for': address }),
+      },
+      payload: new URLSearchParams({ username, password: given }).toString(),
+    });
+  }
+
+  const asks = async (email: string, key: unknown) => {
+    const authorization = `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
+    return (await test.ask({ ...ada, authorization }, 'GET', 'users/me')).status;
+  };
+
+  const change = async (email: string, key: unknown) => {
+    const authorization = `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`;
+    return (await test.ask({ ...ada, authorization }, 'PATCH', 'settings', { enter_sends: 'true' })).status;
+  };
+
+  describe('signing in with a password', () => {
+    it('answers a key of 32 letters and digits that works beside those that the user has', async () => {
+      const { status, body } = await signIn('ada@EXAMPLE.com', password);
+      expect([status, body]).toEqual([
+        200,
+        {
+          ...{ result: 'success', msg: '', email: 'Ada@example.com', user_id: ada.userId },
+          api_key: expect.stringMatching(/^[A-Za-z0-9]{32}$/),
+        },
+      ]);
+      const other = await signIn(ada.email, password);
+      expect(other.body.api_key).not.toBe(body.api_key);
+      for (const key of [ada.apiKey, body.api_key, other.body.api_key]) {
+        expect([await asks(ada.email, key), await change(ada.email, key)]).toEqual([200, 200]);
+      }
+      expect(await asks('ada@example.com', `${body.api_key}`.toLowerCase())).toBe(401);
+    });
+
+    it('takes the same password in other bytes', async () => {
+      await setPassword(test.server.database, ada.email, async () => new Secret('caf\u00e9 noir'));
+      expect((await signIn(ada.email, 'cafe\u0301 noir')).status).toBe(200);
+    });
+
+    it.each([
+      ['a wrong password', 'ada@example.com', 'wrong horse battery'],
+      ['an unknown name', 'eve@example.com', password],
+      ['no address', 'ada', password],
+      ['nothing', '', ''],
+    ])('refuses %s in the same words', async (_case, name, given) => {
+      const { status, body } = await signIn(name, given);
+      expect([status, body]).toEqual([
+        401,
+        { result: 'error', msg: 'Your username or password is incorrect', code: 'AUTHENTICATION_FAILED' },
+      ]);
+    });
+
+    it('asks the database the same for every name', async () => {
+      await test.addAccount('bob@example.com');
+      const statementsFor = async (name: string) => {
+        const statements: string[] = [];
+        const { db } = test.server.database;
+        const executor = Object.getPrototypeOf(Object.getPrototypeOf(db.getExecutor()));
+        const execute = executor.executeQuery;
+        const spy = vi.spyOn(executor, 'executeQuery').mockImplementation(function (
+          this: unknown,
+          query,
+          ...rest
+        ) {
+          const { sql } = query as { sql: string };
+          // Jobs look for work beside it.
+          if (/"users"|"sign_in|"passwords"/.test(sql)) statements.push(sql);
+          return execute.call(this, query, ...rest);
+        });
+        await signIn(name, 'wrong horse battery');
+        spy.mockRestore();
+        return statements;
+      };
+      const known = await statementsFor(ada.email);
+      expect(known.length).toBeGreaterThan(1);
+      for (const name of ['bob@example.com', 'nobody@example.com', 'nobody']) {
+        expect(await statementsFor(name)).toEqual(known);
+      }
+    });
+
+    it('refuses bots and whoever has no password, its API key included', async () => {
+      const bob = await test.addAccount('bob@example.com');
+      const bot = await test.addAccount('bot@example.com', { isBot: true });
+      await expect(
+        setPassword(test.server.database, bot.email, async () => new Secret(password)),
+      ).rejects.toThrow('is a bot');
+      expect((await signIn(bob.email, bob.apiKey)).body.code).toBe('AUTHENTICATION_FAILED');
+      const hash = await hashPassword(new Secret(password));
+      await test.server.database.write(({ db }) => storePassword(db, bot.userId, hash));
+      expect((await signIn(bot.email, password)).body.code).toBe('AUTHENTICATION_FAILED');
+    });
+
+    it('tells whoever is deactivated, when it knows its password', async () => {
+      await removeUser(test.server.database, () => test.now, ada.email);
+      expect((await signIn(ada.email, 'wrong horse battery')).body.code).toBe('AUTHENTICATION_FAILED');
+      const { status, body } = await signIn(ada.email, password);
+      expect([status, body.code]).toEqual([401, 'USER_DEACTIVATED']);
+    });
+
+    it.each([
+      [{ username: 'a'.repeat(255), password }, 'BAD_REQUEST', 'username'],
+      [{ username: 'ada@example.com', password: 'p'.repeat(101) }, 'BAD_REQUEST', 'password'],
+      [{ username: 'ada@example.com' }, 'REQUEST_VARIABLE_MISSING', 'password'],
+      [{ password }, 'REQUEST_VARIABLE_MISSING', 'username'],
+    ])('refuses the parameters %o', async (fields, code, name) => {
+      const { status, body } = await test.ask(undefined, 'POST', 'fetch_api_key', fields as never);
+      expect([status, body.code]).toEqual([400, code]);
+      expect(body.msg).toContain(name);
+      expect(body.msg).not.toContain('ppp');
+    });
+
+    it('keeps neither the password nor the key where somebody could read them', async () => {
+      const { body } = await signIn(ada.email, password);
+      const { db } = test.server.database;
+      const stored = JSON.stringify([
+        await db.selectFrom('passwords').selectAll().execute(),
+        await db.selectFrom('sign_in_keys').selectAll().execute(),
+      ]);
+      const logged = test.logged.text();
+      for (const secret of [password, String(body.api_key)]) {
+        expect(stored).not.toContain(secret);
+        expect(logged).not.toContain(secret);
+      }
+    });
+  });
+
+  describe('keys of sign-ins', () => {
+    it('are no more when the password is another, the API key is rotated or the user is removed', async () => {
+      const { database } = test.server;
+      const again = 'another horse battery';
+      const first = await signIn(ada.email, password);
+      await setPassword(database, ada.email, async () => new Secret(again));
+      expect(await asks(ada.email, first.body.api_key)).toBe(401);
+      expect(await asks(ada.email, ada.apiKey)).toBe(200);
+      const second = await signIn(ada.email, again);
+      await rotateApiKey(database, () => test.now, ada.email);
+      expect(await asks(ada.email, second.body.api_key)).toBe(401);
+      const third = await signIn(ada.email, again);
+      await removeUser(database, () => test.now, ada.email);
+      expect(await asks(ada.email, third.body.api_key)).toBe(401);
+      expect(await database.db.selectFrom('sign_in_keys').selectAll().execute()).toEqual([]);
+    });
+
+    it('are bounded: the oldest goes for the newest', async () => {
+      const first = await signIn(ada.email, password);
+      const { db } = test.server.database;
+      const rows = Array.from({ length: maximumSignInKeys - 1 }, (_, index) => ({
+        ...{ user_id: ada.userId, key_hash: `hash ${index}`, created_at: test.now },
+      }));
+      await db.insertInto('sign_in_keys').values(rows).execute();
+      expect(await asks(ada.email, first.body.api_key)).toBe(200);
+      const last = await signIn(ada.email, password);
+      expect(await asks(ada.email, first.body.api_key)).toBe(401);
+      expect(await asks(ada.email, last.body.api_key)).toBe(200);
+    });
+  });
+
+  describe('whoever fails too often', () => {
+    const fail = async (name: string) => (await signIn(name, 'wrong horse battery')).body.code;
+
+    it.each(['ada@example.com', 'nobody@example.com'])(
+      'is locked out of %s after five tries for half an hour, then for twice as long',
+      async (name) => {
+        const codes = [];
+        for (let count = 0; count < 5; count++) codes.push(await fail(name));
+        expect(new Set(codes)).toEqual(new Set(['AUTHENTICATION_FAILED']));
+        const { status, body, headers } = await signIn(name.toUpperCase(), password);
+        expect([status, body.code, body['retry-after']]).toEqual([429, 'RATE_LIMIT_HIT', 1800]);
+        expect(headers['retry-after']).toBe('1800');
+        test.now += 30 * minute;
+        for (let count = 0; count < 5; count++) expect(await fail(name)).toBe('AUTHENTICATION_FAILED');
+        expect((await signIn(name, password)).body['retry-after']).toBe(3600);
+      },
+    );
+
+    it('may fail four times in each half hour, and begins again when it succeeds or gets another password', async () => {
+      for (let count = 0; count < 4; count++) await fail(ada.email);
+      test.now += 30 * minute;
+      for (let count = 0; count < 4; count++) expect(await fail(ada.email)).toBe('AUTHENTICATION_FAILED');
+      expect((await signIn(ada.email, password)).status).toBe(200);
+      for (let count = 0; count < 5; count++) expect(await fail(ada.email)).toBe('AUTHENTICATION_FAILED');
+      expect(await fail(ada.email)).toBe('RATE_LIMIT_HIT');
+      await setPassword(test.server.database, ada.email, async () => new Secret(password));
+      expect((await signIn(ada.email, password)).status).toBe(200);
+    });
+
+    it('gets no more tries by asking at once', async () => {
+      const answers = await Promise.all(Array.from({ length: 6 }, () => fail(ada.email)));
+      expect(answers.filter((code) => code === 'AUTHENTICATION_FAILED').length).toBeLessThanOrEqual(5);
+      expect(answers).toContain('RATE_LIMIT_HIT');
+    });
+
+    it('is refused by its address, whatever the names, while others sign in', async () => {
+      const attacker = '203.0.113.7';
+      let isOver = false;
+      let refused = 0;
+      const attack = async (lane: number) => {
+        for (let count = 0; !isOver; count++) {
+          const answer = await signIn(`eve${lane}-${count}@example.com`, password, attacker);
+          if (answer.status === 429) refused += 1;
+          if (refused > 500) return;
+        }
+      };
+      const attacks = Array.from({ length: 20 }, (_, lane) => attack(lane));
+      for (let count = 0; count < 3; count++) {
+        expect((await signIn(ada.email, password, '198.51.100.9')).status).toBe(200);
+      }
+      isOver = true;
+      await Promise.all(attacks);
+      expect(refused).toBeGreaterThan(0);
+    });
+
+    it('is forgotten in time', async () => {
+      await fail('nobody@example.com');
+      const rows = () => test.server.database.db.selectFrom('sign_in_failures').selectAll().execute();
+      expect(JSON.stringify(await rows())).not.toContain('nobody');
+      expect(await rows()).toHaveLength(1);
+      test.now += 30 * minute;
+      await test.stop();
+      await test.boot();
+      await test.settle();
+      expect(await rows()).toEqual([]);
+    });
+  });
+});

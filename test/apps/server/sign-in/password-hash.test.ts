@@ -1,0 +1,61 @@
+import { Secret } from '@waxwing/service/config';
+import { describe, expect, it } from 'vitest';
+import {
+  hashPassword,
+  isPasswordLength,
+  matchesPassword,
+} from '../../../../apps/server/src/authentication/password-hash.js';
+
+const password = new Secret('correct horse battery');
+
+/** The shortest time of some, in milliseconds: what else the machine does only makes it longer. */
+async function shortest(work: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let count = 0; count < 5; count++) {
+    const begun = performance.now();
+    await work();
+    times.push(performance.now() - begun);
+  }
+  return Math.min(...times);
+}
+
+describe('what is stored of a password', () => {
+  it('is another for each time, and fits the password alone', async () => {
+    const [one, other] = [await hashPassword(password), await hashPassword(password)];
+    expect(one).toMatch(/^scrypt\$15\$8\$1\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/);
+    expect(other).not.toBe(one);
+    expect(await matchesPassword(password, one)).toBe(true);
+    expect(await matchesPassword(new Secret('correct horse batterz'), one)).toBe(false);
+    expect(await matchesPassword(new Secret(''), one)).toBe(false);
+  });
+
+  it('says what it cost, so that it fits when others cost more', async () => {
+    // `hashlib.scrypt(b"password", salt=b"NaCl", n=1024, r=8, p=16, dklen=32)`, as RFC 7914 section 12 begins.
+    const cheaper = 'scrypt$10$8$16$TmFDbA==$/bq+HJ00cgB4VucZDQHp/nxq18vII3gw53N2Y0s3MWI=';
+    expect(await matchesPassword(new Secret('password'), cheaper)).toBe(true);
+    expect(await matchesPassword(new Secret('passwore'), cheaper)).toBe(false);
+  });
+
+  it('takes as long to refuse where there is none', async () => {
+    const stored = await hashPassword(password);
+    const wrong = new Secret('wrong horse battery');
+    const [known, unknown] = [
+      await shortest(() => matchesPassword(wrong, stored)),
+      await shortest(() => matchesPassword(wrong, undefined)),
+    ];
+    expect(unknown / known).toBeGreaterThan(0.5);
+    expect(unknown / known).toBeLessThan(2);
+    expect(await matchesPassword(wrong, undefined)).toBe(false);
+  });
+
+  it.each([
+    ['1234567', false],
+    ['12345678', true],
+    ['x'.repeat(100), true],
+    ['x'.repeat(101), false],
+    ['\u{1F600}'.repeat(7), false],
+    ['\u{1F600}'.repeat(100), true],
+  ])('is of %s: %s', (text, isLongEnough) => {
+    expect(isPasswordLength(text)).toBe(isLongEnough);
+  });
+});

@@ -1,0 +1,114 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { ChannelUnderTest } from '../channel-administration/channel-under-test.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  let channel: ChannelUnderTest;
+  beforeEach(async () => {
+    channel = new ChannelUnderTest(organisation);
+    await channel.make();
+  });
+
+  const change = (who: 'member' | 'second', data: Record<string, unknown>[]) =>
+    organisation.ask(who, 'POST', 'users/me/subscriptions/properties', {
+      subscription_data: data.map((each) => ({ stream_id: channel.id, ...each })),
+    });
+
+  describe('what a user makes of a subscription', () => {
+    it('is stored and told to its own clients, the former form of muting as well', async () => {
+      const [own, second] = [await organisation.watch('member'), await organisation.watch('second')];
+      const { status } = await change('member', [
+        { property: 'color', value: '#ABCDEF' },
+        { property: 'is_muted', value: true },
+        { property: 'push_notifications', value: true },
+        { property: 'email_notifications', value: null },
+      ]);
+      expect(status).toBe(200);
+      const { subscriptions } = await organisation.do('member', 'GET', 'users/me/subscriptions');
+      expect(subscriptions).toContainEqual(
+        expect.objectContaining({
+          ...{ stream_id: channel.id, color: '#abcdef', is_muted: true, in_home_view: false },
+          ...{ push_notifications: true, email_notifications: null },
+        }),
+      );
+      const told = (property: string, value: unknown) => ({
+        ...{ type: 'subscription', op: 'update', stream_id: channel.id, property, value },
+      });
+      expect(await own()).toEqual([
+        told('color', '#abcdef'),
+        told('is_muted', true),
+        told('in_home_view', false),
+        told('push_notifications', true),
+        told('email_notifications', null),
+      ]);
+      expect(await second()).toEqual([]);
+      await change('member', [{ property: 'in_home_view', value: true }]);
+      const now = await organisation.do('member', 'GET', 'users/me/subscriptions');
+      expect(now.subscriptions).toContainEqual(
+        expect.objectContaining({ stream_id: channel.id, is_muted: false }),
+      );
+    });
+
+    it.each([
+      [{ property: 'color', value: 'red' }],
+      [{ property: 'color', value: 5 }],
+      [{ property: 'is_muted', value: null }],
+      [{ property: 'pin_to_top', value: 'yes' }],
+      [{ property: 'unknown', value: true }],
+      [{ property: 'is_muted' }],
+    ])('refuses %j', async (data) => {
+      const { status, body } = await change('member', [data]);
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+    });
+
+    it('refuses channels that the user is not in', async () => {
+      const { status, body } = await change('second', [{ property: 'is_muted', value: true }]);
+      expect([status, body.msg]).toEqual([400, `Not subscribed to channel ID ${channel.id}`]);
+    });
+  });
+
+  describe('what a user wants of a topic', () => {
+    const want = (topic: string, visibility_policy: number, who: 'member' | 'guest' = 'member') =>
+      organisation.ask(who, 'POST', 'user_topics', { stream_id: channel.id, topic, visibility_policy });
+    const wanted = async () => {
+      const { user_topics: all } = await organisation.do('member', 'POST', 'register');
+      return (all as { stream_id: number }[]).filter(({ stream_id }) => stream_id === channel.id);
+    };
+
+    it('is kept whatever the letter case, until it is taken back, and told to its own clients', async () => {
+      const own = await organisation.watch('member');
+      await want('Lunch', 1);
+      await want('lunch', 3);
+      const last_updated = Math.floor(organisation.server.now / 1000);
+      const entry = { stream_id: channel.id, topic_name: 'lunch', last_updated, visibility_policy: 3 };
+      expect(await wanted()).toEqual([entry]);
+      await want('LUNCH', 0);
+      expect(await wanted()).toEqual([]);
+      expect(await own()).toEqual([
+        { type: 'user_topic', ...entry, topic_name: 'Lunch', visibility_policy: 1 },
+        { type: 'user_topic', ...entry },
+        { type: 'user_topic', ...entry, topic_name: 'LUNCH', visibility_policy: 0 },
+      ]);
+    });
+
+    it('is refused for unknown policies and channels', async () => {
+      expect((await want('x', 4)).body.code).toBe('BAD_REQUEST');
+      expect((await want('x', 1, 'guest')).body.msg).toBe('Invalid channel ID');
+      expect((await want('x'.repeat(61), 1)).body.code).toBe('BAD_REQUEST');
+    });
+  });
+
+  describe('whether somebody is in a channel', () => {
+    const ask = (who: 'owner' | 'guest', userId: number) =>
+      organisation.ask(who, 'GET', `users/${userId}/subscriptions/${channel.id}`);
+
+    it('is answered to those who may know of both', async () => {
+      expect((await ask('owner', organisation.id('member'))).body.is_subscribed).toBe(true);
+      expect((await ask('owner', organisation.id('second'))).body.is_subscribed).toBe(false);
+      expect((await ask('guest', organisation.id('member'))).body.msg).toBe('Invalid channel ID');
+      expect((await ask('owner', 99_999)).body.msg).toBe('No such user');
+    });
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { addChannel, subscribe } from '../messages/chat-under-test.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import type { Answer } from '../server-under-test.js';
+import { picture, upload } from './send-file.js';
+import { type Sender, sendMessage, toChannel } from './send-message.js';
+
+const nothing = { code: 'NOT_FOUND', msg: 'There is no such file' };
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const { accounts } = organisation;
+
+  async function fetchFile(who: Sender | undefined, path: string): Promise<{ status: number; text: string }> {
+    const headers = who === undefined ? {} : { authorization: accounts[who].authorization };
+    const url = `/user_uploads/${path}`;
+    const answer = await organisation.server.server.app.inject({ method: 'GET', url, headers });
+    return { status: answer.statusCode, text: answer.payload };
+  }
+
+  async function readersOf(path: string): Promise<Sender[]> {
+    const all: Sender[] = ['owner', 'member', 'second', 'guest'];
+    const readers: Sender[] = [];
+    for (const who of all) {
+      const { status, text } = await fetchFile(who, path);
+      if (status === 200 && text === picture.content) readers.push(who);
+      else expect([status, JSON.parse(text)]).toMatchObject([404, nothing]);
+    }
+    return readers;
+  }
+
+  async function newFile(): Promise<{ path: string; text: string }> {
+    const path = await upload(organisation, accounts.member);
+    return { path, text: `[cat](/user_uploads/${path})` };
+  }
+
+  describe('a file is read', () => {
+    it('by its owner alone while no message refers to it', async () => {
+      const { path } = await newFile();
+      expect(await readersOf(path)).toEqual(['member']);
+    });
+
+    it('by those who read the public channel that it was sent to', async () => {
+      const { path, text } = await newFile();
+      const { id } = await addChannel(organisation, { members: ['member'] });
+      await sendMessage(organisation, 'member', toChannel(id), text);
+      expect(await readersOf(path)).toEqual(['owner', 'member', 'second']);
+      await subscribe(organisation, id, organisation.id('guest'));
+      expect(await readersOf(path)).toEqual(['owner', 'member', 'second', 'guest']);
+    });
+
+    it('in a private channel with protected history by those who were there when it was sent', async () => {
+      const { path, text } = await newFile();
+      const { id } = await addChannel(organisation, { isPrivate: true, members: ['member', 'guest'] });
+      await sendMessage(organisation, 'member', toChannel(id), text);
+      await subscribe(organisation, id, organisation.id('second'));
+      expect(await readersOf(path)).toEqual(['member', 'guest']);
+      await subscribe(organisation, id, organisation.id('guest'), false);
+      expect(await readersOf(path)).toEqual(['member']);
+    });
+
+    it('by those who take part in a direct message, and by nobody else, owners included', async () => {
+      const { path, text } = await newFile();
+      const userIds = [organisation.id('member'), organisation.id('guest')];
+      await sendMessage(organisation, 'member', { kind: 'direct', userIds }, text);
+      expect(await readersOf(path)).toEqual(['member', 'guest']);
+    });
+
+    it('without an account where it was sent to a web-public channel, and public access is on', async () => {
+      const { path, text } = await newFile();
+      const hidden = await newFile();
+      const { id } = await addChannel(organisation, { isWebPublic: true });
+      const { id: otherId } = await addChannel(organisation);
+      await sendMessage(organisation, 'member', toChannel(id), text);
+      await sendMessage(organisation, 'member', toChannel(otherId), hidden.text);
+      expect((await fetchFile(undefined, path)).status).toBe(401);
+      await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true });
+      expect(await fetchFile(undefined, path)).toEqual({ status: 200, text: picture.content });
+      expect((await fetchFile(undefined, hidden.path)).status).toBe(404);
+      await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: false });
+    });
+
+    it('not by whoever guesses its path and sends it: only those who read it pass it on', async () => {
+      const { path, text } = await newFile();
+      const { id } = await addChannel(organisation, { members: ['guest', 'second'] });
+      await sendMessage(organisation, 'second', toChannel(id), text);
+      expect(await readersOf(path)).toEqual(['member']);
+      const userIds = [organisation.id('member'), organisation.id('second')];
+      await sendMessage(organisation, 'member', { kind: 'direct', userIds }, text);
+      await sendMessage(organisation, 'second', toChannel(id), text);
+      expect(await readersOf(path)).toEqual(['owner', 'member', 'second', 'guest']);
+    });
+  });
+
+  it.each([
+    '1/ab/xxxxxxxxxxxxxxxxxxxxxxxx/cat.png',
+    '1/ab/..%2f..%2f..%2fserver.sqlite/cat.png',
+    '..%2f..%2fserver.sqlite/a/b/c',
+    '%2e%2e/%2e%2e/%2e%2e/server.sqlite',
+    '2/ab/xxxxxxxxxxxxxxxxxxxxxxxx/%00.png',
+  ])('the path %j leads to no file', async (path) => {
+    expect([400, 404]).toContain((await fetchFile('member', path)).status);
+  });
+
+  describe('an address without login', () => {
+    const addressOf = (who: Sender, path: string): Promise<Answer> =>
+      organisation.ask(who, 'GET', `user_uploads/${path}`);
+
+    async function open(url: string): Promise<{ status: number; text: string }> {
+      const answer = await organisation.server.server.app.inject({ method: 'GET', url });
+      return { status: answer.statusCode, text: answer.payload };
+    }
+
+    it('is given to those who read the file, and is good for a minute', async () => {
+      const { path } = await newFile();
+      const { body } = await addressOf('member', path);
+      expect(body.url).toMatch(/^\/user_uploads\/temporary\/[\w-]+\/cat\.png$/);
+      expect(await open(String(body.url))).toEqual({ status: 200, text: picture.content });
+      organisation.server.now += 59_999;
+      expect(await open(String(body.url))).toMatchObject({ status: 200 });
+      organisation.server.now += 1;
+      expect(await open(String(body.url))).toMatchObject({ status: 404 });
+    });
+
+    it('is refused to others', async () => {
+      const { path } = await newFile();
+      expect(await addressOf('owner', path)).toMatchObject({ status: 404, body: nothing });
+    });
+
+    it('is good for no other file, instant or key', async () => {
+      const { path } = await newFile();
+      const url = String((await addressOf('member', path)).body.url);
+      const [, token = ''] = /temporary\/([^/]+)\//.exec(url) ?? [];
+      const [id = '', until = '', signature = ''] = token.split('-');
+      const forged = [
+        `${Number(id) - 1}-${until}-${signature}`,
+        `${id}-${Number(until) + 1}-${signature}`,
+        `${id}-${until}-${'0'.repeat(64)}`,
+        `${id}-${until}-`,
+        'x',
+      ];
+      for (const each of forged) {
+        expect(await open(url.replace(token, each))).toMatchObject({ status: 404 });
+      }
+    });
+
+    it('leads nowhere when the file was removed', async () => {
+      const { path } = await newFile();
+      const url = String((await addressOf('member', path)).body.url);
+      const { attachments } = await organisation.do('member', 'GET', 'attachments');
+      const { id } = (attachments as { id: number }[]).at(-1) ?? {};
+      await organisation.do('member', 'DELETE', `attachments/${id}`);
+      expect(await open(url)).toMatchObject({ status: 404 });
+    });
+  });
+});

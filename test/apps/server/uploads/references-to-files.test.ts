@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import {
+  dropReferences,
+  lockReferredUploads,
+  planDetached,
+  type ReferredUpload,
+  releaseUploads,
+} from '../../../../apps/server/src/uploads/attachment-references.js';
+import { userId } from '../../../support/ids.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { addChannel } from '../messages/chat-under-test.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { picture, upload } from './send-file.js';
+import { sendMessage, toChannel } from './send-message.js';
+
+describe('what another text does to the files of a message', () => {
+  const file = (id: number, fields: Partial<ReferredUpload> = {}): ReferredUpload => ({
+    id,
+    pathId: `1/ab/${id}`,
+    ownerId: userId(1),
+    fileName: 'cat.png',
+    contentType: 'image/png',
+    sizeBytes: 1,
+    createdAt: 0,
+    isReferredElsewhere: false,
+    ...fields,
+  });
+
+  it('is nothing where it names the same', () => {
+    expect(planDetached([file(1)], ['1/ab/1'], userId(1))).toEqual({
+      claimed: [],
+      droppedIds: [],
+      detached: [],
+    });
+  });
+
+  it('claims what is new once, and drops what is gone', () => {
+    expect(planDetached([file(1)], ['1/ab/2', '1/ab/2'], userId(1))).toEqual({
+      claimed: ['1/ab/2'],
+      droppedIds: [1],
+      detached: [file(1)],
+    });
+  });
+
+  it('leaves behind only files of the editor that nothing else refers to', () => {
+    const others = file(2, { ownerId: userId(2) });
+    const shared = file(3, { isReferredElsewhere: true });
+    const plan = planDetached([file(1), others, shared], [], userId(1));
+    expect(plan.droppedIds).toEqual([1, 2, 3]);
+    expect(plan.detached.map(({ id }) => id)).toEqual([1]);
+  });
+});
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const write = <T>(work: (transaction: ServerTransaction) => Promise<T>) =>
+    organisation.server.server.database.write(work);
+
+  async function newFile() {
+    const path = await upload(organisation, organisation.accounts.member);
+    return { path, text: `[cat](/user_uploads/${path})` };
+  }
+
+  async function recordOf(path: string) {
+    const { attachments } = await organisation.do('member', 'GET', 'attachments');
+    return (attachments as { path_id: string; messages: unknown[]; id: number }[]).find(
+      ({ path_id }) => path_id === path,
+    );
+  }
+
+  const unclaimedSince = async (path: string) =>
+    (
+      await organisation.server.server.database.db
+        .selectFrom('attachments')
+        .select('unclaimed_since')
+        .where('path_id', '=', path)
+        .executeTakeFirst()
+    )?.unclaimed_since;
+
+  describe('a message that refers to files', () => {
+    it('is listed with each of them, and their owner is told', async () => {
+      const one = await newFile();
+      const two = await newFile();
+      const { id } = await addChannel(organisation);
+      const events = await organisation.watch('member', { event_types: '["attachment"]' });
+      const others = await organisation.watch('owner', { event_types: '["attachment"]' });
+      const message = await sendMessage(
+        organisation,
+        'member',
+        toChannel(id),
+        `${one.text} ${two.text} ${one.text}`,
+      );
+      const messages = [{ id: message, date_sent: organisation.server.now }];
+      expect(await recordOf(one.path)).toMatchObject({ messages });
+      expect(await recordOf(two.path)).toMatchObject({ messages, size: picture.content.length });
+      const { upload_space_used } = await organisation.do('member', 'GET', 'attachments');
+      expect(await events()).toEqual(
+        [await recordOf(one.path), await recordOf(two.path)].map((attachment) => ({
+          type: 'attachment',
+          op: 'update',
+          attachment,
+          upload_space_used,
+        })),
+      );
+      expect(await others()).toEqual([]);
+      expect(await unclaimedSince(one.path)).toBeNull();
+    });
+
+    it('gives them up when its text changes', async () => {
+      const { path, text } = await newFile();
+      const kept = await newFile();
+      const { id } = await addChannel(organisation);
+      const first = await sendMessage(organisation, 'member', toChannel(id), `${text} ${kept.text}`);
+      const second = await sendMessage(organisation, 'member', toChannel(id), text);
+      const edit = (message: number) =>
+        write(async (transaction) => {
+          const referred = await lockReferredUploads(transaction, message);
+          const plan = planDetached(referred, [kept.path], organisation.id('member'));
+          await dropReferences(transaction, message, plan.droppedIds, organisation.server.now);
+          return plan.detached.map(({ pathId }) => pathId);
+        });
+      expect(await edit(first)).toEqual([]);
+      expect((await recordOf(path))?.messages).toEqual([{ id: second, date_sent: organisation.server.now }]);
+      expect(await unclaimedSince(path)).toBeNull();
+      expect(await edit(second)).toEqual([path]);
+      expect((await recordOf(path))?.messages).toEqual([]);
+      expect(await unclaimedSince(path)).toBe(organisation.server.now);
+      expect(await recordOf(kept.path)).toMatchObject({ messages: [{ id: first }] });
+    });
+
+    it('gives them up when it is deleted, those alone that nothing else refers to', async () => {
+      const shared = await newFile();
+      const own = await newFile();
+      const { id } = await addChannel(organisation);
+      const gone = await sendMessage(organisation, 'member', toChannel(id), `${shared.text} ${own.text}`);
+      const stays = await sendMessage(organisation, 'member', toChannel(id), shared.text);
+      await write((transaction) => releaseUploads(transaction, [gone], organisation.server.now));
+      expect(await unclaimedSince(own.path)).toBe(organisation.server.now);
+      expect(await unclaimedSince(shared.path)).toBeNull();
+      expect(await recordOf(shared.path)).toMatchObject({ messages: [{ id: stays }] });
+    });
+
+    it('names in vain a file that is on its way, was removed, or never was', async () => {
+      const { path, text } = await newFile();
+      await organisation.do('member', 'DELETE', `attachments/${(await recordOf(path))?.id}`);
+      const { id } = await addChannel(organisation);
+      const message = await sendMessage(organisation, 'member', toChannel(id), text);
+      expect(await write((transaction) => lockReferredUploads(transaction, message))).toEqual([]);
+    });
+  });
+});

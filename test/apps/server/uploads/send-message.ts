@@ -1,0 +1,31 @@
+import { createPublisher } from '../../../../apps/server/src/event-queues/publish-events.js';
+import { type Destination, sendMessages } from '../../../../apps/server/src/messages/insert-messages.js';
+import { renderContents } from '../../../../apps/server/src/messages/render-content.js';
+import { roles } from '../../../../apps/server/src/permissions/roles.js';
+import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import type { OrganisationUnderTest } from '../organisation-under-test.js';
+
+export type Sender = 'owner' | 'member' | 'second' | 'guest';
+
+/** Sends a message whose text is that; the message's id. */
+export async function sendMessage(
+  organisation: OrganisationUnderTest,
+  who: Sender,
+  destination: Destination,
+  content: string,
+): Promise<number> {
+  const { database } = organisation.server.server;
+  const realm = { uuid: 'unused', url: 'https://chat.example.com', name: 'Example' };
+  const clock = () => organisation.server.now;
+  const publish = createPublisher({ notify: async () => undefined }, clock);
+  const author = { id: organisation.id(who), role: who === 'second' ? roles.member : roles[who] };
+  return database.write(async (transaction: ServerTransaction) => {
+    const [rendered] = await renderContents(transaction.db, realm, author, [content]);
+    if (rendered === undefined) throw new Error('nothing was rendered');
+    const message = { senderId: author.id, destination, content, rendered, client: 'test' };
+    const [sent] = await sendMessages(transaction, { clock, publish, realm }, [message]);
+    return sent?.message.id ?? 0;
+  });
+}
+
+export const toChannel = (channelId: number): Destination => ({ kind: 'channel', channelId, topic: 'files' });

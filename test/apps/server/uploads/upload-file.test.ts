@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { fileForm, picture, sendForm, upload } from './send-file.js';
+
+const shape = /^1\/[0-9a-f]{2}\/[\w-]{24}\/cat\.png$/;
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const { accounts } = organisation;
+  const stored = (): string[] =>
+    readdirSync(join(organisation.server.folder, 'uploads'), {
+      recursive: true,
+      withFileTypes: true,
+    }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+
+  async function attachments(who: 'member' | 'second' = 'member') {
+    const { attachments: all } = await organisation.do(who, 'GET', 'attachments');
+    return all as { id: number; path_id: string; [field: string]: unknown }[];
+  }
+
+  describe('uploading a file', () => {
+    it('keeps it, answers where it is under both names, and tells its owner', async () => {
+      const events = await organisation.watch('member');
+      const others = await organisation.watch('second');
+      const { upload_space_used: before } = await organisation.do('member', 'GET', 'attachments');
+      const { body } = await sendForm(organisation, accounts.member, fileForm());
+      const path = String(body.url).replace('/user_uploads/', '');
+      expect(path).toMatch(shape);
+      expect(body).toEqual({
+        result: 'success',
+        msg: '',
+        uri: `/user_uploads/${path}`,
+        url: `/user_uploads/${path}`,
+        filename: 'cat.png',
+      });
+      expect(readFileSync(join(organisation.server.folder, 'uploads', path), 'utf8')).toBe(picture.content);
+      const attachment = (await attachments()).at(-1);
+      expect(attachment).toEqual({
+        id: attachment?.id,
+        name: 'cat.png',
+        path_id: path,
+        size: picture.content.length,
+        create_time: organisation.server.now,
+        messages: [],
+      });
+      const upload_space_used = Number(before) + picture.content.length;
+      expect(await events()).toEqual([{ type: 'attachment', op: 'add', attachment, upload_space_used }]);
+      expect(await others()).toEqual([]);
+    });
+
+    it.each(['guest', 'bot'] as const)('is for everybody: for a %s too', async (who) => {
+      expect(await upload(organisation, accounts[who])).toMatch(shape);
+    });
+
+    it('takes an empty file', async () => {
+      await upload(organisation, accounts.member, { content: '' });
+      expect((await attachments()).at(-1)).toMatchObject({ size: 0 });
+    });
+
+    it('shows the name as it was, and cleans the one in the path', async () => {
+      const path = await upload(organisation, accounts.member, { name: 'my <b>cat</b>\u202E (1).PNG' });
+      expect(path.split('/').at(-1)).toBe('b-1.PNG');
+      expect((await attachments()).at(-1)).toMatchObject({ name: 'b> (1).PNG' });
+    });
+
+    it('refuses a form without a file', async () => {
+      const { headers } = fileForm();
+      const payload = '--x\r\ncontent-disposition: form-data; name="note"\r\n\r\nnothing\r\n--x--\r\n';
+      expect(await sendForm(organisation, accounts.member, { headers, payload })).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg: 'You must specify a file to upload' },
+      });
+    });
+
+    it('refuses several files, and keeps none of them', async () => {
+      const before = [stored(), await attachments()];
+      const answer = await sendForm(organisation, accounts.member, fileForm({}, { name: 'other.png' }));
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg: 'You may only send one file at a time' },
+      });
+      expect([stored(), await attachments()]).toEqual(before);
+    });
+
+    it('keeps nothing of a form that ends too soon', async () => {
+      const before = [stored(), await attachments()];
+      const { headers, payload } = fileForm({ content: 'x'.repeat(100_000) });
+      for (const length of [payload.length - 12, payload.length - 3, 50_000]) {
+        const half = { headers, payload: payload.slice(0, length) };
+        expect(await sendForm(organisation, accounts.member, half)).toMatchObject({ status: 400 });
+      }
+      expect([stored(), await attachments()]).toEqual(before);
+      const rows = await organisation.server.server.database.db
+        .selectFrom('attachments')
+        .select('id')
+        .where('is_stored', '=', 0)
+        .execute();
+      expect(rows).toEqual([]);
+    });
+
+    it('refuses a file that is too large', async () => {
+      const before = stored();
+      const large = fileForm({ content: 'x'.repeat(100 * 1024 * 1024 + 1) });
+      expect(await sendForm(organisation, accounts.member, large)).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg: expect.stringContaining('larger than 100 MiB') },
+      });
+      expect(stored()).toEqual(before);
+    });
+
+    it('needs credentials', async () => {
+      expect(await sendForm(organisation, { authorization: 'Basic bm9ib2R5Ong=' }, fileForm())).toMatchObject(
+        { status: 401 },
+      );
+    });
+  });
+
+  describe('removing a file', () => {
+    it('removes it from the store, frees its bytes, and tells its owner', async () => {
+      const path = await upload(organisation, accounts.member);
+      const id = (await attachments()).at(-1)?.id;
+      const events = await organisation.watch('member');
+      const { upload_space_used: before } = await organisation.do('member', 'GET', 'attachments');
+      await organisation.do('member', 'DELETE', `attachments/${id}`);
+      const upload_space_used = Number(before) - picture.content.length;
+      expect(await events()).toEqual([
+        { type: 'attachment', op: 'remove', attachment: { id }, upload_space_used },
+      ]);
+      expect((await attachments()).some(({ path_id }) => path_id === path)).toBe(false);
+      expect(() => readFileSync(join(organisation.server.folder, 'uploads', path))).toThrow('ENOENT');
+    });
+
+    it('is refused alike for a file of somebody else and for none', async () => {
+      await upload(organisation, accounts.member);
+      const { id } = (await attachments()).at(-1) ?? {};
+      for (const refused of [id, 999_999]) {
+        expect(await organisation.ask('second', 'DELETE', `attachments/${refused}`)).toMatchObject({
+          status: 400,
+          body: { code: 'BAD_REQUEST', msg: 'Invalid attachment' },
+        });
+      }
+      expect((await attachments()).at(-1)).toMatchObject({ id });
+    });
+  });
+});

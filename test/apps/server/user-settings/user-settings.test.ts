@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { userSettings } from '../../../../apps/server/src/user-settings/user-settings.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  type Who = Parameters<typeof organisation.id>[0];
+  const settingsOf = async (who: Who) =>
+    (await organisation.do(who, 'POST', 'register', { fetch_event_types: ['user_settings'] }))
+      .user_settings as Record<string, unknown>;
+  const set = (who: Who, parameters: Record<string, unknown>) =>
+    organisation.do(who, 'PATCH', 'settings', parameters);
+
+  afterEach(() => set('member', { email_address_visibility: 1, timezone: '' }));
+
+  describe('settings of a user', () => {
+    it('are the defaults, and are its own once it has set them', async () => {
+      expect(await settingsOf('member')).toMatchObject({
+        ...{ twenty_four_hour_time: false, emojiset: 'google', color_scheme: 1, timezone: '' },
+        ...{ web_home_view: 'inbox', enable_stream_push_notifications: false, enable_sounds: true },
+        ...{ email_address_visibility: 1, available_notification_sounds: expect.arrayContaining(['zulip']) },
+      });
+      const own = await organisation.watch('member', { event_types: '["user_settings"]' });
+      const others = await organisation.watch('owner', { event_types: '["user_settings"]' });
+      const wish = {
+        twenty_four_hour_time: true,
+        emojiset: 'text',
+        color_scheme: 3,
+        default_language: 'pt-br',
+      };
+      await set('member', { ...wish, enter_sends: false });
+      expect(await settingsOf('member')).toMatchObject(wish);
+      expect(await settingsOf('owner')).toMatchObject({ twenty_four_hour_time: false });
+      expect(await own()).toEqual(
+        expect.arrayContaining(
+          Object.entries(wish).map(([property, value]) => ({
+            ...{ type: 'user_settings', op: 'update', property, value },
+          })),
+        ),
+      );
+      expect(await own()).toHaveLength(4);
+      expect(await others()).toEqual([]);
+      await set('member', { twenty_four_hour_time: false, emojiset: '"google"', color_scheme: 1 });
+      await set('member', { default_language: 'en' });
+      const rows = await organisation.server.server.database.db
+        .selectFrom('user_settings')
+        .selectAll()
+        .execute();
+      expect(rows).toEqual([]);
+    });
+
+    it.each(
+      Object.entries(userSettings).map(([name, { default: value }]) => [
+        name,
+        typeof value === 'boolean' ? 'yes' : typeof value === 'number' ? 1_000_000 : '<b>',
+      ]),
+    )('refuse for %s the value %s', async (name, value) => {
+      const { status, body } = await organisation.ask('member', 'PATCH', 'settings', {
+        enter_sends: true,
+        [name]: value,
+      });
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+      expect(body.msg).toContain(name);
+      expect((await settingsOf('member')).enter_sends).toBe(false);
+    });
+
+    it.each([
+      ['timezone', 'Mars/Olympus'],
+      ['timezone', '+01:00'],
+      ['timezone', 'x'.repeat(41)],
+      ['email_address_visibility', 6],
+      ['email_address_visibility', 'everyone'],
+    ])('refuse for %s the value %s', async (name, value) => {
+      const { status, body } = await organisation.ask('member', 'PATCH', 'settings', { [name]: value });
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+      expect(body.msg).toContain(name);
+    });
+
+    it('are not for bots', async () => {
+      const { status, body } = await organisation.ask('bot', 'PATCH', 'settings', { enter_sends: true });
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+    });
+
+    it('say where somebody is, to everybody', async () => {
+      const others = await organisation.watch('guest', { event_types: '["realm_user"]' });
+      await set('member', { timezone: 'Europe/Paris' });
+      await set('member', { timezone: '"Europe/Paris"' });
+      expect(await others()).toEqual([
+        ...[
+          {
+            type: 'realm_user',
+            op: 'update',
+            person: { user_id: organisation.id('member'), timezone: 'Europe/Paris' },
+          },
+        ],
+      ]);
+      expect((await organisation.do('member', 'GET', 'users/me')).timezone).toBe('Europe/Paris');
+      expect((await settingsOf('member')).timezone).toBe('Europe/Paris');
+    });
+  });
+
+  describe('who may read an address', () => {
+    const addressFor = async (who: Who) => {
+      const { user } = await organisation.do(who, 'GET', `users/${organisation.id('member')}`);
+      return (user as { delivery_email: string | null }).delivery_email;
+    };
+    const person = (fields: object) => ({
+      ...{ type: 'realm_user', op: 'update', person: { user_id: organisation.id('member'), ...fields } },
+    });
+
+    it('is told to those who gain and to those who lose it', async () => {
+      const dummy = `user${organisation.id('member')}@chat.example.com`;
+      const watch = (who: Who) => organisation.watch(who, { event_types: '["realm_user"]' });
+      const [owner, second, guest] = [await watch('owner'), await watch('second'), await watch('guest')];
+      await set('member', { email_address_visibility: 3 });
+      expect([await addressFor('owner'), await addressFor('second')]).toEqual(['member@example.com', null]);
+      const shown = [
+        person({ new_email: dummy }),
+        person({
+          avatar_source: 'G',
+          avatar_url: expect.stringContaining('https:'),
+          avatar_url_medium: expect.stringContaining('s=500'),
+          avatar_version: 1,
+        }),
+      ];
+      expect(await owner()).toEqual(shown);
+      expect(await second()).toEqual([person({ delivery_email: null }), ...shown]);
+      await set('member', { email_address_visibility: 2 });
+      expect((await second()).slice(3)).toEqual([person({ delivery_email: 'member@example.com' })]);
+      expect(await guest()).toEqual([person({ delivery_email: null }), ...shown]);
+      await set('member', { email_address_visibility: 1 });
+      expect((await guest()).slice(3, 5)).toEqual([
+        person({ delivery_email: 'member@example.com' }),
+        person({ new_email: 'member@example.com' }),
+      ]);
+    });
+  });
+
+  it('two changes at once are both there', async () => {
+    await Promise.all([
+      set('member', { enter_sends: true, timezone: 'Asia/Tokyo' }),
+      set('member', { high_contrast_mode: true, color_scheme: 2 }),
+    ]);
+    expect(await settingsOf('member')).toMatchObject({
+      ...{ enter_sends: true, timezone: 'Asia/Tokyo', high_contrast_mode: true, color_scheme: 2 },
+    });
+    await set('member', { enter_sends: false, high_contrast_mode: false, color_scheme: 1 });
+  });
+});

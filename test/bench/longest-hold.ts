@@ -1,0 +1,17 @@
+/** Watches how long the event loop is held at most, in milliseconds, until the function that is returned is called. */
+export function watchHolds(): () => number {
+  let longest = 0;
+  let last = performance.now();
+  let isWatching = true;
+  const look = (): void => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (isWatching) setImmediate(look);
+  };
+  setImmediate(look);
+  return () => {
+    isWatching = false;
+    return longest;
+  };
+}

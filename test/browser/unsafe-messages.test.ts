@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unsafeTexts } from '../apps/server/markdown/unsafe-texts.js';
+import { type Account, ServerUnderTest } from '../apps/server/server-under-test.js';
+import { hasChromium, launch } from './open-page.js';
+
+// No message has a null byte: the server refuses it.
+const texts = unsafeTexts.filter((text) => !text.includes('\u0000') && text.trim() !== '');
+
+/** Notes in the title that a script has run; what the page then holds has had every pointer over it. */
+const pageOf = (html: string) => `<!doctype html><base href="https://chat.example.com/"><title>quiet</title>
+<script>function run() { document.title = 'ran' }</script><main>${html}</main>`;
+
+/** Opens and touches everything; the schemes of all links. */
+const touchAll = `(() => {
+  for (const each of document.querySelectorAll('main *')) {
+    for (const type of ['mouseover', 'focus', 'load', 'error', 'toggle', 'pointerenter'])
+      each.dispatchEvent(new Event(type, { bubbles: true }));
+  }
+  return [...new Set([...document.links].map(({ protocol }) => protocol))];
+})()`;
+
+describe.runIf(hasChromium())('Messages that want to run something, in a browser', () => {
+  const profile = mkdtempSync(join(tmpdir(), 'waxwing-unsafe-'));
+  let server: ServerUnderTest;
+  let author: Account;
+  let browser: BrowserContext;
+  let page: Page;
+  const ids: number[] = [];
+
+  beforeAll(async () => {
+    server = await ServerUnderTest.start({ withoutRelay: true });
+    author = await server.addAccount('author@example.com');
+    for (const content of texts) {
+      const to = `[${author.userId}]`;
+      const { body } = await server.ask(author, 'POST', 'messages', { type: 'direct', to, content });
+      expect(body.result, `${content}: ${body.msg}`).toBe('success');
+      ids.push(Number(body.id));
+    }
+    browser = await launch(profile);
+    page = await browser.newPage();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+    rmSync(profile, { recursive: true, force: true });
+  });
+
+  /** Whether it stays quiet, and which schemes it links to. */
+  async function opened(html: string): Promise<{ title: string; schemes: string[] }> {
+    await page.setContent(pageOf(html), { waitUntil: 'domcontentloaded' });
+    const schemes = (await page.evaluate(touchAll)) as string[];
+    return { title: await page.title(), schemes };
+  }
+
+  async function readAll(): Promise<string[]> {
+    const asked = { message_ids: JSON.stringify(ids) };
+    const { body } = await server.ask(author, 'GET', 'messages', asked);
+    return (body.messages as { content: string }[]).map(({ content }) => content);
+  }
+
+  // Of an address that is none the browser says `:`.
+  const safe = ['https:', 'http:', 'mailto:', ':'];
+
+  it('a page in which something does run is noticed', async () => {
+    expect((await opened('<img src=x onerror=run()>')).title).toBe('ran');
+  });
+
+  it('run nothing when they were sent, nor when they were edited, nor in their history', async () => {
+    const sent = await readAll();
+    expect(sent).toHaveLength(texts.length);
+    const first = await opened(sent.join('\n'));
+    expect(first.title).toBe('quiet');
+    for (const [index, id] of ids.entries()) {
+      const content = texts[(index + 1) % texts.length] as string;
+      const { body } = await server.ask(author, 'PATCH', `messages/${id}`, { content });
+      expect(body.result, `${content}: ${body.msg}`).toBe('success');
+    }
+    const edited = await opened((await readAll()).join('\n'));
+    const diffs: string[] = [];
+    for (const id of ids) {
+      const { body } = await server.ask(author, 'GET', `messages/${id}/history`);
+      const history = body.message_history as Record<string, string | undefined>[];
+      for (const { rendered_content, prev_rendered_content, content_html_diff } of history)
+        diffs.push(rendered_content ?? '', prev_rendered_content ?? '', content_html_diff ?? '');
+    }
+    const compared = await opened(diffs.join('\n'));
+    expect([edited.title, compared.title]).toEqual(['quiet', 'quiet']);
+    const schemes = [first, edited, compared].flatMap((each) => each.schemes);
+    expect(schemes.filter((scheme) => !safe.includes(scheme))).toEqual([]);
+    expect(diffs.some((html) => html.includes('highlight_text_inserted'))).toBe(true);
+  }, 120_000);
+});

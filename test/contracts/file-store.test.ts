@@ -1,0 +1,144 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { ConfigurationError, Secret } from '@waxwing/service/config';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDiskFileStore } from '../../apps/server/src/uploads/file-store/disk-file-store.js';
+import type { FileStore } from '../../apps/server/src/uploads/file-store/file-store.js';
+import { openS3FileStore } from '../../apps/server/src/uploads/file-store/s3-file-store.js';
+import { S3StandIn } from '../support/s3-stand-in.js';
+
+interface StoreUnderTest {
+  readonly store: FileStore;
+  /** Everything that is kept, pieces of unfinished files among it. */
+  kept(): string[];
+  close(): Promise<void>;
+}
+
+const folders: string[] = [];
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-uploads-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function onDisk(): Promise<StoreUnderTest> {
+  const root = join(newFolder(), 'uploads');
+  const store = await openDiskFileStore(root);
+  const kept = () =>
+    readdirSync(root, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? [entry.name] : [],
+    );
+  return { store, kept, close: async () => undefined };
+}
+
+async function onS3(): Promise<StoreUnderTest> {
+  const standIn = await S3StandIn.start();
+  const store = openS3FileStore({
+    bucket: 'files',
+    region: 'eu-central-1',
+    endpoint: standIn.url,
+    accessKeyId: 'waxwing',
+    secretKey: new Secret('a secret key'),
+  });
+  const kept = () => [...standIn.objects.keys(), ...standIn.unfinished.keys()];
+  return { store, kept, close: () => standIn.close() };
+}
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+let files = 0;
+const newPath = (name = 'a.png') => `1/ab/${String(++files).padStart(24, 'x')}/${name}`;
+const large = Buffer.alloc(12 * 1024 * 1024, 'many bytes');
+
+describe.each([
+  ['on disk', onDisk],
+  ['on S3', onS3],
+])('a store of files %s', (_name, open) => {
+  let test: StoreUnderTest;
+  beforeAll(async () => {
+    test = await open();
+  });
+  afterAll(() => test.close());
+
+  async function read(path: string, range?: { start: number; end: number }): Promise<Buffer | undefined> {
+    const content = await test.store.read(path, range);
+    return content && buffer(content);
+  }
+
+  it.each([
+    ['nothing', Buffer.alloc(0)],
+    ['little', Buffer.from('little')],
+    ['more than one piece', large],
+  ])('gives back %s as it was', async (_size, content) => {
+    const path = newPath('naïve-名.png');
+    await test.store.write(path, Readable.from(content.length === 0 ? [] : [content]), 'image/png');
+    expect((await read(path))?.equals(content)).toBe(true);
+  });
+
+  it('gives back a part, the last byte included', async () => {
+    const path = newPath();
+    await test.store.write(path, Readable.from([Buffer.from('0123456789')]), 'text/plain');
+    expect(String(await read(path, { start: 2, end: 4 }))).toBe('234');
+    expect(String(await read(path, { start: 9, end: 9 }))).toBe('9');
+  });
+
+  it('has nothing where nothing was written', async () => {
+    expect(await read(newPath())).toBeUndefined();
+  });
+
+  it.each([
+    ['at once', Buffer.from('little')],
+    ['after many bytes', large],
+  ])('keeps nothing of a file that breaks off %s', async (_when, content) => {
+    const path = newPath();
+    const before = test.kept();
+    const broken = Readable.from(
+      (async function* () {
+        yield content;
+        throw new Error('the phone went into a tunnel');
+      })(),
+    );
+    await expect(test.store.write(path, broken, 'image/png')).rejects.toThrow('tunnel');
+    expect(broken.destroyed).toBe(true);
+    expect(await read(path)).toBeUndefined();
+    expect(test.kept()).toEqual(before);
+  });
+
+  it('removes a file, and does not mind when it is gone', async () => {
+    const path = newPath();
+    await test.store.write(path, Readable.from([Buffer.from('x')]), 'image/png');
+    await test.store.remove(path);
+    await test.store.remove(path);
+    expect(await read(path)).toBeUndefined();
+  });
+});
+
+describe('a store on disk', () => {
+  it('lets nobody but its owner in', async () => {
+    const root = join(newFolder(), 'uploads');
+    const store = await openDiskFileStore(root);
+    await store.write('1/ab/random/a.png', Readable.from([Buffer.from('x')]), 'image/png');
+    const modes = ['', '1', '1/ab', '1/ab/random', '1/ab/random/a.png'].map(
+      (path) => statSync(join(root, path)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o700, 0o700, 0o700, 0o700, 0o600]);
+  });
+
+  it('is not opened where others may look in', async () => {
+    const root = newFolder();
+    chmodSync(root, 0o755);
+    const opened = openDiskFileStore(root);
+    await expect(opened).rejects.toThrow(ConfigurationError);
+    await expect(opened).rejects.toThrow('chmod 700');
+  });
+
+  it('is not opened where no folder can be', async () => {
+    await expect(openDiskFileStore('/dev/null/uploads')).rejects.toThrow('SERVER_UPLOADS');
+  });
+});

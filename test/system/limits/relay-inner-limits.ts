@@ -1,0 +1,101 @@
+import { expect } from 'vitest';
+import { type Answer, ask } from './ask.js';
+import type { Door, Limit } from './limit.js';
+import type { RelayUnderLimits } from './relay-under-limits.js';
+
+type RelayLimit = Limit<RelayUnderLimits>;
+
+const day = 86_400_000;
+const rowsRemoved = (kind: string): string => `waxwing_rows_removed_total{kind="${kind}"}`;
+const openBreakers = 'waxwing_app_breaker_open{';
+
+/** Lets time pass, and waits until the relay has removed some of these rows. */
+async function removedAfter(relay: RelayUnderLimits, door: Door, kind: string, milliseconds: number) {
+  const before = await door.metric(rowsRemoved(kind));
+  relay.pass(milliseconds);
+  await expect.poll(() => door.metric(rowsRemoved(kind))).toBeGreaterThan(before);
+}
+
+/** Notifies so many phones, each of an account of its own, one after the other; the last answer. */
+async function notifyMany(relay: RelayUnderLimits, name: string, count: number): Promise<Answer> {
+  let last: Answer = { status: 0 };
+  for (let index = 1; index <= count; index++) {
+    const account = `${1000 + index}`;
+    const device = await relay.device(`${name}-${index}`, account);
+    const payload = {
+      ...{ push_account_id: Number(account), encrypted_data: Buffer.alloc(700, 7).toString('base64') },
+    };
+    last = await ask(relay.notification(device, 1, { payload }));
+  }
+  return last;
+}
+
+/** What the relay keeps, and for how long, and what it holds back. */
+export const relayInnerLimits: readonly RelayLimit[] = [
+  {
+    id: 'relay-request-budget',
+    metric: 'waxwing_deliveries_queued ',
+    answer: [200],
+    async provoke(relay) {
+      const device = await relay.device('slow');
+      await relay.vendorFaults([{ vendor: 'fcm', latency_ms: 9500 }]);
+      const answer = await ask(relay.notification(device, 1, { ttl_seconds: 3600 }));
+      expect(answer.body?.results).toMatchObject([{ status: 'queued' }]);
+      return answer;
+    },
+    async end(relay, door) {
+      await relay.vendorFaults([]);
+      const later = () => {
+        relay.pass();
+        return door.metric('waxwing_deliveries_queued ');
+      };
+      await expect.poll(later).toBe(0);
+    },
+  },
+  {
+    id: 'relay-receipts',
+    metric: rowsRemoved('receipt'),
+    answer: [200],
+    async provoke(relay, door) {
+      const device = await relay.device('received');
+      const answer = await ask(relay.notification(device));
+      expect(answer.body?.results).toMatchObject([{ status: 'sent' }]);
+      await removedAfter(relay, door, 'receipt', day + 600_000);
+      return answer;
+    },
+  },
+  {
+    id: 'relay-expired-devices',
+    metric: rowsRemoved('expired-relay-device'),
+    answer: [200],
+    async provoke(relay, door) {
+      const device = await relay.device('dead');
+      await relay.vendorFaults([{ vendor: 'fcm', token: 'dead', reason: 'UNREGISTERED' }]);
+      const answer = await ask(relay.notification(device));
+      expect(answer.body?.results).toMatchObject([{ status: 'gone' }]);
+      await removedAfter(relay, door, 'expired-relay-device', 30 * day + 3_600_000);
+      return answer;
+    },
+    end: (relay) => relay.vendorFaults([]),
+  },
+  {
+    id: 'relay-frozen-deletions',
+    metric: openBreakers,
+    answer: [200],
+    async provoke(relay) {
+      await relay.vendorFaults([{ vendor: 'fcm', reason: 'UNREGISTERED' }]);
+      return notifyMany(relay, 'frozen', 22);
+    },
+    async end(relay, door) {
+      const device = await relay.device('frozen-1', '1001');
+      // One dead phone in an hour is nothing unusual, and has the relay look.
+      const later = async () => {
+        relay.pass(3_600_000);
+        await ask(relay.notification(device));
+        return door.metric(openBreakers);
+      };
+      await expect.poll(later).toBe(0);
+      await relay.vendorFaults([]);
+    },
+  },
+];

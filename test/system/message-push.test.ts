@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Constellation, type ConstellationUser } from '../support/constellation.js';
+import type { SpawnedProcess } from '../support/spawned-process.js';
+
+const token = `fcm-${'m7'.repeat(60)}:APA91b-message`;
+const secretWords = 'a rendezvous of nightjars';
+// Twice as long as what phones are told of a text.
+const content = `${secretWords} ${'chirp '.repeat(70)}`;
+
+let world: Constellation;
+let relay: SpawnedProcess;
+let ada: ConstellationUser;
+let bob: ConstellationUser;
+
+beforeAll(async () => {
+  world = await Constellation.create({ relay: { RELAY_LOG_LEVEL: 'trace' } });
+  relay = await world.startRelay();
+  ada = await world.addUser('ada');
+  bob = await world.addUser('bob');
+}, 60_000);
+
+afterAll(() => world.close());
+
+describe('messages on their way to a phone', () => {
+  it('are lost by no kill -9 after they were answered, and only the phone can read them', async () => {
+    const first = await world.startServer();
+    const phone = await world.phone(ada, { tokenKind: 'fcm', token });
+    expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
+    await relay.end('SIGKILL');
+    const sentIds: number[] = [];
+    for (const text of ['first', 'second', content]) {
+      const answer = await world.request(bob, 'POST', 'messages', {
+        type: 'direct',
+        to: JSON.stringify([ada.user_id]),
+        content: text,
+      });
+      expect(answer.status).toBe(200);
+      sentIds.push(JSON.parse(answer.text).id);
+    }
+    await first.end('SIGKILL');
+
+    relay = await world.startRelay();
+    await world.startServer();
+    const seen = new Map<number, string>();
+    const handled = new Set<string>();
+    await expect
+      .poll(
+        async () => {
+          for (const { body } of await world.deliveriesTo(token)) {
+            const data = dataOf(body);
+            if (handled.has(data.encrypted_data ?? '')) continue;
+            handled.add(data.encrypted_data ?? '');
+            const opened = await phone.client.open(data);
+            if (opened.kind === 'notification' && opened.notification.type === 'message')
+              seen.set(Number(opened.notification.message_id), opened.notification.content);
+          }
+          return [...seen.keys()].sort((one, other) => one - other);
+        },
+        { timeout: 50_000, interval: 200 },
+      )
+      .toEqual(sentIds);
+    const told = seen.get(sentIds[2] as number) ?? '';
+    expect(told).toBe(`${[...content].slice(0, 200).join('')}…`);
+
+    const deliveries = await world.deliveriesTo(token);
+    // Those of the same size bucket look alike, however long their texts are.
+    const sizes = deliveries.map(({ body }) => dataOf(body).encrypted_data?.length);
+    expect(new Set(sizes.slice(0, 2)).size).toBe(1);
+    for (const plaintext of [secretWords, 'sender_full_name', 'bob@system.example']) {
+      expect(deliveries.some(({ text }) => text.includes(plaintext))).toBe(false);
+      expect(relay.output.includes(plaintext)).toBe(false);
+      expect(filesOf('relay.sqlite').includes(plaintext)).toBe(false);
+    }
+    // The search does find what is there.
+    expect(filesOf('server.sqlite').includes(secretWords)).toBe(true);
+  }, 90_000);
+});
+
+function dataOf(body: unknown): Record<string, string> {
+  return (body as { message: { data: Record<string, string> } }).message.data;
+}
+
+function filesOf(database: string): Buffer {
+  const names = readdirSync(world.dir).filter((name) => name.startsWith(database));
+  expect(names).toContain(database);
+  return Buffer.concat(names.map((name) => readFileSync(join(world.dir, name))));
+}
