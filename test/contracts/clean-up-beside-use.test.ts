@@ -10,6 +10,7 @@ import {
 } from '../../apps/server/src/event-queues/event-queue-store.js';
 import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
 import { deleteLongFailed } from '../../packages/server-push/src/push-devices/push-device-store.js';
+import { lockWaiters } from '../support/lock-waiters.js';
 import { eachPostgres } from '../support/test-databases.js';
 
 const now = 1_800_000_000_000;
@@ -27,17 +28,9 @@ async function removedInSpiteOfUse<Tables>({ database, use, remove }: Race<Table
   await database.db.transaction().execute(async (db) => {
     await use(db);
     removing = database.write(remove);
-    await expect.poll(() => waiting(database), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => lockWaiters(database.db), { timeout: 20_000 }).toBe(1);
   });
   return (await removing) ?? Number.NaN;
-}
-
-/** How many statements wait for what another transaction has changed. */
-async function waiting<Tables>({ db }: DatabaseWithJobs<Tables>): Promise<number | undefined> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-  return rows[0]?.count;
 }
 
 describe('clean-up leaves alone', () => {

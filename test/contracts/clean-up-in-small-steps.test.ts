@@ -11,6 +11,7 @@ import { type ServerTables, serverMigrations } from '../../apps/server/src/table
 import { deleteOldTestNotifications } from '../../packages/server-push/src/notifications/test-notification-limits.js';
 import { deleteLongFailed } from '../../packages/server-push/src/push-devices/push-device-store.js';
 import { deleteFullRates } from '../../packages/server-push/src/push-devices/registration-rate.js';
+import { lockWaiters } from '../support/lock-waiters.js';
 import { eachBackend, eachPostgres } from '../support/test-databases.js';
 
 const now = 1_800_000_000_000;
@@ -97,9 +98,7 @@ eachPostgres((backend) => {
     const { removing } = await database.db.transaction().execute(async (db) => {
       await sql`update relay_devices set expired_at = null where token_lookup = 'a'`.execute(db);
       const removing = database.write(({ db }) => deleteLongExpired(db, now, 10));
-      const waiting = sql<{ count: number }>`select count(*) as count from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like 'delete from "relay_devices" %'`;
-      const count = async () => (await waiting.execute(database.db)).rows[0]?.count;
+      const count = () => lockWaiters(database.db, 'delete from "relay_devices" %');
       await expect.poll(count, { timeout: 20_000 }).toBe(1);
       return { removing };
     });

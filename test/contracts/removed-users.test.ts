@@ -1,10 +1,11 @@
 import type { UserId } from '@waxwing/protocol';
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { storeApiKeyHash } from '../../apps/server/src/authentication/credential-store.js';
 import type { ServerTables } from '../../apps/server/src/tables.js';
 import { deactivateUser } from '../../apps/server/src/users/user-store.js';
 import { ServerUnderTest, testPhone } from '../apps/server/server-under-test.js';
+import { lockWaiters } from '../support/lock-waiters.js';
 import { eachBackend } from '../support/test-databases.js';
 
 type Change = (db: Transaction<ServerTables>, userId: UserId) => Promise<unknown>;
@@ -24,10 +25,7 @@ eachBackend((backend) => {
         const answering = test.register(ada, testPhone('1').fields);
         await expect.poll(() => write.mock.calls.length, { timeout: 20_000 }).toBeGreaterThan(before);
         if (backend.name === 'postgres') {
-          const waiting = sql<{ count: number }>`
-            select count(*) as count from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock' and query like 'select % from "users" %'`;
-          const count = async () => (await waiting.execute(database.db)).rows[0]?.count;
+          const count = () => lockWaiters(database.db, 'select % from "users" %');
           await expect.poll(count, { timeout: 20_000 }).toBe(1);
         }
         return { answering };

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { lockWaiters } from '../../../support/lock-waiters.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
@@ -224,6 +225,29 @@ eachBackend((backend) => {
       const { streams } = await organisation.do('owner', 'GET', 'streams');
       expect((streams as { name: string }[]).filter((each) => each.name === name)).toHaveLength(1);
     });
+
+    // On SQLite one transaction ends before the next begins.
+    if (backend.name === 'postgres') {
+      it('refuses a name that another channel is given meanwhile', async () => {
+        const { db } = organisation.server.server.database;
+        await join('owner');
+        const id = await channelId();
+        const wanted = organisation.newName();
+        const { answer } = await db.transaction().execute(async (transaction) => {
+          const names = { name: wanted.toUpperCase(), name_lower: wanted };
+          await transaction.updateTable('channels').set(names).where('id', '=', id).execute();
+          const answer = join('member', {}, wanted);
+          await expect.poll(() => lockWaiters(db)).toBe(1);
+          return { answer };
+        });
+        const { status, body } = await answer;
+        expect([status, body]).toMatchObject([
+          409,
+          { code: 'CHANNEL_ALREADY_EXISTS', channel_name: wanted, msg: expect.stringContaining(wanted) },
+        ]);
+        expect(await channelId('owner', wanted)).toBe(id);
+      });
+    }
 
     it('makes a default channel only for administrators, and tells all but guests', async () => {
       expect((await join('member', { is_default_stream: true })).status).toBe(400);
