@@ -8,6 +8,21 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
+    file: 'packages/service/src/http/turns.ts',
+    change: 'true -> false',
+    reason: 'the first request of a process follows no other, and decides anew who is next',
+  },
+  {
+    file: 'packages/service/src/http/turns.ts',
+    change: 'this.#isFirstNext && this.#first.length > 0 -> this.#isFirstNext',
+    reason: 'one look at an empty list more, after which the other one is next',
+  },
+  {
+    file: 'packages/service/src/http/turns.ts',
+    change: 'now < this.#endsAt -> now <= this.#endsAt',
+    reason: 'the clock counts parts of a millisecond, and nobody looks at it at one certain instant',
+  },
+  {
     file: 'packages/service/src/http/connections.ts',
     change:
       'now - connection.openedAt >= surplusMilliseconds -> now - connection.openedAt > surplusMilliseconds',

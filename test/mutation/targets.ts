@@ -29,6 +29,7 @@ const client: Table = [
 ];
 
 const service: Table = [
+  ['lifecycle/fair-line', 'fair-line'],
   ['config/private-file', 'config', '../../apps/relay/keyring/ring-file'],
   ['config/credential-hash', 'config'],
   ['http/basic-credentials', 'http'],
@@ -39,7 +40,7 @@ const service: Table = [
   ['http/foreign-request', 'foreign-request'],
   ['http/connections', 'http-connections'],
   ['http/waiting-requests', 'http-connections'],
-  ['http/turns', 'http-connections'],
+  ['http/turns', 'turns', 'http-connections'],
   ['http/received-body', 'http', 'multipart-form'],
   ['http/multipart-form', 'multipart-form', 'http'],
   ['http/create-http-app', 'http', 'http-connections', 'http-places'],

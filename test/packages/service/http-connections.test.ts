@@ -140,6 +140,19 @@ describe('pipelined requests', () => {
     expect(place).toBeLessThan(400);
     for (const connection of connections) await expect.poll(() => connection.statuses).toHaveLength(90);
   });
+
+  it('of a crowd keep nobody waiting until all of the crowd had their turn', async () => {
+    await start();
+    const crowd = await several(40);
+    const other = await app.connect();
+    for (const connection of crowd) connection.send(request('GET /held', ada) + request('GET /busy'));
+    await expect.poll(() => app.held).toHaveLength(40);
+    for (const { end } of app.held) end();
+    other.send(request('GET /open'));
+    await expect.poll(() => other.text).toContain('"handled":');
+    expect(Number(/"handled":(\d+)/.exec(other.text)?.[1])).toBeLessThan(20);
+    for (const connection of crowd) await expect.poll(() => connection.statuses).toEqual([200, 200]);
+  });
 });
 
 describe('strangers', () => {

@@ -52,7 +52,7 @@ export class RawConnection {
   }
 }
 
-/** An HTTP app on a port of its own, with an operation for anybody, and three for who has credentials. */
+/** An HTTP app on a port of its own, with operations for anybody, one of them slow, and for who has credentials. */
 export class ListeningApp {
   readonly metrics = new Metrics();
   readonly logged = createMemoryLog();
@@ -125,8 +125,14 @@ export class ListeningApp {
         this.held.push({ end, signal });
       });
     const count = async () => ({ handled: ++this.handled });
+    const keepBusy = async () => {
+      const until = performance.now() + 5;
+      while (performance.now() < until);
+      return count();
+    };
     return [
       testOperation({ method: 'GET', path: '/open', handle: count }),
+      testOperation({ method: 'GET', path: '/busy', handle: keepBusy }),
       testOperation({ method: 'POST', path: '/anybody', handle: count }),
       testOperation({
         method: 'GET',

@@ -22,14 +22,14 @@ const connections = 24;
 const depth = 4;
 
 export function formRequest(
-  status: number,
+  status: number | readonly number[],
   path: string,
   authorization: string,
   fields: Readonly<Record<string, string>>,
 ): RefusedRequest {
   const body = new URLSearchParams(fields).toString();
   return {
-    statuses: [status],
+    statuses: [status].flat(),
     request: requestText(`POST ${path}`, { authorization, 'content-type': form }, body),
   };
 }

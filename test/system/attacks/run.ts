@@ -26,6 +26,8 @@ interface Row {
   readonly p99Milliseconds: number;
   /** Of what resides in memory, after and before. */
   readonly memoryRatio: number;
+  /** Of what the heap holds after its garbage was collected. */
+  readonly heapRatio: number;
   readonly placesAfter: number;
   readonly seconds: number;
   readonly complaints: readonly string[];
@@ -87,9 +89,14 @@ function figuresOf({ measured, report, before, after }: Harm) {
     refused: refusals.reduce((sum, [, count]) => sum + count, 0),
     p50Milliseconds: measured.p50Milliseconds,
     p99Milliseconds: measured.p99Milliseconds,
-    memoryRatio: Math.round((after.residentBytes / before.residentBytes) * 100) / 100,
+    memoryRatio: hundredths(after.residentBytes / before.residentBytes),
+    heapRatio: hundredths(after.heapBytes / before.heapBytes),
     placesAfter: after.requestsInFlight,
   };
+}
+
+function hundredths(ratio: number): number {
+  return Math.round(ratio * 100) / 100;
 }
 
 function describe(row: Row): string {
@@ -99,6 +106,7 @@ function describe(row: Row): string {
     `p50 ${row.p50Milliseconds} ms`.padStart(9),
     `p99 ${row.p99Milliseconds} ms`.padStart(11),
     `memory ${row.memoryRatio.toFixed(2)}`,
+    `heap ${row.heapRatio.toFixed(2)}`,
     `places ${row.placesAfter}`,
     `${row.seconds} s`.padStart(6),
   ];

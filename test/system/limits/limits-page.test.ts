@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { httpLimits } from './http-limits.js';
 import { relayInnerLimits } from './relay-inner-limits.js';
 import { relayLimits, relaySizeLimits } from './relay-limits.js';
+import { serverChatLimits } from './server-chat-limits.js';
 import { serverInnerLimits } from './server-inner-limits.js';
 import { serverLimits, serverSizeLimits } from './server-limits.js';
+import { signInLimits } from './sign-in-limits.js';
 
 const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/limits.md'), 'utf8');
@@ -30,7 +32,7 @@ const rows: readonly Row[] = page
 
 const limits = [
   ...[...httpLimits, ...relayLimits, ...relaySizeLimits, ...relayInnerLimits],
-  ...[...serverLimits, ...serverSizeLimits, ...serverInnerLimits],
+  ...[...serverLimits, ...serverSizeLimits, ...serverInnerLimits, ...serverChatLimits, ...signInLimits],
 ];
 
 describe('the page about limits', () => {

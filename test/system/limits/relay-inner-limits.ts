@@ -22,12 +22,14 @@ async function notifyMany(relay: RelayUnderLimits, name: string, count: number):
   for (let index = 1; index <= count; index++) {
     const account = `${1000 + index}`;
     const device = await relay.device(`${name}-${index}`, account);
-    const payload = {
-      ...{ push_account_id: Number(account), encrypted_data: Buffer.alloc(700, 7).toString('base64') },
-    };
-    last = await ask(relay.notification(device, 1, { payload }));
+    last = await ask(relay.notification(device, 1, payloadFor(Number(account))));
   }
   return last;
+}
+
+/** What is sent to a phone of that account. */
+function payloadFor(push_account_id: number): object {
+  return { payload: { push_account_id, encrypted_data: Buffer.alloc(700, 7).toString('base64') } };
 }
 
 /** What the relay keeps, and for how long, and what it holds back. */
@@ -77,6 +79,34 @@ export const relayInnerLimits: readonly RelayLimit[] = [
       return answer;
     },
     end: (relay) => relay.vendorFaults([]),
+  },
+  {
+    id: 'relay-suspected-credential',
+    metric: openBreakers,
+    answer: [200],
+    async provoke(relay) {
+      const devices = [
+        ...[await relay.device('refused-1'), await relay.device('refused-2', '8')],
+        await relay.device('refused-3', '9'),
+      ];
+      await relay.vendorFaults([{ vendor: 'fcm', reason: 'THIRD_PARTY_AUTH_ERROR' }]);
+      for (const [index, device] of devices.entries()) {
+        await ask(relay.notification(device, 1, { ...payloadFor(7 + index), ttl_seconds: 5 }));
+      }
+      const answer = await ask(relay.notification(devices[0] ?? 0, 1, { ttl_seconds: 5 }));
+      expect(answer.body?.results).toMatchObject([{ reason: 'EXPIRED_THIRD_PARTY_AUTH_ERROR' }]);
+      return answer;
+    },
+    async end(relay, door) {
+      await relay.vendorFaults([]);
+      const device = await relay.device('reached', '10');
+      const later = async () => {
+        relay.pass();
+        await ask(relay.notification(device, 1, payloadFor(10)));
+        return door.metric(openBreakers);
+      };
+      await expect.poll(later).toBe(0);
+    },
   },
   {
     id: 'relay-frozen-deletions',

@@ -1,10 +1,14 @@
 import type { AddressInfo } from 'node:net';
+import { AddressRanges } from '@waxwing/service/http';
 import { type Account, ServerUnderTest } from '../../apps/server/server-under-test.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { type Answer, ask, form, type Question, question } from './ask.js';
 import type { Place } from './limit.js';
 
 type Fields = Readonly<Record<string, string>>;
+
+/** Who asks from here is believed when it says for whom. */
+export const proxyAddress = '127.0.0.1';
 
 /** A server that listens, with small limits and a clock that stands still, and two users: one reaches for too much. */
 export class ServerUnderLimits implements Place {
@@ -20,9 +24,11 @@ export class ServerUnderLimits implements Place {
     this.url = `http://127.0.0.1:${(test.server.app.server.address() as AddressInfo).port}`;
   }
 
-  static async start(databaseUrl: string): Promise<ServerUnderLimits> {
-    const http = { maximumRequestsPerActor: 5, checkEveryMilliseconds: 20 };
-    const options = { databaseUrl, http, longPollTimeoutSeconds: 60, registrationsPerHour: 5 };
+  static async start(databaseUrl: string, longPollTimeoutSeconds = 60): Promise<ServerUnderLimits> {
+    const trustedProxies = new AddressRanges([proxyAddress]);
+    const http = { maximumRequestsPerActor: 5, checkEveryMilliseconds: 20, trustedProxies };
+    const uploads = { quotaBytes: 1024 * 1024 };
+    const options = { databaseUrl, http, uploads, longPollTimeoutSeconds, registrationsPerHour: 5 };
     const test = await ServerUnderTest.start(options);
     test.relay.otherwise(registered(1));
     await test.server.app.listen({ host: '127.0.0.1', port: 0 });

@@ -32,20 +32,27 @@ export class ServerQuotas {
   }
 
   /**
-   * Takes `cost` from a server's quota; one that is larger than the quota itself passes when the quota is full.
+   * Takes `cost` from a server's quota, of which `taken` were taken before; one that is larger than the quota itself passes
+   * when the quota is full.
    * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503 and Retry-After: stock servers take 429 for a final refusal.
    */
-  take(serverId: string, cost: number): void {
-    const now = this.#clock();
-    const bucket = this.#refilled(serverId, now);
-    const needed = Math.min(cost, this.#perMinute);
+  take(serverId: string, cost: number, taken = 0): void {
+    const bucket = this.#refilled(serverId, this.#clock());
+    const needed = Math.min(cost, this.#perMinute) - taken;
     if (bucket.left >= needed) {
-      bucket.left -= cost;
-      bucket.uncollected += cost;
+      bucket.left -= cost - taken;
+      bucket.uncollected += cost - taken;
       return;
     }
     const retryAfterSeconds = Math.ceil(((needed - bucket.left) * 60) / this.#perMinute);
     throw new ProtocolError('RATE_LIMIT_HIT', { httpStatus: 503, retryAfterSeconds });
+  }
+
+  /** Gives back what was taken just now for a request that is refused. */
+  giveBack(serverId: string, cost: number): void {
+    const bucket = this.#refilled(serverId, this.#clock());
+    bucket.left += cost;
+    bucket.uncollected -= cost;
   }
 
   /** What was taken here since it was last collected, in whole milliseconds; what is less waits for the next time. */

@@ -62,6 +62,31 @@ describe('a server over its quota', () => {
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '61']);
   });
 
+  it('pays for a body that is refused, and is refused before its body is read when nothing is left', async () => {
+    const time = { now: Date.UTC(2026, 0, 5, 12) };
+    relay = await startDeliveriesUnderTest({
+      clock: () => time.now,
+      environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60' },
+    });
+    const id = await relay.addFcm('fcm-1');
+    const unreadable = [{ device_id: 'none' }];
+    for (let count = 0; count < 60; count += 1) {
+      expect((await relay.notify(unreadable)).body.code).toBe('BAD_REQUEST');
+    }
+    const refused = await relay.notify(unreadable);
+    expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([
+      ...[503, 'RATE_LIMIT_HIT', '1'],
+    ]);
+    expect((await relay.notify([fcmRequest(id)])).status).toBe(503);
+    time.now += 60_000;
+    // Asking for too much, again and again, costs nothing.
+    expect((await relay.notify(Array.from({ length: 20 }, () => fcmRequest(id)))).status).toBe(200);
+    for (let count = 0; count < 5; count += 1) {
+      expect((await relay.notify(Array.from({ length: 41 }, () => fcmRequest(id)))).status).toBe(503);
+    }
+    expect((await relay.notify(Array.from({ length: 40 }, () => fcmRequest(id)))).status).toBe(200);
+  });
+
   it('is still over it after the relay was started again', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const options = {

@@ -18,17 +18,21 @@ import type { DeliverNotifications, DeliveryResult } from './deliver-notificatio
 
 interface NotifyContext {
   readonly servers: ServerDirectory;
-  readonly quotas: Pick<ServerQuotas, 'take'>;
+  readonly quotas: Pick<ServerQuotas, 'take' | 'giveBack'>;
   readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
 }
+
+/** Reading a body is work, whatever it holds; it counts as its first notification. */
+const costOfBody = 1;
 
 /**
  * Delivers notifications to devices of one realm (push registration protocol, "POST remotes/push/e2ee/notify"). Each
  * push request is tried at once and gets a result in `results`, in order; what must be tried again is stored before the
  * answer. A dead token, an unknown device and another realm's device are in `delete_device_ids`.
  *
- * Refuses, checked in this order: UNAUTHORIZED; BAD_REQUEST for the body; SERVICE_UNAVAILABLE when the relay
- * is full; RATE_LIMIT_HIT with HTTP 503; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the server's quota;
+ * BAD_REQUEST for the body, which costs one of the quota; SERVICE_UNAVAILABLE when the relay is full; RATE_LIMIT_HIT when
+ * not enough is left for all; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const notify = operation({
   method: 'POST',
@@ -40,11 +44,17 @@ export const notify = operation({
   bodyLimitBytes: notifyBodyLimitBytes,
   answer: relayNotifyAnswer,
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
+  charge: ({ quotas }: NotifyContext, { serverId }) => quotas.take(serverId, costOfBody),
   async handle({ deliveries, quotas, servers }: NotifyContext, { actor: { serverId }, parameters }) {
     const { realm_uuid: realmUuid, push_requests: pushRequests } = parameters;
-    // First, so that what is refused takes nothing from the quota.
-    deliveries.requireRoom(pushRequests.length);
-    quotas.take(serverId, Math.max(1, pushRequests.length));
+    try {
+      deliveries.requireRoom(pushRequests.length);
+      quotas.take(serverId, Math.max(costOfBody, pushRequests.length), costOfBody);
+    } catch (error) {
+      // Whoever is told to come back later has paid nothing.
+      quotas.giveBack(serverId, costOfBody);
+      throw error;
+    }
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
     return formatAnswer(pushRequests, results);

@@ -1,0 +1,97 @@
+import { Secret } from '@waxwing/service/config';
+import { expect } from 'vitest';
+import { maximumSignInKeys } from '../../../apps/server/src/authentication/sign-in-key-store.js';
+import { setPassword } from '../../../apps/server/src/users/set-password.js';
+import { type Answer, ask, form, question } from './ask.js';
+import { answered, type Limit } from './limit.js';
+import { proxyAddress, type ServerUnderLimits } from './server-under-limits.js';
+
+type ServerLimit = Limit<ServerUnderLimits>;
+
+const path = '/api/v1/fetch_api_key';
+const refused = answered(`POST ${path}`, 429);
+const password = 'correct horse battery';
+const halfHour = 30 * 60_000;
+
+/** Signs in from that address. */
+function signIn({ url }: ServerUnderLimits, username: string, address: string): Promise<Answer> {
+  const { headers, ...asked } = form(url + path, '', { username, password });
+  return ask({
+    ...{ ...asked, headers: { ...headers, 'x-forwarded-for': address }, localAddress: proxyAddress },
+  });
+}
+
+/** How many try to sign in, and with which keys. */
+export const signInLimits: readonly ServerLimit[] = [
+  {
+    id: 'server-sign-in-tries',
+    metric: refused,
+    answer: [429, 'RATE_LIMIT_HIT', '1800'],
+    async provoke(server) {
+      const name = `nobody-${server.greedy.email}`;
+      for (let count = 0; count < 5; count++) {
+        expect(await signIn(server, name, '203.0.113.1')).toMatchObject({ status: 401 });
+      }
+      return signIn(server, name, '203.0.113.2');
+    },
+    async end(server) {
+      server.test.now += halfHour;
+      const again = await signIn(server, `nobody-${server.greedy.email}`, '203.0.113.1');
+      expect(again.body?.code).toBe('AUTHENTICATION_FAILED');
+    },
+  },
+  {
+    id: 'server-sign-ins-per-address',
+    metric: refused,
+    answer: [429, 'RATE_LIMIT_HIT', '1800'],
+    async provoke(server) {
+      const headers = { 'x-forwarded-for': '2001:db8:7::1', connection: 'close' };
+      for (let count = 0; count < 100; count++) {
+        expect((await fetch(`${server.url}/join/${'x'.repeat(30)}${count}/`, { headers })).status).toBe(404);
+      }
+      return signIn(server, `one-${server.greedy.email}`, '2001:db8:7::ffff');
+    },
+    async end(server) {
+      server.test.now += halfHour;
+      const again = await signIn(server, `two-${server.greedy.email}`, '2001:db8:7::1');
+      expect(again.body?.code).toBe('AUTHENTICATION_FAILED');
+    },
+  },
+  {
+    id: 'server-passwords-waiting',
+    metric: refused,
+    answer: [429, 'RATE_LIMIT_HIT', '2'],
+    async provoke(server) {
+      const all = await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          signIn(server, `${index}-${server.greedy.email}`, '203.0.113.9'),
+        ),
+      );
+      expect(all.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(6);
+      return all.find(({ status }) => status === 429) ?? { status: 0 };
+    },
+  },
+  {
+    id: 'server-sign-in-keys',
+    metric: answered('GET /api/v1/users/me', 401),
+    answer: [401, 'INVALID_API_KEY'],
+    async provoke(server) {
+      const { email, userId } = server.greedy;
+      const { database } = server.test.server;
+      await setPassword(database, email, async () => new Secret(password));
+      const newKey = async () => {
+        const { body } = await signIn(server, email, '203.0.113.10');
+        return `Basic ${Buffer.from(`${email}:${body?.api_key}`).toString('base64')}`;
+      };
+      const look = (authorization: string) => ask(question(`${server.url}/api/v1/users/me`, authorization));
+      const oldest = await newKey();
+      const rows = Array.from({ length: maximumSignInKeys - 1 }, (_, index) => ({
+        ...{ user_id: userId, key_hash: `${index} of ${email}`, created_at: server.test.now },
+      }));
+      await database.write(({ db }) => db.insertInto('sign_in_keys').values(rows).execute());
+      expect(await look(oldest)).toMatchObject({ status: 200 });
+      expect(await look(await newKey())).toMatchObject({ status: 200 });
+      return look(oldest);
+    },
+  },
+];
