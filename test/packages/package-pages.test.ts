@@ -6,6 +6,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
 import { mountServerPush } from '../../docs/examples/mount-server-push.js';
+import { tellUser } from '../../docs/examples/send-notification.js';
 import { userId } from '../support/ids.js';
 import { createMemoryLog } from '../support/memory-log.js';
 
@@ -55,7 +56,8 @@ it('the example of the client is the one that the README shows and its test runs
 
 it('the example of server-push is code that mounts it', async () => {
   const example = readFileSync(join(root, 'docs/examples/mount-server-push.ts'), 'utf8');
-  expect(blocksOf(pageOf('server-push'), 'ts')).toEqual([example]);
+  const sending = readFileSync(join(root, 'docs/examples/send-notification.ts'), 'utf8');
+  expect(blocksOf(pageOf('server-push'), 'ts')).toEqual([example, sending]);
 
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-mounted-'));
   const { database, push } = await mountServerPush({
@@ -75,6 +77,8 @@ it('the example of server-push is code that mounts it', async () => {
   });
   expect(push.operations.map(({ declared }) => declared.path)).toContain('/api/v1/mobile_push/register');
   expect(await push.pushDevicesOf(userId(1))).toEqual({});
+  const notice = { messageId: 1, senderId: userId(2), senderName: 'Ada', senderPicture: '', text: 'Hello' };
+  expect(await tellUser(push, userId(1), notice)).toBe('Not sent: the organisation has no relay.');
   await database.close();
   await push.close();
   rmSync(folder, { recursive: true });

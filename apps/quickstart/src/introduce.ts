@@ -11,8 +11,28 @@ export interface Introduced {
   readonly messageId: number;
   /** Names the phone's user in a message. */
   readonly mention: string;
-  /** Whether there is a relay, and so a phone that is told of anything. */
-  readonly withPhone: boolean;
+}
+
+/** What a person needs for sending the phone a notification and seeing it. */
+export interface PhoneIntroduced {
+  /** Where the page is on which a browser is a phone of the same user. */
+  readonly pageLink: string;
+  readonly sendCommand: string;
+}
+
+/** Has curl ask as the owner, from the folder in which the quickstart runs. */
+function curlAsOwner(paths: QuickstartPaths): string {
+  return `curl -K '${relative('.', paths.ownerCurl)}'`;
+}
+
+/** A command for a shell: the owner mentions the phone's user in the channel. */
+export function sendingCommand({
+  paths,
+  urls,
+  mention,
+}: Pick<Introduced, 'paths' | 'urls' | 'mention'>): string {
+  const fields = `-d type=channel -d to=${channelName} -d topic=${topicName} -d 'content=${mention} look here'`;
+  return `${curlAsOwner(paths)} ${urls.server}/api/v1/messages ${fields}`;
 }
 
 /** Says where everything is, and how to go on: a link to open, and commands to copy. */
@@ -25,16 +45,21 @@ export function introduce({ paths, urls, ...going }: Introduced, narrator: Narra
   narrator.detail('logs', `${paths.relayLog} and ${paths.serverLog}`);
   narrator.title('Go on by yourself');
   narrator.detail('join', `open ${going.chat.invitationUrl} in a browser`);
-  const curl = `curl -K '${relative('.', paths.ownerCurl)}'`;
+  const curl = curlAsOwner(paths);
   const api = `${urls.server}/api/v1`;
-  const command = (what: string, line: string): void => {
-    narrator.line(`   ${what}:`);
-    narrator.line(`   ${line}`);
-  };
-  const { messageId, chat, mention } = going;
-  command('edit a message', `${curl} -X PATCH ${api}/messages/${messageId} -d 'content=Hello again'`);
-  command('see that event', `${curl} '${api}/events?queue_id=${chat.queueId}&last_event_id=-1'`);
-  if (!going.withPhone) return;
-  const fields = `-d type=channel -d to=${channelName} -d topic=${topicName} -d 'content=${mention} look here'`;
-  command('send the phone a notification, which it shows below', `${curl} ${api}/messages ${fields}`);
+  const { messageId, chat } = going;
+  narrator.command(
+    'edit a message',
+    `${curl} -X PATCH ${api}/messages/${messageId} -d 'content=Hello again'`,
+  );
+  narrator.command('see that event', `${curl} '${api}/events?queue_id=${chat.queueId}&last_event_id=-1'`);
+}
+
+/** The last words where there is a phone. */
+export function introducePhone({ pageLink, sendCommand }: PhoneIntroduced, narrator: Narrator): void {
+  narrator.command('send the phone a notification, which it shows below', sendCommand);
+  narrator.command(
+    'see it arrive on a phone in your browser, what the others see of it, and a key rotate',
+    pageLink,
+  );
 }

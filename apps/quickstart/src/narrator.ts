@@ -19,8 +19,9 @@ export class Narrator {
     process.stdout.write(`   ${picocolors.cyan(label.padEnd(11))} ${text}\n`);
   }
 
-  line(text: string): void {
-    process.stdout.write(`${text}\n`);
+  /** A line to copy, on a line of its own. */
+  command(what: string, line: string): void {
+    process.stdout.write(`   ${what}:\n   ${line}\n`);
   }
 }
 

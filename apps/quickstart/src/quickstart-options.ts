@@ -14,6 +14,7 @@ export interface QuickstartOptions {
 /** Loopback ports, all derived from `--port-base`. */
 export interface QuickstartPorts {
   readonly server: number;
+  readonly page: number;
   readonly relay: number;
   readonly vendorsHttp: number;
   readonly apnsProduction: number;
@@ -30,7 +31,7 @@ export function readQuickstartOptions(argv: readonly string[]): QuickstartOption
     )
     .option('--data-dir <dir>', 'where everything is kept', '.waxwing')
     .addOption(
-      new Option('--port-base <n>', 'server on n, relay on n+10, vendors on n+20 to n+22')
+      new Option('--port-base <n>', 'server on n, page on n+1, relay on n+10, vendors on n+20 to n+22')
         .default(8310)
         .argParser(parsePortBase),
     )
@@ -49,6 +50,7 @@ export function readQuickstartOptions(argv: readonly string[]): QuickstartOption
 function portsFrom(base: number): QuickstartPorts {
   return {
     server: base,
+    page: base + 1,
     relay: base + 10,
     vendorsHttp: base + 20,
     apnsProduction: base + 21,

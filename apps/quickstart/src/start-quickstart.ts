@@ -7,10 +7,11 @@ import { type Closers, openInOrder, type RunningService } from '@waxwing/service
 import { createLogger, type Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { holdDataDirectory } from './hold-data-directory.js';
-import { introduce } from './introduce.js';
+import { introduce, introducePhone, sendingCommand } from './introduce.js';
 import { type JourneyPlaces, makeJourney, makeJourneyWithoutRelay } from './journey.js';
 import { createJourneyPhone, type JourneyPhone } from './journey-phone.js';
 import { Narrator } from './narrator.js';
+import { startPage } from './page/start-page.js';
 import { provisionChannel, provisionGoingOn, sendToChannel } from './provision-chat.js';
 import { primaryBouncerKey, provisionRelay, provisionServerAtRelay } from './provision-relay.js';
 import {
@@ -52,6 +53,7 @@ interface Constellation {
 
 /** What the journey leaves for a person to go on with. */
 interface Shown {
+  readonly visitor: QuickstartUser;
   readonly phone: JourneyPhone;
   readonly mention: string;
   /** The owner's, in the channel. */
@@ -136,23 +138,24 @@ async function show(
     apiKey: visitor.api_key,
     bouncerPublicKey: relay.bouncerPublicKey,
   });
-  const places: JourneyPlaces = {
-    vendorsUrl: vendors.urls.http,
-    serverFiles: [paths.serverDatabase, `${paths.serverDatabase}-wal`, paths.serverLog],
-    relayFiles: [paths.relayDatabase, `${paths.relayDatabase}-wal`, paths.relayLog],
-  };
+  const places = placesOf(paths, vendors);
   // Visitors of earlier starts have the same name.
   const mention = `@**Visitor|${visitor.user_id}**`;
   const content = `Hello ${mention}, this is for your eyes alone.`;
   const send = () => sendToChannel(server.url, ownerOf(server), content);
   if (withRelay)
-    return { phone, mention, messageId: await makeJourney(phone, places, { content, send }, narrator) };
+    return {
+      visitor,
+      phone,
+      mention,
+      messageId: await makeJourney(phone, places, { content, send }, narrator),
+    };
   await makeJourneyWithoutRelay(phone, narrator);
-  return { phone, mention, messageId: await send() };
+  return { visitor, phone, mention, messageId: await send() };
 }
 
 async function goOn(
-  { withRelay }: QuickstartOptions,
+  { ports, withRelay }: QuickstartOptions,
   paths: QuickstartPaths,
   { vendors, relay, server }: Constellation,
   { shown, narrator, closers }: { shown: Shown; narrator: Narrator; closers: Closers },
@@ -161,8 +164,29 @@ async function goOn(
   await writePrivateFile(paths.ownerCurl, `user = "${owner.email}:${owner.api_key}"\nsilent\nshow-error\n`);
   const chat = await provisionGoingOn(server.url, owner);
   const urls = { server: server.url, relay: relay.url, vendors: vendors.urls.http };
-  introduce({ ...shown, paths, urls, chat, withPhone: withRelay }, narrator);
-  if (withRelay) closers.push(await watchPhone(shown.phone, vendors.urls.http, narrator));
+  introduce({ ...shown, paths, urls, chat }, narrator);
+  if (!withRelay) return;
+  const sendCommand = sendingCommand({ ...shown, paths, urls });
+  const page = await startPage(ports.page, {
+    ...placesOf(paths, vendors),
+    serverUrl: server.url,
+    serverEnvironment: server.environment,
+    relayEnvironment: relay.environment,
+    user: shown.visitor,
+    sendCommand,
+  });
+  closers.push(() => page.close());
+  introducePhone({ pageLink: page.link, sendCommand }, narrator);
+  closers.push(await watchPhone(shown.phone, vendors.urls.http, narrator));
+}
+
+/** Where to search for what must not be there, and to see what Google was handed. */
+function placesOf(paths: QuickstartPaths, vendors: Vendors): JourneyPlaces {
+  return {
+    vendorsUrl: vendors.urls.http,
+    serverFiles: [paths.serverDatabase, `${paths.serverDatabase}-wal`, paths.serverLog],
+    relayFiles: [paths.relayDatabase, `${paths.relayDatabase}-wal`, paths.relayLog],
+  };
 }
 
 function ownerOf({ users: [owner] }: Constellation['server']): QuickstartUser {

@@ -9,6 +9,7 @@ import {
   enqueueNotification,
   type QueuedNotification,
 } from './notifications/deliver-notification.js';
+import { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 import { NotificationSender } from './notifications/notification-sender.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { serverPushOperations } from './operations.js';
@@ -36,6 +37,8 @@ export interface ServerPush {
   ): Promise<Record<string, PushDeviceStateOnWire>>;
   /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
   notify(transaction: PushTransaction, notification: QueuedNotification): Promise<void>;
+  /** As `notify`, in a transaction of its own, and says to how many devices it goes; it is queued only where it goes to any. */
+  send(notification: QueuedNotification): Promise<NotificationReach>;
   /** Ends the connections to the relay, and what still waits for an answer; call it once no job runs any more. */
   close(): Promise<void>;
 }
@@ -74,10 +77,22 @@ export function createServerPush<Tables extends ServerPushTables>(
     operations: bindOperations(context, serverPushOperations),
     pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
+    send: (notification) => sendNotification(options, notification),
     close: async () => {
       if (options.dispatcher === undefined) await dispatcher.destroy();
     },
   };
+}
+
+function sendNotification(
+  { database, relay }: Pick<ServerPushOptions, 'database' | 'relay'>,
+  notification: QueuedNotification,
+): Promise<NotificationReach> {
+  return database.write(async (transaction) => {
+    const reach = await notificationReach(transaction, relay, notification.userId);
+    if (reach.kind === 'devices') await enqueueNotification(database, transaction, notification);
+    return reach;
+  });
 }
 
 function createLink(

@@ -2,6 +2,7 @@ export type { UserId } from '@waxwing/protocol';
 export * from './create-server-push.js';
 export { encodeNotification, maximumRealmUrlBytes } from './notifications/encode-notification.js';
 export type * from './notifications/notification-content.js';
+export { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 export { sealNotification } from './notifications/seal-notification.js';
 export { serverPushOperations } from './operations.js';
 export { removePushDevicesOf } from './push-devices/remove-relay-devices.js';

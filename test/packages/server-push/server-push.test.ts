@@ -13,6 +13,7 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tellUser } from '../../../docs/examples/send-notification.js';
 import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
 import {
   activateRegistration,
@@ -215,6 +216,26 @@ eachBackend((backend) => {
       now += 60_000;
       await database.jobs.idle();
       expect(relay.requests).toHaveLength(1);
+    });
+
+    it('is sent with a word on how many devices it goes to, and not kept for anybody who has none', async () => {
+      relay.otherwise(notified());
+      const whole = { userId, content: { type: 'test', time: 1 }, giveUpAt: now + 60_000 } as const;
+      expect(await push.send(whole)).toEqual({ kind: 'no-device', pending: 0 });
+      const pending = { ...registration('0'), pushAccountId: '3' };
+      await database.write((transaction) => acceptRegistration(transaction, userId, pending, now));
+      expect(await push.send(whole)).toEqual({ kind: 'no-device', pending: 1 });
+      const queued = (await database.jobs.list({})).map(({ kind }) => kind);
+      expect(queued).not.toContain('notifications/deliver-notification');
+      await activate('1', relayId(11), 'fcm');
+      await activate('2', relayId(12), 'apns');
+      const notice = { messageId: 5, senderId: user(2), senderName: 'Ada', senderPicture: '', text: 'Hello' };
+      expect(await tellUser(push, userId, notice)).toBe("On its way to 2 of the user's devices.");
+      await database.jobs.idle();
+      expect(sentTo(0).map(({ device_id: id }) => id)).toEqual([11, 12]);
+      const sealed = Buffer.from(sentTo(0)[0]?.payload.encrypted_data ?? '', 'base64');
+      const opened = openSealed(sealed, phone.publicKey, phone.privateKey) ?? new Uint8Array();
+      expect(parseNotification(opened)).toMatchObject({ type: 'message', message_id: 5, content: 'Hello' });
     });
 
     it('is kept with its reason when the relay refuses it for good', async () => {

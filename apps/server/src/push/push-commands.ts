@@ -2,10 +2,48 @@ import { type RelayLinkStatus, readRelayLinkStatus } from '@waxwing/server-push'
 import { type OutputFlags, printResult, type Terminal, withJson } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { ServerConfiguration } from '../configuration.js';
+import { asCommandError } from '../realm/as-command-error.js';
+import { readRealm } from '../realm/realm-store.js';
 import { withServerDatabase } from '../with-database.js';
 
-/** `waxwing-server push status`. */
+interface SendFlags extends OutputFlags {
+  readonly user: string;
+  readonly text: string;
+}
+
+/** `waxwing-server push status|send`. */
 export function addPushCommands(push: Command, terminal: Terminal): void {
+  addStatusCommand(push, terminal);
+  addSendCommand(push, terminal);
+}
+
+function addSendCommand(push: Command, terminal: Terminal): void {
+  withJson(push.command('send'))
+    .description(
+      'have the phones of a user show a text, encrypted as messages are; the server that runs sends it',
+    )
+    .requiredOption('--user <address>', 'the e-mail address of the user')
+    .requiredOption('--text <text>', 'what the phones are to show; Markdown, as in a message')
+    .action(async ({ user: email, text, ...flags }: SendFlags) => {
+      // Rendering messages takes long to load, and no other command of the group needs it.
+      const { sendText } = await import('./send-text.js');
+      const { user, devices, messageId } = await withServerDatabase(
+        terminal,
+        async (database, configuration) => {
+          const { clock } = terminal;
+          const realm = await readRealm(database, configuration.realm, clock());
+          const options = { clock, realm, relay: configuration.relay };
+          return sendText(database, options, { email, text }).catch(asCommandError);
+        },
+      );
+      printResult(terminal, flags, {
+        machines: { user_id: user.id, email: user.email, message_id: messageId, devices },
+        people: `On its way to ${devices} ${devices === 1 ? 'device' : 'devices'} of ${user.email}.`,
+      });
+    });
+}
+
+function addStatusCommand(push: Command, terminal: Terminal): void {
   withJson(push.command('status'))
     .description('print whether the relay is configured and how it was found when it was last asked')
     .action(async (flags: OutputFlags) => {

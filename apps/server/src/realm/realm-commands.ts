@@ -1,6 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
 import {
-  CommandError,
   formatTable,
   type OutputFlags,
   printResult,
@@ -9,6 +7,7 @@ import {
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { withServerDatabase } from '../with-database.js';
+import { asCommandError } from './as-command-error.js';
 import { readRealm } from './realm-store.js';
 
 /** `waxwing-server realm show|settings|set`. */
@@ -74,9 +73,4 @@ function addSetCommand(realm: Command, terminal: Terminal): void {
         people: isChanged ? `Set ${name}.` : `${name} is so already: nothing was changed.`,
       });
     });
-}
-
-/** What a client would be refused with is told to people at the terminal too. */
-function asCommandError(error: unknown): never {
-  throw error instanceof ProtocolError ? new CommandError(`${error.message.replace(/\.$/, '')}.`) : error;
 }

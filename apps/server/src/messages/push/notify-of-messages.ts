@@ -13,15 +13,17 @@ import { isNotified, type NotifiedStanding, type PushSettings, pushSettingNames 
 /** Of no use to anybody after that. */
 const lifetimeMilliseconds = 24 * 60 * 60_000;
 
-/** Has the phones of those who should know told of new messages, within the transaction that sends them. */
+/** Has the phones of those who should know told of new messages, within the transaction that sends them; who they are. */
 export async function notifyOfMessages(
   transaction: ServerTransaction,
   { clock, database }: Pick<ServerContext, 'clock' | 'database'>,
   sent: readonly SentMessage[],
-): Promise<void> {
+): Promise<ReadonlySet<UserId>> {
+  const told = new Set<UserId>();
   for (const each of sent) {
     const userIds = await whoIsNotified(transaction.db, each);
     if (userIds.length === 0) continue;
+    for (const userId of userIds) told.add(userId);
     const { groupIds, userIds: named } = each.rendered.mentions;
     const payload: NotifyPayload = {
       messageId: each.message.id,
@@ -35,6 +37,7 @@ export async function notifyOfMessages(
       giveUpAt: clock() + lifetimeMilliseconds,
     });
   }
+  return told;
 }
 
 async function whoIsNotified(db: Kysely<ServerTables>, { message, copies }: SentMessage): Promise<UserId[]> {

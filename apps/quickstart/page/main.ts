@@ -1,0 +1,30 @@
+import { createBrowserPhone } from './browser-phone.js';
+import { byId } from './elements.js';
+import { fetchPhoneFacts, sendText } from './page-api.js';
+import { keepRegistered } from './show-keys.js';
+import { type Push, showPush } from './show-notification.js';
+
+const facts = await fetchPhoneFacts();
+byId('command').textContent = facts.send_command;
+const phone = await createBrowserPhone(facts);
+
+byId('send-form').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const status = byId('send-status');
+  try {
+    const text = String(new FormData(event.target as HTMLFormElement).get('text'));
+    const { devices } = await sendText(text);
+    status.textContent = `On its way to ${devices} ${devices === 1 ? 'device' : 'devices'}: this tab is one of them.`;
+  } catch (error) {
+    status.textContent = (error as Error).message;
+  }
+});
+
+const pushes = new EventSource(`api/pushes?token=${encodeURIComponent(phone.token)}`);
+let showing = Promise.resolve();
+pushes.addEventListener('message', ({ data }: MessageEvent<string>) => {
+  // One after the other, so that the newest is what the columns tell of.
+  showing = showing.then(() => showPush(phone, JSON.parse(data) as Push));
+});
+
+await keepRegistered(phone);

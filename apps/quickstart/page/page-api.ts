@@ -1,0 +1,54 @@
+/** What the page's own server answers about the quickstart; the addresses are relative to the link with the token. */
+
+/** How the phone's user signs in, and the public keys that an app is built with. */
+export interface PhoneFacts {
+  readonly realm_url: string;
+  readonly user_id: number;
+  readonly email: string;
+  readonly api_key: string;
+  readonly keys: {
+    readonly bouncer_public_key: string;
+    readonly signing_public_key: string;
+    readonly recovery_public_key: string | null;
+  };
+  readonly send_command: string;
+}
+
+/** Whether each party has a text in the clear. */
+interface Holders {
+  readonly server: boolean;
+  readonly relay: boolean;
+  readonly vendor: boolean;
+}
+
+export interface HoldersAnswer {
+  readonly text: Holders;
+  readonly token: Holders;
+}
+
+export interface RelayKey {
+  readonly id: string;
+  readonly public_key: string;
+  readonly state: string;
+}
+
+export const fetchPhoneFacts = (): Promise<PhoneFacts> => ask('GET', 'api/phone');
+
+/** Has the server send the phone's user a notification; to how many devices it goes. */
+export const sendText = (text: string): Promise<{ devices: number }> => ask('POST', 'api/send', { text });
+
+export const searchHolders = (text: string, token: string): Promise<HoldersAnswer> =>
+  ask('POST', 'api/holders', { text, token });
+
+export const fetchRelayKeys = (): Promise<{ keys: readonly RelayKey[] }> => ask('GET', 'api/keys');
+
+export const rotateRelayKey = (): Promise<{ changed: boolean }> => ask('POST', 'api/keys');
+
+/** @throws with what the server says, when it refuses. */
+async function ask<T>(method: 'GET' | 'POST', path: string, fields?: Record<string, string>): Promise<T> {
+  const body = fields === undefined ? {} : { body: new URLSearchParams(fields) };
+  const response = await fetch(path, { method, ...body });
+  const answer = (await response.json()) as T & { error?: string };
+  if (!response.ok) throw new Error(answer.error ?? `The quickstart answered ${response.status}.`);
+  return answer;
+}

@@ -1,0 +1,80 @@
+import type { BrowserPhone } from './browser-phone.js';
+import { byId, make, tell, tellBytes } from './elements.js';
+import { fetchRelayKeys, rotateRelayKey } from './page-api.js';
+
+/** How long until the phone looks again whether there is something to do. */
+const idleMilliseconds = 5000;
+/** The server asks the relay for its list every five seconds at most. */
+const expectingMilliseconds = 1000;
+
+/**
+ * Keeps the phone registered, as an app does at each start: whoever rotates the relay's key, the phone follows. Shows the
+ * status, and to which key the push token is sealed.
+ */
+export async function keepRegistered(phone: BrowserPhone): Promise<never> {
+  let sealedTo: string | undefined;
+  let isExpecting = false;
+  let wake = (): void => undefined;
+  byId('rotate').addEventListener('click', async () => {
+    isExpecting = await rotate();
+    wake();
+  });
+  for (;;) {
+    const status = await phone.registrar.sync();
+    tell('phone-status', status.sentence);
+    byId('phone-status').className = 'phone-status';
+    const registration = await phone.registration();
+    if (
+      status.code === 'active' &&
+      registration !== undefined &&
+      registration.bouncerPublicKey !== sealedTo
+    ) {
+      const isFirst = sealedTo === undefined;
+      sealedTo = registration.bouncerPublicKey;
+      await showKeys(sealedTo);
+      await showSealed(phone, sealedTo);
+      if (!isFirst) tell('rotate-status', 'The phone has registered again, sealed to the new key.');
+      byId('rotate-status').className = 'note';
+      (byId('rotate') as HTMLButtonElement).disabled = false;
+      isExpecting = false;
+    }
+    const pause = isExpecting ? expectingMilliseconds : idleMilliseconds;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      setTimeout(resolve, pause);
+    });
+  }
+}
+
+/** Whether the relay has made a new key. */
+async function rotate(): Promise<boolean> {
+  const button = byId('rotate') as HTMLButtonElement;
+  button.disabled = true;
+  const status = byId('rotate-status');
+  status.textContent = 'The relay makes a new key …';
+  try {
+    await rotateRelayKey();
+    status.textContent = 'The relay has a new key. The phone waits for the signed list that says so …';
+    return true;
+  } catch (error) {
+    status.textContent = (error as Error).message;
+    button.disabled = false;
+    return false;
+  }
+}
+
+async function showKeys(sealedTo: string): Promise<void> {
+  const { keys } = await fetchRelayKeys();
+  const items = keys.map(({ id, public_key, state }) => {
+    const key = [make('code', id), document.createTextNode(` ${state}`)];
+    if (public_key !== sealedTo) return make('li', key);
+    return make('li', [...key, make('span', 'The phone’s push token is sealed to this one.', 'sealed-to')]);
+  });
+  byId('keys').replaceChildren(...items);
+}
+
+async function showSealed(phone: BrowserPhone, sealedTo: string): Promise<void> {
+  const sealed = await phone.sealedRegistration();
+  if (sealed === undefined) return;
+  tellBytes('server-bytes', sealed, `It opens with the private half of ${sealedTo.slice(0, 8)}… alone.`);
+}

@@ -1,0 +1,54 @@
+import type { OpenedNotification } from '@waxwing/client';
+import type { BrowserPhone } from './browser-phone.js';
+import { byId, make, tell, tellBytes } from './elements.js';
+import { searchHolders } from './page-api.js';
+
+/** A shorter text could stand by chance in what others hold. */
+const leastSearchedCharacters = 8;
+
+/** What Google handed to the phone, as far as the page shows it. */
+export interface Push {
+  readonly data: Record<string, string>;
+}
+
+/** Shows a push on the phone, if it is a message that it has not shown before, and beside it what the others had of it. */
+export async function showPush(phone: BrowserPhone, { data }: Push): Promise<void> {
+  const opened = await phone.client.open(data);
+  if (opened.kind === 'ignored') return;
+  const words = showOnPhone(opened);
+  const sealed = data.encrypted_data ?? '';
+  tellBytes('relay-bytes', sealed, 'Padded, so that the size does not tell how long the text is.');
+  tellBytes('vendor-bytes', sealed, 'The same bytes, passed on.');
+  tell('vendor-token', 'Known: it gave it to the phone.');
+  tell('server-words', 'Known: it wrote the notification, and sealed it for the phone.');
+  await showHolders(phone, words);
+}
+
+/** The text that it shows. */
+function showOnPhone({ notification }: Extract<OpenedNotification, { kind: 'notification' }>): string {
+  byId('nothing-yet').hidden = true;
+  const words =
+    notification.type === 'message' ? notification.content : `A ${notification.type} notification`;
+  const from = notification.type === 'message' ? notification.sender_full_name : 'Waxwing';
+  const time = new Date().toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
+  byId('notifications').prepend(make('li', [make('strong', from), make('time', time), make('p', words)]));
+  return words;
+}
+
+async function showHolders(phone: BrowserPhone, words: string): Promise<void> {
+  const { text, token } = await searchHolders(words, phone.token);
+  tellSearched('server-token', token.server, 'its database and log');
+  tellSearched('relay-token', token.relay, 'its database and log, where it is encrypted');
+  if (words.length < leastSearchedCharacters) {
+    for (const id of ['relay-words', 'vendor-words'])
+      tell(id, 'Not looked for: a text this short could be there by chance.', 'waiting');
+    return;
+  }
+  tellSearched('relay-words', text.relay, 'its database and log');
+  tellSearched('vendor-words', text.vendor, 'all that it was handed for this phone');
+}
+
+function tellSearched(id: string, isFound: boolean, where: string): void {
+  if (isFound) tell(id, `Found in ${where}. It should not be there.`, 'bad');
+  else tell(id, `Not found in ${where}.`, 'good');
+}

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vite';
+
+/** Bundles the page from the sources into a few files that any web server can serve under any address. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: './',
+  logLevel: 'warn',
+  resolve: { conditions: ['source', 'browser'] },
+  build: {
+    outDir: '../dist/browser',
+    emptyOutDir: true,
+    assetsDir: '',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    rolldownOptions: {
+      output: { entryFileNames: 'page.js', assetFileNames: '[name][extname]', codeSplitting: false },
+    },
+  },
+});

@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+import { matchesCredential } from '@waxwing/service/config';
+import { describeForeignRequest } from '@waxwing/service/http';
+import { host } from '../quickstart-environments.js';
+
+/** What is below the token in the address, or why the request is refused. */
+export type Guarded =
+  | { readonly kind: 'let-in'; readonly path: string; readonly query: URLSearchParams }
+  | { readonly kind: 'refused'; readonly status: 403 | 404; readonly sentence: string };
+
+/**
+ * Lets in who knows the token, which is the first part of the path. Pages of other sites do not, and cannot read an answer
+ * either; those whose name leads here are refused by `Host`, and those of other ports of this machine by `Origin`.
+ */
+export function guardPage({ headers, url = '/' }: IncomingMessage, tokenHash: string): Guarded {
+  const { host: hostHeader = '', origin } = headers;
+  const foreign = describeForeignRequest(headers, host);
+  if (foreign !== undefined) return { kind: 'refused', status: 403, sentence: foreign };
+  if (origin !== undefined && origin !== `http://${hostHeader}`) {
+    const sentence = `this is not answered to other pages of this machine (Origin ${JSON.stringify(origin.slice(0, 100))})`;
+    return { kind: 'refused', status: 403, sentence };
+  }
+  const [path = '', query] = url.split('?', 2);
+  const [, token = '', ...rest] = path.split('/');
+  if (!matchesCredential(token, tokenHash) || rest.length === 0) {
+    const sentence = 'there is nothing under this address: open the link that npm start has printed';
+    return { kind: 'refused', status: 404, sentence };
+  }
+  return { kind: 'let-in', path: rest.join('/'), query: new URLSearchParams(query) };
+}

@@ -1,0 +1,33 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A file as browsers are given it. */
+export interface PageFile {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/**
+ * The page as `npm run compile` has bundled it, by name; the page itself has the empty name. All of it is in memory from
+ * now on, so that no request names a file of this machine.
+ */
+export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
+  // The same from the sources and from what was compiled of them.
+  const folder = new URL('../../dist/browser/', import.meta.url);
+  const files = new Map<string, PageFile>();
+  for (const name of await readdir(fileURLToPath(folder))) {
+    const contentType = contentTypes[extname(name)];
+    if (contentType === undefined) throw new Error(`the page has a file of an unknown type: ${name}`);
+    const bytes = await readFile(new URL(name, folder));
+    files.set(name === 'index.html' ? '' : name, { contentType, bytes });
+  }
+  return files;
+}

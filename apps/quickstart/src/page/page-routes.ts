@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { runRelayCommand } from '@waxwing/relay';
+import { runServerCommand } from '@waxwing/server';
+import type { Environment } from '@waxwing/service/config';
+import { captureJson } from '../captured-command.js';
+import type { QuickstartUser } from '../provision-server.js';
+import { passOn } from './pass-on.js';
+import { streamPushes } from './push-stream.js';
+import { type SearchedPlaces, whoHolds } from './who-holds.js';
+
+/** What the page shows and commands. */
+export interface PageContext extends SearchedPlaces {
+  readonly serverUrl: string;
+  readonly serverEnvironment: Environment;
+  readonly relayEnvironment: Environment;
+  /** The phone's user. */
+  readonly user: QuickstartUser;
+  /** Sends the user a notification when it is pasted into a terminal. */
+  readonly sendCommand: string;
+}
+
+export interface PageRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: URLSearchParams;
+}
+
+type Route = (context: PageContext, request: PageRequest) => Promise<void>;
+
+const routes: Readonly<Record<string, Route>> = {
+  'GET api/phone': showPhone,
+  'GET api/pushes': async ({ vendorsUrl }, { response, query }) =>
+    streamPushes(response, query.get('token') ?? '', vendorsUrl),
+  'POST api/holders': showHolders,
+  'POST api/send': send,
+  'GET api/keys': async ({ relayEnvironment }, { response }) =>
+    answerJson(response, await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'list'])),
+  'POST api/keys': async ({ relayEnvironment }, { response }) =>
+    answerJson(response, await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'rotate'])),
+};
+
+const serverPrefix = 'server';
+
+/** Answers what the page asks below its address; false has answered nothing. */
+export async function answerPage(context: PageContext, path: string, asked: PageRequest): Promise<boolean> {
+  const { request, response, query } = asked;
+  if (path.startsWith(`${serverPrefix}/`)) {
+    const { serverUrl } = context;
+    return passOn(request, response, { serverUrl, path: path.slice(serverPrefix.length), query });
+  }
+  const name = `${request.method} ${path}`;
+  if (!Object.hasOwn(routes, name)) return false;
+  await (routes[name] as Route)(context, asked);
+  return true;
+}
+
+export function answerJson(response: ServerResponse, body: object, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+/** What an app has: its user's sign-in, and the relay's keys that it is built with. */
+async function showPhone(context: PageContext, { response }: PageRequest): Promise<void> {
+  const { serverUrl, relayEnvironment, user, sendCommand } = context;
+  const keys = await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'export-public']);
+  const { user_id, email, api_key } = user;
+  answerJson(response, { realm_url: serverUrl, user_id, email, api_key, keys, send_command: sendCommand });
+}
+
+async function showHolders(context: PageContext, { request, response }: PageRequest): Promise<void> {
+  const { text: said, token } = (await readForm(request)) as { text: string; token: string };
+  const [ofText, ofToken] = await Promise.all([
+    whoHolds(said, token, context),
+    whoHolds(token, token, context),
+  ]);
+  answerJson(response, { text: ofText, token: ofToken });
+}
+
+async function send(
+  { serverEnvironment, user }: PageContext,
+  { request, response }: PageRequest,
+): Promise<void> {
+  const { text: said = '' } = await readForm(request);
+  const argv = ['push', 'send', '--user', user.email, '--text', said];
+  answerJson(response, await captureJson<object>(runServerCommand, serverEnvironment, argv));
+}
+
+async function readForm(request: IncomingMessage): Promise<Record<string, string>> {
+  return Object.fromEntries(new URLSearchParams(await text(request)));
+}

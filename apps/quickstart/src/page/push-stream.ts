@@ -1,0 +1,19 @@
+import type { ServerResponse } from 'node:http';
+import { laterDeliveriesTo } from '../vendor-deliveries.js';
+
+/**
+ * What Google delivers to a token, as server-sent events: the part of the connection that every phone keeps to Google.
+ * It begins with what was delivered before; the phone drops what it has seen.
+ */
+export async function streamPushes(
+  response: ServerResponse,
+  token: string,
+  vendorsUrl: string,
+): Promise<void> {
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+  for await (const { body } of laterDeliveriesTo(token, vendorsUrl, { seen: 0, signal: closed.signal })) {
+    response.write(`data: ${JSON.stringify(body.message)}\n\n`);
+  }
+}

@@ -1,0 +1,32 @@
+import { filesHolding } from '../files-holding.js';
+import { deliveriesTo } from '../vendor-deliveries.js';
+
+/** Whether each party has a text in the clear where it keeps what it has: databases and logs, or what was delivered. */
+export interface Holders {
+  readonly server: boolean;
+  readonly relay: boolean;
+  readonly vendor: boolean;
+}
+
+export interface SearchedPlaces {
+  readonly serverFiles: readonly string[];
+  readonly relayFiles: readonly string[];
+  readonly vendorsUrl: string;
+}
+
+/** Searches all that the parties hold for a text; of what was delivered, that to the token. */
+export async function whoHolds(
+  text: string,
+  token: string,
+  { serverFiles, relayFiles, vendorsUrl }: SearchedPlaces,
+): Promise<Holders> {
+  const [found, deliveries] = await Promise.all([
+    filesHolding(text, [...serverFiles, ...relayFiles]),
+    deliveriesTo(token, vendorsUrl),
+  ]);
+  return {
+    server: found.some((file) => serverFiles.includes(file)),
+    relay: found.some((file) => relayFiles.includes(file)),
+    vendor: JSON.stringify(deliveries).includes(text),
+  };
+}

@@ -1,0 +1,82 @@
+import { type NotificationReach, notificationReach, type PushRealm } from '@waxwing/server-push';
+import { CommandError } from '@waxwing/service/command-line';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { RelaySettings } from '../configuration.js';
+import { createPublisher } from '../event-queues/publish-events.js';
+import { queueNotifier } from '../event-queues/queue-listeners.js';
+import type { RenderedMarkdown } from '../markdown/index.js';
+import { sendMessages } from '../messages/insert-messages.js';
+import { notifyOfMessages } from '../messages/push/notify-of-messages.js';
+import { renderContents } from '../messages/render-content.js';
+import { readNewContent } from '../messages/send/message-text.js';
+import type { ServerDatabase } from '../tables.js';
+import { requireUser } from '../users/manage-users.js';
+import { systemBotId } from '../users/system-bots.js';
+import type { User } from '../users/user-store.js';
+
+/** What an admin has a user's phones show, who is named by the e-mail address. */
+export interface TextToSend {
+  readonly email: string;
+  readonly text: string;
+}
+
+export interface SentText {
+  readonly user: User;
+  readonly messageId: number;
+  /** How many devices the notification goes to. */
+  readonly devices: number;
+}
+
+/**
+ * Writes to a user as the Notification Bot, by a direct message like any other: the server that runs encrypts the
+ * notification of it for each of the user's devices.
+ * @throws CommandError, and sends nothing, where no device would be told of it; ProtocolError BAD_REQUEST for a text that
+ * says nothing.
+ */
+export async function sendText(
+  database: ServerDatabase,
+  {
+    clock,
+    realm,
+    relay,
+  }: { readonly clock: Clock; readonly realm: PushRealm; readonly relay: RelaySettings },
+  { email, text }: TextToSend,
+): Promise<SentText> {
+  const content = readNewContent(text);
+  const user = await requireUser(database, email);
+  if (user.isBot) throw new CommandError(`${user.email} is a bot: bots have no phones.`);
+  const publish = createPublisher(queueNotifier(database.signals), clock);
+  const [rendered] = (await renderContents(database.db, realm, undefined, [content])) as [RenderedMarkdown];
+  return database.write(async (transaction) => {
+    const devices = requireDevices(user, await notificationReach(transaction, relay, user.id));
+    const senderId = await systemBotId(transaction, 'notification-bot');
+    const destination = { kind: 'direct', userIds: [senderId, user.id] } as const;
+    const context = { clock, database, publish, realm };
+    const message = { senderId, destination, content, rendered, client: 'Internal', readBy: [senderId] };
+    const sent = await sendMessages(transaction, context, [message]);
+    const told = await notifyOfMessages(transaction, context, sent);
+    if (!told.has(user.id)) {
+      throw new CommandError(
+        `${user.email} has turned off notifications of direct messages in its settings: nothing was sent.`,
+      );
+    }
+    return { user, devices, messageId: sent[0]?.message.id ?? 0 };
+  });
+}
+
+function requireDevices({ email }: User, reach: NotificationReach): number {
+  if (reach.kind === 'devices') return reach.devices;
+  if (reach.kind === 'no-relay') {
+    throw new CommandError(
+      'No relay is configured, so nothing was sent: set SERVER_RELAY_URL, SERVER_RELAY_SERVER_ID and SERVER_RELAY_SERVER_KEY_FILE.',
+    );
+  }
+  if (reach.pending > 0) {
+    throw new CommandError(
+      `No phone of ${email} is registered yet, so nothing was sent: ${reach.pending} of its registrations wait for the relay, see waxwing-server push status.`,
+    );
+  }
+  throw new CommandError(
+    `No phone of ${email} is registered, so nothing was sent: the app must be opened and signed in there first.`,
+  );
+}

@@ -1,0 +1,33 @@
+import type { ServerPush, UserId } from '@waxwing/server-push';
+
+/** A text of your server's that somebody is to see, and the id under which the app finds it. */
+interface Notice {
+  readonly messageId: number;
+  readonly senderId: UserId;
+  readonly senderName: string;
+  readonly senderPicture: string;
+  readonly text: string;
+}
+
+const dayMilliseconds = 24 * 60 * 60_000;
+
+/** Has the user's phones show a text; what became of it, as a sentence. */
+export async function tellUser(push: ServerPush, userId: UserId, notice: Notice): Promise<string> {
+  const reach = await push.send({
+    userId,
+    content: {
+      type: 'message',
+      messageId: notice.messageId,
+      time: Math.floor(Date.now() / 1000),
+      content: notice.text,
+      senderId: notice.senderId,
+      senderFullName: notice.senderName,
+      senderAvatarUrl: notice.senderPicture,
+      recipient: { kind: 'direct', userIds: [notice.senderId, userId] },
+    },
+    giveUpAt: Date.now() + dayMilliseconds,
+  });
+  if (reach.kind === 'no-relay') return 'Not sent: the organisation has no relay.';
+  if (reach.kind === 'no-device') return 'Not sent: the user has no phone that takes notifications.';
+  return `On its way to ${reach.devices} of the user's devices.`;
+}

@@ -1,0 +1,151 @@
+import { parseNotification, type UserId } from '@waxwing/protocol';
+import { runServerCommand } from '@waxwing/server';
+import type { Terminal } from '@waxwing/service/command-line';
+import { Secret } from '@waxwing/service/config';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSealed } from '../../support/noble-oracle.js';
+import { notified, registered } from '../../support/relay-stand-in.js';
+import { eachBackend } from '../../support/test-databases.js';
+import {
+  type Account,
+  relayServerId,
+  ServerUnderTest,
+  type TestPhone,
+  testPhone,
+} from './server-under-test.js';
+
+const unregistered = 'No phone of bob@example.com is registered';
+
+eachBackend((backend) => {
+  describe('push send', () => {
+    let server: ServerUnderTest;
+    let ada: Account;
+    const phones: TestPhone[] = [testPhone('1'), testPhone('2')];
+
+    beforeAll(async () => {
+      server = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
+      ada = await server.addAccount('ada@example.com', { fullName: 'Ada' });
+      await server.addAccount('bob@example.com');
+      await server.addAccount('bot@example.com', { isBot: true });
+      for (const [index, { fields }] of phones.entries()) {
+        server.relay.otherwise(registered(index + 1));
+        await server.register(ada, fields);
+        await server.settle();
+      }
+      server.relay.otherwise(notified());
+    });
+    afterAll(() => server.close());
+
+    /** Types the command beside the server that runs. */
+    async function send(flags: readonly string[], { withRelay = true } = {}) {
+      const [printed, said]: [string[], string[]] = [[], []];
+      const relay: Record<string, string> = {
+        SERVER_RELAY_URL: server.relay.url,
+        SERVER_RELAY_SERVER_ID: relayServerId,
+        SERVER_RELAY_SERVER_KEY_FILE: `${server.folder}/server-key`,
+      };
+      const terminal: Terminal = {
+        environment: {
+          ...{ SERVER_DATABASE: server.databaseUrl, SERVER_REALM_URL: 'https://chat.example.com' },
+          ...{ SERVER_REALM_NAME: 'Example', ...(withRelay ? relay : {}) },
+        },
+        clock: () => server.now,
+        print: (text) => void printed.push(text),
+        say: (text) => void said.push(text),
+        ask: async () => undefined,
+        readSecret: async () => new Secret(''),
+      };
+      const code = await runServerCommand(['push', 'send', ...flags], terminal);
+      return { code, printed: printed.join('\n'), said: said.join('\n') };
+    }
+
+    const messagesOf = async (account: Account): Promise<Record<string, unknown>[]> => {
+      const window = { anchor: 'newest', num_before: '10', num_after: '0', apply_markdown: 'false' };
+      const { body } = await server.ask(account, 'GET', 'messages', window);
+      return body.messages as Record<string, unknown>[];
+    };
+    const sentToRelay = () =>
+      server.relay.requests
+        .filter(({ path }) => path.endsWith('/notify'))
+        .flatMap(({ body }) => JSON.parse(body).push_requests as { payload: { encrypted_data: string } }[]);
+
+    it('has all phones of the user show the text, sealed for each and padded, and says how many they are', async () => {
+      const { code, printed, said } = await send([
+        '--user',
+        'Ada@Example.com',
+        '--text',
+        'Lunch is **ready**, Zoë',
+      ]);
+      expect([code, printed, said]).toEqual([0, 'On its way to 2 devices of ada@example.com.', '']);
+      await server.settle();
+      const sealed = sentToRelay().map(({ payload }) => Buffer.from(payload.encrypted_data, 'base64'));
+      expect(sealed).toHaveLength(2);
+      const [message] = await messagesOf(ada);
+      expect(message).toMatchObject({
+        content: 'Lunch is **ready**, Zoë',
+        sender_full_name: 'Notification Bot',
+      });
+      for (const [index, { publicKey, privateKey }] of phones.entries()) {
+        const plaintext = openSealed(sealed[index] as Buffer, publicKey, privateKey) ?? new Uint8Array();
+        expect([512, 1024, 1536, 2048]).toContain(plaintext.length);
+        expect(parseNotification(plaintext)).toMatchObject({
+          type: 'message',
+          message_id: message?.id,
+          content: 'Lunch is ready, Zoë',
+          sender_full_name: 'Notification Bot',
+          user_id: ada.userId satisfies UserId,
+        });
+      }
+      expect(server.relay.requests.some(({ body }) => body.includes('Lunch'))).toBe(false);
+    });
+
+    it('says to machines which message it is and how many devices it goes to', async () => {
+      const { printed } = await send(['--user', 'ada@example.com', '--text', 'again', '--json']);
+      const [message] = (await messagesOf(ada)).slice(-1);
+      expect(JSON.parse(printed)).toEqual({
+        ...{ user_id: ada.userId, email: 'ada@example.com', message_id: message?.id, devices: 2 },
+      });
+    });
+
+    it.each([
+      ['an unknown user', 'eve@example.com', 'hi', 'There is no user with the address eve@example.com'],
+      ['a bot', 'bot@example.com', 'hi', 'bot@example.com is a bot: bots have no phones.'],
+      ['a user without a phone', 'bob@example.com', 'hi', `${unregistered}, so nothing was sent`],
+      ['a text that says nothing', 'ada@example.com', ' ', 'Message must not be empty.'],
+    ])('says in one sentence why nothing is sent to %s', async (_, user, text, sentence) => {
+      const before = await messagesOf(ada);
+      const { code, printed, said } = await send(['--user', user, '--text', text]);
+      expect([code, printed]).toEqual([1, '']);
+      expect(said).toContain(sentence);
+      expect(said.split('\n')).toHaveLength(1);
+      expect(await messagesOf(ada)).toEqual(before);
+    });
+
+    it('says that the relay has not taken the phone yet, that there is none, and that the user wants none', async () => {
+      const carl = await server.addAccount('carl@example.com');
+      server.relay.next({ status: 503 });
+      await server.register(carl, testPhone('3').fields);
+      await server.settle();
+      const waiting = await send(['--user', 'carl@example.com', '--text', 'hi']);
+      expect([waiting.code, waiting.said]).toEqual([
+        1,
+        expect.stringContaining('1 of its registrations wait for the relay'),
+      ]);
+      const without = await send(['--user', 'ada@example.com', '--text', 'hi'], { withRelay: false });
+      expect([without.code, without.said]).toEqual([1, expect.stringContaining('No relay is configured')]);
+      const off = { enable_offline_push_notifications: 'false' };
+      expect((await server.ask(ada, 'PATCH', 'settings', off)).status).toBe(200);
+      const before = await messagesOf(ada);
+      const unwanted = await send(['--user', 'ada@example.com', '--text', 'hi']);
+      expect([unwanted.code, unwanted.said]).toEqual([
+        1,
+        expect.stringContaining('turned off notifications'),
+      ]);
+      expect(await messagesOf(ada)).toEqual(before);
+    });
+
+    it('asks for what is missing', async () => {
+      expect(await send(['--user', 'ada@example.com'])).toMatchObject({ code: 2, printed: '' });
+    });
+  });
+});

@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../support/free-ports.js';
+import { SpawnedProcess } from '../support/spawned-process.js';
+import { hasChromium, launch } from './open-page.js';
+
+const root = join(import.meta.dirname, '../..');
+const portsOfQuickstart = 23;
+/** What the curl line has the notification say. */
+const curlWords = 'look here';
+
+/** The status of a request with headers that no browser would send, and what it answers. */
+function ask(url: string, headers: Record<string, string>): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url, { headers }, async (response) => {
+      let text = '';
+      for await (const chunk of response) text += chunk;
+      resolve({ status: response.statusCode ?? 0, text });
+    });
+    asked.once('error', reject).end();
+  });
+}
+
+describe.runIf(hasChromium())('The page of the quickstart', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-page-'));
+  const problems: string[] = [];
+  const asked = new Set<string>();
+  let quickstart: SpawnedProcess;
+  let browser: BrowserContext;
+  let page: Page;
+  let link: string;
+  let curl: string;
+
+  beforeAll(async () => {
+    const portBase = String(await freePort(portsOfQuickstart));
+    const data = join(folder, 'data');
+    quickstart = new SpawnedProcess('waxwing-quickstart', ['--data-dir', data, '--port-base', portBase]);
+    browser = await launch(join(folder, 'profile'));
+    page = await browser.newPage();
+    page.on('console', (message) => problems.push(message.text()));
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('request', (each) => asked.add(new URL(each.url()).origin));
+    const printedLink = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{64}\//;
+    await vi.waitFor(() => expect(quickstart.output).toMatch(printedLink), 30_000);
+    link = printedLink.exec(quickstart.output)?.[0] ?? '';
+    // The last words are the curl line, and then the link.
+    curl = quickstart.output.split('\n').findLast((line) => /^ +curl /.test(line)) ?? '';
+    await page.goto(link);
+    await page.getByText('Notifications are on for this phone.').waitFor();
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await quickstart?.end();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const cards = (): Promise<string> => page.locator('.columns').innerText();
+
+  it('shows on its phone what the curl line sends, and that relay and Google had nothing to read', async () => {
+    await promisify(execFile)('bash', ['-c', curl], { cwd: root });
+    await page.locator('.phone').getByText(`@Visitor ${curlWords}`).waitFor();
+    await page.locator('#vendor-words.good').waitFor();
+    const relay = page.getByRole('article', { name: 'The relay' });
+    expect(await relay.innerText()).toMatch(/[A-Za-z0-9+/]{96}…\s+[\d,]+ bytes\./);
+    expect(await relay.innerText()).toContain('Not found in its database and log');
+    const server = page.getByRole('article', { name: 'The server' });
+    expect(await server.innerText()).toMatch(
+      /[A-Za-z0-9+/]{96}…\s+\d+ bytes\..*[\s\S]*Not found in its database/,
+    );
+    expect(await cards()).not.toContain(curlWords);
+    const token = await page.evaluate('Object.entries(sessionStorage).find(([n]) => n.endsWith("token"))[1]');
+    expect(await cards()).not.toContain(token);
+    expect(await page.locator('.columns .bad').count()).toBe(0);
+  }, 60_000);
+
+  it('sends what is written into it to both phones, and finds it where it is: with the server that wrote it', async () => {
+    const words = 'A parcel of nightingales is at the gate';
+    await page.getByLabel('What it says').fill(words);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('On its way to 2 devices').waitFor();
+    await page.locator('.phone').getByText(words).waitFor();
+    await expect.poll(() => quickstart.output).toMatch(new RegExp(`read: .*"content":"${words}"`));
+    expect(await cards()).not.toContain(words);
+    // The same search that finds it nowhere else.
+    const holders = await page.evaluate(
+      async ([text, token]) => {
+        const body = new URLSearchParams({ text: text as string, token: token as string });
+        return (await fetch('api/holders', { method: 'POST', body })).json();
+      },
+      [words, 'nobody’s token'],
+    );
+    expect(holders).toMatchObject({ text: { server: true, relay: false, vendor: false } });
+  }, 60_000);
+
+  it('rotates the key of the relay, and the phone follows by itself and still opens what is sent', async () => {
+    const before = await page.locator('.key-list li').allInnerTexts();
+    expect(before).toEqual([expect.stringMatching(/primary[\s\S]*sealed to this one/)]);
+    await page.getByRole('button', { name: 'Rotate the key' }).click();
+    await page.getByText('The phone has registered again, sealed to the new key.').waitFor();
+    const after = await page.locator('.key-list li').allInnerTexts();
+    expect(after).toHaveLength(2);
+    expect(after.filter((text) => text.includes('sealed to this one'))).toEqual([
+      expect.stringContaining('primary'),
+    ]);
+    expect(after.find((text) => text.includes('accepted'))?.slice(0, 8)).toBe(before[0]?.slice(0, 8));
+    await page.getByLabel('What it says').fill('Sealed once more, and read');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.phone').getByText('Sealed once more, and read').waitFor();
+  }, 60_000);
+
+  it('is the same phone after it was loaded again, and shows nothing twice', async () => {
+    await page.reload();
+    await page.locator('.key-list li').first().waitFor();
+    await page.getByText('Notifications are on for this phone.').waitFor();
+    await page.getByLabel('What it says').fill('Once only, please');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('On its way to 2 devices').waitFor();
+    await page.locator('.phone').getByText('Once only, please').waitFor();
+    expect(await page.locator('.notifications li').count()).toBe(1);
+  }, 60_000);
+
+  it('has no fault that axe calls serious and fits a narrow phone, light and dark', async () => {
+    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    // Through the debugger, as the page's policy runs no script of others.
+    await page.evaluate(axe);
+    const colors = new Set<unknown>();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      colors.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
+      const faults = await page.evaluate(
+        'axe.run().then(({ violations }) => violations.filter(({ impact }) => /serious|critical/.test(impact)).map(({ id, nodes }) => id + " " + nodes[0].html))',
+      );
+      expect(faults).toEqual([]);
+    }
+    expect(colors.size).toBe(2);
+  }, 60_000);
+
+  it('asks nothing of other origins, and nothing was logged or thrown on it', () => {
+    expect([...asked]).toEqual([new URL(link).origin]);
+    expect(problems).toEqual([]);
+  });
+
+  it('is refused to other names and pages, and to whoever does not know the token', async () => {
+    const { host, origin } = new URL(link);
+    const refusals = [
+      ask(link, { host: 'waxwing.example' }),
+      ask(`${link}api/phone`, { host, origin: 'https://waxwing.example' }),
+      ask(`${link}api/phone`, { host, origin: 'http://127.0.0.1:1' }),
+      ask(`${origin}/`, { host }),
+      ask(`${origin}/api/phone`, { host }),
+      ask(link.replace(/[0-9a-f]{64}/, 'f'.repeat(64)), { host }),
+      ask(`${link}server/api/v1/users`, { host }),
+    ];
+    const answers = await Promise.all(refusals);
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 404, 404, 404, 404]);
+    for (const { text } of answers) expect(JSON.parse(text)).toEqual({ error: expect.stringMatching(/\w/) });
+    const policy = (await fetch(link)).headers;
+    expect(policy.get('content-security-policy')).toContain("script-src 'self' 'wasm-unsafe-eval';");
+    expect(policy.get('access-control-allow-origin')).toBeNull();
+  });
+});
