@@ -45,7 +45,7 @@ const keyRing: RegistrationKeys = {
   },
 };
 const ring = newKeyRing(sodium, clock());
-const tokenVault = new KeyRingTokenVault(() => ring, clock);
+const tokenVault = new KeyRingTokenVault(() => ring, clock, sodium);
 const database = await openRelayDatabase({
   url: new Secret(`sqlite:${join(folder, 'relay.sqlite')}`),
   role: 'serving',

@@ -90,6 +90,7 @@ const registrations: Table = [
 
 const keyring: Table = [
   ['key-ring-token-vault', 'token-vault'],
+  ['older-token-forms', 'token-vault'],
   ['ring-clock', 'ring-clock'],
   ['check-key-ring', 'guards', 'at-rest'],
   ['document-secrets', 'ring-bytes'],

@@ -1,3 +1,4 @@
+import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { hsalsa, xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { blake2b } from '@noble/hashes/blake2.js';
@@ -64,6 +65,21 @@ export function openSecretBox(
 ): Uint8Array | undefined {
   if (sealed.length < authenticatorBytes) return undefined;
   return undefinedIfRefused(() => xsalsa20poly1305(key, nonce).decrypt(sealed));
+}
+
+/** `crypto_aead_xchacha20poly1305_ietf_encrypt`. */
+export function sealAead(
+  plaintext: Uint8Array,
+  additionalData: Uint8Array,
+  nonce: Uint8Array,
+  key: Uint8Array,
+): Uint8Array {
+  return xchacha20poly1305(key, nonce, additionalData).encrypt(plaintext);
+}
+
+/** `crypto_generichash` of 32 bytes. */
+export function keyedHash(message: Uint8Array, key: Uint8Array): Uint8Array {
+  return blake2b(message, { key, dkLen: 32 });
 }
 
 /** `crypto_sign_detached`: libsodium's private key is seed and public key, of which the seed is enough. */

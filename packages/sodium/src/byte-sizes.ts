@@ -16,6 +16,18 @@ export const secretBoxNonceBytes = 24;
 /** Bytes by which a secret box is longer than its plaintext: the authenticator. */
 export const secretBoxOverheadBytes = 16;
 
+/** Bytes of the key of authenticated encryption with additional data. */
+export const aeadKeyBytes = 32;
+
+/** Bytes of the nonce of authenticated encryption with additional data. */
+export const aeadNonceBytes = 24;
+
+/** Bytes by which what was encrypted with additional data is longer than its plaintext: the authenticator. */
+export const aeadOverheadBytes = 16;
+
+/** Bytes of a keyed hash, and of its key. */
+export const keyedHashBytes = 32;
+
 /** Bytes of an Ed25519 public key. */
 export const signingPublicKeyBytes = 32;
 

@@ -1,4 +1,8 @@
 import {
+  aeadKeyBytes,
+  aeadNonceBytes,
+  aeadOverheadBytes,
+  keyedHashBytes,
   privateKeyBytes,
   publicKeyBytes,
   sealedBoxOverheadBytes,
@@ -39,6 +43,13 @@ export function checkArguments(bare: BareSodium): Sodium {
 
     ...checkSecretBoxes(bare),
 
+    ...checkAead(bare),
+
+    keyedHash(message, key) {
+      requireBytes('key', key, keyedHashBytes);
+      return bare.keyedHash(message, key);
+    },
+
     signDetached(message, privateKey) {
       requireBytes('privateKey', privateKey, signingPrivateKeyBytes);
       return bare.signDetached(message, privateKey);
@@ -70,6 +81,24 @@ function checkSecretBoxes(bare: BareSodium): Pick<Sodium, 'sealSecretBox' | 'ope
       requireBytes('nonce', nonce, secretBoxNonceBytes);
       requireBytes('key', key, secretBoxKeyBytes);
       return sealed.length < secretBoxOverheadBytes ? undefined : bare.openSecretBox(sealed, nonce, key);
+    },
+  };
+}
+
+function checkAead(bare: BareSodium): Pick<Sodium, 'sealAead' | 'openAead'> {
+  return {
+    sealAead(plaintext, additionalData, nonce, key) {
+      requireBytes('nonce', nonce, aeadNonceBytes);
+      requireBytes('key', key, aeadKeyBytes);
+      return bare.sealAead(plaintext, additionalData, nonce, key);
+    },
+
+    openAead(sealed, additionalData, nonce, key) {
+      requireBytes('nonce', nonce, aeadNonceBytes);
+      requireBytes('key', key, aeadKeyBytes);
+      return sealed.length < aeadOverheadBytes
+        ? undefined
+        : bare.openAead(sealed, additionalData, nonce, key);
     },
   };
 }

@@ -18,6 +18,24 @@ declare module 'sodium-native' {
       nonce: Uint8Array,
       key: Uint8Array,
     ): boolean;
+    crypto_aead_xchacha20poly1305_ietf_encrypt(
+      sealed: Uint8Array,
+      message: Uint8Array,
+      additionalData: Uint8Array,
+      unused: null,
+      nonce: Uint8Array,
+      key: Uint8Array,
+    ): number;
+    /** Throws when it does not open. */
+    crypto_aead_xchacha20poly1305_ietf_decrypt(
+      message: Uint8Array,
+      unused: null,
+      sealed: Uint8Array,
+      additionalData: Uint8Array,
+      nonce: Uint8Array,
+      key: Uint8Array,
+    ): number;
+    crypto_generichash(hash: Uint8Array, message: Uint8Array, key: Uint8Array): void;
     crypto_sign_keypair(publicKey: Uint8Array, privateKey: Uint8Array): void;
     crypto_sign_detached(signature: Uint8Array, message: Uint8Array, privateKey: Uint8Array): void;
     crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;

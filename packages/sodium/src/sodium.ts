@@ -54,6 +54,25 @@ export interface Sodium {
   /** The plaintext of a secret box; `undefined`, whatever the reason, when it does not open. */
   openSecretBox(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array | undefined;
 
+  /**
+   * The plaintext encrypted, `aeadOverheadBytes` longer than it; it opens together with the same additional data alone, which is not in it
+   * (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
+   * https://doc.libsodium.org/secret-key_cryptography/aead/chacha20-poly1305/xchacha20-poly1305_construction). The nonce
+   * (24 bytes) is never used twice with one key (32 bytes).
+   */
+  sealAead(plaintext: Uint8Array, additionalData: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
+
+  /** The plaintext of what `sealAead` made; `undefined`, whatever the reason, when it does not open. */
+  openAead(
+    sealed: Uint8Array,
+    additionalData: Uint8Array,
+    nonce: Uint8Array,
+    key: Uint8Array,
+  ): Uint8Array | undefined;
+
+  /** The 32-byte BLAKE2b hash of `message` under a key of 32 bytes (`crypto_generichash`, https://doc.libsodium.org/hashing/generic_hashing). */
+  keyedHash(message: Uint8Array, key: Uint8Array): Uint8Array;
+
   /** A new Ed25519 key pair. */
   generateSigningKeyPair(): SigningKeyPair;
 

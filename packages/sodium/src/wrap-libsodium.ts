@@ -1,5 +1,7 @@
+import { keyedHashBytes } from './byte-sizes.js';
 import { checkArguments } from './check-arguments.js';
 import type { KeyPair, Sodium, SodiumBackend } from './sodium.js';
+import { undefinedOnFailure } from './undefined-on-failure.js';
 
 /** What libsodium-wrappers and react-native-libsodium have in common, as far as it is used here. */
 export interface Libsodium {
@@ -10,6 +12,21 @@ export interface Libsodium {
   crypto_box_seal_open(ciphertext: Uint8Array, publicKey: Uint8Array, privateKey: Uint8Array): Uint8Array;
   crypto_secretbox_easy(message: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
   crypto_secretbox_open_easy(ciphertext: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
+  crypto_aead_xchacha20poly1305_ietf_encrypt(
+    message: Uint8Array,
+    additionalData: Uint8Array,
+    unused: null,
+    nonce: Uint8Array,
+    key: Uint8Array,
+  ): Uint8Array;
+  crypto_aead_xchacha20poly1305_ietf_decrypt(
+    unused: null,
+    ciphertext: Uint8Array,
+    additionalData: Uint8Array,
+    nonce: Uint8Array,
+    key: Uint8Array,
+  ): Uint8Array;
+  crypto_generichash(length: number, message: Uint8Array, key: Uint8Array): Uint8Array;
   crypto_sign_keypair(): KeyPair;
   crypto_sign_detached(message: Uint8Array, privateKey: Uint8Array): Uint8Array;
   crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
@@ -36,6 +53,13 @@ export function wrapLibsodium(library: Libsodium, backend: SodiumBackend): Sodiu
     sealSecretBox: (plaintext, nonce, key) => library.crypto_secretbox_easy(plaintext, nonce, key),
     openSecretBox: (sealed, nonce, key) =>
       undefinedOnFailure(() => library.crypto_secretbox_open_easy(sealed, nonce, key)),
+    sealAead: (plaintext, additionalData, nonce, key) =>
+      library.crypto_aead_xchacha20poly1305_ietf_encrypt(plaintext, additionalData, null, nonce, key),
+    openAead: (sealed, additionalData, nonce, key) =>
+      undefinedOnFailure(() =>
+        library.crypto_aead_xchacha20poly1305_ietf_decrypt(null, sealed, additionalData, nonce, key),
+      ),
+    keyedHash: (message, key) => library.crypto_generichash(keyedHashBytes, message, key),
     generateSigningKeyPair: () => bareKeyPair(library.crypto_sign_keypair()),
     signDetached: (message, privateKey) => library.crypto_sign_detached(message, privateKey),
     verifyDetached: (signature, message, publicKey) =>
@@ -48,17 +72,4 @@ export function wrapLibsodium(library: Libsodium, backend: SodiumBackend): Sodiu
 /** The libraries add a `keyType` that the other backend does not have. */
 function bareKeyPair({ publicKey, privateKey }: KeyPair): KeyPair {
   return { publicKey, privateKey };
-}
-
-/**
- * Both libraries report a box that does not open by throwing a plain `Error`. Lengths have been checked before, so
- * nothing else throws one: a trap in WebAssembly or memory that ran out is something else and goes on.
- */
-function undefinedOnFailure(open: () => Uint8Array): Uint8Array | undefined {
-  try {
-    return open();
-  } catch (error) {
-    if (error instanceof Error && error.name === 'Error') return undefined;
-    throw error;
-  }
 }

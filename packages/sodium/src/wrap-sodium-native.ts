@@ -1,5 +1,7 @@
 import type sodiumNative from 'sodium-native';
 import {
+  aeadOverheadBytes,
+  keyedHashBytes,
   privateKeyBytes,
   publicKeyBytes,
   sealedBoxOverheadBytes,
@@ -10,6 +12,7 @@ import {
 } from './byte-sizes.js';
 import { checkArguments } from './check-arguments.js';
 import type { Sodium } from './sodium.js';
+import { undefinedOnFailure } from './undefined-on-failure.js';
 
 /** The `Sodium` interface on sodium-native. Results are plain arrays of their own, never slices of Node's buffer pool. */
 export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
@@ -42,6 +45,14 @@ export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
 
     ...wrapSecretBoxes(library),
 
+    ...wrapAead(library),
+
+    keyedHash(message, key) {
+      const hash = new Uint8Array(keyedHashBytes);
+      library.crypto_generichash(hash, message, key);
+      return hash;
+    },
+
     ...wrapSignatures(library),
 
     randomBytes(length) {
@@ -65,6 +76,31 @@ function wrapSecretBoxes(library: typeof sodiumNative): Pick<Sodium, 'sealSecret
     openSecretBox(sealed, nonce, key) {
       const plaintext = new Uint8Array(sealed.length - secretBoxOverheadBytes);
       return library.crypto_secretbox_open_easy(plaintext, sealed, nonce, key) ? plaintext : undefined;
+    },
+  };
+}
+
+function wrapAead(library: typeof sodiumNative): Pick<Sodium, 'sealAead' | 'openAead'> {
+  return {
+    sealAead(plaintext, additionalData, nonce, key) {
+      const sealed = new Uint8Array(plaintext.length + aeadOverheadBytes);
+      library.crypto_aead_xchacha20poly1305_ietf_encrypt(sealed, plaintext, additionalData, null, nonce, key);
+      return sealed;
+    },
+
+    openAead(sealed, additionalData, nonce, key) {
+      const plaintext = new Uint8Array(sealed.length - aeadOverheadBytes);
+      return undefinedOnFailure(() => {
+        library.crypto_aead_xchacha20poly1305_ietf_decrypt(
+          plaintext,
+          null,
+          sealed,
+          additionalData,
+          nonce,
+          key,
+        );
+        return plaintext;
+      });
     },
   };
 }

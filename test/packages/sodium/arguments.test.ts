@@ -31,6 +31,11 @@ describe.each([wasm, native])('The $backend backend', (sodium) => {
       'nonce must be 24 bytes, but has 25.',
     ],
     ['openSecretBox', () => sodium.openSecretBox(none, of(24), of(31)), 'key must be 32 bytes, but has 31.'],
+    ['sealAead', () => sodium.sealAead(none, none, of(12), of(32)), 'nonce must be 24 bytes, but has 12.'],
+    ['sealAead', () => sodium.sealAead(none, none, of(24), of(16)), 'key must be 32 bytes, but has 16.'],
+    ['openAead', () => sodium.openAead(none, none, of(12), of(32)), 'nonce must be 24 bytes, but has 12.'],
+    ['openAead', () => sodium.openAead(none, none, of(24), of(33)), 'key must be 32 bytes, but has 33.'],
+    ['keyedHash', () => sodium.keyedHash(none, of(16)), 'key must be 32 bytes, but has 16.'],
     ['signDetached', () => sodium.signDetached(none, of(32)), 'privateKey must be 64 bytes, but has 32.'],
     [
       'randomBytes',
@@ -60,6 +65,7 @@ describe.each([wasm, native])('The $backend backend', (sodium) => {
     }
     for (let length = 0; length < 17; length += 1) {
       expect(sodium.openSecretBox(of(length), of(24), of(32))).toBeUndefined();
+      expect(sodium.openAead(of(length), none, of(24), of(32))).toBeUndefined();
     }
   });
 

@@ -87,6 +87,48 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
+  it('what is encrypted with additional data has the same bytes as in the other backend and in @noble', () => {
+    fc.assert(
+      fc.property(message, message, nonce, key, (plaintext, data, aeadNonce, aeadKey) => {
+        const sealed = one.sealAead(plaintext, data, aeadNonce, aeadKey);
+        expect(sealed).toEqual(noble.sealAead(plaintext, data, aeadNonce, aeadKey));
+        expect(sealed).toHaveLength(plaintext.length + 16);
+        expect(other.openAead(sealed, data, aeadNonce, aeadKey)).toEqual(plaintext);
+      }),
+      runs,
+    );
+  });
+
+  it('what is encrypted with additional data opens neither changed, nor cut, nor with other data', () => {
+    fc.assert(
+      fc.property(message, nonce, key, anyBit, (plaintext, aeadNonce, aeadKey, bit) => {
+        const data = Buffer.from('a row');
+        const sealed = one.sealAead(plaintext, data, aeadNonce, aeadKey);
+        expect(other.openAead(withFlippedBit(sealed, bit), data, aeadNonce, aeadKey)).toBeUndefined();
+        expect(other.openAead(sealed, withFlippedBit(data, bit), aeadNonce, aeadKey)).toBeUndefined();
+        expect(other.openAead(sealed, new Uint8Array(), aeadNonce, aeadKey)).toBeUndefined();
+        expect(other.openAead(sealed, data, withFlippedBit(aeadNonce, bit), aeadKey)).toBeUndefined();
+        expect(other.openAead(sealed, data, aeadNonce, withFlippedBit(aeadKey, bit))).toBeUndefined();
+        expect(
+          other.openAead(sealed.slice(0, bit % sealed.length), data, aeadNonce, aeadKey),
+        ).toBeUndefined();
+      }),
+      runs,
+    );
+  });
+
+  it('a keyed hash is the same in the other backend and in @noble, and another under another key', () => {
+    fc.assert(
+      fc.property(message, key, anyBit, (text, hashKey, bit) => {
+        const hash = one.keyedHash(text, hashKey);
+        expect(hash).toEqual(other.keyedHash(text, hashKey));
+        expect(hash).toEqual(noble.keyedHash(text, hashKey));
+        expect(one.keyedHash(text, withFlippedBit(hashKey, bit))).not.toEqual(hash);
+      }),
+      runs,
+    );
+  });
+
   it('a signature has the same bytes as in the other backend and in @noble, and is verified by all', () => {
     fc.assert(
       fc.property(message, anyBit, (text, bit) => {
@@ -148,12 +190,16 @@ describe.each([wasm, native])('The $backend backend', (sodium) => {
     const opened = sodium.openSealed(Buffer.from(sealed), pooledKeys);
     const signing = sodium.generateSigningKeyPair();
     const box = sodium.sealSecretBox(Buffer.from('pooled'), new Uint8Array(24), privateKey);
+    const aead = sodium.sealAead(Buffer.from('pooled'), new Uint8Array(3), new Uint8Array(24), privateKey);
     const results = [
       publicKey,
       privateKey,
       sealed,
       opened,
       box,
+      aead,
+      sodium.openAead(aead, new Uint8Array(3), new Uint8Array(24), privateKey),
+      sodium.keyedHash(Buffer.from('pooled'), privateKey),
       sodium.openSecretBox(box, new Uint8Array(24), privateKey),
       sodium.publicKeyOf(privateKey),
       signing.publicKey,

@@ -34,11 +34,13 @@ function signingKeyChanges(before: KeyRing | undefined, after: KeyRing): string[
 function tokenKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {
   const ids = (ring: KeyRing | undefined) => new Set(ring?.tokenKeys.map(({ id }) => id));
   const [old, now] = [ids(before), ids(after)];
-  const unbound = new Set(before?.tokenKeys.filter(({ isBound }) => !isBound).map(({ id }) => id));
-  const bound = after.tokenKeys.filter(({ id, isBound }) => isBound && unbound.has(id));
+  const formBefore = new Map(before?.tokenKeys.map(({ id, oldestForm }) => [id, oldestForm]));
+  const moved = after.tokenKeys.filter(
+    ({ id, oldestForm }) => oldestForm > (formBefore.get(id) ?? oldestForm),
+  );
   return [
     ...[...now].filter((id) => !old.has(id)).map((id) => `token key ${id} added`),
     ...[...old].filter((id) => !now.has(id)).map((id) => `token key ${id} destroyed`),
-    ...bound.map(({ id }) => `token key ${id}: only tokens that are bound to their rows are accepted`),
+    ...moved.map(({ id, oldestForm }) => `token key ${id}: only tokens of form ${oldestForm} are accepted`),
   ];
 }

@@ -59,8 +59,9 @@ const document = z.strictObject({
       encryption_key: secret(32),
       lookup_key: secret(32),
       current_from: instant,
-      // Rings from before tokens were bound to their rows do not say.
-      bound: z.boolean().default(false),
+      // Rings from before there was a third form say, at most, whether it is the second.
+      bound: z.boolean().optional(),
+      oldest_form: z.union([z.literal(1), z.literal(2), z.literal(3)]).optional(),
     }),
   ),
   published: z
@@ -99,7 +100,7 @@ export function encodeKeyRing(ring: KeyRing): Uint8Array {
       encryption_key: reveal(key.encryptionKey),
       lookup_key: reveal(key.lookupKey),
       current_from: key.currentFrom,
-      bound: key.isBound,
+      oldest_form: key.oldestForm,
     })),
     published:
       published === undefined
@@ -163,7 +164,7 @@ function decodeDocument(text: string, conceal: Conceal): KeyRing {
         encryptionKey: conceal(key.encryption_key),
         lookupKey: conceal(key.lookup_key),
         currentFrom: key.current_from,
-        isBound: key.bound,
+        oldestForm: key.oldest_form ?? (key.bound ? 2 : 1),
       }),
     ),
     published:

@@ -1,110 +1,110 @@
-import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { Clock } from '@waxwing/service/lifecycle';
+import { aeadNonceBytes, type Sodium } from '@waxwing/sodium';
 import type { UnreadableToken } from '../registrations/token-vault.js';
-import type { KeyRing, TokenKey } from './key-ring.js';
+import { currentTokenForm, type KeyRing, type TokenKey } from './key-ring.js';
 import { createNonceSource } from './nonce-source.js';
+import { hashWithHmac, openAes } from './older-token-forms.js';
 
-const nonceBytes = 12;
-const tagBytes = 16;
+/** What of libsodium tokens at rest need. */
+export type TokenSodium = Pick<Sodium, 'sealAead' | 'openAead' | 'keyedHash'>;
 
-// Stands after the key's id. What lacks it was sealed before tokens were bound to their rows, by the key's id alone.
-const boundForm = '2:';
-const keyPrefix = /^([0-9a-f]{8}):/;
+// What lacks a form after the key's id is of the first.
+const prefix = /^([0-9a-f]{8}):(?:([23]):)?/;
 
 // No relay takes longer between sealing a token and committing its row.
 const settlingMilliseconds = 60_000;
 
 /**
- * Encrypts push tokens for the database with AES-256-GCM, bound to their place by its additional data, and finds them
- * again by HMAC-SHA-256 under another key. While token keys are being replaced, several are in force: new rows get the
- * current one, rows of older ones still open. What was sealed before tokens were bound opens under a key of which the
- * ring does not say yet that all of its tokens are.
+ * Encrypts push tokens for the database with XChaCha20-Poly1305, bound to their place by its additional data, and finds
+ * them again by a keyed BLAKE2b hash under another key. While token keys are being replaced, several are in force: new
+ * rows get the current one, rows of older ones still open. So do tokens of older forms under a key of which the ring
+ * does not say yet that all of its tokens are of the current form.
  */
 export class KeyRingTokenVault {
   readonly #ring: () => KeyRing;
   readonly #clock: Clock;
-  readonly #nextNonce = createNonceSource(nonceBytes);
+  readonly #sodium: TokenSodium;
+  readonly #nextNonce = createNonceSource(aeadNonceBytes);
 
-  constructor(ring: () => KeyRing, clock: Clock) {
+  constructor(ring: () => KeyRing, clock: Clock, sodium: TokenSodium) {
     this.#ring = ring;
     this.#clock = clock;
+    this.#sodium = sodium;
   }
 
-  /** Everything that a row with this token may be found by: the HMAC under the current key first, then the others. */
+  /** Everything that a row with this token may be found by: the hash under the current key first, then the others. */
   lookups(token: string): readonly [string, ...string[]] {
     const current = this.#current();
-    const others = this.#ring().tokenKeys.filter((key) => key !== current);
-    return [hashToken(token, current), ...others.map((key) => hashToken(token, key))];
+    const { tokenKeys } = this.#ring();
+    const bytes = Buffer.from(token, 'utf8');
+    const lookup = this.#hash(bytes, current);
+    if (tokenKeys.length === 1 && current.oldestForm === currentTokenForm) return [lookup];
+    const others = tokenKeys.filter((key) => key !== current).map((key) => this.#hash(bytes, key));
+    const older = tokenKeys.filter(({ oldestForm }) => oldestForm < currentTokenForm);
+    return [lookup, ...others, ...older.map((key) => hashWithHmac(bytes, key))];
   }
 
-  /** The token encrypted under the current key: key id, a colon, `2:`, and base64 of nonce, ciphertext and tag. */
+  /** The token encrypted under the current key: key id, `:3:`, and base64 of nonce, ciphertext and authenticator. */
   seal(token: string, place: string): string {
     const key = this.#current();
     const nonce = this.#nextNonce();
-    const cipher = createCipheriv('aes-256-gcm', key.encryptionKey.reveal(), nonce);
-    cipher.setAAD(boundData(key, place));
-    const sealed = Buffer.concat([nonce, cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return `${prefixOf(key)}${sealed.toString('base64')}`;
+    const bytes = Buffer.from(token, 'utf8');
+    const sealed = this.#sodium.sealAead(bytes, boundData(key, place), nonce, key.encryptionKey.reveal());
+    // The nonce's 24 bytes fill their base64, so that nothing has to be put together before.
+    return `${prefixOf(key)}${nonce.toString('base64')}${Buffer.from(sealed.buffer).toString('base64')}`;
   }
 
   /** The token again, or why it cannot be read: its key is not in the ring, it was changed, or it stands elsewhere. */
   open(sealed: string, place: string): string | UnreadableToken {
-    const keyId = keyPrefix.exec(sealed)?.[1];
+    const [start = '', keyId, formText = '1'] = prefix.exec(sealed) ?? [];
     if (keyId === undefined) return unreadable;
     const key = this.#ring().tokenKeys.find(({ id }) => id === keyId);
     if (key === undefined) return { reason: 'UNKNOWN_TOKEN_KEY', keyId };
-    const prefix = prefixOf(key);
-    if (sealed.startsWith(prefix)) return decrypt(sealed.slice(prefix.length), key, boundData(key, place));
-    if (key.isBound) return unreadable;
-    return decrypt(sealed.slice(keyId.length + 1), key, Buffer.from(key.id));
+    const form = Number(formText);
+    if (form < key.oldestForm) return unreadable;
+    const bytes = Buffer.from(sealed.slice(start.length), 'base64');
+    if (form === currentTokenForm) return this.#open(bytes, key, place) ?? unreadable;
+    return openAes(bytes, key, form === 2 ? `${start}${place}` : keyId) ?? unreadable;
   }
 
   /**
-   * The current key, with which rows of older keys, and of its own that are not bound yet, should be encrypted again;
+   * The current key, with which rows of older keys, and of its own in an older form, should be encrypted again;
    * `undefined` when there can be none.
    */
   keyToMoveTo(): { id: string; prefix: string; isSettled: boolean } | undefined {
     const current = this.#current();
-    if (this.#ring().tokenKeys.length === 1 && current.isBound) return undefined;
+    if (this.#ring().tokenKeys.length === 1 && current.oldestForm === currentTokenForm) return undefined;
     const isSettled = current.currentFrom + settlingMilliseconds <= this.#clock();
     return { id: current.id, prefix: prefixOf(current), isSettled };
   }
 
+  #open(bytes: Buffer, key: TokenKey, place: string): string | undefined {
+    if (bytes.length < aeadNonceBytes) return undefined;
+    const [nonce, sealed] = [bytes.subarray(0, aeadNonceBytes), bytes.subarray(aeadNonceBytes)];
+    const token = this.#sodium.openAead(sealed, boundData(key, place), nonce, key.encryptionKey.reveal());
+    return token && Buffer.from(token.buffer).toString('utf8');
+  }
+
+  #hash(token: Buffer, { lookupKey }: TokenKey): string {
+    return Buffer.from(this.#sodium.keyedHash(token, lookupKey.reveal()).buffer).toString('base64');
+  }
+
   #current(): TokenKey {
-    const now = this.#clock();
     const { tokenKeys } = this.#ring();
-    const current = tokenKeys.findLast(({ currentFrom }) => currentFrom <= now) ?? tokenKeys[0];
-    if (current === undefined) throw new Error('a key ring without a token key was let through');
-    return current;
+    const [only] = tokenKeys;
+    if (only === undefined) throw new Error('a key ring without a token key was let through');
+    if (tokenKeys.length === 1) return only;
+    const now = this.#clock();
+    return tokenKeys.findLast(({ currentFrom }) => currentFrom <= now) ?? only;
   }
 }
 
 const unreadable: UnreadableToken = { reason: 'UNREADABLE_TOKEN' };
 
-function decrypt(base64: string, key: TokenKey, additionalData: Buffer): string | UnreadableToken {
-  const bytes = Buffer.from(base64, 'base64');
-  const nonce = bytes.subarray(0, nonceBytes);
-  try {
-    const options = { authTagLength: tagBytes };
-    const decipher = createDecipheriv('aes-256-gcm', key.encryptionKey.reveal(), nonce, options);
-    decipher.setAAD(additionalData);
-    decipher.setAuthTag(bytes.subarray(-tagBytes));
-    const ciphertext = bytes.subarray(nonceBytes, -tagBytes);
-    return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
-  } catch {
-    // Too short, or the tag does not match: all that is known of it is that it is not what was sealed here.
-    return unreadable;
-  }
-}
-
 function prefixOf({ id }: TokenKey): string {
-  return `${id}:${boundForm}`;
+  return `${id}:${currentTokenForm}:`;
 }
 
 function boundData(key: TokenKey, place: string): Buffer {
   return Buffer.from(`${prefixOf(key)}${place}`);
-}
-
-function hashToken(token: string, key: TokenKey): string {
-  return createHmac('sha256', key.lookupKey.reveal()).update(token, 'utf8').digest('base64');
 }

@@ -6,6 +6,7 @@ import {
   type AcceptedKey,
   type BouncerKey,
   type BouncerPublicKey,
+  currentTokenForm,
   findKey,
   type KeyRing,
   keyId,
@@ -120,12 +121,12 @@ export function promote(
   return { ...ring, bouncerKeys };
 }
 
-/** Every token was encrypted again with this key: the older ones are destroyed, and what is not bound is refused. */
+/** Every token was encrypted again with this key: the older ones are destroyed, and what has an older form is refused. */
 export function concludeTokenMove(ring: KeyRing, id: string): KeyRing {
   const index = ring.tokenKeys.findIndex((key) => key.id === id);
   const [key, ...newer] = ring.tokenKeys.slice(index);
-  if (index < 0 || key === undefined || (index === 0 && key.isBound)) return ring;
-  return { ...ring, tokenKeys: [{ ...key, isBound: true }, ...newer] };
+  if (index < 0 || key === undefined || (index === 0 && key.oldestForm === currentTokenForm)) return ring;
+  return { ...ring, tokenKeys: [{ ...key, oldestForm: currentTokenForm }, ...newer] };
 }
 
 export function namedKey(ring: KeyRing, name: string): BouncerKey {

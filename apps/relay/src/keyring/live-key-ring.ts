@@ -6,7 +6,7 @@ import type { WriteTransaction } from '@waxwing/storage';
 import { type KeyRing, openingKeys, type PublishedKeyList, primaryKey } from './key-ring.js';
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
-import { KeyRingTokenVault } from './key-ring-token-vault.js';
+import { KeyRingTokenVault, type TokenSodium } from './key-ring-token-vault.js';
 import { applySchedule, concludeTokenMove } from './key-ring-transitions.js';
 import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
 import { describeShutKeys, type Opener, openersOf } from './openers.js';
@@ -21,7 +21,7 @@ export interface LiveKeyRingOptions {
   readonly steadyClock: SteadyClock;
   /** Milliseconds of a clock that is never set. */
   readonly monotonic: Clock;
-  readonly sodium: Pick<Sodium, 'generateKeyPair' | 'publicKeyOf' | 'wipe'>;
+  readonly sodium: Pick<Sodium, 'generateKeyPair' | 'publicKeyOf' | 'wipe'> & TokenSodium;
   readonly log: Log;
   /** A number from 0 up to, not including, 1. */
   readonly random: () => number;
@@ -69,7 +69,7 @@ export class LiveKeyRing {
     this.#openers = openersOf(current.ring);
     this.#nextDueAt = nextDueAt(current.ring, this.#policy);
     const now = () => options.steadyClock.now();
-    this.tokenVault = new KeyRingTokenVault(() => this.#current.ring, now);
+    this.tokenVault = new KeyRingTokenVault(() => this.#current.ring, now, options.sodium);
   }
 
   /**
@@ -125,7 +125,7 @@ export class LiveKeyRing {
     return deleteOldKeyUses(transaction.db, this.#options.steadyClock.now() - kept);
   }
 
-  /** Destroys the token keys that are older than this one, and accepts bound tokens alone, now that all rows are moved. */
+  /** Destroys the token keys that are older than this one, and accepts the current form alone, now that all rows are moved. */
   async concludeTokenMove(keyId: string): Promise<void> {
     const change = { actor: 'schedule', action: 'conclude the move of tokens' };
     this.#adopt(await this.#options.keeper.change((ring) => concludeTokenMove(ring, keyId), change));

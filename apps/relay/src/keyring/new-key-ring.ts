@@ -2,7 +2,13 @@ import { encodeBase64 } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
-import type { KeyRing, SigningKey, SigningPublicKey, TokenKey } from './key-ring.js';
+import {
+  currentTokenForm,
+  type KeyRing,
+  type SigningKey,
+  type SigningPublicKey,
+  type TokenKey,
+} from './key-ring.js';
 import { importKeys, newPrimaryKey, promote, type TransitionContext } from './key-ring-transitions.js';
 import type { PlainKeys } from './plain-keys.js';
 
@@ -54,6 +60,6 @@ export function newTokenKey(sodium: Sodium, currentFrom: number): TokenKey {
     encryptionKey: new Secret(sodium.randomBytes(32)),
     lookupKey: new Secret(sodium.randomBytes(32)),
     currentFrom,
-    isBound: true,
+    oldestForm: currentTokenForm,
   };
 }

@@ -6,21 +6,21 @@ import { concludeTokenMove } from '../../../../apps/relay/src/keyring/key-ring-t
 import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
 import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
 import { relayDeviceId } from '../../../support/ids.js';
+import { sealUnbound, storeByAes } from '../../../support/older-tokens.js';
 import { eachBackend } from '../../../support/test-databases.js';
-import { sealUnbound } from '../../../support/unbound-token.js';
 import { sodium } from '../keyring/ring-material.js';
 import { fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
 const devices = 300;
 
 eachBackend((backend) => {
-  it('binds tokens that were stored before they were bound, delivers meanwhile, and then refuses old ones', async () => {
+  it('moves tokens of both older forms to the current one, delivers meanwhile, and then refuses old ones', async () => {
     const made = newKeyRing(sodium, 0);
     const [current] = made.tokenKeys;
     if (current === undefined) throw new Error('a new ring has a token key');
-    const key = { ...current, isBound: false };
+    const key = { ...current, oldestForm: 1 } as const;
     let ring: KeyRing = { ...made, tokenKeys: [key] };
-    const tokenVault = new KeyRingTokenVault(() => ring, Date.now);
+    const tokenVault = new KeyRingTokenVault(() => ring, Date.now, sodium);
     const relay = await startDeliveriesUnderTest({ databaseUrl: await backend.freshUrl(), tokenVault });
     const { db } = relay.database;
     const ids = await Promise.all(
@@ -28,7 +28,11 @@ eachBackend((backend) => {
     );
     const store = (id: RelayDeviceId, token: string) =>
       db.updateTable('relay_devices').set({ token }).where('id', '=', id).execute();
-    for (const [index, id] of ids.entries()) await store(id, sealUnbound(`token ${index}`, key));
+    for (const [index, id] of ids.entries()) {
+      const token = `token ${index}`;
+      if (index % 2 === 0) await store(id, sealUnbound(token, key));
+      else await storeByAes(relay.database, id, token, key);
+    }
 
     let isMoving = true;
     const seen: string[] = [];
@@ -51,9 +55,9 @@ eachBackend((backend) => {
     isMoving = false;
     await stream;
     expect(new Set(seen)).toEqual(new Set(['sent']));
-    expect(ring.tokenKeys).toEqual([{ ...key, isBound: true }]);
+    expect(ring.tokenKeys).toEqual([{ ...key, oldestForm: 3 }]);
     const rows = await db.selectFrom('relay_devices').select(['id', 'token']).execute();
-    expect(rows.filter(({ token }) => !token.startsWith(`${key.id}:2:`))).toEqual([]);
+    expect(rows.filter(({ token }) => !token.startsWith(`${key.id}:3:`))).toEqual([]);
     const [first = relayDeviceId(0), second] = ids;
     await store(first, sealUnbound('token 1', key));
     const { body } = await relay.notify([fcmRequest(first), fcmRequest(Number(second))]);

@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
 import { decodeKeyRing, encodeKeyRing } from '../../../../apps/relay/src/keyring/key-ring-document.js';
 import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/key-ring-token-vault.js';
 import { concludeTokenMove } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
 import { newKeyRing, newTokenKey } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import { sealUnbound } from '../../../support/unbound-token.js';
+import * as noble from '../../../support/noble-oracle.js';
+import { lookupByHmac, sealBoundByAes, sealUnbound } from '../../../support/older-tokens.js';
 import { sodium, startedAt } from './ring-material.js';
 
 const place = 'device 1 7 look-up';
@@ -19,6 +19,7 @@ function vault() {
     vault: new KeyRingTokenVault(
       () => world.ring,
       () => world.now,
+      sodium,
     ),
   };
 }
@@ -32,13 +33,11 @@ describe('tokens at rest', () => {
     expect(one).not.toContain(Buffer.from(token).toString('base64').slice(0, 16));
   });
 
-  it('are found by an HMAC under a key that encrypts nothing', () => {
+  it('are found by a keyed hash under a key that encrypts nothing', () => {
     const { world, vault: here } = vault();
     const [key] = world.ring.tokenKeys;
-    const expected = createHmac('sha256', key?.lookupKey.reveal() ?? '')
-      .update(token)
-      .digest('base64');
-    expect(here.lookups(token)).toEqual([expected]);
+    const expected = noble.keyedHash(Buffer.from(token), key?.lookupKey.reveal() ?? new Uint8Array());
+    expect(here.lookups(token)).toEqual([Buffer.from(expected).toString('base64')]);
     expect(key?.lookupKey.reveal()).not.toEqual(key?.encryptionKey.reveal());
   });
 
@@ -53,7 +52,16 @@ describe('tokens at rest', () => {
     }
     const keyId = sealed.slice(0, 8);
     expect(vault().vault.open(sealed, place)).toEqual({ reason: 'UNKNOWN_TOKEN_KEY', keyId });
-    for (const text of ['', keyId, `${keyId}:`, `${keyId}:2:`, `${keyId}:2:AAAA`, `${sealed}x`.slice(1)]) {
+    for (const text of [
+      '',
+      keyId,
+      `${keyId}:`,
+      `${keyId}:3:`,
+      `${keyId}:3:AAAA`,
+      `${keyId}:2:`,
+      `${keyId}:4:AAAA`,
+      `${sealed}x`.slice(1),
+    ]) {
       expect(here.open(text, place), text).toEqual(unreadable);
     }
   });
@@ -76,30 +84,66 @@ describe('tokens at rest', () => {
     expect(here.lookups(token)[0]).toBe(oldLookup);
     expect(here.lookups(token)).toHaveLength(2);
     world.now += 1000;
-    expect(here.seal(token, place).startsWith(`${next.id}:2:`)).toBe(true);
+    expect(here.seal(token, place).startsWith(`${next.id}:3:`)).toBe(true);
     expect(here.lookups(token)[1]).toBe(oldLookup);
     expect(here.open(old, place)).toBe(token);
-    expect(here.keyToMoveTo()).toEqual({ id: next.id, prefix: `${next.id}:2:`, isSettled: false });
+    expect(here.keyToMoveTo()).toEqual({ id: next.id, prefix: `${next.id}:3:`, isSettled: false });
     world.now += 60_000;
     expect(here.keyToMoveTo()?.isSettled).toBe(true);
   });
 });
 
-describe('tokens from before they were bound to their rows', () => {
-  function older() {
-    const made = vault();
-    const [key] = made.world.ring.tokenKeys;
-    if (key === undefined) throw new Error('a new ring has a token key');
-    const unbound = { ...key, isBound: false };
-    made.world.ring = { ...made.world.ring, tokenKeys: [unbound] };
-    return { ...made, key: unbound };
-  }
+function older(oldestForm: 1 | 2) {
+  const made = vault();
+  const [key] = made.world.ring.tokenKeys;
+  if (key === undefined) throw new Error('a new ring has a token key');
+  const oldKey = { ...key, oldestForm };
+  made.world.ring = { ...made.world.ring, tokenKeys: [oldKey] };
+  return { ...made, key: oldKey };
+}
 
+describe('tokens from before libsodium kept them', () => {
+  it('open in their own place, and are found by their HMAC, until the move of all tokens is concluded', () => {
+    const { world, vault: here, key } = older(2);
+    const sealed = sealBoundByAes(token, key, place);
+    expect(here.open(sealed, place)).toBe(token);
+    expect(here.open(sealed, 'device 1 8 look-up')).toEqual(unreadable);
+    expect(here.open(sealUnbound(token, key), place)).toEqual(unreadable);
+    const [lookup, ...others] = here.lookups(token);
+    expect(others).toEqual([lookupByHmac(token, key)]);
+    expect(here.keyToMoveTo()).toEqual({ id: key.id, prefix: `${key.id}:3:`, isSettled: true });
+    world.ring = concludeTokenMove(world.ring, key.id);
+    expect(here.open(sealed, place)).toEqual(unreadable);
+    expect(here.lookups(token)).toEqual([lookup]);
+    expect(here.keyToMoveTo()).toBeUndefined();
+  });
+
+  it('do not open as tokens of another form', () => {
+    const { vault: here, key } = older(1);
+    const [aes, now] = [sealBoundByAes(token, key, place), here.seal(token, place)];
+    expect([aes, now].map((sealed) => here.open(sealed, place))).toEqual([token, token]);
+    expect(here.open(aes.replace(':2:', ':3:'), place)).toEqual(unreadable);
+    expect(here.open(now.replace(':3:', ':2:'), place)).toEqual(unreadable);
+  });
+
+  it('are known by what a ring of that time says of its token key', () => {
+    const { world } = older(2);
+    const text = Buffer.from(encodeKeyRing(world.ring)).toString();
+    const formOf = (said: string) =>
+      decodeKeyRing(Buffer.from(text.replace(',"oldest_form":2', said))).tokenKeys[0]?.oldestForm;
+    expect(text).toContain(',"oldest_form":2');
+    expect(
+      [',"oldest_form":3', ',"oldest_form":2', ',"bound":true', ',"bound":false', ''].map(formOf),
+    ).toEqual([3, 2, 2, 1, 1]);
+  });
+});
+
+describe('tokens from before they were bound to their rows', () => {
   it('open until the move of all tokens is concluded, and never afterwards', () => {
-    const { world, vault: here, key } = older();
+    const { world, vault: here, key } = older(1);
     const sealed = sealUnbound(token, key);
     expect(here.open(sealed, place)).toBe(token);
-    expect(here.keyToMoveTo()).toEqual({ id: key.id, prefix: `${key.id}:2:`, isSettled: true });
+    expect(here.keyToMoveTo()).toEqual({ id: key.id, prefix: `${key.id}:3:`, isSettled: true });
     world.ring = concludeTokenMove(world.ring, key.id);
     expect(here.open(sealed, place)).toEqual(unreadable);
     expect(here.keyToMoveTo()).toBeUndefined();
@@ -107,23 +151,19 @@ describe('tokens from before they were bound to their rows', () => {
   });
 
   it('are not what a bound one becomes when the mark of its form is taken away', () => {
-    const { vault: here, key } = older();
+    const { vault: here, key } = older(1);
     const sealed = here.seal(token, place);
-    expect(here.open(sealed.replace(':2:', ':'), place)).toEqual(unreadable);
-    expect(here.open(sealUnbound(token, key).replace(':', ':2:'), place)).toEqual(unreadable);
+    expect(here.open(sealed.replace(':3:', ':'), place)).toEqual(unreadable);
+    for (const mark of [':2:', ':3:']) {
+      expect(here.open(sealUnbound(token, key).replace(':', mark), place)).toEqual(unreadable);
+    }
   });
 
-  it('are refused by a ring that never had any, and the ring says so when it is read again', () => {
+  it('are refused by a ring that never had any', () => {
     const { world, vault: here } = vault();
     const [key] = world.ring.tokenKeys;
     if (key === undefined) throw new Error('a new ring has a token key');
     expect(here.open(sealUnbound(token, key), place)).toEqual(unreadable);
-    const document = encodeKeyRing(world.ring);
-    // Decoding takes the private keys out of the document.
-    const text = Buffer.from(document).toString();
-    expect(decodeKeyRing(document).tokenKeys[0]?.isBound).toBe(true);
-    const beforeBinding = text.replace(',"bound":true', '');
-    expect(beforeBinding).not.toBe(text);
-    expect(decodeKeyRing(Buffer.from(beforeBinding)).tokenKeys[0]?.isBound).toBe(false);
+    expect(decodeKeyRing(encodeKeyRing(world.ring)).tokenKeys[0]?.oldestForm).toBe(3);
   });
 });

@@ -20,8 +20,8 @@ import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
 import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
 import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
+import { sealUnbound, storeByAes } from '../../../support/older-tokens.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
-import { sealUnbound } from '../../../support/unbound-token.js';
 import { sodium } from '../keyring/ring-material.js';
 import { otherRealmUuid, realmUuid } from '../relay-under-test.js';
 import { deviceIds } from './device-ids.js';
@@ -59,7 +59,7 @@ function opened({ realmId = 1, account = 7, token = 'a token', hash }: Presented
 eachBackend((backend) => {
   let database: RelayDatabase;
   let ring: KeyRing;
-  const tokenVault = new KeyRingTokenVault(() => ring, Date.now);
+  const tokenVault = new KeyRingTokenVault(() => ring, Date.now, sodium);
   beforeEach(async () => {
     database = await openDatabase(backend);
     await addRealms(database);
@@ -125,7 +125,7 @@ eachBackend((backend) => {
     const before = await stored();
     const [key] = ring.tokenKeys;
     if (key === undefined) throw new Error('a new ring has a token key');
-    ring = { ...ring, tokenKeys: [{ ...key, isBound: false }] };
+    ring = { ...ring, tokenKeys: [{ ...key, oldestForm: 1 }] };
     await database.db
       .updateTable('relay_devices')
       .set({ token: sealUnbound('a token', key) })
@@ -133,7 +133,25 @@ eachBackend((backend) => {
     await sweep();
     const after = await stored();
     expect(after.map(({ token: _, ...row }) => row)).toEqual(before.map(({ token: _, ...row }) => row));
-    expect(after.every(({ token }) => token.startsWith(`${key.id}:2:`))).toBe(true);
+    expect(after.every(({ token }) => token.startsWith(`${key.id}:3:`))).toBe(true);
+  });
+
+  it('finds a device that was stored by the older hash when its phone registers again, and moves it in one row', async () => {
+    const [id, other] = await save({}, { account: 8 });
+    const before = await stored();
+    const [key] = ring.tokenKeys;
+    if (key === undefined) throw new Error('a new ring has a token key');
+    ring = { ...ring, tokenKeys: [{ ...key, oldestForm: 2 }] };
+    for (const { id } of before) await storeByAes(database, id, 'a token', key);
+    expect(await openAll()).toEqual(['a token', 'a token']);
+    expect(await save({})).toEqual([id]);
+    const [moved, left] = await stored();
+    expect(moved?.token_lookup).toBe(before[0]?.token_lookup);
+    expect(left).toMatchObject({ id: other, token: expect.stringContaining(`${key.id}:2:`) });
+    await sweep();
+    expect((await stored()).map((row) => row.token_lookup)).toEqual(before.map((row) => row.token_lookup));
+    expect(await openAll()).toEqual(['a token', 'a token']);
+    expect(await save({}, { account: 8 })).toEqual([id, other]);
   });
 
   it('removes a device that cannot be read only while its row is as it was found', async () => {

@@ -17,9 +17,9 @@ export function addRemovingUnreadable(keys: Command, terminal: Terminal): void {
 
 async function removeUnreadable(terminal: Terminal, flags: AskedChangeFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
-  await withKeyAdmin(terminal, configuration, async ({ keeper, clock }, database) => {
+  await withKeyAdmin(terminal, configuration, async ({ keeper, clock, sodium }, database) => {
     const { ring } = await keeper.read();
-    const vault = new KeyRingTokenVault(() => ring, clock);
+    const vault = new KeyRingTokenVault(() => ring, clock, sodium);
     const { devices, looked } = await findUnreadableDevices(database, vault);
     const found = `${devices.length} of ${looked} devices have a token that the key ring in ${keeper.options.store.place} cannot open`;
     const machines = { unreadable: devices.length, looked_at: looked, dry_run: flags.dryRun ?? false };
