@@ -50,7 +50,7 @@ export async function changeFlags(
     await context.publish(transaction, [await flagEvent(db, actor, wish, told)]);
   }
   if (flag === 'read' && op === 'add')
-    await withdrawNotifications(transaction, context, changedIds, [actor.id]);
+    await withdrawNotifications(transaction, context, changedIds, { userIds: [actor.id] });
   const ignored = messages.filter(isIgnored).flatMap(({ channelId }) => channelId ?? []);
   return { changedIds, ignoredChannelIds: [...new Set(ignored)].sort((one, other) => one - other) };
 }
