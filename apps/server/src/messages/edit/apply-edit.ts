@@ -5,6 +5,7 @@ import type { ServerTransaction } from '../../tables.js';
 import type { AttachmentRecord } from '../../uploads/attachment-record.js';
 import { copiesOfMessage } from '../message-readers.js';
 import type { Message } from '../message-store.js';
+import { notifyOfNewMentions } from '../push/notify-of-messages.js';
 import { removalEvents } from '../removal/removal-events.js';
 import { applyContent, applyMentions } from './apply-content.js';
 import { applyMove } from './apply-move.js';
@@ -61,6 +62,14 @@ export async function applyEdit(
     transaction,
     updateEvents(told, await audienceOf(transaction, channels, copies, losers)),
   );
+  if (plan.content !== undefined) {
+    const edited = {
+      message: { ...message, topic: plan.move?.to.topic ?? message.topic },
+      rendered: plan.content.references,
+      copies: [...copies].map(([userId, flags]) => ({ userId, flags })),
+    };
+    await notifyOfNewMentions(transaction, context, edited, before);
+  }
   await tellNotices?.();
   return detached;
 }
