@@ -101,7 +101,7 @@ async function assemble(
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
   handleMessageJobs(context);
-  scheduleServerJobs({ database, clock, metrics, publish, uploads });
+  scheduleServerJobs({ database, clock, log, metrics, publish, uploads });
   metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid };

@@ -6,7 +6,8 @@ import { settleFullMembers } from './realm/settle-full-members.js';
 import { removeOldFailures } from './sign-in/remove-old-failures.js';
 import { removeUnclaimedUploads } from './uploads/remove-unclaimed-uploads.js';
 
-export interface ServerJobsOptions extends Pick<ServerContext, 'database' | 'clock' | 'publish' | 'uploads'> {
+export interface ServerJobsOptions
+  extends Pick<ServerContext, 'database' | 'clock' | 'log' | 'publish' | 'uploads'> {
   readonly metrics: Metrics;
 }
 

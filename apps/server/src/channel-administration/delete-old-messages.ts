@@ -18,12 +18,15 @@ const dayMilliseconds = 24 * 60 * 60_000;
  */
 export async function deleteOldMessages(context: Context, signal: AbortSignal): Promise<number> {
   let removed = 0;
+  // Conversations before this one have nothing more to go, and are not looked at again.
+  let conversationId = 0;
   while (!signal.aborted) {
-    const { result: found } = await context.database.writeAlone((transaction) =>
-      deleteSome(transaction, context),
+    const { result } = await context.database.writeAlone((transaction) =>
+      deleteSome(transaction, context, conversationId),
     );
-    if (found === 0) break;
-    removed += found;
+    if (result === undefined) break;
+    removed += result.removed;
+    conversationId = result.conversationId;
   }
   return removed;
 }
@@ -36,17 +39,30 @@ interface Oldest {
   readonly topic_lower: string;
 }
 
-async function deleteSome(transaction: ServerTransaction, context: Context): Promise<number> {
+interface Deleted {
+  readonly removed: number;
+  /** The first conversation that may have something more to go. */
+  readonly conversationId: number;
+}
+
+/** `undefined` where nothing is to go any more. */
+async function deleteSome(
+  transaction: ServerTransaction,
+  context: Context,
+  fromConversationId: number,
+): Promise<Deleted | undefined> {
   const { db } = transaction;
   const now = context.clock();
   const { message_retention_days: realmDays } = await readRealmSettings(db);
-  const oldest = (await oldestOfChannels(db, realmDays, now)) ?? (await oldestDirect(db, realmDays, now));
-  if (oldest === undefined) return 0;
+  const oldest =
+    (await oldestOfChannels(db, realmDays, now)) ??
+    (await oldestDirect(db, { realmDays, now, fromConversationId }));
+  if (oldest === undefined) return undefined;
   const [channel] = oldest.channel_id === null ? [] : await lockChannels(transaction, [oldest.channel_id]);
   const messages = await lockOldOfSamePlace(transaction, oldest, { channel, realmDays, now });
-  if (messages.length === 0) return 0;
+  if (messages.length === 0) return undefined;
   await removeMessages(transaction, context, { messages, channel, actorId: undefined });
-  return messages.length;
+  return { removed: messages.length, conversationId: oldest.conversation_id ?? fromConversationId };
 }
 
 /** Where the oldest message of a channel is to go, it is the one that the channel begins with. */
@@ -64,10 +80,16 @@ async function oldestOfChannels(
   return rows[0];
 }
 
+interface DirectSearch {
+  readonly realmDays: number;
+  readonly now: number;
+  readonly fromConversationId: number;
+}
+
+/** Of the first conversation that has something to go: those after it are not looked at. */
 async function oldestDirect(
   db: Kysely<ServerTables>,
-  realmDays: number,
-  now: number,
+  { realmDays, now, fromConversationId }: DirectSearch,
 ): Promise<Oldest | undefined> {
   if (realmDays < 0) return undefined;
   const { rows } = await sql<Oldest>`
@@ -75,8 +97,9 @@ async function oldestDirect(
     from conversations join messages on messages.id = (
       select min(id) from messages as first where first.conversation_id = conversations.id
     )
-    where messages.sent_at < ${now - realmDays * dayMilliseconds}
-    order by messages.id limit 1`.execute(db);
+    where conversations.id >= ${fromConversationId}
+      and messages.sent_at < ${now - realmDays * dayMilliseconds}
+    order by conversations.id limit 1`.execute(db);
   return rows[0];
 }
 

@@ -44,7 +44,7 @@ export async function readChannelFacts(
     everyoneId: roleGroups.get('role:everyone') as number,
     known,
     isNameTaken: wish.name !== undefined && (await isNameTaken(db, wish.name, channelId)),
-    isFolderKnown: typeof wish.folderId === 'number' && (await isKnownFolder(db, wish.folderId)),
+    isFolderKnown: typeof wish.folderId === 'number' && (await isKnownFolder(transaction, wish.folderId)),
     isForModerationRequests: moderationChannelId === channelId,
     hasSubscribers: await hasSubscribers(db, channelId),
     hasNamedTopics: wish.topicsPolicy === 'empty_topic_only' && (await hasNamedTopics(db, channelId)),

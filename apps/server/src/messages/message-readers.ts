@@ -2,7 +2,6 @@ import type { UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
-import { gatheredBy } from '../channels/gathered-by.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { type Role, roles } from '../permissions/roles.js';
 import type { ServerTables } from '../tables.js';
@@ -58,6 +57,15 @@ export async function subscribersIn(db: Db, channelId: number): Promise<UserId[]
   return rows.map(({ user_id }) => user_id);
 }
 
+/** Who is in a channel now, as a part of a statement; whoever is deactivated is too. */
+export function usersInChannel(db: Db, channelId: number) {
+  return db
+    .selectFrom('subscriptions')
+    .select('user_id')
+    .where('channel_id', '=', channelId)
+    .where('is_active', '=', 1);
+}
+
 /** Everybody's copy of a message: the flags by the ids of users. */
 export async function copiesOfMessage(db: Db, messageId: number): Promise<ReadonlyMap<UserId, number>> {
   const rows = await db
@@ -68,20 +76,18 @@ export async function copiesOfMessage(db: Db, messageId: number): Promise<Readon
   return new Map(rows.map(({ user_id, flags }) => [user_id, flags]));
 }
 
-/** Which of the messages each of these users has a copy of, in ascending order; those without any are left out. */
-export async function copiesAmong(
+/** Those of the users who have a copy of any of the messages. */
+export async function holdersAmong(
   db: Db,
   userIds: readonly UserId[],
   messageIds: readonly number[],
-): Promise<ReadonlyMap<UserId, readonly number[]>> {
-  if (userIds.length === 0) return new Map();
+): Promise<UserId[]> {
   const rows = await db
     .selectFrom('user_messages')
-    .select(['user_id', 'message_id'])
+    .select('user_id')
+    .distinct()
     .where('user_id', 'in', amongNumbers(db, userIds))
     .where('message_id', 'in', amongNumbers(db, messageIds))
-    .orderBy('message_id')
     .execute();
-  const byUser = [...gatheredBy(rows, ({ user_id }) => user_id)];
-  return new Map(byUser.map(([userId, own]) => [userId, own.map(({ message_id }) => message_id)]));
+  return rows.map(({ user_id }) => user_id);
 }

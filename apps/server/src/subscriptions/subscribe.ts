@@ -168,7 +168,7 @@ async function readFacts(
     nobodyId: roleGroups.get('role:nobody') as number,
     everyoneId: roleGroups.get('role:everyone') as number,
     known,
-    isFolderKnown: wish.folderId !== undefined && (await isKnownFolder(db, wish.folderId)),
+    isFolderKnown: wish.folderId !== undefined && (await isKnownFolder(transaction, wish.folderId)),
     existing: new Map([...access.values()].map((each) => [each.channel.name.toLowerCase(), each])),
     userIds,
   };

@@ -46,7 +46,7 @@ interface StoredChange {
 
 /**
  * `POST /api/v1/users/me/subscriptions/properties`: changes what the requester has made of its subscriptions, such as their
- * colours; all of it or nothing. Its own clients are told. `null` lets a notification be as in the user's own settings.
+ * colours; all of it or nothing, and of several changes of one property the last. Its own clients are told. `null` lets a notification be as in the user's own settings.
  * Refuses with BAD_REQUEST unknown properties and values, and channels that the requester is not in.
  */
 export const updateSubscriptions = operation({
@@ -62,7 +62,7 @@ export const updateSubscriptions = operation({
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
   async handle({ publish }: ServerContext, { actor, parameters }) {
-    const changes = parameters.subscription_data.map(toStored);
+    const changes = lastOfEach(parameters.subscription_data.map(toStored));
     await actor.change(async (transaction, { id: userId }) => {
       await requireSubscribed(transaction, userId, changes);
       // Few statements: one for each property and value, whatever the number of channels.
@@ -81,6 +81,12 @@ export const updateSubscriptions = operation({
 function toStored({ stream_id: channelId, property, value }: Change): StoredChange {
   if (property === 'in_home_view') return { channelId, property: 'is_muted', value: !value };
   return { channelId, property, value };
+}
+
+/** The last change of each property of each channel: what comes after another one counts. */
+function lastOfEach(changes: readonly StoredChange[]): StoredChange[] {
+  const same = gatheredBy(changes, ({ channelId, property }) => `${channelId} ${property}`);
+  return [...same.values()].flatMap((each) => each.slice(-1));
 }
 
 async function requireSubscribed(

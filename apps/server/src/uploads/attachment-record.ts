@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import type { ServerTables } from '../tables.js';
@@ -19,18 +19,31 @@ export const attachmentRecord = z.object({
 
 export type AttachmentRecord = z.input<typeof attachmentRecord>;
 
-/** The files with the messages that refer to them, in one statement. */
+/** As many messages of a file as an event names: a file may be in very many. */
+const messagesPerEvent = 100;
+
+/** The files with the messages that refer to them, or with the newest of these, in one statement. */
 export async function writeAttachments(
   db: Kysely<ServerTables>,
   uploads: readonly Upload[],
+  mostMessages?: number,
 ): Promise<AttachmentRecord[]> {
   if (uploads.length === 0) return [];
   const ids = uploads.map(({ id }) => id);
   const rows = await db
-    .selectFrom('attachment_messages as reference')
-    .innerJoin('messages', 'messages.id', 'reference.message_id')
-    .select(['reference.attachment_id', 'messages.id', 'messages.sent_at'])
-    .where('reference.attachment_id', 'in', amongNumbers(db, ids))
+    .selectFrom((inner) =>
+      inner
+        .selectFrom('attachment_messages as reference')
+        .select(['reference.attachment_id', 'reference.message_id'])
+        .select(
+          sql<number>`row_number() over (partition by attachment_id order by message_id desc)`.as('place'),
+        )
+        .where('reference.attachment_id', 'in', amongNumbers(db, ids))
+        .as('placed'),
+    )
+    .innerJoin('messages', 'messages.id', 'placed.message_id')
+    .select(['placed.attachment_id', 'messages.id', 'messages.sent_at'])
+    .$if(mostMessages !== undefined, (query) => query.where('placed.place', '<=', mostMessages ?? 0))
     .orderBy('messages.id')
     .execute();
   const messages = new Map<number, AttachmentRecord['messages']>(ids.map((id) => [id, []]));
@@ -48,7 +61,7 @@ export function writeAttachment(
   return { id, name: fileName, path_id: pathId, size: sizeBytes, create_time: createdAt, messages };
 }
 
-/** What owners are told of files that are new, or that messages refer to now. */
+/** What owners are told of files that are new, or that messages refer to now: with the newest of these messages. */
 export async function attachmentEvents(
   db: Kysely<ServerTables>,
   op: 'add' | 'update',
@@ -56,7 +69,7 @@ export async function attachmentEvents(
 ): Promise<PublishedEvent[]> {
   if (uploads.length === 0) return [];
   const upload_space_used = await readUsedBytes(db);
-  const attachments = await writeAttachments(db, uploads);
+  const attachments = await writeAttachments(db, uploads, messagesPerEvent);
   return attachments.map((attachment, index) => ({
     event: { type: 'attachment', op, attachment, upload_space_used },
     audience: [uploads[index]?.ownerId as UserId],

@@ -20,8 +20,9 @@ export interface Claimant {
 }
 
 /**
- * Remembers which messages refer to which files, marks these messages as having one, and tells the files' owners. A file is left out that is not there, or that the claimant neither owns nor reads in another message. The number of statements
- * does not grow with messages or files.
+ * Remembers which messages refer to which files, marks these messages as having one, and tells the owners of files
+ * that they did not refer to before. A file is left out that is not there, or that the claimant neither owns nor reads in
+ * another message. The number of statements does not grow with messages or files.
  */
 export async function claimUploads(
   transaction: ServerTransaction,
@@ -45,11 +46,12 @@ export async function claimUploads(
   );
   if (pairs.length === 0) return;
   const columns = { attachment_id: 'integer', message_id: 'integer' } as const;
-  await sql`
+  const { rows: added } = await sql<{ attachment_id: number }>`
     insert into attachment_messages (attachment_id, message_id)
     select v.attachment_id, v.message_id from ${rowsAsTable(db, 'v', columns, pairs)} where true
-    on conflict do nothing`.execute(db);
-  const claimedIds = [...new Set(pairs.map(({ attachment_id }) => attachment_id))];
+    on conflict do nothing returning attachment_id`.execute(db);
+  const claimedIds = [...new Set(added.map(({ attachment_id }) => attachment_id))];
+  if (claimedIds.length === 0) return;
   await db
     .updateTable('attachments')
     .set({ unclaimed_since: null })

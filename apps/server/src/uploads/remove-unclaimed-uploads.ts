@@ -10,11 +10,11 @@ const leftMilliseconds = day;
 // Each of them is a call to the store.
 const filesPerStep = 50;
 
-type Context = Pick<ServerContext, 'clock' | 'database' | 'uploads'>;
+type Context = Pick<ServerContext, 'clock' | 'database' | 'log' | 'uploads'>;
 
 /**
  * Removes the files to which no message has referred for four weeks, and what uploads and removals that broke off have
- * left behind; how many they were.
+ * left behind; how many they were. A file that cannot be removed holds up no other one, and is tried again the next time.
  */
 export async function removeUnclaimedUploads(context: Context, signal: AbortSignal): Promise<number> {
   const { clock, database } = context;
@@ -23,13 +23,26 @@ export async function removeUnclaimedUploads(context: Context, signal: AbortSign
     signal,
   );
   let removed = 0;
+  let lastId = 0;
   while (!signal.aborted) {
-    const left = await findLeftFiles(context);
-    for (const file of left) await removeLeftFile(context, file);
-    removed += left.length;
+    const left = await findLeftFiles(context, lastId);
+    for (const file of left) {
+      if (await removeOrLog(context, file)) removed += 1;
+      lastId = file.id;
+    }
     if (left.length < filesPerStep) break;
   }
   return removed;
+}
+
+async function removeOrLog(context: Context, file: LeftFile): Promise<boolean> {
+  try {
+    await removeLeftFile(context, file);
+    return true;
+  } catch (err) {
+    context.log.error({ err, path: file.pathId }, 'an uploaded file could not be removed; it is tried again');
+    return false;
+  }
 }
 
 async function withdrawSome(
@@ -57,11 +70,12 @@ async function withdrawSome(
   return rows.length;
 }
 
-async function findLeftFiles({ clock, database: { db } }: Context): Promise<LeftFile[]> {
+async function findLeftFiles({ clock, database: { db } }: Context, afterId: number): Promise<LeftFile[]> {
   const rows = await db
     .selectFrom('attachments')
     .select(['id', 'path_id'])
     .where('is_stored', '=', 0)
+    .where('id', '>', afterId)
     .where('unclaimed_since', '<', clock() - leftMilliseconds)
     .orderBy('id')
     .limit(filesPerStep)

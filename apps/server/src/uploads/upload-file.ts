@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { ProtocolError } from '@waxwing/protocol';
 import { noParameters, operation, type UploadedFile } from '@waxwing/service/http';
+import { lockingRows } from '@waxwing/storage';
 import { z } from 'zod';
 import { type Requester, user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
@@ -70,9 +71,24 @@ async function keepFile(context: ServerContext, actor: Requester, file: Uploaded
     await complete(context, actor, { upload, sizeBytes });
     return upload;
   } catch (error) {
+    // The commit may have happened, and its answer be lost: what others may see by now is kept.
+    if (await isStored(context, upload)) return upload;
     await removeLeftFile(context, upload);
     throw sayTooLarge(error);
   }
+}
+
+/** Whether a file is whole in the database, once whoever is about to say so has done it. */
+async function isStored({ database }: ServerContext, { id }: NewUpload): Promise<boolean> {
+  const row = await database.write(({ db }) =>
+    db
+      .selectFrom('attachments')
+      .select('is_stored')
+      .where('id', '=', id)
+      .modifyEnd(lockingRows(db))
+      .executeTakeFirst(),
+  );
+  return row?.is_stored === 1;
 }
 
 /** The row comes before the file, so that whatever is left of one whose upload breaks off is found and removed. */

@@ -77,4 +77,24 @@ eachBackend((backend) => {
       .execute();
     expect([left, copies]).toEqual([[], []]);
   });
+
+  it('deletes the old direct messages of all conversations, and keeps the new ones', async () => {
+    const say = (to: 'second' | 'owner' | 'moderator', content: string) =>
+      organisation.do('member', 'POST', 'messages', {
+        ...{ type: 'direct', to: [organisation.id(to)], content },
+      });
+    const all = ['moderator', 'second', 'owner'] as const;
+    for (const to of all) await say(to, 'old');
+    await say('second', 'old too');
+    organisation.server.now += 6 * day;
+    await say('second', 'new');
+    await organisation.do('owner', 'PATCH', 'realm', { message_retention_days: 5 });
+    await pass(0.5);
+    await organisation.do('owner', 'PATCH', 'realm', { message_retention_days: 'unlimited' });
+    const { messages } = await organisation.do('member', 'GET', 'messages', {
+      ...{ anchor: 'newest', num_before: 100, num_after: 0, apply_markdown: false },
+      narrow: [{ operator: 'is', operand: 'dm' }],
+    });
+    expect((messages as { content: string }[]).map(({ content }) => content)).toEqual(['new']);
+  });
 });

@@ -51,6 +51,28 @@ eachBackend((backend) => {
       );
     });
 
+    it('is what the last of several changes of one property says, and that alone is told', async () => {
+      const own = await organisation.watch('member');
+      const muted = (property: string, value: boolean) => ({ property, value });
+      await change('member', [
+        muted('is_muted', true),
+        muted('in_home_view', true),
+        muted('is_muted', true),
+        muted('pin_to_top', false),
+        muted('pin_to_top', true),
+        muted('pin_to_top', false),
+      ]);
+      const { subscriptions } = await organisation.do('member', 'GET', 'users/me/subscriptions');
+      expect(subscriptions).toContainEqual(
+        expect.objectContaining({ stream_id: channel.id, is_muted: true, pin_to_top: false }),
+      );
+      expect(await own()).toMatchObject([
+        { property: 'is_muted', value: true },
+        { property: 'in_home_view', value: false },
+        { property: 'pin_to_top', value: false },
+      ]);
+    });
+
     it.each([
       [{ property: 'color', value: 'red' }],
       [{ property: 'color', value: 5 }],

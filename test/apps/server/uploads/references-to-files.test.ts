@@ -10,6 +10,7 @@ import {
 import { userId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
+import { post } from '../messages/edit/moves-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { picture, upload } from './send-file.js';
 import { sendMessage, toChannel } from './send-message.js';
@@ -105,6 +106,25 @@ eachBackend((backend) => {
       );
       expect(await others()).toEqual([]);
       expect(await unclaimedSince(one.path)).toBeNull();
+    });
+
+    it('is told among the newest ones only, where very many refer to a file', async () => {
+      const { path, text } = await newFile();
+      const { id: channelId } = await addChannel(organisation);
+      const drafts = Array.from({ length: 101 }, () => ({ channelId }));
+      const ids = await post(organisation, ...drafts);
+      const attachment_id = (await recordOf(path))?.id ?? 0;
+      await write(({ db }) =>
+        db
+          .insertInto('attachment_messages')
+          .values(ids.map((message_id) => ({ attachment_id, message_id })))
+          .execute(),
+      );
+      const events = await organisation.watch('member', { event_types: '["attachment"]' });
+      const last = await sendMessage(organisation, 'member', toChannel(channelId), text);
+      const [event] = (await events()) as { attachment: { messages: { id: number }[] } }[];
+      expect(event?.attachment.messages.map(({ id }) => id)).toEqual([...ids.slice(2), last]);
+      expect((await recordOf(path))?.messages).toHaveLength(102);
     });
 
     it('gives them up when its text changes', async () => {

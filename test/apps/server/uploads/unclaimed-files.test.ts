@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeUnclaimedUploads } from '../../../../apps/server/src/uploads/remove-unclaimed-uploads.js';
@@ -27,7 +27,8 @@ eachBackend((backend) => {
     const { database } = organisation.server.server;
     const store = { kind: 'disk', folder: folder() } as const;
     const uploads = await openUploads(database, { store, quotaBytes: undefined });
-    return removeUnclaimedUploads({ database, uploads, clock: () => organisation.server.now }, signal);
+    const { log } = organisation.server.logged;
+    return removeUnclaimedUploads({ database, uploads, log, clock: () => organisation.server.now }, signal);
   }
 
   async function used(): Promise<unknown> {
@@ -57,13 +58,30 @@ eachBackend((backend) => {
       expect(await used()).toBe(0);
     });
 
+    it('that cannot be removed holds up no other one, and is removed once it can be', async () => {
+      const stuck = await upload(organisation, organisation.accounts.member);
+      const path = await upload(organisation, organisation.accounts.member);
+      const place = join(folder(), stuck);
+      rmSync(place);
+      mkdirSync(join(place, 'something'), { recursive: true });
+      organisation.server.now += 29 * day;
+      expect([await cleanUp(), isThere(path)]).toEqual([1, false]);
+      const told = organisation.server.logged.lines().filter((line) => line.path === stuck);
+      expect(told.map(({ msg }) => msg)).toEqual([
+        'an uploaded file could not be removed; it is tried again',
+      ]);
+      rmSync(place, { recursive: true });
+      expect(await cleanUp()).toBe(1);
+    });
+
     it('stays while what removes files is told to stop', async () => {
       const path = await upload(organisation, organisation.accounts.member);
       organisation.server.now += 29 * day;
       const { database } = organisation.server.server;
       const store = { kind: 'disk', folder: folder() } as const;
       const uploads = await openUploads(database, { store, quotaBytes: undefined });
-      const context = { database, uploads, clock: () => organisation.server.now };
+      const { log } = organisation.server.logged;
+      const context = { database, uploads, log, clock: () => organisation.server.now };
       expect(await removeUnclaimedUploads(context, AbortSignal.abort())).toBe(0);
       expect(isThere(path)).toBe(true);
     });

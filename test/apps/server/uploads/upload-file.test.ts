@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { fileForm, picture, sendForm, upload } from './send-file.js';
@@ -22,6 +22,28 @@ eachBackend((backend) => {
   }
 
   describe('uploading a file', () => {
+    it('succeeds where it is stored and the answer of the database was lost', async () => {
+      const { database } = organisation.server.server;
+      const write = database.write.bind(database);
+      const isStored = async () =>
+        (await database.db.selectFrom('attachments').select('id').where('is_stored', '=', 1).execute())
+          .length;
+      const before = await isStored();
+      let isLost = false;
+      const spy = vi.spyOn(database, 'write').mockImplementation(async (work) => {
+        const result = await write(work);
+        if (isLost || (await isStored()) === before) return result;
+        isLost = true;
+        throw new Error('the connection was lost');
+      });
+      const { body } = await sendForm(organisation, accounts.member, fileForm());
+      spy.mockRestore();
+      expect([isLost, body.result]).toEqual([true, 'success']);
+      const path = String(body.url).replace('/user_uploads/', '');
+      expect((await attachments()).map(({ path_id }) => path_id)).toContain(path);
+      expect(readFileSync(join(organisation.server.folder, 'uploads', path), 'utf8')).toBe(picture.content);
+    });
+
     it('keeps it, answers where it is under both names, and tells its owner', async () => {
       const events = await organisation.watch('member');
       const others = await organisation.watch('second');

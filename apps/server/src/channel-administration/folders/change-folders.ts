@@ -1,7 +1,6 @@
 import type { JsonObject } from '@waxwing/protocol';
-import { holdAlone } from '@waxwing/storage';
 import type { Requester } from '../../authentication/authenticate.js';
-import { type FolderRow, listFolders } from '../../channels/folders/folder-store.js';
+import { type FolderRow, holdFoldersAlone, listFolders } from '../../channels/folders/folder-store.js';
 import type { ServerContext } from '../../context.js';
 import { everybody } from '../../event-queues/everybody.js';
 import type { ServerTransaction } from '../../tables.js';
@@ -22,7 +21,7 @@ export function changeFolders<Result>(
   change: (transaction: ServerTransaction, folders: readonly FolderRow[]) => Promise<Changed<Result>>,
 ): Promise<Result> {
   return actor.change(async (transaction) => {
-    await holdAlone(transaction.db, 'channel folders');
+    await holdFoldersAlone(transaction);
     const { result, event } = await change(transaction, await listFolders(transaction.db));
     if (event !== undefined) {
       await publish(transaction, [{ event, audience: await everybody(transaction.db) }]);

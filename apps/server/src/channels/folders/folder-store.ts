@@ -1,7 +1,11 @@
 import { unixSeconds } from '@waxwing/service/lifecycle';
+import { holdAlone, holdTogether } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
-import type { ServerTables } from '../../tables.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+
+/** The lock of all folders. */
+const folders = 'channel folders';
 
 /** A folder of channels in answers and events. */
 export const folderRecord = z.object({
@@ -37,8 +41,14 @@ export function listFolders(db: Kysely<ServerTables>): Promise<FolderRow[]> {
   return db.selectFrom('channel_folders').selectAll().orderBy('position').orderBy('id').execute();
 }
 
-/** Whether there is such a folder; an archived one is one. */
-export async function isKnownFolder(db: Kysely<ServerTables>, id: number): Promise<boolean> {
+/** Has nobody but this transaction change folders until it ends. */
+export function holdFoldersAlone({ db }: ServerTransaction): Promise<void> {
+  return holdAlone(db, folders);
+}
+
+/** Whether there is such a folder; an archived one is one. It stays so until the transaction ends. */
+export async function isKnownFolder({ db }: ServerTransaction, id: number): Promise<boolean> {
+  await holdTogether(db, folders);
   const row = await db.selectFrom('channel_folders').select('id').where('id', '=', id).executeTakeFirst();
   return row !== undefined;
 }

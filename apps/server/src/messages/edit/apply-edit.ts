@@ -5,8 +5,7 @@ import type { ServerTransaction } from '../../tables.js';
 import type { AttachmentRecord } from '../../uploads/attachment-record.js';
 import { copiesOfMessage } from '../message-readers.js';
 import type { Message } from '../message-store.js';
-import { withdrawNotifications } from '../push/withdraw-notifications.js';
-import type { Loss } from '../removal/losses.js';
+import { notifyOfNewMentions } from '../push/notify-of-messages.js';
 import { removalEvents } from '../removal/removal-events.js';
 import { applyContent, applyMentions } from './apply-content.js';
 import { applyMove } from './apply-move.js';
@@ -48,12 +47,8 @@ export async function applyEdit(
     content === undefined
       ? before
       : await applyMentions(transaction, message, content.content.references, before);
-  const losses = channels === undefined ? [] : await findLosses(db, channels, ids);
-  for (const { ids: lost, audience } of losses)
-    await withdrawNotifications(transaction, context, lost, audience);
-  await context.publish(transaction, lossEvents(losses, message));
-  const moved = plan.move &&
-    channels && { ...edit, move: plan.move, channels, ids, losers: losersOf(losses) };
+  const losers = await tellLosers(transaction, context, edit, ids);
+  const moved = plan.move && channels && { ...edit, move: plan.move, channels, ids, losers };
   const tellNotices = moved && (await applyMove(transaction, context, moved));
   const told: ToldEdit = {
     ...plan,
@@ -65,28 +60,47 @@ export async function applyEdit(
   };
   await context.publish(
     transaction,
-    updateEvents(told, await audienceOf(transaction, channels, copies, losses)),
+    updateEvents(told, await audienceOf(transaction, channels, copies, losers)),
   );
+  if (plan.content !== undefined) {
+    const edited = {
+      message: { ...message, topic: plan.move?.to.topic ?? message.topic },
+      rendered: plan.content.references,
+      copies: [...copies].map(([userId, flags]) => ({ userId, flags })),
+    };
+    await notifyOfNewMentions(transaction, context, edited, before);
+  }
   await tellNotices?.();
   return detached;
 }
 
-function lossEvents(losses: readonly Loss[], { channelId, topic }: Message) {
-  return losses.flatMap(({ ids, audience }) => removalEvents({ ids, channelId, topic }, audience));
-}
-
-function losersOf(losses: readonly Loss[]): ReadonlySet<UserId> {
-  return new Set(losses.flatMap(({ audience }) => audience));
+/** Tells those who can no longer see the messages that they are gone; who they are. */
+async function tellLosers(
+  transaction: ServerTransaction,
+  { publish }: EditContext,
+  { channels, message: { channelId, topic } }: DecidedEdit,
+  ids: readonly number[],
+): Promise<ReadonlySet<UserId>> {
+  const losers = new Set<UserId>();
+  if (channels === undefined) return losers;
+  for await (const losses of findLosses(transaction.db, channels, ids)) {
+    const events = losses.flatMap((loss) =>
+      removalEvents({ ids: loss.ids, channelId, topic }, loss.audience),
+    );
+    await publish(transaction, events);
+    for (const userId of losses.flatMap(({ audience }) => audience)) losers.add(userId);
+  }
+  return losers;
 }
 
 async function audienceOf(
   { db }: ServerTransaction,
   channels: EditedChannels | undefined,
   copies: ReadonlyMap<UserId, number>,
-  losses: readonly Loss[],
+  losers: ReadonlySet<UserId>,
 ): Promise<ReadonlyMap<UserId, number | undefined>> {
   if (channels === undefined) return copies;
-  return updateAudience(db, channels, copies, losersOf(losses));
+  return updateAudience(db, channels, copies, losers);
 }
 
 /** The channels of an edit, from those that are locked for it. */

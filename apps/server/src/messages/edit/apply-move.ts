@@ -2,6 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { awakeningEvents, isRecentlyActive } from '../../channels/recent-activity.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTransaction } from '../../tables.js';
+import { withdrawNotifications } from '../push/withdraw-notifications.js';
 import { noteFirstAndLast } from '../removal/note-channel-ends.js';
 import { followMovedMessage } from '../topics/follow-automatically.js';
 import type { EditedChannels } from './edit-audience.js';
@@ -36,6 +37,7 @@ export async function applyMove(
   const wasThere = await readsAnyIn(db, move.to, actor, ids);
   await moveMessages(db, move, ids, now);
   if (move.isChannelChanged) {
+    await withdrawNotifications(transaction, context, ids, { outsideChannelId: channels.target.id });
     await moveCopies(db, channels.target, ids);
     await noteFirstAndLast(db, [channels.origin.id, channels.target.id]);
     const dormant = isRecentlyActive(channels.target, now) ? [] : [channels.target.id];

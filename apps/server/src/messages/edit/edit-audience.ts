@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely';
 import type { Channel } from '../../channels/channel-store.js';
 import { roles } from '../../permissions/roles.js';
 import type { ServerTables } from '../../tables.js';
-import { copiesAmong, readersIn, subscribersIn } from '../message-readers.js';
-import { groupLosses, type Loss } from '../removal/losses.js';
+import { readersIn, subscribersIn } from '../message-readers.js';
+import { type Loss, lossesAmong } from '../removal/losses.js';
 
 type Db = Kysely<ServerTables>;
 type Flags = ReadonlyMap<UserId, number | undefined>;
@@ -17,14 +17,15 @@ export interface EditedChannels {
 
 /**
  * Who can no longer see messages that are about to go to another channel: of those who were ever in the old one and can
- * still see them there, whoever is not in the new one, if it is private or they are guests.
+ * still see them there, whoever is not in the new one, if it is private or they are guests. Of many messages with protected
+ * history a piece at a time.
  */
-export async function findLosses(
+export async function* findLosses(
   db: Db,
   { origin, target }: EditedChannels,
   ids: readonly number[],
-): Promise<Loss[]> {
-  if (origin.id === target.id) return [];
+): AsyncGenerator<Loss[]> {
+  if (origin.id === target.id) return;
   const rows = await db
     .selectFrom('subscriptions')
     .select('user_id')
@@ -36,8 +37,8 @@ export async function findLosses(
     .filter(({ role }) => (role === roles.guest ? !target.isWebPublic : target.isPrivate))
     .filter(({ id }) => ever.has(id) && !staying.has(id))
     .map(({ id }) => id);
-  if (origin.isHistoryPublic) return losers.length === 0 ? [] : [{ ids, audience: losers }];
-  return groupLosses(await copiesAmong(db, losers, ids));
+  if (!origin.isHistoryPublic) yield* lossesAmong(db, losers, ids);
+  else if (losers.length > 0) yield [{ ids, audience: losers }];
 }
 
 /**

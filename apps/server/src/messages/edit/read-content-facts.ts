@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { ServerContext } from '../../context.js';
+import type { RenderedMarkdown } from '../../markdown/index.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { readMentionRights } from '../mention-rules.js';
@@ -15,16 +16,31 @@ type Db = Kysely<ServerTables>;
 /** What stands for a content that says nothing. */
 const blankContent = '(deleted)';
 
-/** What a message's new content says, and what the rules ask of it. */
-export async function readContentFacts(
+/** A new content as it is stored, and what it says. */
+export interface RenderedContent {
+  readonly source: string;
+  readonly rendered: RenderedMarkdown;
+}
+
+/** Renders a new content; it takes long, so that nothing should be locked meanwhile. */
+export async function renderNewContent(
   db: Db,
   realm: Pick<ServerContext['realm'], 'url'>,
   actor: PermissionHolder,
-  { message, content }: { readonly message: Message; readonly content: string },
-): Promise<ContentFacts> {
+  content: string,
+): Promise<RenderedContent> {
   const source = content.trim() === '' ? blankContent : readNewContent(content);
-  const [rendered] = await renderContents(db, realm, actor, [source]);
-  if (rendered === undefined) throw new Error('a text was not rendered');
+  const [rendered] = (await renderContents(db, realm, actor, [source])) as [RenderedMarkdown];
+  return { source, rendered };
+}
+
+/** What the rules ask of a message's new content. */
+export async function readContentFacts(
+  db: Db,
+  actor: PermissionHolder,
+  message: Message,
+  { source, rendered }: RenderedContent,
+): Promise<ContentFacts> {
   const { channelWildcard, topicWildcard } = rendered.mentions;
   const { forbiddenGroups } = await readMentionRights(db, actor, rendered.mentions);
   const { channelId } = message;

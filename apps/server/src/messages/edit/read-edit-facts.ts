@@ -14,7 +14,7 @@ import { unprintablePosition } from '../topic-text.js';
 import type { CountedTopic, EditFacts } from './edit-facts.js';
 import { isBoundByTime, movableAfter } from './edit-limits.js';
 import { type EditWish, isMove, wantedMove } from './edit-wish.js';
-import { readContentFacts } from './read-content-facts.js';
+import { type RenderedContent, readContentFacts } from './read-content-facts.js';
 
 const asked = [
   'can_mention_many_users_group',
@@ -23,18 +23,23 @@ const asked = [
   'can_resolve_topics_group',
 ] as const satisfies PermissionName<'realm'>[];
 
+/** A wish, and its content as it was rendered before anything was locked; `undefined` where the content stays. */
+export interface AskedEdit {
+  readonly wish: EditWish;
+  readonly content: RenderedContent | undefined;
+}
+
 /** Reads what the rules ask for, of a message that stays as it is. */
 export async function readEditFacts(
   { db }: ServerTransaction,
-  { clock, realm }: Pick<ServerContext, 'clock' | 'realm'>,
+  { clock }: Pick<ServerContext, 'clock'>,
   actor: PermissionHolder,
   { message, channels }: HeldMessage,
-  wish: EditWish,
+  { wish, content }: AskedEdit,
 ): Promise<EditFacts> {
   const access = await readChannelAccess(db, actor, channels);
   const settings = await readRealmSettings(db);
   const now = clock();
-  const isRendered = message !== undefined && wish.content !== undefined && message.senderId === actor.id;
   return {
     now,
     actor,
@@ -43,9 +48,7 @@ export async function readEditFacts(
     message,
     origin: access.get(message?.channelId ?? 0),
     target: access.get(wish.channelId ?? 0),
-    content: isRendered
-      ? await readContentFacts(db, realm, actor, { message, content: wish.content ?? '' })
-      : undefined,
+    content: message && content && (await readContentFacts(db, actor, message, content)),
     ...(await readTopicFacts(db, { actor, message, wish, settings, now })),
   };
 }

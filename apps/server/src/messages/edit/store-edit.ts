@@ -4,6 +4,7 @@ import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
+import { usersInChannel } from '../message-readers.js';
 import { topicKey } from '../message-store.js';
 import type { EditPlan, PlannedMove } from './plan-edit.js';
 
@@ -110,16 +111,10 @@ export async function moveCopies(
   channel: { readonly id: number; readonly isHistoryPublic: boolean },
   ids: readonly number[],
 ): Promise<void> {
-  const subscribers = () =>
-    db
-      .selectFrom('subscriptions')
-      .select('user_id')
-      .where('channel_id', '=', channel.id)
-      .where('is_active', '=', 1);
   await db
     .deleteFrom('user_messages')
     .where('message_id', 'in', amongNumbers(db, ids))
-    .where('user_id', 'not in', subscribers())
+    .where('user_id', 'not in', usersInChannel(db, channel.id))
     .execute();
   if (channel.isHistoryPublic) return;
   await sql`

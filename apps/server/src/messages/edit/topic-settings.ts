@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import type { ServerContext } from '../../context.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
-import { copiesAmong, readersIn } from '../message-readers.js';
+import { holdersAmong, readersIn } from '../message-readers.js';
 import { topicKey } from '../message-store.js';
 import type { TopicWish } from '../topics/topic-wish.js';
 import { storeTopicWishes } from '../topics/user-topic-store.js';
@@ -82,7 +82,7 @@ async function whoCannotFollow(
   wants: readonly TopicWants[],
 ): Promise<ReadonlySet<UserId>> {
   const readers = (await readersIn(db, target)).map(({ id }) => id).filter((id) => !losers.has(id));
-  const seeing = target.isHistoryPublic ? readers : (await copiesAmong(db, readers, ids)).keys();
+  const seeing = target.isHistoryPublic ? readers : await holdersAmong(db, readers, ids);
   const followers = new Set(seeing);
   return new Set(wants.map(({ userId }) => userId).filter((id) => !followers.has(id)));
 }

@@ -10,7 +10,8 @@ import { applyEdit, editedChannels } from './apply-edit.js';
 import type { EditContext } from './edit-context.js';
 import { type EditWish, propagateModes } from './edit-wish.js';
 import { planEdit } from './plan-edit.js';
-import { readEditFacts } from './read-edit-facts.js';
+import { renderNewContent } from './read-content-facts.js';
+import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
 
 /**
  * `PATCH /api/v1/messages/{message_id}` (chat API, section 1): gives a message another content, or moves it, the messages
@@ -57,8 +58,14 @@ export const updateMessage = operation({
       tellsNewThread: parameters.send_notification_to_new_thread,
       prevContentSha256: parameters.prev_content_sha256,
     };
+    const { content } = wish;
+    const { database, realm } = context;
+    // Before the transaction, as it takes longer than everything else and others would wait.
+    const rendered =
+      content === undefined ? undefined : await renderNewContent(database.db, realm, actor, content);
+    const asked: AskedEdit = { wish, content: rendered };
     const attempt = (transaction: ServerTransaction, held: KnownUser) =>
-      edit(transaction, context, held, parameters.message_id, wish);
+      edit(transaction, context, held, parameters.message_id, asked);
     const detached = await inOneChannel(() =>
       // A topic may be very long: others are not to wait for it.
       wish.propagateMode === 'change_one' ? actor.change(attempt) : actor.changeAlone(attempt),
@@ -72,13 +79,14 @@ async function edit(
   context: EditContext,
   held: KnownUser,
   id: number,
-  wish: EditWish,
+  asked: AskedEdit,
 ): Promise<AttachmentRecord[] | 'moved'> {
+  const { wish } = asked;
   const others = wish.channelId === undefined ? [] : [wish.channelId];
   const found = await holdMessage(transaction, held, id, others);
   if (found === 'moved') return 'moved';
   const { message, channels } = found;
-  const facts = await readEditFacts(transaction, context, held, found, wish);
+  const facts = await readEditFacts(transaction, context, held, found, asked);
   const plan = planEdit(facts, wish);
   if (message === undefined) return [];
   return applyEdit(transaction, context, {

@@ -6,7 +6,7 @@ import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
 import { findReadableMessages } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
-import type { Message } from '../message-store.js';
+import { keepMessages, type Message } from '../message-store.js';
 import { withdrawNotifications } from '../push/withdraw-notifications.js';
 import { flagEvent } from './flag-events.js';
 import type { FlagWish } from './flag-wish.js';
@@ -35,14 +35,16 @@ export async function changeFlags(
   const { db } = transaction;
   const { flag, op } = wish;
   const isUnreading = flag === 'read' && op === 'remove';
+  // What has no copy counts as read, and there is nothing to take from it otherwise.
+  const makesCopies = isUnreading || (op === 'add' && flag !== 'read');
+  if (makesCopies) await keepMessages(transaction, wish.messageIds);
   const messages = await readMeant(transaction, actor, wish);
   const subscribed = isUnreading ? await subscribedChannels(transaction, actor) : undefined;
   const isIgnored = ({ channelId }: Message) =>
     subscribed !== undefined && channelId !== undefined && !subscribed.has(channelId);
   const meant = messages.filter((message) => !isIgnored(message));
   const ids = meant.map(({ id }) => id);
-  // What has no copy counts as read, and there is nothing to take from it otherwise.
-  if (isUnreading || (op === 'add' && flag !== 'read')) await addCopies(transaction, actor, ids);
+  if (makesCopies) await addCopies(transaction, actor, ids);
   const changedIds = await setFlag(transaction, actor, { ...wish, messageIds: ids });
   if (changedIds.length > 0) {
     const changed = new Set(changedIds);
@@ -50,7 +52,7 @@ export async function changeFlags(
     await context.publish(transaction, [await flagEvent(db, actor, wish, told)]);
   }
   if (flag === 'read' && op === 'add')
-    await withdrawNotifications(transaction, context, changedIds, [actor.id]);
+    await withdrawNotifications(transaction, context, changedIds, { userIds: [actor.id] });
   const ignored = messages.filter(isIgnored).flatMap(({ channelId }) => channelId ?? []);
   return { changedIds, ignoredChannelIds: [...new Set(ignored)].sort((one, other) => one - other) };
 }

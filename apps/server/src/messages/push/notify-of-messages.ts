@@ -5,6 +5,7 @@ import type { ServerContext } from '../../context.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { readStored, storedSetting } from '../../user-settings/user-setting-store.js';
 import type { SentMessage } from '../message-events.js';
+import { messageFlags } from '../message-flags.js';
 import { topicKey } from '../message-store.js';
 import { notifyOfMessageJob } from './message-jobs.js';
 import type { NotifyPayload } from './tell-phones.js';
@@ -13,11 +14,37 @@ import { isNotified, type NotifiedStanding, type PushSettings, pushSettingNames 
 /** Of no use to anybody after that. */
 const lifetimeMilliseconds = 24 * 60 * 60_000;
 
+/** A message of which phones may be told, who has a copy of it, and whom it mentions. */
+type ToldMessage = Pick<SentMessage, 'message' | 'copies'> & {
+  readonly rendered: Pick<SentMessage['rendered'], 'mentions'>;
+};
+
+const anyMention =
+  messageFlags.mentioned | messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned;
+
+/**
+ * As {@link notifyOfMessages}, of a message whose text has changed: those whom the former text did not mention and the new
+ * one does. Whoever was told of the message already is not told again; of direct messages everybody was.
+ */
+export async function notifyOfNewMentions(
+  transaction: ServerTransaction,
+  context: Pick<ServerContext, 'clock' | 'database'>,
+  edited: ToldMessage,
+  flagsBefore: ReadonlyMap<UserId, number>,
+): Promise<void> {
+  if (edited.message.channelId === undefined) return;
+  const mentions = (flags: number) => (flags & anyMention) !== 0;
+  const copies = edited.copies.filter(
+    ({ userId, flags }) => mentions(flags) && !mentions(flagsBefore.get(userId) ?? 0),
+  );
+  await notifyOfMessages(transaction, context, [{ ...edited, copies }]);
+}
+
 /** Has the phones of those who should know told of new messages, within the transaction that sends them; who they are. */
 export async function notifyOfMessages(
   transaction: ServerTransaction,
   { clock, database }: Pick<ServerContext, 'clock' | 'database'>,
-  sent: readonly SentMessage[],
+  sent: readonly ToldMessage[],
 ): Promise<ReadonlySet<UserId>> {
   const told = new Set<UserId>();
   for (const each of sent) {
@@ -40,7 +67,7 @@ export async function notifyOfMessages(
   return told;
 }
 
-async function whoIsNotified(db: Kysely<ServerTables>, { message, copies }: SentMessage): Promise<UserId[]> {
+async function whoIsNotified(db: Kysely<ServerTables>, { message, copies }: ToldMessage): Promise<UserId[]> {
   const others = copies.filter(({ userId }) => userId !== message.senderId);
   if (others.length === 0) return [];
   const standings = await readStandings(

@@ -6,20 +6,27 @@ import type { ServerContext } from '../../context.js';
 import { ascendingIds } from '../../permissions/ascending-ids.js';
 import type { ServerTransaction } from '../../tables.js';
 import { notifiedBit } from '../message-flags.js';
+import { usersInChannel } from '../message-readers.js';
 import { type RemovePayload, removeNotificationsJob } from './message-jobs.js';
 
 /** Of no use to anybody after that. */
 const lifetimeMilliseconds = 7 * 24 * 60 * 60_000;
 
+/** Whose phones forget messages; of everybody where nothing is said. */
+interface Whose {
+  readonly userIds?: readonly UserId[];
+  /** Of those who are not in this channel. */
+  readonly outsideChannelId?: number;
+}
+
 /**
- * Has phones forget messages that their users were told of: those of the users where some are named, of everybody
- * otherwise. Call it before copies are deleted. One job for all, and one notification for many messages of a user.
+ * Has phones forget messages that their users were told of. Call it before copies are deleted. One job for all, and one notification for many messages of a user.
  */
 export async function withdrawNotifications(
   transaction: ServerTransaction,
   { clock, database }: Pick<ServerContext, 'clock' | 'database'>,
   messageIds: readonly number[],
-  userIds?: readonly UserId[],
+  { userIds, outsideChannelId }: Whose = {},
 ): Promise<void> {
   if (messageIds.length === 0) return;
   const { db } = transaction;
@@ -28,6 +35,9 @@ export async function withdrawNotifications(
     .set((copy) => ({ flags: sql<number>`${copy.ref('flags')} - ${sql.raw(String(notifiedBit))}` }))
     .where('message_id', 'in', amongNumbers(db, messageIds))
     .$if(userIds !== undefined, (query) => query.where('user_id', 'in', amongNumbers(db, userIds ?? [])))
+    .$if(outsideChannelId !== undefined, (query) =>
+      query.where('user_id', 'not in', usersInChannel(db, outsideChannelId ?? 0)),
+    )
     .where(sql<boolean>`flags & ${sql.raw(String(notifiedBit))} <> 0`)
     .returning(['user_id', 'message_id'])
     .execute();

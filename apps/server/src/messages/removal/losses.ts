@@ -1,5 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
-import { gatheredBy } from '../../channels/gathered-by.js';
+import { amongNumbers } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import type { ServerTables } from '../../tables.js';
 
 /** Messages, and those who can see them no more. */
 export interface Loss {
@@ -8,10 +10,37 @@ export interface Loss {
   readonly audience: readonly UserId[];
 }
 
-/** Brings users together who lose the same messages. */
-export function groupLosses(copies: ReadonlyMap<UserId, readonly number[]>): Loss[] {
-  return [...gatheredBy([...copies], ([, ids]) => ids.join()).values()].map((same) => ({
-    ids: same[0]?.[1] ?? [],
-    audience: same.map(([userId]) => userId),
-  }));
+const messagesPerPiece = 500;
+
+/**
+ * Which of the messages each of these users has a copy of; users who have the same are brought together by the database. A
+ * piece of the messages at a time, so that no more is in memory at once where both users and messages are many.
+ */
+export async function* lossesAmong(
+  db: Kysely<ServerTables>,
+  userIds: readonly UserId[],
+  messageIds: readonly number[],
+): AsyncGenerator<Loss[]> {
+  if (userIds.length === 0) return;
+  for (let start = 0; start < messageIds.length; start += messagesPerPiece) {
+    const some = messageIds.slice(start, start + messagesPerPiece);
+    const { rows } = await sql<{ message_ids: string; user_ids: string }>`
+      select message_ids, string_agg(cast(user_id as text), ',' order by user_id) as user_ids
+      from (
+        select user_id, string_agg(cast(message_id as text), ',' order by message_id) as message_ids
+        from user_messages
+        where user_id in ${amongNumbers(db, userIds)} and message_id in ${amongNumbers(db, some)}
+        group by user_id
+      ) as own
+      group by message_ids
+      order by min(user_id)`.execute(db);
+    yield rows.map(({ message_ids, user_ids }) => ({
+      ids: readNumbers(message_ids),
+      audience: readNumbers(user_ids) as UserId[],
+    }));
+  }
+}
+
+function readNumbers(text: string): number[] {
+  return text.split(',').map(Number);
 }

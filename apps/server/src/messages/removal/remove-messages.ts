@@ -5,10 +5,10 @@ import type { ServerContext } from '../../context.js';
 import type { PublishedEvent } from '../../event-queues/publish-events.js';
 import type { ServerTransaction } from '../../tables.js';
 import { releaseUploads } from '../../uploads/attachment-references.js';
-import { copiesAmong, copiesOfMessage, readersIn } from '../message-readers.js';
+import { copiesOfMessage, readersIn } from '../message-readers.js';
 import { type Message, topicKey } from '../message-store.js';
 import { withdrawNotifications } from '../push/withdraw-notifications.js';
-import { groupLosses, type Loss } from './losses.js';
+import { type Loss, lossesAmong } from './losses.js';
 import { firstMessageEvents, noteFirstAndLast } from './note-channel-ends.js';
 import { removalEvents } from './removal-events.js';
 
@@ -51,7 +51,7 @@ export async function removeMessages(
   await publish(transaction, [...(await firstMessageEvents(db, channel)), ...events]);
 }
 
-/** Who could read which of the messages; the actor is among them. */
+/** Who could read which of the messages; the actor is among them, who has a copy where that is needed for reading. */
 async function findReaders(
   { db }: ServerTransaction,
   { messages, channel, actorId }: RemovedMessages,
@@ -65,7 +65,7 @@ async function findReaders(
   const readers = (await readersIn(db, channel)).map(({ id }) => id);
   const audience = [...new Set([...readers, ...actors])];
   if (channel.isHistoryPublic) return [{ ids, audience }];
-  const copies = new Map(await copiesAmong(db, audience, ids));
-  for (const actor of actors) copies.set(actor, ids);
-  return groupLosses(copies);
+  const losses: Loss[] = [];
+  for await (const some of lossesAmong(db, audience, ids)) losses.push(...some);
+  return losses;
 }

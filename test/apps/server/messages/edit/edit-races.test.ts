@@ -4,7 +4,7 @@ import fc from '../../../../support/fast-check.js';
 import { eachPostgres } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { type Answer, ServerUnderTest } from '../../server-under-test.js';
-import { addChannel, subscribe } from '../chat-under-test.js';
+import { addChannel } from '../chat-under-test.js';
 import { post } from './moves-under-test.js';
 
 const topics = ['lunch', 'dinner', '✔ lunch', ''];
@@ -21,6 +21,7 @@ type Step =
     }
   | { readonly kind: 'delete'; readonly who: Who; readonly at: number }
   | { readonly kind: 'leave'; readonly who: Who; readonly channel: number }
+  | { readonly kind: 'member'; readonly who: Who; readonly change: 'add' | 'delete' }
   | { readonly kind: 'group'; readonly name: string };
 
 const who = fc.constantFrom<Who>('member', 'second', 'owner');
@@ -43,9 +44,10 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     }),
     fc.record({ kind: fc.constant('delete' as const), who, at }),
     fc.record({ kind: fc.constant('leave' as const), who, channel: fc.nat({ max: 2 }) }),
+    fc.record({ kind: fc.constant('member' as const), who, change: fc.constantFrom('add', 'delete') }),
     fc.record({
       kind: fc.constant('group' as const),
-      name: fc.constantFrom('everyone', 'members', 'moderators'),
+      name: fc.constantFrom('everyone', 'members', 'moderators', 'movers'),
     }),
   ),
   { minLength: 8, maxLength: 16 },
@@ -55,31 +57,38 @@ eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
   /** Another process's server on the same database. */
   let other: ServerUnderTest;
+  /** A group whose members come and go. */
+  let movers = 0;
   beforeAll(async () => {
     const { databaseUrl } = organisation.server;
     other = await ServerUnderTest.start({ databaseUrl, withoutRelay: true });
+    const made = await organisation.do('owner', 'POST', 'user_groups/create', {
+      ...{ name: 'movers', description: '', members: [organisation.id('member')] },
+    });
+    movers = made.group_id as number;
   });
   afterAll(() => other.close());
 
   async function world() {
     const members = ['member', 'second', 'owner'] as const;
-    const channels = [
+    const made = [
       await addChannel(organisation, { members }),
       await addChannel(organisation, { members, isPrivate: true, isHistoryPublic: true }),
       await addChannel(organisation, { members, isPrivate: true }),
-    ].map(({ id }) => id);
+    ];
+    const channels = made.map(({ id }) => id);
+    const names = made.map(({ name }) => name);
     const ids: number[] = [];
     for (const [index, by] of (['member', 'second', 'owner', 'member', 'second', 'owner'] as const).entries())
       ids.push(...(await post(organisation, { by, channelId: channels[index % 2] as number })));
-    return { channels, ids };
+    return { channels, names, ids };
   }
 
   async function take(
     step: Step,
     server: ServerUnderTest,
-    channels: number[],
-    ids: number[],
-  ): Promise<Answer | undefined> {
+    { channels, names, ids }: Awaited<ReturnType<typeof world>>,
+  ): Promise<Answer> {
     const account = organisation.accounts['who' in step ? step.who : 'owner'];
     const id = 'at' in step ? ids[step.at] : 0;
     if (step.kind === 'delete') return server.ask(account, 'DELETE', `messages/${id}`);
@@ -94,30 +103,34 @@ eachPostgres((postgres) => {
       });
     }
     if (step.kind === 'group') {
-      const group = await organisation.roleGroup(step.name);
+      const group = step.name === 'movers' ? movers : await organisation.roleGroup(step.name);
       return server.ask(account, 'PATCH', 'realm', {
         can_move_messages_between_topics_group: JSON.stringify({ new: group }),
       });
     }
-    await subscribe(organisation, channels[step.channel] as number, account.userId, false);
-    return undefined;
+    if (step.kind === 'member') {
+      return server.ask(organisation.accounts.owner, 'POST', `user_groups/${movers}/members`, {
+        [step.change]: JSON.stringify([account.userId]),
+      });
+    }
+    return server.ask(account, 'DELETE', 'users/me/subscriptions', {
+      subscriptions: JSON.stringify([names[step.channel]]),
+    });
   }
 
   it('edits, moves, deletions, departures and changed permissions at the same time leave everything consistent', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
-        const { channels, ids } = await world();
+        const places = await world();
         const stranger = await organisation.watch('guest', {
           event_types: '["update_message","delete_message","message"]',
         });
         const servers = [organisation.server, other];
         const answers = await Promise.all(
-          all.map((step, index) => take(step, servers[index % 2] as ServerUnderTest, channels, ids)),
+          all.map((step, index) => take(step, servers[index % 2] as ServerUnderTest, places)),
         );
-        const unexpected = answers.filter(
-          (answer) => answer !== undefined && ![200, 400].includes(answer.status),
-        );
-        expect(unexpected.map((answer) => answer?.body)).toEqual([]);
+        const unexpected = answers.filter(({ status }) => ![200, 400].includes(status));
+        expect(unexpected.map(({ body }) => body)).toEqual([]);
         expect(await messageProblems(organisation.server.server.database.db)).toEqual([]);
         expect(await stranger()).toEqual([]);
       }),

@@ -26,6 +26,24 @@ eachBackend((backend) => {
       expect(told).toMatchObject([{ type: 'remove', message_ids: [id] }]);
     });
 
+    it('is taken back when it is moved to another channel after its reader has left the first one', async () => {
+      const channel = await push.channel([push.ada, push.bob], { isPrivate: true });
+      const id = await push.sendToChannel(channel, push.mention);
+      await push.server.settle();
+      await push.leave(channel, push.ada);
+      const told = await push.arriving(() => moveToPrivate(id));
+      expect(told).toMatchObject([{ type: 'remove', message_ids: [id] }]);
+    });
+
+    it('stays when it is moved to another channel that its reader is in', async () => {
+      const channel = await push.channel([push.ada, push.bob]);
+      const target = await push.channel([push.ada, push.bob]);
+      const id = await push.sendToChannel(channel, push.mention);
+      await push.server.settle();
+      const move = () => push.do(push.bob, 'PATCH', `messages/${id}`, { stream_id: String(target) });
+      expect(await push.arriving(move)).toEqual([]);
+    });
+
     it('is taken back with all others that are read with it, at once', async () => {
       const ids: number[] = [];
       for (const content of ['a', 'b', 'c']) ids.push(await push.send(push.bob, { ...push.toAda, content }));

@@ -1,0 +1,93 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { messageProblems } from '../../../support/check-messages.js';
+import { whileLocked } from '../../../support/lock-waits.js';
+import { eachPostgres } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { addChannel } from './chat-under-test.js';
+import { post, stored } from './edit/moves-under-test.js';
+
+eachPostgres((postgres) => {
+  const organisation = sharedOrganisation(postgres);
+  const db = () => organisation.server.server.database.db;
+  afterEach(async () => {
+    expect(await messageProblems(db())).toEqual([]);
+  });
+
+  const copiesOf = async (id: number) =>
+    (await db().selectFrom('user_messages').select('user_id').where('message_id', '=', id).execute()).map(
+      ({ user_id }) => user_id,
+    );
+
+  describe('a flag that is set', () => {
+    const star = (id: number) =>
+      organisation.ask('moderator', 'POST', 'messages/flags', { messages: [id], op: 'add', flag: 'starred' });
+
+    it('while the message is being deleted gives nobody a copy of it', async () => {
+      const { id: channelId } = await addChannel(organisation);
+      const [id = 0] = await post(organisation, { channelId });
+      const answer = await whileLocked(
+        db(),
+        async (transaction) => {
+          await transaction
+            .updateTable('channels')
+            .set({ first_message_id: null })
+            .where('id', '=', channelId)
+            .execute();
+          await transaction.deleteFrom('user_messages').where('message_id', '=', id).execute();
+          await transaction.deleteFrom('messages').where('id', '=', id).execute();
+        },
+        () => star(id),
+      );
+      expect(answer.body).toMatchObject({ code: 'BAD_REQUEST', msg: 'Invalid message(s)' });
+      expect(await copiesOf(id)).toEqual([]);
+    });
+
+    it('while the message is being moved out of sight gives nobody a copy of it', async () => {
+      const { id: channelId } = await addChannel(organisation);
+      const { id: target } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
+      const [id = 0] = await post(organisation, { channelId });
+      const first = (channel: number, message: number | null) => ({ channel, message });
+      const answer = await whileLocked(
+        db(),
+        async (transaction) => {
+          await transaction.deleteFrom('user_messages').where('message_id', '=', id).execute();
+          await transaction
+            .updateTable('messages')
+            .set({ channel_id: target })
+            .where('id', '=', id)
+            .execute();
+          for (const { channel, message } of [first(channelId, null), first(target, id)])
+            await transaction
+              .updateTable('channels')
+              .set({ first_message_id: message })
+              .where('id', '=', channel)
+              .execute();
+        },
+        () => star(id),
+      );
+      expect(answer.body).toMatchObject({ code: 'BAD_REQUEST', msg: 'Invalid message(s)' });
+      expect(await copiesOf(id)).toEqual([]);
+    });
+  });
+
+  it('an edit looks up and renders what its text names before it waits for the message', async () => {
+    const { id: channelId } = await addChannel(organisation, { members: ['member'] });
+    const [id = 0] = await post(organisation, { channelId });
+    const { full_name: name } = await db()
+      .selectFrom('users')
+      .select('full_name')
+      .where('id', '=', organisation.id('second'))
+      .executeTakeFirstOrThrow();
+    const rename = { full_name: 'Somebody else' };
+    const answer = await whileLocked(
+      db(),
+      (transaction) =>
+        transaction.selectFrom('messages').select('id').where('id', '=', id).forUpdate().execute(),
+      () => organisation.ask('member', 'PATCH', `messages/${id}`, { content: `@**${name}**` }),
+      (transaction) =>
+        transaction.updateTable('users').set(rename).where('id', '=', organisation.id('second')).execute(),
+    );
+    expect(answer.status).toBe(200);
+    expect((await stored(organisation, id))?.rendered_content).toContain(`@${name}`);
+  });
+});

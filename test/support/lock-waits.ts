@@ -1,0 +1,32 @@
+import { type Kysely, sql } from 'kysely';
+import { expect } from 'vitest';
+
+/**
+ * Does something in a transaction on PostgreSQL, during which `meanwhile` asks for what must wait for it; the answer once
+ * the transaction is committed. `finish` is done when it waits, or has been answered without waiting.
+ */
+export async function whileLocked<Tables, Result>(
+  db: Kysely<Tables>,
+  lock: (transaction: Kysely<Tables>) => Promise<unknown>,
+  meanwhile: () => Promise<Result>,
+  finish: (transaction: Kysely<Tables>) => Promise<unknown> = async () => undefined,
+): Promise<Result> {
+  const { answer } = await db.transaction().execute(async (transaction) => {
+    await lock(transaction);
+    let isAnswered = false;
+    const answer = meanwhile().finally(() => {
+      isAnswered = true;
+    });
+    await expect.poll(async () => isAnswered || isWaiting(db), { timeout: 20_000 }).toBe(true);
+    await finish(transaction);
+    return { answer };
+  });
+  return answer;
+}
+
+async function isWaiting<Tables>(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql`
+    select pid from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows.length > 0;
+}
