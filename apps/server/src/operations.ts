@@ -71,12 +71,12 @@ import { updateUserTopic } from './subscriptions/update-user-topic.js';
 import { deleteAttachment } from './uploads/delete-attachment.js';
 import { listAttachments } from './uploads/list-attachments.js';
 import { uploadFile } from './uploads/upload-file.js';
-import { updateSettings } from './user-settings/update-settings.js';
 import { getOwnUser } from './users/get-own-user.js';
 import { getUser } from './users/get-user.js';
 import { getUsers } from './users/get-users.js';
 import { removeOwnProfileValues } from './users/remove-own-profile-values.js';
 import { updateOwnProfile } from './users/update-own-profile.js';
+import { updateSettings } from './users/update-settings.js';
 import { updateUser } from './users/update-user.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */

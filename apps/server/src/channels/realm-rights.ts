@@ -5,6 +5,7 @@ import type { PermissionName } from '../permissions/permission-settings.js';
 import { holdsPermissions, type PermissionHolder } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
 import { roles } from '../permissions/roles.js';
+import { hasPublicAccess } from '../realm/public-access.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import type { Privacy } from './channel-privacy.js';
@@ -35,11 +36,11 @@ export async function readRealmRights(
 ): Promise<RealmRights> {
   const keys = asked.map((name) => ({ level: 'realm' as const, ownerId: wholeRealm, name }));
   const answers = await holdsPermissions(db, actor, keys);
-  const { enable_spectator_access: allowsSpectators } = await readRealmSettings(db);
+  const offers = { offersWebPublicChannels: serverOffersWebPublic };
   return {
     actor,
     held: new Set(asked.filter((_, index) => answers[index])),
-    offersWebPublic: serverOffersWebPublic && allowsSpectators,
+    offersWebPublic: hasPublicAccess(offers, await readRealmSettings(db)),
   };
 }
 

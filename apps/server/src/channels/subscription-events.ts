@@ -7,8 +7,9 @@ import { type ChannelAudience, readAudience, readersOfChannel } from './channel-
 import type { ChannelRecord } from './channel-record.js';
 import type { Channel } from './channel-store.js';
 import { gatheredBy } from './gathered-by.js';
+import { readInherited, withInherited } from './inherited-notifications.js';
 import { readChannelRecords } from './read-channel-records.js';
-import { type SubscriptionRow, writeSubscription } from './subscription-record.js';
+import { type SubscriptionRecord, type SubscriptionRow, writeSubscription } from './subscription-record.js';
 import type { Membership } from './subscription-store.js';
 
 interface Joined {
@@ -38,7 +39,7 @@ export async function eventsOfJoining(
   const records = await readChannelRecords(db, concerned, now);
   return [
     ...concerned.flatMap((channel) => channelMadeKnown(channel, { audience, records, rows, created })),
-    ...additions({ audience, records, rows }),
+    ...(await additions(db, { audience, records, rows })),
     ...concerned.flatMap((channel) => peersOf('peer_add', channel, { audience, joinedOrLeft: rows })),
   ];
 }
@@ -68,23 +69,33 @@ function withoutSubscribers(audience: ChannelAudience, userIds: readonly UserId[
   return { ...audience, subscribersOf: (id) => audience.subscribersOf(id).filter((each) => !gone.has(each)) };
 }
 
-function additions({ audience, records, rows }: Known): PublishedEvent[] {
-  return [...gatheredBy(rows, ({ user_id }) => user_id)].map(([userId, own]) => ({
+async function additions(
+  db: Kysely<ServerTables>,
+  { audience, records, rows }: Known,
+): Promise<PublishedEvent[]> {
+  const byUser = gatheredBy(rows, ({ user_id }) => user_id);
+  const inheritedBy = await readInherited(db, [...byUser.keys()]);
+  return [...byUser].map(([userId, own]) => ({
     event: { type: 'subscription' },
     // Written for queues that there are: thousands may join at once, and in each event are all of them.
-    variantFor: () => ({
-      key: '',
-      write: () => ({
-        type: 'subscription',
-        op: 'add',
-        subscriptions: own.flatMap((row) => {
-          const record = records.get(row.channel_id);
-          return record === undefined
-            ? []
-            : [writeSubscription(record, row, audience.subscribersOf(row.channel_id))];
+    variantFor: (queue) => {
+      const knowsNull = queue.can('notification_settings_null');
+      const written = (record: SubscriptionRecord) =>
+        knowsNull ? record : withInherited(record, inheritedBy(userId));
+      return {
+        key: String(knowsNull),
+        write: () => ({
+          type: 'subscription',
+          op: 'add',
+          subscriptions: own.flatMap((row) => {
+            const record = records.get(row.channel_id);
+            return record === undefined
+              ? []
+              : [written(writeSubscription(record, row, audience.subscribersOf(row.channel_id)))];
+          }),
         }),
-      }),
-    }),
+      };
+    },
     audience: [userId],
   }));
 }

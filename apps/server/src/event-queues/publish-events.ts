@@ -37,10 +37,10 @@ export interface AskingQueue {
   can(capability: ClientCapability): boolean;
 }
 
-/** An event as some queues get it: it is written once for all variants of the event that have the same key. */
+/** An event, or several for it, as some queues get it: written once for all queues whose variants have the same key. */
 interface EventVariant {
   readonly key: string;
-  write(): JsonObject;
+  write(): JsonObject | readonly JsonObject[];
 }
 
 /** Tells audiences of events, within the transaction of what they tell of. */
@@ -52,8 +52,8 @@ export type ServerPublish = (
 /** An event as it is looked at for each queue: what all queues ask of it is made once. */
 interface OutgoingEvent {
   readonly type: unknown;
-  /** `undefined` where the queue does not get it after all. */
-  textFor(queue: EventQueueRow): string | undefined;
+  /** Empty where the queue does not get it after all. */
+  textsFor(queue: EventQueueRow): readonly string[];
   readonly audience: ReadonlySet<UserId>;
   readonly publicBut: PublishedEvent['publicBut'];
   readonly onlyFor: PublishedEvent['onlyFor'];
@@ -122,7 +122,7 @@ function toOutgoing(published: PublishedEvent): OutgoingEvent {
   const { audience, event, onlyFor, publicBut, variantFor, withheldWith } = published;
   return {
     type: event.type,
-    textFor: variantFor === undefined ? sameText(event) : textByVariant(variantFor),
+    textsFor: variantFor === undefined ? sameText(event) : textsByVariant(variantFor),
     audience: new Set(audience),
     publicBut,
     onlyFor,
@@ -130,19 +130,19 @@ function toOutgoing(published: PublishedEvent): OutgoingEvent {
   };
 }
 
-function sameText(event: JsonObject): OutgoingEvent['textFor'] {
-  const text = stringifyJson(event);
-  return () => text;
+function sameText(event: JsonObject): OutgoingEvent['textsFor'] {
+  const texts = [stringifyJson(event)];
+  return () => texts;
 }
 
-function textByVariant(variantFor: NonNullable<PublishedEvent['variantFor']>): OutgoingEvent['textFor'] {
-  const texts = new Map<string, string>();
+function textsByVariant(variantFor: NonNullable<PublishedEvent['variantFor']>): OutgoingEvent['textsFor'] {
+  const written = new Map<string, readonly string[]>();
   return (queue) => {
     const variant = variantFor(toAsking(queue));
-    if (variant === undefined) return undefined;
-    const text = texts.get(variant.key) ?? stringifyJson(variant.write());
-    texts.set(variant.key, text);
-    return text;
+    if (variant === undefined) return [];
+    const texts = written.get(variant.key) ?? [variant.write()].flat().map(stringifyJson);
+    written.set(variant.key, texts);
+    return texts;
   };
 }
 
@@ -195,7 +195,7 @@ function wantedOf(events: readonly OutgoingEvent[], queue: LockedQueue): string[
     if (withheldWith !== undefined && types?.includes(withheldWith) !== false) return [];
     if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)
       return [];
-    return event.textFor(queue) ?? [];
+    return event.textsFor(queue);
   });
 }
 

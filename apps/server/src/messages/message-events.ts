@@ -47,22 +47,24 @@ export function messageEvents(
     message: writeMessage(message, form.isHidden ? unknown : surroundings, form) as JsonObject,
     ...(localId === undefined ? {} : { local_message_id: localId }),
   });
-  const isInNarrow = (narrow: string, flags: number | undefined): boolean => {
+  // By what the owner of the queue is told of the sender: the narrow would find out an address that is hidden.
+  const isInNarrow = (narrow: string, flags: number | undefined, isHidden: boolean): boolean => {
     const { channelId, senderId, topic } = message;
     const channel =
       channelId === undefined ? undefined : { id: channelId, name: surroundings.channelName(channelId) };
-    const sender = surroundings.user(senderId);
+    const sender = (isHidden ? unknown : surroundings).user(senderId);
     const email = shownAddress(sender, surroundings.realm);
     return meetsNarrow(readStoredNarrow(narrow), { channel, topic, sender: { id: senderId, email }, flags });
   };
   const event = (flags: number | undefined): Pick<PublishedEvent, 'event' | 'variantFor'> => ({
     event: { type: 'message' },
     variantFor(queue) {
-      if (queue.narrow !== null && !isInNarrow(queue.narrow, flags)) return undefined;
-      const form = { isHidden: hiddenFrom.has(queue.userId), ...formOf(queue) };
+      const isHidden = hiddenFrom.has(queue.userId);
+      if (queue.narrow !== null && !isInNarrow(queue.narrow, flags, isHidden)) return undefined;
+      const form = { isHidden, ...formOf(queue) };
       const localId = queue.queueId === echo?.queueId ? echo.localId : undefined;
       // Thousands of queues are asked: JSON would take longer than all the rest.
-      const { appliesMarkdown, makesAvatars, knowsEmptyTopic, isHidden } = form;
+      const { appliesMarkdown, makesAvatars, knowsEmptyTopic } = form;
       const kind = `${appliesMarkdown} ${makesAvatars} ${knowsEmptyTopic} ${isHidden}`;
       return {
         key: localId === undefined ? kind : `${kind} ${localId}`,

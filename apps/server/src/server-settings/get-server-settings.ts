@@ -2,6 +2,7 @@ import { anybody, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { renderMarkdown } from '../markdown/index.js';
+import { hasPublicAccess } from '../realm/public-access.js';
 import { realmIconUrl } from '../realm/realm-icon.js';
 import { featureLevel, serverVersion } from '../realm/realm-limits.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
@@ -48,8 +49,9 @@ export const getServerSettings = operation({
     external_authentication_methods: z.array(z.never()),
   }),
   codes: [],
-  async handle({ database: { db }, realm, isPushConfigured }: ServerContext) {
-    const { description, enable_spectator_access } = await readRealmSettings(db);
+  async handle(context: ServerContext) {
+    const { realm, isPushConfigured } = context;
+    const settings = await readRealmSettings(context.database.db);
     return {
       zulip_feature_level: featureLevel,
       ...serverVersion,
@@ -61,8 +63,8 @@ export const getServerSettings = operation({
       realm_url: realm.url,
       realm_name: realm.name,
       realm_icon: realmIconUrl(realm),
-      realm_description: renderMarkdown(description, { realmUrl: realm.url }).html,
-      realm_web_public_access_enabled: enable_spectator_access,
+      realm_description: renderMarkdown(settings.description, { realmUrl: realm.url }).html,
+      realm_web_public_access_enabled: hasPublicAccess(context, settings),
       authentication_methods: authenticationMethods,
       external_authentication_methods: [],
     };

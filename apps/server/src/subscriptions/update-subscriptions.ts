@@ -5,6 +5,11 @@ import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import { refused } from '../channels/channel-refusals.js';
 import { gatheredBy } from '../channels/gathered-by.js';
+import {
+  type InheritedName,
+  type InheritedNotifications,
+  readInherited,
+} from '../channels/inherited-notifications.js';
 import type { ServerContext } from '../context.js';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import type { ServerTransaction } from '../tables.js';
@@ -69,9 +74,10 @@ export const updateSubscriptions = operation({
       for (const same of gatheredBy(changes, ({ property, value }) => `${property} ${value}`).values()) {
         await store(transaction, userId, same);
       }
+      const inherited = (await readInherited(transaction.db, [userId]))(userId);
       await publish(
         transaction,
-        changes.flatMap((change) => eventsOf(change, userId)),
+        changes.flatMap((change) => eventsOf(change, userId, inherited)),
       );
     });
     return {};
@@ -125,11 +131,30 @@ async function store(
     .execute();
 }
 
-function eventsOf({ channelId, property, value }: StoredChange, userId: UserId): PublishedEvent[] {
-  const told = (name: string, is: StoredChange['value']): PublishedEvent => ({
-    event: { type: 'subscription', op: 'update', stream_id: channelId, property: name, value: is },
-    audience: [userId],
+function eventsOf(
+  { channelId, property, value }: StoredChange,
+  userId: UserId,
+  inherited: InheritedNotifications,
+): PublishedEvent[] {
+  const event = (name: string, is: StoredChange['value']) => ({
+    type: 'subscription',
+    op: 'update',
+    stream_id: channelId,
+    property: name,
+    value: is,
   });
-  if (property !== 'is_muted') return [told(property, value)];
-  return [told('is_muted', value), told('in_home_view', !value)];
+  const audience = [userId];
+  if (property === 'is_muted') {
+    return [
+      { event: event('is_muted', value), audience },
+      { event: event('in_home_view', !value), audience },
+    ];
+  }
+  if (value !== null) return [{ event: event(property, value), audience }];
+  const variantFor: PublishedEvent['variantFor'] = (queue) => {
+    const knowsNull = queue.can('notification_settings_null');
+    const held = knowsNull ? null : inherited[property as InheritedName];
+    return { key: String(knowsNull), write: () => event(property, held) };
+  };
+  return [{ event: { type: 'subscription' }, variantFor, audience }];
 }

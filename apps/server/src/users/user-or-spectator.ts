@@ -1,19 +1,25 @@
 import type { ActorKind } from '@waxwing/service/http';
 import { authenticateUser, user } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
+import type { ServerContext } from '../context.js';
+import { hasPublicAccess } from '../realm/public-access.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
-import type { ServerDatabase } from '../tables.js';
 
-/** As {@link user}; where the organisation has public access, anybody without credentials as well, who is `undefined`. */
-export const userOrSpectator: ActorKind<{ readonly database: ServerDatabase }, KnownUser | undefined> = {
+type SpectatorContext = Pick<ServerContext, 'database' | 'offersWebPublicChannels'>;
+
+/**
+ * As {@link user}; where the server offers public access and the organisation has it, anybody without credentials as well,
+ * who is `undefined`.
+ */
+export const userOrSpectator: ActorKind<SpectatorContext, KnownUser | undefined> = {
   name: 'user_or_spectator',
   description:
     "A user's or bot's e-mail address and API key; none are needed in organisations with public access.",
   codes: user.codes,
-  async authenticate({ database }, head) {
-    if (head.header('authorization') !== undefined) return authenticateUser(database, head);
+  async authenticate(context, head) {
+    if (head.header('authorization') !== undefined) return authenticateUser(context.database, head);
     // Refuses, as there are no credentials.
-    if (!(await readRealmSettings(database.db)).enable_spectator_access) head.basicCredentials();
+    if (!hasPublicAccess(context, await readRealmSettings(context.database.db))) head.basicCredentials();
     return undefined;
   },
 };

@@ -56,6 +56,19 @@ eachBackend((backend) => {
     expect(ofGuest?.avatar_url).not.toBe(ofModerator?.avatar_url);
   });
 
+  it("a guest's queue does not find out by its narrow whose address it is", async () => {
+    const of = (address: string) =>
+      organisation.watch('guest', {
+        event_types: '["message"]',
+        narrow: JSON.stringify([['sender', address]]),
+      });
+    const real = await of('second@example.com');
+    const shown = await of(`user${organisation.id('second')}@chat.example.com`);
+    await send('second');
+    expect(await real()).toEqual([]);
+    expect(await shown()).toHaveLength(1);
+  });
+
   it('senders in the channel with the guest and bots are known to it', async () => {
     const guest = await watch('guest');
     const ids = [await send('member'), await send('bot')];

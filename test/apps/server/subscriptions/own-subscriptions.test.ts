@@ -3,6 +3,8 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { ChannelUnderTest } from '../channel-administration/channel-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
+const knowsNull = { client_capabilities: '{"notification_settings_null":true}' };
+
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   let channel: ChannelUnderTest;
@@ -18,7 +20,10 @@ eachBackend((backend) => {
 
   describe('what a user makes of a subscription', () => {
     it('is stored and told to its own clients, the former form of muting as well', async () => {
-      const [own, second] = [await organisation.watch('member'), await organisation.watch('second')];
+      const [own, second] = [
+        await organisation.watch('member', knowsNull),
+        await organisation.watch('second'),
+      ];
       const { status } = await change('member', [
         { property: 'color', value: '#ABCDEF' },
         { property: 'is_muted', value: true },
@@ -70,6 +75,42 @@ eachBackend((backend) => {
         { property: 'is_muted', value: true },
         { property: 'in_home_view', value: false },
         { property: 'pin_to_top', value: false },
+      ]);
+    });
+
+    it("is told to clients that know no null with what the user's own settings say", async () => {
+      await organisation.do('member', 'PATCH', 'settings', { enable_stream_push_notifications: true });
+      const [old, capable] = [
+        await organisation.watch('member', { event_types: '["subscription"]' }),
+        await organisation.watch('member', { event_types: '["subscription"]', ...knowsNull }),
+      ];
+      const [own, name] = [organisation.id('member'), `inherits ${organisation.newName()}`];
+      await change('member', [{ property: 'push_notifications', value: null }]);
+      await organisation.do('second', 'POST', 'users/me/subscriptions', {
+        subscriptions: [{ name }],
+        principals: [own],
+      });
+      const nothing = {
+        desktop_notifications: null,
+        audible_notifications: null,
+        push_notifications: null,
+        email_notifications: null,
+        wildcard_mentions_notify: null,
+      };
+      const resolved = {
+        desktop_notifications: false,
+        audible_notifications: false,
+        push_notifications: true,
+        email_notifications: false,
+        wildcard_mentions_notify: true,
+      };
+      expect(await capable()).toMatchObject([
+        { op: 'update', value: null },
+        { op: 'add', subscriptions: [{ name, ...nothing }] },
+      ]);
+      expect(await old()).toMatchObject([
+        { op: 'update', value: true },
+        { op: 'add', subscriptions: [{ name, ...resolved }] },
       ]);
     });
 

@@ -9,7 +9,7 @@ import { type Sender, sendMessage, toChannel } from './send-message.js';
 const nothing = { code: 'NOT_FOUND', msg: 'There is no such file' };
 
 eachBackend((backend) => {
-  const organisation = sharedOrganisation(backend);
+  const organisation = sharedOrganisation(backend, { offersWebPublicChannels: true });
   const { accounts } = organisation;
 
   async function fetchFile(who: Sender | undefined, path: string): Promise<{ status: number; text: string }> {

@@ -12,7 +12,7 @@ const answerShape = serverOperations.find(
 )?.answer;
 
 eachBackend((backend) => {
-  const organisation = sharedOrganisation(backend);
+  const organisation = sharedOrganisation(backend, { offersWebPublicChannels: true });
   type Who = Parameters<typeof organisation.id>[0];
   const database = (): ServerDatabase => organisation.server.server.database;
 

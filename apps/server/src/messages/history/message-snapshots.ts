@@ -49,8 +49,9 @@ export interface SnapshotForm {
 
 /**
  * The snapshots of a message, oldest first: how it was sent, and what each of the edits, oldest first, made of it. With the
- * policy `moves` readers are not told what content was before. Each is made when it is asked for, as the comparison of two
- * texts takes a while.
+ * policy `moves` readers are told of its moves alone, each with the text that it had then: the first snapshot has the text of
+ * the first move, or where there is none that of today, and not what it was before that. Each is made when it is asked for,
+ * as the comparison of two texts takes a while.
  */
 export function* messageSnapshots(
   message: StoredMessage,
@@ -65,11 +66,12 @@ export function* messageSnapshots(
   });
   const states = statesOf(message, edits);
   const [first = message] = states;
-  yield { ...shown(first), user_id: message.senderId, timestamp: unixSeconds(message.sentAt) };
-  for (const [index, { before, channel, editedAt, editorId }] of edits.entries()) {
+  const sent = policy === 'moves' ? { ...atFirstMove(message, edits, states), topic: first.topic } : first;
+  yield { ...shown(sent), user_id: message.senderId, timestamp: unixSeconds(message.sentAt) };
+  for (const [index, edit] of edits.entries()) {
+    const { before, channel, editedAt, editorId } = edit;
     const state = states[index + 1] ?? message;
-    const isMove = before.topic !== undefined || channel !== undefined;
-    if (policy === 'moves' && !isMove) continue;
+    if (policy === 'moves' && !isMove(edit)) continue;
     yield {
       ...shown(state),
       user_id: editorId,
@@ -79,6 +81,20 @@ export function* messageSnapshots(
       ...(policy === 'moves' ? {} : contentChange(before, state)),
     };
   }
+}
+
+/** What a message was after its first move; what it is where it was never moved. */
+function atFirstMove(
+  message: MessageState,
+  edits: readonly StoredEdit[],
+  states: readonly MessageState[],
+): MessageState {
+  const index = edits.findIndex(isMove);
+  return index === -1 ? message : (states[index + 1] ?? message);
+}
+
+function isMove({ before, channel }: StoredEdit): boolean {
+  return before.topic !== undefined || channel !== undefined;
 }
 
 /** What it was before the first edit, after it, and so on. */

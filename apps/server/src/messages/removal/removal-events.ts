@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import type { PublishedEvent } from '../../event-queues/publish-events.js';
-import { eventWithTopics } from '../message-form.js';
+import { formOf, writeTopic } from '../message-form.js';
 
 /** Messages that somebody can see no more, and where they were; a channel's unless they were direct. */
 export interface GoneMessages {
@@ -10,24 +10,27 @@ export interface GoneMessages {
   readonly topic: string;
 }
 
-/** `delete_message`: for clients that cannot take several at once, an event for each. */
+/** `delete_message`: one for clients that can take several at once, and one for each message for the others. */
 export function removalEvents(
   { ids, channelId, topic }: GoneMessages,
   audience: readonly UserId[],
 ): PublishedEvent[] {
   if (ids.length === 0 || audience.length === 0) return [];
-  const told = (
-    isHeld: boolean,
-    named: { readonly message_id: number } | { readonly message_ids: number[] },
-  ): PublishedEvent => ({
-    audience,
-    onlyFor: { capability: 'bulk_message_deletion', isHeld },
-    ...eventWithTopics('delete_message', (topicAs) => ({
-      ...named,
-      ...(channelId === undefined
+  const type = 'delete_message';
+  const variantFor: PublishedEvent['variantFor'] = (queue) => {
+    const isBulk = queue.can('bulk_message_deletion');
+    const form = formOf(queue);
+    const place =
+      channelId === undefined
         ? { message_type: 'private' }
-        : { message_type: 'stream', stream_id: channelId, topic: topicAs(topic) }),
-    })),
-  });
-  return [told(true, { message_ids: [...ids] }), ...ids.map((id) => told(false, { message_id: id }))];
+        : { message_type: 'stream', stream_id: channelId, topic: writeTopic(topic, form) };
+    return {
+      key: `${isBulk} ${form.knowsEmptyTopic}`,
+      write: () =>
+        isBulk
+          ? { type, message_ids: [...ids], ...place }
+          : ids.map((id) => ({ type, message_id: id, ...place })),
+    };
+  };
+  return [{ audience, event: { type }, variantFor }];
 }

@@ -121,6 +121,32 @@ eachBackend((backend) => {
       await policy('all');
     });
 
+    it('shows with the policy moves no text from before the first move, and of a message never moved that of today', async () => {
+      const { id: channelId } = await addChannel(organisation, { members: ['member'] });
+      const [moved = 0, edited = 0] = await post(
+        organisation,
+        { channelId, content: 'secret' },
+        { channelId, content: 'secret' },
+      );
+      for (const id of [moved, edited])
+        await organisation.do('member', 'PATCH', `messages/${id}`, { content: 'when moved' });
+      await organisation.do('member', 'PATCH', `messages/${moved}`, { topic: 'dinner', ...silent });
+      await organisation.do('member', 'PATCH', `messages/${moved}`, { content: 'today' });
+      await policy('moves');
+      const shown = async (id: number) =>
+        ((await history(id)) as Record<string, unknown>[]).map((each) => [
+          each.topic,
+          each.content,
+          each.rendered_content,
+        ]);
+      expect(await shown(moved)).toEqual([
+        ['lunch', 'when moved', '<p>when moved</p>'],
+        ['dinner', 'when moved', '<p>when moved</p>'],
+      ]);
+      expect(await shown(edited)).toEqual([['lunch', 'when moved', '<p>when moved</p>']]);
+      await policy('all');
+    });
+
     it('is refused with the policy none, before anything is looked for', async () => {
       await policy('none');
       const { status, body } = await organisation.ask('member', 'GET', 'messages/999999/history');

@@ -3,11 +3,15 @@ import { z } from 'zod';
 import { human } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { oneOf } from '../realm/setting-shapes.js';
-import { type AddressVisibility, addressVisibility } from '../users/address-visibility.js';
-import { findDetails, lockDetails } from '../users/user-details.js';
+import { timeZone } from '../user-settings/time-zone.js';
+import {
+  type UserSettingName,
+  type UserSettingValues,
+  userSettings,
+} from '../user-settings/user-settings.js';
+import { type AddressVisibility, addressVisibility } from './address-visibility.js';
 import { changeUserSettings } from './change-user-settings.js';
-import { timeZone } from './time-zone.js';
-import { type UserSettingName, type UserSettingValues, userSettings } from './user-settings.js';
+import { findDetails, lockDetails } from './user-details.js';
 
 type SettingParameters = {
   [Name in UserSettingName]: z.ZodOptional<(typeof userSettings)[Name]['parameter']>;

@@ -1,0 +1,33 @@
+import type { UserId } from '@waxwing/protocol';
+import { expect, it } from 'vitest';
+import { createPublisher } from '../../../../../apps/server/src/event-queues/publish-events.js';
+import { removalEvents } from '../../../../../apps/server/src/messages/removal/removal-events.js';
+import type { ServerTransaction } from '../../../../../apps/server/src/tables.js';
+import { eachBackend } from '../../../../support/test-databases.js';
+import { sharedOrganisation } from '../../organisation-under-test.js';
+
+const gone = { ids: [3, 5, 8], channelId: 2, topic: 'lunch' };
+
+it('is one event however many messages are gone: each queue is asked once', () => {
+  expect(removalEvents(gone, [1 as UserId])).toHaveLength(1);
+  expect(removalEvents({ ...gone, ids: [] }, [1 as UserId])).toEqual([]);
+  expect(removalEvents(gone, [])).toEqual([]);
+});
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+
+  it('tells clients of several messages at once, or of one after the other', async () => {
+    const [bulk, plain] = [
+      await organisation.watch('member', { client_capabilities: '{"bulk_message_deletion":true}' }),
+      await organisation.watch('member', {}),
+    ];
+    const publish = createPublisher({ notify: async () => undefined }, () => organisation.server.now);
+    await organisation.server.server.database.write((transaction: ServerTransaction) =>
+      publish(transaction, removalEvents(gone, [organisation.id('member')])),
+    );
+    const place = { type: 'delete_message', message_type: 'stream', stream_id: 2, topic: 'lunch' };
+    expect(await bulk()).toEqual([{ ...place, message_ids: [3, 5, 8] }]);
+    expect(await plain()).toEqual([3, 5, 8].map((id) => ({ ...place, message_id: id })));
+  });
+});
