@@ -8,6 +8,7 @@ import {
   codesOf,
   createHttpApp,
   noAnswer,
+  noParameters,
   openApiDocument,
   operation,
 } from '@waxwing/service/http';
@@ -86,6 +87,39 @@ it('tells those who watch the whole run which codes are declared, and they miss 
   expect(missingCodes([])).toHaveLength(1);
 });
 
+describe('a shape with a name', () => {
+  const pet = z.object({ name: z.string() }).meta({ schemaName: 'Pet' });
+  const listing = (path: string, shape: z.ZodType) =>
+    operation({
+      method: 'GET',
+      path,
+      summary: 'Things.',
+      actor: anybody,
+      parameters: noParameters,
+      answer: z.object({ first: shape, others: z.array(shape) }),
+      codes: [],
+      handle: async () => ({ first: undefined, others: [] }),
+    });
+  const about = { title: 't', description: 'd', version: '1' };
+
+  it('stands once in the document, and is referred to', () => {
+    const document = openApiDocument(about, [listing('/a', pet), listing('/b', pet.optional())]);
+    const text = JSON.stringify(document);
+    expect(text.split('"#/components/schemas/Pet"')).toHaveLength(5);
+    expect(document).toMatchObject({
+      components: { schemas: { Pet: { type: 'object', properties: { name: { type: 'string' } } } } },
+    });
+    expect(text).not.toContain('schemaName');
+  });
+
+  it('shares its name with no other shape', () => {
+    const other = z.object({ age: z.number() }).meta({ schemaName: 'Pet' });
+    expect(() => openApiDocument(about, [listing('/a', pet), listing('/b', other)])).toThrow(
+      'Two different schemas are named Pet',
+    );
+  });
+});
+
 it('tells the older names of a parameter, and since which feature level it is taken', () => {
   const declared = operation({
     method: 'GET',
@@ -129,6 +163,21 @@ describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operation
       Object.values(path).map(({ operationId }) => operationId),
     );
     expect(new Set(ids).size).toBe(operations.length);
+  });
+
+  it('refers to nothing that it does not have, and has nothing that it does not refer to', () => {
+    const document = openApiDocument(api, operations) as { components: Record<string, object> };
+    const text = JSON.stringify(document);
+    const references = [...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, place]) => place);
+    const { securitySchemes = {}, ...others } = document.components;
+    const named = Object.entries(others).flatMap(([kind, parts]) =>
+      Object.keys(parts).map((name) => `${kind}/${name}`),
+    );
+    expect(text.split('"$ref"').length - 1).toBe(references.length);
+    expect([...new Set(references)].sort()).toEqual(named.sort());
+    expect(named.filter((name) => !/^\w+\/[\w.-]+$/.test(name))).toEqual([]);
+    const secured = [...text.matchAll(/"security":\[\{"([^"]+)"/g)].map(([, name]) => name);
+    expect([...new Set(secured)].sort()).toEqual(Object.keys(securitySchemes).sort());
   });
 
   it('is served to anybody, and each of its operations is refused as it says', async () => {

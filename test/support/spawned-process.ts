@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { answersHeld } from './program-answers.js';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -18,7 +19,10 @@ export interface SpawnOptions {
   readonly cwd?: string;
 }
 
-/** A real process of one of our commands. Nothing of the caller's environment reaches it but PATH and HOME. */
+/**
+ * A real process of one of our commands. Nothing of the caller's environment reaches it but PATH and HOME. The test fails
+ * when one of its answers is not as its operation declares.
+ */
 export class SpawnedProcess {
   readonly child: ChildProcess;
   #output = '';
@@ -27,7 +31,7 @@ export class SpawnedProcess {
     const { PATH = '', HOME = '' } = process.env;
     this.child = spawn(process.execPath, [join(root, commands[command]), ...args], {
       cwd: options.cwd ?? root,
-      env: { PATH, HOME, ...options.env },
+      env: { PATH, HOME, ...answersHeld, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {

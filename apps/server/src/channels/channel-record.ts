@@ -18,33 +18,35 @@ const permissionFields = Object.fromEntries(
 ) as Record<PermissionName<'channel'>, typeof groupSettingAnswer>;
 
 /** A channel in answers and events. */
-export const channelRecord = z.object({
-  stream_id: z.number().int(),
-  name: z.string(),
-  description: z.string(),
-  /** HTML. */
-  rendered_description: z.string(),
-  /** Seconds. */
-  date_created: z.number().int(),
-  creator_id: z.number().int().nullable(),
-  invite_only: z.boolean(),
-  is_web_public: z.boolean(),
-  history_public_to_subscribers: z.boolean(),
-  is_archived: z.boolean(),
-  first_message_id: z.number().int().nullable(),
-  /** Null for the organisation's, -1 without end. */
-  message_retention_days: z.number().int().nullable(),
-  folder_id: z.number().int().nullable(),
-  topics_policy: z.string(),
-  /** Messages of the last week; null for channels that are younger. */
-  stream_weekly_traffic: z.number().int().nullable(),
-  subscriber_count: z.number().int(),
-  is_recently_active: z.boolean(),
-  /** Former forms of `can_send_message_group`. */
-  stream_post_policy: z.number().int(),
-  is_announcement_only: z.boolean(),
-  ...permissionFields,
-});
+export const channelRecord = z
+  .object({
+    stream_id: z.number().int(),
+    name: z.string(),
+    description: z.string(),
+    /** HTML. */
+    rendered_description: z.string(),
+    /** Seconds. */
+    date_created: z.number().int(),
+    creator_id: z.number().int().nullable(),
+    invite_only: z.boolean(),
+    is_web_public: z.boolean(),
+    history_public_to_subscribers: z.boolean(),
+    is_archived: z.boolean(),
+    first_message_id: z.number().int().nullable(),
+    /** Null for the organisation's, -1 without end. */
+    message_retention_days: z.number().int().nullable(),
+    folder_id: z.number().int().nullable(),
+    topics_policy: z.string(),
+    /** Messages of the last week; null for channels that are younger. */
+    stream_weekly_traffic: z.number().int().nullable(),
+    subscriber_count: z.number().int(),
+    is_recently_active: z.boolean(),
+    /** Former forms of `can_send_message_group`. */
+    stream_post_policy: z.number().int(),
+    is_announcement_only: z.boolean(),
+    ...permissionFields,
+  })
+  .meta({ schemaName: 'Channel' });
 
 export type ChannelRecord = z.input<typeof channelRecord> & JsonObject;
 

@@ -23,7 +23,9 @@ const personalFields = {
 const subscribers = z.array(z.number().int()).optional();
 
 /** A channel that somebody is in, or was. */
-export const subscriptionRecord = channelRecord.extend({ ...personalFields, subscribers });
+export const subscriptionRecord = channelRecord
+  .extend({ ...personalFields, subscribers })
+  .meta({ schemaName: 'Subscription' });
 
 /** A channel that somebody knows of and was never in. */
 export const unjoinedRecord = channelRecord.extend({ subscribers });

@@ -30,19 +30,21 @@ const permissionFields = Object.fromEntries(
 ) as Record<keyof typeof groupPermissions, typeof groupSettingAnswer>;
 
 /** A group in answers and events. */
-export const groupRecord = z.object({
-  id: z.number().int(),
-  name: z.string(),
-  description: z.string(),
-  members: z.array(z.number().int()),
-  direct_subgroup_ids: z.array(z.number().int()),
-  is_system_group: z.boolean(),
-  deactivated: z.boolean(),
-  creator_id: z.number().int().nullable(),
-  /** Seconds. */
-  date_created: z.number().int().nullable(),
-  ...permissionFields,
-});
+export const groupRecord = z
+  .object({
+    id: z.number().int(),
+    name: z.string(),
+    description: z.string(),
+    members: z.array(z.number().int()),
+    direct_subgroup_ids: z.array(z.number().int()),
+    is_system_group: z.boolean(),
+    deactivated: z.boolean(),
+    creator_id: z.number().int().nullable(),
+    /** Seconds. */
+    date_created: z.number().int().nullable(),
+    ...permissionFields,
+  })
+  .meta({ schemaName: 'UserGroup' });
 
 export type GroupRecord = z.input<typeof groupRecord> & JsonObject;
 

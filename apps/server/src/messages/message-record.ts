@@ -49,11 +49,13 @@ export const messageRecord = z.object({
 });
 
 /** A message as one reader gets it. */
-export const readMessageRecord = messageRecord.extend({
-  flags: z.array(z.string()),
-  match_content: z.string().optional(),
-  match_subject: z.string().optional(),
-});
+export const readMessageRecord = messageRecord
+  .extend({
+    flags: z.array(z.string()),
+    match_content: z.string().optional(),
+    match_subject: z.string().optional(),
+  })
+  .meta({ schemaName: 'Message' });
 
 /** A message in that form; what surrounds it was read for it. */
 export function writeMessage(

@@ -33,21 +33,23 @@ const parts = z
   );
 
 /** A permission's value on the wire. */
-export const groupSettingValueShape = z.union(
-  [groupId, parts],
-  'must be a group id, or members and subgroups',
-);
+export const groupSettingValueShape = z
+  .union([groupId, parts], 'must be a group id, or members and subgroups')
+  .meta({ schemaName: 'GroupSettingValue' });
 
 /** What changes a permission on the wire: `{new, old}`, where `old` may be left out. */
 export const settingWishShape = z
   .object({ new: groupSettingValueShape, old: groupSettingValueShape.optional() }, 'must have new')
-  .transform((wish): SettingWish => ({ new: wish.new, old: wish.old }));
+  .transform((wish): SettingWish => ({ new: wish.new, old: wish.old }))
+  .meta({ schemaName: 'GroupSettingChange' });
 
 /** A permission's value in an answer. */
-export const groupSettingAnswer = z.union([
-  z.number().int(),
-  z.object({ direct_members: z.array(z.number().int()), direct_subgroups: z.array(z.number().int()) }),
-]);
+export const groupSettingAnswer = z
+  .union([
+    z.number().int(),
+    z.object({ direct_members: z.array(z.number().int()), direct_subgroups: z.array(z.number().int()) }),
+  ])
+  .meta({ schemaName: 'GroupSetting' });
 
 /**
  * The one form of a value that means the same: a single group and no members is that group, nothing at all is

@@ -16,35 +16,39 @@ import type { UserDetails } from './user-details.js';
 /** A bot that does whatever its owner's program does; there is no other kind yet. */
 const genericBot = 1;
 
-const profileValue = z.object({ value: z.string(), rendered_value: z.string().optional() });
+const profileValue = z
+  .object({ value: z.string(), rendered_value: z.string().optional() })
+  .meta({ schemaName: 'ProfileFieldValue' });
 
 /** A user on the wire. */
-export const userRecord = z.object({
-  user_id: z.number().int(),
-  email: z.string(),
-  /** Null for readers who may not know it. */
-  delivery_email: z.string().nullable(),
-  full_name: z.string(),
-  /** ISO 8601 to the minute; the day alone for whoever has no account. */
-  date_joined: z.string(),
-  is_active: z.boolean(),
-  is_owner: z.boolean(),
-  /** True of owners too. */
-  is_admin: z.boolean(),
-  is_guest: z.boolean(),
-  is_bot: z.boolean(),
-  bot_type: z.number().int().nullable(),
-  /** Only of bots. */
-  bot_owner_id: z.number().int().nullable().optional(),
-  role: z.number().int(),
-  /** Not for whoever has no account. */
-  timezone: z.string().optional(),
-  /** Null where clients make it from the address. */
-  avatar_url: z.string().nullable(),
-  avatar_version: z.number().int(),
-  /** By the fields' ids; only of people, and only where it is asked for. */
-  profile_data: z.record(z.string(), profileValue).optional(),
-});
+export const userRecord = z
+  .object({
+    user_id: z.number().int(),
+    email: z.string(),
+    /** Null for readers who may not know it. */
+    delivery_email: z.string().nullable(),
+    full_name: z.string(),
+    /** ISO 8601 to the minute; the day alone for whoever has no account. */
+    date_joined: z.string(),
+    is_active: z.boolean(),
+    is_owner: z.boolean(),
+    /** True of owners too. */
+    is_admin: z.boolean(),
+    is_guest: z.boolean(),
+    is_bot: z.boolean(),
+    bot_type: z.number().int().nullable(),
+    /** Only of bots. */
+    bot_owner_id: z.number().int().nullable().optional(),
+    role: z.number().int(),
+    /** Not for whoever has no account. */
+    timezone: z.string().optional(),
+    /** Null where clients make it from the address. */
+    avatar_url: z.string().nullable(),
+    avatar_version: z.number().int(),
+    /** By the fields' ids; only of people, and only where it is asked for. */
+    profile_data: z.record(z.string(), profileValue).optional(),
+  })
+  .meta({ schemaName: 'User' });
 
 /** Who reads, and what they have asked for. */
 export interface RecordOptions {

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorCodes, type JsonObject } from '@waxwing/protocol';
 import { z } from 'zod';
+import { hoistSchemas, inOrderOfNames, type Node, schemaReference } from './openapi-components.js';
 import { type AnyOperation, pathParameters } from './operation.js';
 import { codesOf } from './operation-codes.js';
 
@@ -11,7 +12,6 @@ export interface OpenApiInfo {
   readonly statuses?: Partial<Record<ErrorCode, number>>;
 }
 
-type Node = Record<string, unknown>;
 type Statuses = NonNullable<OpenApiInfo['statuses']>;
 
 const jsonSchemaDialect = 'https://json-schema.org/draft/2020-12/schema';
@@ -33,13 +33,18 @@ export function openApiDocument(
     if (actor.authenticate === undefined) continue;
     security[actor.name] = describeActor(actor);
   }
-  const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const schemas: Record<string, Node> = { Error: errorSchema, Success: successSchema };
+  const hoisted = hoistSchemas(inOrderOfNames(paths), schemas);
   const document = {
     openapi: '3.1.1',
     jsonSchemaDialect,
     info,
-    paths: sorted,
-    components: { securitySchemes: security, schemas: { Error: errorSchema } },
+    paths: hoisted,
+    components: {
+      securitySchemes: security,
+      responses: sharedRefusals(operations, statuses),
+      schemas: inOrderOfNames(schemas),
+    },
   };
   // Without what is undefined, as any reader of the text sees it.
   return JSON.parse(JSON.stringify(document)) as JsonObject;
@@ -58,6 +63,21 @@ const errorSchema: Node = {
     result: { const: 'error' },
     msg: { type: 'string', description: 'For people: what is wrong, where, and what to do.' },
     code: { type: 'string', enum: Object.keys(errorCodes) },
+  },
+};
+
+const successSchema: Node = {
+  type: 'object',
+  description: 'What each answer has that is no refusal, beside fields of its own.',
+  required: ['result', 'msg'],
+  properties: {
+    result: { const: 'success' },
+    msg: { const: '' },
+    ignored_parameters_unsupported: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Names of parameters that were sent and that the operation does not know.',
+    },
   },
 };
 
@@ -132,7 +152,8 @@ function describeBody(declared: AnyOperation, names: readonly string[]): Node | 
     const schema = { type: 'object', required: [...required, 'file'], properties: { ...properties, file } };
     return { required: true, content: { 'multipart/form-data': { schema, encoding } } };
   }
-  const form = { schema: { type: 'object', required, properties }, encoding };
+  const schema = { schemaName: `${operationId(declared)}_form`, type: 'object', required, properties };
+  const form = { schema, encoding };
   return {
     required: required.length > 0,
     content: { 'application/x-www-form-urlencoded': form, 'multipart/form-data': form },
@@ -155,37 +176,42 @@ function describeHistory({ aliases = {}, since = {} }: AnyOperation, name: strin
 }
 
 function answerSchema(answer: z.ZodObject): Node {
-  const fields = toJsonSchema(answer, 'output');
-  const required = (fields.required as string[] | undefined) ?? [];
-  return {
-    ...fields,
-    required: ['result', 'msg', ...required],
-    properties: {
-      result: { const: 'success' },
-      msg: { const: '' },
-      ...(fields.properties as Node),
-      ignored_parameters_unsupported: {
-        type: 'array',
-        items: { type: 'string' },
-        description: 'Names of parameters that were sent and that the operation does not know.',
-      },
-    },
-  };
+  const success = schemaReference('Success');
+  if (Object.keys(answer.shape).length === 0) return success;
+  return { allOf: [success, toJsonSchema(answer, 'output')] };
 }
 
+/** The refusals by their HTTP status; a code that has its status to itself is described under `components`. */
 function refusals(codes: readonly ErrorCode[], statuses: Statuses): Node {
-  const byStatus: Record<string, ErrorCode[]> = {};
-  for (const code of codes) {
-    const httpStatus = statuses[code] ?? errorCodes[code].httpStatus;
-    byStatus[httpStatus] = [...(byStatus[httpStatus] ?? []), code];
-  }
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, some]) => {
-      const schema = { $ref: '#/components/schemas/Error' };
-      const description = [...some].sort().join(', ');
-      return [status, { description, content: { 'application/json': { schema } } }];
+    byStatus(codes, statuses).map(([status, [only, ...more]]) => {
+      if (more.length === 0) return [status, { $ref: `#/components/responses/${only}` }];
+      return [status, describeRefusal([only, ...more])];
     }),
   );
+}
+
+/** What {@link refusals} of these operations refers to. */
+function sharedRefusals(operations: readonly AnyOperation[], statuses: Statuses): Record<string, Node> {
+  const all = operations.flatMap((declared) => byStatus(codesOf(declared), statuses));
+  const alone = all.flatMap(([, [only, ...more]]) => (more.length === 0 ? [only] : []));
+  return inOrderOfNames(Object.fromEntries(alone.map((code) => [code, describeRefusal([code])])));
+}
+
+function describeRefusal(codes: readonly ErrorCode[]): Node {
+  const schema = schemaReference('Error');
+  return { description: [...codes].sort().join(', '), content: { 'application/json': { schema } } };
+}
+
+function byStatus(codes: readonly ErrorCode[], statuses: Statuses): [string, [ErrorCode, ...ErrorCode[]]][] {
+  const found: Record<string, [ErrorCode, ...ErrorCode[]]> = {};
+  for (const code of codes) {
+    const httpStatus = statuses[code] ?? errorCodes[code].httpStatus;
+    const others = found[httpStatus];
+    if (others === undefined) found[httpStatus] = [code];
+    else others.push(code);
+  }
+  return Object.entries(found);
 }
 
 interface ParameterMeta {

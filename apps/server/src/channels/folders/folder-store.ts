@@ -8,18 +8,20 @@ import type { ServerTables, ServerTransaction } from '../../tables.js';
 const folders = 'channel folders';
 
 /** A folder of channels in answers and events. */
-export const folderRecord = z.object({
-  id: z.number().int(),
-  name: z.string(),
-  description: z.string(),
-  /** HTML. */
-  rendered_description: z.string(),
-  order: z.number().int(),
-  /** Seconds. */
-  date_created: z.number().int(),
-  creator_id: z.number().int().nullable(),
-  is_archived: z.boolean(),
-});
+export const folderRecord = z
+  .object({
+    id: z.number().int(),
+    name: z.string(),
+    description: z.string(),
+    /** HTML. */
+    rendered_description: z.string(),
+    order: z.number().int(),
+    /** Seconds. */
+    date_created: z.number().int(),
+    creator_id: z.number().int().nullable(),
+    is_archived: z.boolean(),
+  })
+  .meta({ schemaName: 'ChannelFolder' });
 
 export type FolderRow = Selectable<ServerTables['channel_folders']>;
 

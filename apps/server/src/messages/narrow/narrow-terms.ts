@@ -18,18 +18,20 @@ const text = z
   .max(maximumCharacters)
   .refine((value) => !value.includes('\0'));
 const operand = z.union([text, z.number().int(), z.array(z.union([text, z.number().int()])).max(1000)]);
-const termShape = z.union([
-  z.object({ operator: text, operand, negated: z.boolean().nullish() }).transform(
-    (term): NarrowTerm => ({
-      operator: term.operator,
-      operand: term.operand,
-      isNegated: term.negated ?? false,
-    }),
-  ),
-  z
-    .tuple([text, operand])
-    .transform(([operator, operand]): NarrowTerm => ({ operator, operand, isNegated: false })),
-]);
+const termShape = z
+  .union([
+    z.object({ operator: text, operand, negated: z.boolean().nullish() }).transform(
+      (term): NarrowTerm => ({
+        operator: term.operator,
+        operand: term.operand,
+        isNegated: term.negated ?? false,
+      }),
+    ),
+    z
+      .tuple([text, operand])
+      .transform(([operator, operand]): NarrowTerm => ({ operator, operand, isNegated: false })),
+  ])
+  .meta({ schemaName: 'NarrowTerm' });
 
 /** `narrow` of a request: JSON of a list of `{operator, operand, negated}`, or of pairs of operator and operand. */
 export const narrowShape = z
