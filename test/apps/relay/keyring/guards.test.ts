@@ -50,7 +50,10 @@ describe('the end of a move of tokens', () => {
     const ring = newKeyRing(sodium, startedAt);
     const [key] = ring.tokenKeys;
     if (key === undefined) throw new Error('a new ring has no token key');
-    const [older, unbound] = [{ ...key, id: 'older' }, { ...key, oldestForm: 2 as const }];
+    const [older, unbound] = [
+      { ...key, id: 'older' },
+      { ...key, oldestForm: 2 as const },
+    ];
     const bound = [{ ...key, oldestForm: 3 as const }];
     expect(concludeTokenMove({ ...ring, tokenKeys: [older, unbound] }, key.id).tokenKeys).toEqual(bound);
     expect(concludeTokenMove({ ...ring, tokenKeys: [unbound] }, key.id).tokenKeys).toEqual(bound);
