@@ -28,7 +28,11 @@ const pushes = new EventSource(`api/pushes?token=${encodeURIComponent(phone.toke
 let showing = Promise.resolve();
 pushes.addEventListener('message', ({ data }: MessageEvent<string>) => {
   // One after the other, so that the newest is what the columns tell of.
-  showing = showing.then(() => showPush(phone, JSON.parse(data) as Push));
+  showing = showing
+    .then(() => showPush(phone, JSON.parse(data) as Push))
+    .catch((error: Error) => {
+      byId('send-status').textContent = error.message;
+    });
 });
 
 await keepRegistered(phone);
