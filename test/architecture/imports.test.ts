@@ -106,6 +106,14 @@ describe('the import table', () => {
     expect([...packages]).toEqual(['lossless-json']);
   });
 
+  it('has the page of the quickstart take of Waxwing what every app can take: the client', () => {
+    const page = sourceFiles(join(root, 'apps/quickstart/page')).flatMap(importsOf);
+    expect([...new Set(page.filter((specifier) => !specifier.startsWith('.')))].sort()).toEqual([
+      '@waxwing/client',
+      'vite',
+    ]);
+  });
+
   it('names a door that a unit may not use, though it may use another of the same package', () => {
     const unit = units.find(({ folder }) => folder === 'packages/server-push') as Unit;
     const found = culprits({
@@ -148,6 +156,7 @@ describe('the house rules', () => {
       );
     expect(found.map((file) => relative(root, file)).sort()).toEqual([
       'apps/quickstart/src/find-in-files.ts', // a process of its own
+      'apps/quickstart/src/page/page-files.ts', // what was bundled
       'apps/relay/src/deliveries/apps/app-registry.ts',
       'apps/relay/src/keyring/audit-log.ts',
       'apps/relay/src/keyring/commands/bring-keys.ts',

@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Constellation } from '../support/constellation.js';
+import { Constellation, type ConstellationUser } from '../support/constellation.js';
 import { freePort } from '../support/free-ports.js';
+import { runJsonCommand } from '../support/spawned-process.js';
 
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -109,6 +110,25 @@ describe('the README', () => {
     expect(output).toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/);
     expect(output).toMatch(/API key, shown this once: [A-Za-z0-9]{32}\b/);
     expect(output).toContain('Relay: https://relay.example.com');
+  }, 60_000);
+
+  it('shows admins a command that has the phones of a user show a text', async () => {
+    const ada = await runJsonCommand<ConstellationUser>(
+      'waxwing-server',
+      ['users', 'add', '--email', 'ada@example.com'],
+      { env: world.serverEnv },
+    );
+    const token = { tokenKind: 'fcm', token: 'fcm-readme-of-ada' } as const;
+    const phone = await world.phone(ada, token);
+    expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
+    const output = await runShell(codeFor('sending admins'), world.serverEnv);
+    expect(output).toContain('On its way to 1 device of ada@example.com.');
+    const [pushed] = (await world.deliveriesTo(token.token)).map(
+      ({ body }) => body as { message: { data: Record<string, string> } },
+    );
+    expect(await phone.client.open(pushed?.message.data ?? {})).toMatchObject({
+      notification: { content: 'Notifications work.' },
+    });
   }, 60_000);
 
   it('links only to what exists', () => {

@@ -1,11 +1,15 @@
 import { createBrowserPhone } from './browser-phone.js';
-import { byId } from './elements.js';
+import { byId, make } from './elements.js';
 import { fetchPhoneFacts, sendText } from './page-api.js';
 import { keepRegistered } from './show-keys.js';
 import { type Push, showPush } from './show-notification.js';
 
 const facts = await fetchPhoneFacts();
-byId('command').textContent = facts.send_command;
+// No word of it is broken where a line ends, and it is the same text when it is copied.
+const words = facts.send_command
+  .split(' ')
+  .flatMap((word) => [make('span', word), document.createTextNode(' ')]);
+byId('command').replaceChildren(...words.slice(0, -1));
 const phone = await createBrowserPhone(facts);
 
 byId('send-form').addEventListener('submit', async (event) => {
@@ -24,7 +28,11 @@ const pushes = new EventSource(`api/pushes?token=${encodeURIComponent(phone.toke
 let showing = Promise.resolve();
 pushes.addEventListener('message', ({ data }: MessageEvent<string>) => {
   // One after the other, so that the newest is what the columns tell of.
-  showing = showing.then(() => showPush(phone, JSON.parse(data) as Push));
+  showing = showing
+    .then(() => showPush(phone, JSON.parse(data) as Push))
+    .catch((error: Error) => {
+      byId('send-status').textContent = error.message;
+    });
 });
 
 await keepRegistered(phone);

@@ -1,5 +1,5 @@
 import type { BrowserPhone } from './browser-phone.js';
-import { byId, make, tell, tellBytes } from './elements.js';
+import { byId, make, tellBytes } from './elements.js';
 import { fetchRelayKeys, rotateRelayKey } from './page-api.js';
 
 /** How long until the phone looks again whether there is something to do. */
@@ -21,8 +21,7 @@ export async function keepRegistered(phone: BrowserPhone): Promise<never> {
   });
   for (;;) {
     const status = await phone.registrar.sync();
-    tell('phone-status', status.sentence);
-    byId('phone-status').className = 'phone-status';
+    byId('phone-status').textContent = status.sentence;
     const registration = await phone.registration();
     if (
       status.code === 'active' &&
@@ -33,8 +32,8 @@ export async function keepRegistered(phone: BrowserPhone): Promise<never> {
       sealedTo = registration.bouncerPublicKey;
       await showKeys(sealedTo);
       await showSealed(phone, sealedTo);
-      if (!isFirst) tell('rotate-status', 'The phone has registered again, sealed to the new key.');
-      byId('rotate-status').className = 'note';
+      if (!isFirst)
+        byId('rotate-status').textContent = 'The phone has registered again, sealed to the new key.';
       (byId('rotate') as HTMLButtonElement).disabled = false;
       isExpecting = false;
     }

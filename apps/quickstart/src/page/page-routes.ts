@@ -35,9 +35,9 @@ const routes: Readonly<Record<string, Route>> = {
   'POST api/holders': showHolders,
   'POST api/send': send,
   'GET api/keys': async ({ relayEnvironment }, { response }) =>
-    answerJson(response, await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'list'])),
+    answerWith(response, await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'list'])),
   'POST api/keys': async ({ relayEnvironment }, { response }) =>
-    answerJson(response, await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'rotate'])),
+    answerWith(response, await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'rotate'])),
 };
 
 const serverPrefix = 'server';
@@ -55,7 +55,7 @@ export async function answerPage(context: PageContext, path: string, asked: Page
   return true;
 }
 
-export function answerJson(response: ServerResponse, body: object, status = 200): void {
+export function answerWith(response: ServerResponse, body: object, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
@@ -64,7 +64,7 @@ async function showPhone(context: PageContext, { response }: PageRequest): Promi
   const { serverUrl, relayEnvironment, user, sendCommand } = context;
   const keys = await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'export-public']);
   const { user_id, email, api_key } = user;
-  answerJson(response, { realm_url: serverUrl, user_id, email, api_key, keys, send_command: sendCommand });
+  answerWith(response, { realm_url: serverUrl, user_id, email, api_key, keys, send_command: sendCommand });
 }
 
 async function showHolders(context: PageContext, { request, response }: PageRequest): Promise<void> {
@@ -73,7 +73,7 @@ async function showHolders(context: PageContext, { request, response }: PageRequ
     whoHolds(said, token, context),
     whoHolds(token, token, context),
   ]);
-  answerJson(response, { text: ofText, token: ofToken });
+  answerWith(response, { text: ofText, token: ofToken });
 }
 
 async function send(
@@ -82,7 +82,7 @@ async function send(
 ): Promise<void> {
   const { text: said = '' } = await readForm(request);
   const argv = ['push', 'send', '--user', user.email, '--text', said];
-  answerJson(response, await captureJson<object>(runServerCommand, serverEnvironment, argv));
+  answerWith(response, await captureJson<object>(runServerCommand, serverEnvironment, argv));
 }
 
 async function readForm(request: IncomingMessage): Promise<Record<string, string>> {

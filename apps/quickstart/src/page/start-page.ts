@@ -6,7 +6,7 @@ import type { RunningService } from '@waxwing/service/lifecycle';
 import { host } from '../quickstart-environments.js';
 import { guardPage } from './guard-page.js';
 import { type PageFile, readPageFiles } from './page-files.js';
-import { answerJson, answerPage, type PageContext } from './page-routes.js';
+import { answerPage, answerWith, type PageContext } from './page-routes.js';
 
 /** The page that runs. */
 export interface RunningPage extends RunningService {
@@ -41,7 +41,7 @@ export async function startPage(port: number, context: PageContext): Promise<Run
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     answer(serving, request, response).catch((error: Error) => {
       if (response.headersSent || response.destroyed) response.destroy();
-      else answerJson(response, { error: error.message }, 500);
+      else answerWith(response, { error: error.message }, 500);
     });
   });
   server.listen(port, host);
@@ -58,12 +58,12 @@ export async function startPage(port: number, context: PageContext): Promise<Run
 
 async function answer(serving: Serving, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const guarded = guardPage(request, serving.tokenHash);
-  if (guarded.kind === 'refused') return answerJson(response, { error: guarded.sentence }, guarded.status);
+  if (guarded.kind === 'refused') return answerWith(response, { error: guarded.sentence }, guarded.status);
   if (
     Number(request.headers['content-length'] ?? 0) > maximumBodyBytes ||
     'transfer-encoding' in request.headers
   ) {
-    return answerJson(response, { error: `a body here has at most ${maximumBodyBytes} bytes` }, 413);
+    return answerWith(response, { error: `a body here has at most ${maximumBodyBytes} bytes` }, 413);
   }
   const { path, query } = guarded;
   const file = request.method === 'GET' ? serving.files.get(path) : undefined;
@@ -72,5 +72,5 @@ async function answer(serving: Serving, request: IncomingMessage, response: Serv
     return;
   }
   if (await answerPage(serving.context, path, { request, response, query })) return;
-  answerJson(response, { error: `there is nothing at ${request.method} ${path}` }, 404);
+  answerWith(response, { error: `there is nothing at ${request.method} ${path}` }, 404);
 }
