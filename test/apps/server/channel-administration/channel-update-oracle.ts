@@ -5,7 +5,7 @@ export const nobody = 1;
 export const everyone = 2;
 export const internet = 3;
 export const deactivated = 4;
-export const unknown = 99;
+const unknown = 99;
 const nestable = [11, 12, 13, 14];
 
 const asked = fc.constantFrom(nobody, everyone, internet, deactivated, unknown, ...nestable);
