@@ -71,6 +71,26 @@ const server: Table = [
   ],
 ];
 
+const chat: Table = [
+  ['channel-administration/plan-channel-update', 'channel-administration/plan-channel-update-oracle'],
+  ['channels/channel-privacy', 'channel-administration/plan-channel-update-oracle'],
+  ['channels/channel-rules', 'channels/channel-rules-oracle'],
+  ['channels/realm-rights', 'channel-administration/plan-channel-update-oracle', 'subscriptions/subscribing'],
+  ['groups/group-rules', 'groups/user-groups', 'groups/group-members'],
+  ['groups/plan-group-creation', 'groups/user-groups'],
+  ['groups/plan-group-update', 'groups/user-groups'],
+  ['groups/plan-member-update', 'groups/group-members'],
+  ['messages/edit/move-rules', 'messages/edit/plan-edit-oracle', 'messages/edit/plan-moves'],
+  ['messages/edit/plan-edit', 'messages/edit/plan-edit-oracle', 'messages/edit/plan-edit'],
+  ['messages/message-access', 'messages/hidden-messages', 'messages/read-messages'],
+  ['messages/push/who-is-notified', 'messages/push/push-notifications'],
+  ['messages/removal/losses', 'messages/removal/losses', 'messages/edit/move-to-channel'],
+  ['messages/removal/plan-removal', 'messages/removal/delete-message'],
+  ['permissions/nested-groups', 'channels/channel-rules-oracle', 'permissions/nested-membership'],
+  ['permissions/plan-permission', 'groups/user-groups', 'channel-administration/channel-permissions'],
+  ['subscriptions/plan-subscribing', 'subscriptions/subscribing'],
+];
+
 const registrations: Table = [
   [
     'open-registration',
@@ -147,6 +167,7 @@ export const targets: readonly Target[] = [
   ...under('packages/storage/src', 'test/packages/storage', storage),
   ...under('packages/server-push/src', 'test', serverPush),
   ...under('apps/server/src', 'test/apps/server', server),
+  ...under('apps/server/src', 'test/apps/server', chat),
   ...under('apps/relay/src/registrations', 'test/apps/relay/registrations', registrations),
   ...under('apps/relay/src/keyring', 'test/apps/relay/keyring', keyring),
   ...under('apps/relay/src/admin-socket', 'test/apps/relay/admin-socket', adminSocket),

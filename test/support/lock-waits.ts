@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { expect } from 'vitest';
 
 /**
@@ -7,9 +7,9 @@ import { expect } from 'vitest';
  */
 export async function whileLocked<Tables, Result>(
   db: Kysely<Tables>,
-  lock: (transaction: Kysely<Tables>) => Promise<unknown>,
+  lock: (transaction: Transaction<Tables>) => Promise<unknown>,
   meanwhile: () => Promise<Result>,
-  finish: (transaction: Kysely<Tables>) => Promise<unknown> = async () => undefined,
+  finish: (transaction: Transaction<Tables>) => Promise<unknown> = async () => undefined,
 ): Promise<Result> {
   const { answer } = await db.transaction().execute(async (transaction) => {
     await lock(transaction);
@@ -17,16 +17,18 @@ export async function whileLocked<Tables, Result>(
     const answer = meanwhile().finally(() => {
       isAnswered = true;
     });
-    await expect.poll(async () => isAnswered || isWaiting(db), { timeout: 20_000 }).toBe(true);
+    const isSettled = async () => isAnswered || (await waitingForLocks(db)) > 0;
+    await expect.poll(isSettled, { timeout: 20_000 }).toBe(true);
     await finish(transaction);
     return { answer };
   });
   return answer;
 }
 
-async function isWaiting<Tables>(db: Kysely<Tables>): Promise<boolean> {
+/** How many transactions of this database wait for a lock. */
+export async function waitingForLocks<Tables>(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql`
     select pid from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-  return rows.length > 0;
+  return rows.length;
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { ProtocolError } from '@waxwing/protocol';
 import { noParameters, operation, type UploadedFile } from '@waxwing/service/http';
-import { lockingRows } from '@waxwing/storage';
 import { z } from 'zod';
 import { type Requester, user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
@@ -11,7 +10,7 @@ import { attachmentEvents } from './attachment-record.js';
 import { cleanFileName, shownFileName } from './file-name.js';
 import { readUsedBytes, takeBytes } from './upload-account.js';
 import { findUploads } from './upload-store.js';
-import { removeLeftFile } from './withdraw-uploads.js';
+import { isStoredUpload, removeLeftFile } from './withdraw-uploads.js';
 
 const mebibyte = 1024 * 1024;
 /** What stands for the organisation in paths: a server has one. */
@@ -72,23 +71,10 @@ async function keepFile(context: ServerContext, actor: Requester, file: Uploaded
     return upload;
   } catch (error) {
     // The commit may have happened, and its answer be lost: what others may see by now is kept.
-    if (await isStored(context, upload)) return upload;
+    if (await isStoredUpload(context, upload)) return upload;
     await removeLeftFile(context, upload);
     throw sayTooLarge(error);
   }
-}
-
-/** Whether a file is whole in the database, once whoever is about to say so has done it. */
-async function isStored({ database }: ServerContext, { id }: NewUpload): Promise<boolean> {
-  const row = await database.write(({ db }) =>
-    db
-      .selectFrom('attachments')
-      .select('is_stored')
-      .where('id', '=', id)
-      .modifyEnd(lockingRows(db))
-      .executeTakeFirst(),
-  );
-  return row?.is_stored === 1;
 }
 
 /** The row comes before the file, so that whatever is left of one whose upload breaks off is found and removed. */

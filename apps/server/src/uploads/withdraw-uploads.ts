@@ -1,4 +1,4 @@
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { ServerContext } from '../context.js';
 import type { ServerTransaction } from '../tables.js';
 import { giveBytesBack } from './upload-account.js';
@@ -35,4 +35,20 @@ export async function removeLeftFile(
 ): Promise<void> {
   await store.remove(pathId);
   await database.write(({ db }) => db.deleteFrom('attachments').where('id', '=', id).execute());
+}
+
+/** Whether a file is whole in the database, once whoever is about to say so has said it. */
+export async function isStoredUpload(
+  { database }: Pick<ServerContext, 'database'>,
+  { id }: Pick<LeftFile, 'id'>,
+): Promise<boolean> {
+  const row = await database.write(({ db }) =>
+    db
+      .selectFrom('attachments')
+      .select('is_stored')
+      .where('id', '=', id)
+      .modifyEnd(lockingRows(db))
+      .executeTakeFirst(),
+  );
+  return row?.is_stored === 1;
 }

@@ -1,33 +1,45 @@
-import { expect, it } from 'vitest';
-import { holdFoldersAlone } from '../../../../apps/server/src/channels/folders/folder-store.js';
-import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
-import { whileLocked } from '../../../support/lock-waits.js';
+import { holdAlone } from '@waxwing/storage';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { waitingForLocks, whileLocked } from '../../../support/lock-waits.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
+import { type Answer, ServerUnderTest } from '../server-under-test.js';
 import { ChannelUnderTest } from './channel-under-test.js';
 
 eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
+  /** Another process's server on the same database. */
+  let other: ServerUnderTest;
+  beforeAll(async () => {
+    const { databaseUrl } = organisation.server;
+    other = await ServerUnderTest.start({ databaseUrl, withoutRelay: true });
+  });
+  afterAll(() => other.close());
 
-  it('a channel comes into no folder that is being removed', async () => {
+  it('a folder is not archived while a channel is coming into it', async () => {
     const name = organisation.newName();
-    const { channel_folder_id: id } = await organisation.do('owner', 'POST', 'channel_folders/create', {
-      name,
-    });
+    const made = await organisation.do('owner', 'POST', 'channel_folders/create', { name });
+    const folder = made.channel_folder_id as number;
     const channel = new ChannelUnderTest(organisation);
     await channel.make();
-    const answer = await whileLocked(
-      organisation.server.server.database.db,
-      async (db) => {
-        await holdFoldersAlone({ db } as ServerTransaction);
-        await db
-          .deleteFrom('channel_folders')
-          .where('id', '=', id as number)
-          .execute();
+    const { db } = organisation.server.server.database;
+    let archiving: Promise<Answer> | undefined;
+    const moved = await whileLocked(
+      db,
+      // Both get as far as telling of what they have done.
+      (transaction) => holdAlone(transaction, 'publishing of events'),
+      () => organisation.ask('owner', 'PATCH', `streams/${channel.id}`, { folder_id: folder }),
+      async () => {
+        archiving = other.ask(organisation.accounts.owner, 'PATCH', `channel_folders/${folder}`, {
+          is_archived: 'true',
+        });
+        await expect.poll(() => waitingForLocks(db), { timeout: 20_000 }).toBe(2);
       },
-      () => organisation.ask('owner', 'PATCH', `streams/${channel.id}`, { folder_id: id }),
     );
-    expect(answer.body).toMatchObject({ code: 'BAD_REQUEST', msg: 'Invalid channel folder ID' });
-    expect((await channel.read()).folder_id).toBeNull();
+    expect(moved.body).toMatchObject({ result: 'success' });
+    expect((await archiving)?.body.msg).toBe(
+      'You need to remove all the channels from this folder to archive it.',
+    );
+    expect((await channel.read()).folder_id).toBe(folder);
   });
 });
