@@ -1,5 +1,5 @@
 import { createCipheriv, randomBytes } from 'node:crypto';
-import type { TokenKey } from '../../apps/relay/src/keyring/key-ring.js';
+import type { TokenKey } from '#relay/keyring/key-ring.js';
 
 /** A token as relays stored it before tokens were bound to their rows. */
 export function sealUnbound(token: string, { id, encryptionKey }: TokenKey): string {
