@@ -15,7 +15,7 @@ import {
 import { Metrics } from '@waxwing/service/metrics';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { bindRelayAdminOperations } from '../../apps/relay/src/operations.js';
+import { bindRelayAdminOperations } from '#relay/operations.js';
 import { createMemoryLog } from '../support/memory-log.js';
 import { declaredLines, missingCodes } from '../support/provoked-codes.js';
 import { sqliteBackend } from '../support/test-databases.js';

@@ -55,6 +55,11 @@ function culprits({ folder, mayImport, only }: Unit): string[] {
   );
 }
 
+/** A source file as tests name it. */
+function nameInTests(path: string): string {
+  return path.replace(/^(?:packages|apps)\/([\w-]+)\/src\//, '#$1/');
+}
+
 describe('the import table', () => {
   for (const unit of units) {
     it(`holds for ${unit.folder}`, () => {
@@ -188,6 +193,23 @@ describe('the house rules', () => {
       'apps/server/src/uploads/remove-unclaimed-uploads.ts', // a scheduled job
       'apps/server/src/uploads/withdraw-uploads.ts', // rows that nobody sees, whoever could be held or not
     ]);
+  });
+
+  it('reaches into the sources of a unit by its name alone, never by a relative path', () => {
+    const found = sourceFiles(join(root, 'test')).flatMap((file) =>
+      importsOf(file)
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => relative(root, join(file, '..', specifier)))
+        .filter((path) => /^(?:packages|apps)\/[\w-]+\/src\//.test(path))
+        .map((path) => `${relative(root, file)} imports ${path}: write ${nameInTests(path)}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('names every package and app to the tests', () => {
+    const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const named = units.map(({ folder }) => [`#${folder.split('/')[1]}/*.js`, `./${folder}/src/*.ts`]);
+    expect(imports).toEqual(Object.fromEntries(named));
   });
 
   it('keeps each main.ts within 25 lines', () => {

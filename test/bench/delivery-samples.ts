@@ -1,5 +1,5 @@
-import type { Delivery } from '../../apps/relay/src/deliveries/delivery.js';
-import { rebuildAps } from '../../apps/relay/src/deliveries/requests/read-push-request.js';
+import type { Delivery } from '#relay/deliveries/delivery.js';
+import { rebuildAps } from '#relay/deliveries/requests/read-push-request.js';
 import { realmId, relayDeviceId } from '../support/ids.js';
 
 export const topic = 'org.example.App';

@@ -7,18 +7,15 @@ import { systemClock } from '@waxwing/service/lifecycle';
 import { createLogger } from '@waxwing/service/logging';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { generateX25519Identity } from 'age-encryption';
-import type { BouncerPublicKey } from '../../apps/relay/src/keyring/key-ring.js';
-import type { KeyRingConfiguration } from '../../apps/relay/src/keyring/key-ring-configuration.js';
-import { importKeys } from '../../apps/relay/src/keyring/key-ring-transitions.js';
-import type { LiveKeyRing } from '../../apps/relay/src/keyring/live-key-ring.js';
-import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
-import { createKeyRingKeeper, openKeyRing } from '../../apps/relay/src/keyring/open-key-ring.js';
-import { defaultRotationPolicy } from '../../apps/relay/src/keyring/rotation-policy.js';
-import { openRelayDatabase } from '../../apps/relay/src/open-database.js';
-import {
-  decodeSealedRegistration,
-  openRegistration,
-} from '../../apps/relay/src/registrations/open-registration.js';
+import type { BouncerPublicKey } from '#relay/keyring/key-ring.js';
+import type { KeyRingConfiguration } from '#relay/keyring/key-ring-configuration.js';
+import { importKeys } from '#relay/keyring/key-ring-transitions.js';
+import type { LiveKeyRing } from '#relay/keyring/live-key-ring.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { createKeyRingKeeper, openKeyRing } from '#relay/keyring/open-key-ring.js';
+import { defaultRotationPolicy } from '#relay/keyring/rotation-policy.js';
+import { openRelayDatabase } from '#relay/open-database.js';
+import { decodeSealedRegistration, openRegistration } from '#relay/registrations/open-registration.js';
 import { type BenchResult, medianRates, rateOf } from './bench-result.js';
 
 const manyKeys = 1000;

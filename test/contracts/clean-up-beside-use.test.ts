@@ -2,14 +2,11 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { deleteLongExpired } from '../../apps/relay/src/registrations/relay-device-store.js';
-import { type RelayTables, relayMigrations } from '../../apps/relay/src/tables.js';
-import {
-  deleteIdleQueues,
-  queueLifetimeMilliseconds,
-} from '../../apps/server/src/event-queues/event-queue-store.js';
-import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
-import { deleteLongFailed } from '../../packages/server-push/src/push-devices/push-device-store.js';
+import { deleteLongExpired } from '#relay/registrations/relay-device-store.js';
+import { type RelayTables, relayMigrations } from '#relay/tables.js';
+import { deleteIdleQueues, queueLifetimeMilliseconds } from '#server/event-queues/event-queue-store.js';
+import { type ServerTables, serverMigrations } from '#server/tables.js';
+import { deleteLongFailed } from '#server-push/push-devices/push-device-store.js';
 import { lockWaiters } from '../support/lock-waiters.js';
 import { eachPostgres } from '../support/test-databases.js';
 

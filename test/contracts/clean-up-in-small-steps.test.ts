@@ -1,16 +1,13 @@
 import type { Database, WriteTransaction } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { deleteLongExpired } from '../../apps/relay/src/registrations/relay-device-store.js';
-import { type RelayTables, relayMigrations } from '../../apps/relay/src/tables.js';
-import {
-  deleteIdleQueues,
-  queueLifetimeMilliseconds,
-} from '../../apps/server/src/event-queues/event-queue-store.js';
-import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
-import { deleteOldTestNotifications } from '../../packages/server-push/src/notifications/test-notification-limits.js';
-import { deleteLongFailed } from '../../packages/server-push/src/push-devices/push-device-store.js';
-import { deleteFullRates } from '../../packages/server-push/src/push-devices/registration-rate.js';
+import { deleteLongExpired } from '#relay/registrations/relay-device-store.js';
+import { type RelayTables, relayMigrations } from '#relay/tables.js';
+import { deleteIdleQueues, queueLifetimeMilliseconds } from '#server/event-queues/event-queue-store.js';
+import { type ServerTables, serverMigrations } from '#server/tables.js';
+import { deleteOldTestNotifications } from '#server-push/notifications/test-notification-limits.js';
+import { deleteLongFailed } from '#server-push/push-devices/push-device-store.js';
+import { deleteFullRates } from '#server-push/push-devices/registration-rate.js';
 import { lockWaiters } from '../support/lock-waiters.js';
 import { eachBackend, eachPostgres } from '../support/test-databases.js';
 

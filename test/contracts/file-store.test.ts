@@ -5,9 +5,9 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { ConfigurationError, Secret } from '@waxwing/service/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDiskFileStore } from '../../apps/server/src/uploads/file-store/disk-file-store.js';
-import type { FileStore } from '../../apps/server/src/uploads/file-store/file-store.js';
-import { openS3FileStore } from '../../apps/server/src/uploads/file-store/s3-file-store.js';
+import { openDiskFileStore } from '#server/uploads/file-store/disk-file-store.js';
+import type { FileStore } from '#server/uploads/file-store/file-store.js';
+import { openS3FileStore } from '#server/uploads/file-store/s3-file-store.js';
 import { S3StandIn } from '../support/s3-stand-in.js';
 
 interface StoreUnderTest {

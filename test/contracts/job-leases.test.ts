@@ -1,7 +1,7 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LeaseTable } from '../../packages/jobs/src/lease-table.js';
+import { LeaseTable } from '#jobs/lease-table.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { add, countsOf, handler, open, start } from '../support/job-queue-under-test.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';

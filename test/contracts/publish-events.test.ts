@@ -1,11 +1,11 @@
 import type { AddressedEvent } from '@waxwing/server-push';
 import type { CompiledQuery } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { eventsAfter, insertQueue } from '../../apps/server/src/event-queues/event-queue-store.js';
-import { createPublisher } from '../../apps/server/src/event-queues/publish-events.js';
-import { QueueListeners } from '../../apps/server/src/event-queues/queue-listeners.js';
-import { removeUnheldTexts } from '../../apps/server/src/event-queues/remove-idle-queues.js';
-import { type ServerDatabase, type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
+import { eventsAfter, insertQueue } from '#server/event-queues/event-queue-store.js';
+import { createPublisher } from '#server/event-queues/publish-events.js';
+import { QueueListeners } from '#server/event-queues/queue-listeners.js';
+import { removeUnheldTexts } from '#server/event-queues/remove-idle-queues.js';
+import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
 import { userId } from '../support/ids.js';
 import { eachBackend } from '../support/test-databases.js';
 

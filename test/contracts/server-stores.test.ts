@@ -1,25 +1,16 @@
 import { roles } from '@waxwing/server';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findCredential } from '../../apps/server/src/authentication/credential-store.js';
-import { readRealm } from '../../apps/server/src/realm/realm-store.js';
-import { type ServerDatabase, type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
-import {
-  addUser,
-  allUsers,
-  removeUser,
-  requireUser,
-  rotateApiKey,
-} from '../../apps/server/src/users/manage-users.js';
-import { findUser } from '../../apps/server/src/users/user-store.js';
+import { findCredential } from '#server/authentication/credential-store.js';
+import { readRealm } from '#server/realm/realm-store.js';
+import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
+import { addUser, allUsers, removeUser, requireUser, rotateApiKey } from '#server/users/manage-users.js';
+import { findUser } from '#server/users/user-store.js';
 import {
   deleteOldTestNotifications,
   takeTestNotification,
-} from '../../packages/server-push/src/notifications/test-notification-limits.js';
-import { acceptRegistration } from '../../packages/server-push/src/push-devices/accept-registration.js';
-import {
-  activateRegistration,
-  activePushDevices,
-} from '../../packages/server-push/src/push-devices/push-device-store.js';
+} from '#server-push/notifications/test-notification-limits.js';
+import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
+import { activateRegistration, activePushDevices } from '#server-push/push-devices/push-device-store.js';
 import { relayDeviceId, userId as user } from '../support/ids.js';
 import { eachBackend } from '../support/test-databases.js';
 

@@ -1,7 +1,7 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
-import { roles } from '../../apps/server/src/permissions/roles.js';
-import { type ServerTables, serverMigrations } from '../../apps/server/src/tables.js';
-import { addUser } from '../../apps/server/src/users/manage-users.js';
+import { roles } from '#server/permissions/roles.js';
+import { type ServerTables, serverMigrations } from '#server/tables.js';
+import { addUser } from '#server/users/manage-users.js';
 import type { Constellation, ConstellationUser } from './constellation.js';
 
 /** Adds members as the command does it, without a process for each. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ServerTables } from '../../apps/server/src/tables.js';
+import type { ServerTables } from '#server/tables.js';
 
 /**
  * Walks all rows about messages and says in sentences what does not fit together: histories and the messages that came of

@@ -1,5 +1,5 @@
 import type { RelayDeviceId, UserId } from '@waxwing/protocol';
-import type { RealmId } from '../../apps/relay/src/servers/server-tables.js';
+import type { RealmId } from '#relay/servers/server-tables.js';
 
 /** Numbers that a test made up, as the ids that it takes them for. */
 export const userId = (number: number): UserId => number as UserId;

@@ -1,5 +1,5 @@
 import type { KeyPair } from '@waxwing/sodium';
-import type { RegistrationKeys } from '../../apps/relay/src/registrations/registration-keys.js';
+import type { RegistrationKeys } from '#relay/registrations/registration-keys.js';
 
 /** {@link RegistrationKeys} in memory. `used` counts the registrations that were committed, by public key. */
 export interface MapRegistrationKeys extends RegistrationKeys {

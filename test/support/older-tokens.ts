@@ -1,8 +1,8 @@
 import { createCipheriv, createHmac, randomBytes } from 'node:crypto';
 import type { RelayDeviceId } from '@waxwing/protocol';
-import type { TokenKey } from '../../apps/relay/src/keyring/key-ring.js';
-import { placeOfToken, type TokenRow } from '../../apps/relay/src/registrations/token-vault.js';
-import type { RelayDatabase } from '../../apps/relay/src/tables.js';
+import type { TokenKey } from '#relay/keyring/key-ring.js';
+import { placeOfToken, type TokenRow } from '#relay/registrations/token-vault.js';
+import type { RelayDatabase } from '#relay/tables.js';
 
 /** A token as relays stored it before tokens were bound to their rows. */
 export function sealUnbound(token: string, key: TokenKey): string {

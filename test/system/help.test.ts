@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const sayLoadedModules = join(root, 'test/support/say-loaded-modules.mjs');
 
 /** What a command as it was built prints, and the npm packages that it loads for that. */
-async function run(command: 'relay' | 'server', ...argv: string[]) {
+async function run(command: 'relay' | 'server' | 'vendors' | 'quickstart', ...argv: string[]) {
   const program = join(root, `apps/${command}/bin/waxwing-${command}.js`);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [
     ...['--import', sayLoadedModules, program],
@@ -29,5 +29,13 @@ describe.each(['relay', 'server'] as const)('the help of waxwing-%s', (command) 
     expect(stdout).toMatch(/^ {2}retry .*<id>/m);
     expect(packages).toContain('kysely');
     expect((await run(command, 'help', 'queue')).stdout).toBe(stdout);
+  });
+});
+
+describe.each(['vendors', 'quickstart'] as const)('the help of waxwing-%s', (command) => {
+  it('comes without loading what it would start', async () => {
+    const { stdout, packages } = await run(command, '--help');
+    expect(stdout).toMatch(/^ {2}--port-base <\w+> {2,}\S/m);
+    expect(packages.filter((name) => !['close-with-grace', 'commander'].includes(name ?? ''))).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { describeBootError, runProcess } from '@waxwing/service/lifecycle';
-import { createLogger } from '@waxwing/service/logging';
 import { readQuickstartOptions } from './quickstart-options.js';
-import { startQuickstart } from './start-quickstart.js';
 
 const options = readQuickstartOptions(process.argv);
+// Loaded when the arguments are understood: help needs none of it.
+const { startQuickstart } = await import('./start-quickstart.js');
 if (options.once) {
   try {
     const quickstart = await startQuickstart(options);
@@ -13,6 +13,7 @@ if (options.once) {
     process.exitCode = 1;
   }
 } else {
+  const { createLogger } = await import('@waxwing/service/logging');
   const log = createLogger('quickstart', 'error');
   await runProcess({ name: 'quickstart', log, start: () => startQuickstart(options) });
 }

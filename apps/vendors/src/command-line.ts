@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { startVendors, type Vendors } from './start-vendors.js';
+import type { Vendors } from './start-vendors.js';
 
 export interface CommandLineFlags {
   readonly dataDir: string;
@@ -43,6 +43,8 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
   const log = (message: string) => {
     process.stderr.write(`${message}\n`);
   };
+  // Loaded when it is asked for: help needs none of it.
+  const { startVendors } = await import('./start-vendors.js');
   try {
     return await startVendors({ dataDir, host, log, ...ports });
   } catch (error) {

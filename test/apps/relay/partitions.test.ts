@@ -5,7 +5,7 @@ import {
   deleteLongExpired,
   deleteRelayDevices,
   markExpired,
-} from '../../../apps/relay/src/registrations/relay-device-store.js';
+} from '#relay/registrations/relay-device-store.js';
 import { withClient } from '../../simulation/fill-devices.js';
 import { realmId as realm } from '../../support/ids.js';
 import { partitionScript } from '../../support/partition-script.js';

@@ -1,7 +1,7 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { markExpired } from '../../../apps/relay/src/registrations/relay-device-store.js';
-import { expiredRetentionMilliseconds } from '../../../apps/relay/src/scheduled-jobs.js';
+import { markExpired } from '#relay/registrations/relay-device-store.js';
+import { expiredRetentionMilliseconds } from '#relay/scheduled-jobs.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { goodForm, type RelayUnderTest, startRelayUnderTest } from './relay-under-test.js';
 

@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { removeUser } from '../../../apps/server/src/users/manage-users.js';
+import { removeUser } from '#server/users/manage-users.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, ServerUnderTest } from './server-under-test.js';
 

@@ -2,14 +2,8 @@ import { roles } from '@waxwing/server';
 import { Secret } from '@waxwing/service/config';
 import type { RequestHead } from '@waxwing/service/http';
 import { expect, it } from 'vitest';
-import {
-  administrator,
-  human,
-  member,
-  type Requester,
-  user,
-} from '../../../apps/server/src/authentication/authenticate.js';
-import { removeUser } from '../../../apps/server/src/users/manage-users.js';
+import { administrator, human, member, type Requester, user } from '#server/authentication/authenticate.js';
+import { removeUser } from '#server/users/manage-users.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { sharedOrganisation } from './organisation-under-test.js';
 import type { Account } from './server-under-test.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DeliveryLog } from '../../../apps/vendors/src/deliveries/delivery-log.js';
+import { DeliveryLog } from '#vendors/deliveries/delivery-log.js';
 import {
   ApnsClient,
   getAccessToken,

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { appleReasons } from '../../../apps/vendors/src/reasons/apple-reasons.js';
-import { googleErrors } from '../../../apps/vendors/src/reasons/google-errors.js';
+import { appleReasons } from '#vendors/reasons/apple-reasons.js';
+import { googleErrors } from '#vendors/reasons/google-errors.js';
 import { accessToken, connectClient, connectWarm, script, send, test } from './scripted-vendors.js';
 import {
   deviceToken,

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ruleFields } from '../../../apps/vendors/src/faults/rule-fields.js';
-import { appleReasons } from '../../../apps/vendors/src/reasons/apple-reasons.js';
-import { googleErrors } from '../../../apps/vendors/src/reasons/google-errors.js';
-import { oauthErrors } from '../../../apps/vendors/src/reasons/oauth-errors.js';
+import { ruleFields } from '#vendors/faults/rule-fields.js';
+import { appleReasons } from '#vendors/reasons/apple-reasons.js';
+import { googleErrors } from '#vendors/reasons/google-errors.js';
+import { oauthErrors } from '#vendors/reasons/oauth-errors.js';
 import { startTestVendors, type TestVendors } from './vendor-clients.js';
 
 const page = await readFile(new URL('../../../docs/vendors.md', import.meta.url), 'utf8');

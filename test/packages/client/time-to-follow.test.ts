@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dateRegistration, timeToFollow } from '../../../packages/client/src/time-to-follow.js';
+import { dateRegistration, timeToFollow } from '#client/time-to-follow.js';
 
 const day = 86_400_000;
 const device = Date.UTC(2026, 10, 20, 12);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { decodeUtf8 } from '../../../packages/protocol/src/utf8.js';
+import { decodeUtf8 } from '#protocol/utf8.js';
 import fc from '../../support/fast-check.js';
 
 const platform = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

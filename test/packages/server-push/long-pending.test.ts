@@ -4,11 +4,8 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
-import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
-import {
-  enqueueForwarding,
-  forwardRegistrationJob,
-} from '../../../packages/server-push/src/push-devices/forward-registration.js';
+import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
+import { enqueueForwarding, forwardRegistrationJob } from '#server-push/push-devices/forward-registration.js';
 import { userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { eachBackend } from '../../support/test-databases.js';

@@ -1,6 +1,6 @@
 import { relayNotifyAnswer, relayRegisterAnswer } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
-import { interpretAnswer } from '../../../packages/server-push/src/relay-link/relay-answer.js';
+import { interpretAnswer } from '#server-push/relay-link/relay-answer.js';
 
 const now = Date.UTC(2026, 0, 1);
 

@@ -13,15 +13,15 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { tellUser } from '../../../docs/examples/send-notification.js';
-import { acceptRegistration } from '../../../packages/server-push/src/push-devices/accept-registration.js';
+import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import {
   activateRegistration,
   activePushDevices,
   dropDeadRegistration,
   failRegistration,
   pendingRegistration,
-} from '../../../packages/server-push/src/push-devices/push-device-store.js';
+} from '#server-push/push-devices/push-device-store.js';
+import { tellUser } from '../../../docs/examples/send-notification.js';
 import { relayDeviceId as relayId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { openSealed } from '../../support/noble-oracle.js';

@@ -1,10 +1,6 @@
 import { AddressRanges } from '@waxwing/service/http';
 import { describe, expect, it } from 'vitest';
-import {
-  addressGroup,
-  forwardedAddress,
-  privateAddresses,
-} from '../../../packages/service/src/http/client-address.js';
+import { addressGroup, forwardedAddress, privateAddresses } from '#service/http/client-address.js';
 
 describe('a client', () => {
   it.each([

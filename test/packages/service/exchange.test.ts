@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { Exchange } from '../../../packages/service/src/http/exchange.js';
+import { Exchange } from '#service/http/exchange.js';
 
 it('an exchange that is over stays so: what waits for its end acts once, and at once when it comes later', () => {
   const request = new IncomingMessage(new Socket());

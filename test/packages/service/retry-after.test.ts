@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { readRetryAfter } from '../../../packages/service/src/http/retry-after.js';
+import { readRetryAfter } from '#service/http/retry-after.js';
 
 // The third form of an HTTP date names no zone: it must not be read in the machine's own.
 vi.stubEnv('TZ', 'America/New_York');

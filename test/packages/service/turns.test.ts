@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Turns } from '../../../packages/service/src/http/turns.js';
+import { Turns } from '#service/http/turns.js';
 
 const wait = () => new Promise((resolve) => setTimeout(resolve));
 

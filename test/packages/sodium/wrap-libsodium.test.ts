@@ -1,6 +1,6 @@
 import libsodium from 'libsodium-wrappers';
 import { describe, expect, it } from 'vitest';
-import { type Libsodium, wrapLibsodium } from '../../../packages/sodium/src/wrap-libsodium.js';
+import { type Libsodium, wrapLibsodium } from '#sodium/wrap-libsodium.js';
 
 await libsodium.ready;
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StatementCache } from '../../../packages/storage/src/sqlite/statement-cache.js';
+import { StatementCache } from '#storage/sqlite/statement-cache.js';
 
 let database: InstanceType<typeof DatabaseSync>;
 let statements: StatementCache;

@@ -8,9 +8,9 @@ import {
 } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { openRelayDatabase } from '../../../apps/relay/src/open-database.js';
-import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
-import type { RelayDatabase } from '../../../apps/relay/src/tables.js';
+import { openRelayDatabase } from '#relay/open-database.js';
+import { addServer } from '#relay/servers/manage-servers.js';
+import type { RelayDatabase } from '#relay/tables.js';
 import type { Constellation } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
 import { CrashPhone } from '../crash/crash-phone.js';

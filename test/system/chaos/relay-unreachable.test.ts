@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { enqueueNotification } from '../../../packages/server-push/src/notifications/deliver-notification.js';
+import { enqueueNotification } from '#server-push/notifications/deliver-notification.js';
 import { type Account, ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
 import { notified, registered } from '../../support/relay-stand-in.js';
 

@@ -11,7 +11,7 @@ import {
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import type { HttpLimits, ListeningService } from '@waxwing/service/http';
 import { startVendors, type Vendors } from '@waxwing/vendors';
-import { addServer } from '../../../apps/relay/src/servers/manage-servers.js';
+import { addServer } from '#relay/servers/manage-servers.js';
 import { appsFor } from '../../apps/relay/deliveries/deliveries-under-test.js';
 import {
   type KeyTerminal,

@@ -1,6 +1,6 @@
 import { bouncerKeysPath, relayRemovePath } from '@waxwing/protocol';
 import { expect } from 'vitest';
-import { enqueueRemoval } from '../../../packages/server-push/src/push-devices/remove-relay-devices.js';
+import { enqueueRemoval } from '#server-push/push-devices/remove-relay-devices.js';
 import { testPhone } from '../../apps/server/server-under-test.js';
 import { relayDeviceId } from '../../support/ids.js';
 import { registered } from '../../support/relay-stand-in.js';

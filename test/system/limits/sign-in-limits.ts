@@ -1,7 +1,7 @@
 import { Secret } from '@waxwing/service/config';
 import { expect } from 'vitest';
-import { maximumSignInKeys } from '../../../apps/server/src/authentication/sign-in-key-store.js';
-import { setPassword } from '../../../apps/server/src/users/set-password.js';
+import { maximumSignInKeys } from '#server/authentication/sign-in-key-store.js';
+import { setPassword } from '#server/users/set-password.js';
 import { type Answer, ask, form, question } from './ask.js';
 import { answered, type Limit } from './limit.js';
 import { proxyAddress, type ServerUnderLimits } from './server-under-limits.js';

@@ -4,11 +4,8 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askAdminSocket } from '../../../../apps/relay/src/admin-socket/ask-admin-socket.js';
-import {
-  importPlainKeys,
-  rotateKeys,
-} from '../../../../apps/relay/src/keyring/administration/change-keys.js';
+import { askAdminSocket } from '#relay/admin-socket/ask-admin-socket.js';
+import { importPlainKeys, rotateKeys } from '#relay/keyring/administration/change-keys.js';
 import { freshFolder } from '../keyring/ring-material.js';
 import { adminSocketAt, listThrough } from './admin-socket-under-test.js';
 

@@ -1,9 +1,9 @@
 import type { HttpLimits } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
-import { askAdminSocket } from '../../../../apps/relay/src/admin-socket/ask-admin-socket.js';
-import { openAdminSocket } from '../../../../apps/relay/src/admin-socket/open-admin-socket.js';
-import { listKeys } from '../../../../apps/relay/src/keyring/administration/list-keys.js';
-import { bindRelayAdminOperations } from '../../../../apps/relay/src/operations.js';
+import { askAdminSocket } from '#relay/admin-socket/ask-admin-socket.js';
+import { openAdminSocket } from '#relay/admin-socket/open-admin-socket.js';
+import { listKeys } from '#relay/keyring/administration/list-keys.js';
+import { bindRelayAdminOperations } from '#relay/operations.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { ringOnDisk, sodium, startedAt } from '../keyring/ring-material.js';
 

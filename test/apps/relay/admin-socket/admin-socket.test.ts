@@ -12,10 +12,10 @@ import { createServer, Server } from 'node:net';
 import { join } from 'node:path';
 import { ConfigurationError } from '@waxwing/service/config';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { askAdminSocket } from '../../../../apps/relay/src/admin-socket/ask-admin-socket.js';
-import { describeDistrust } from '../../../../apps/relay/src/admin-socket/trusted-socket.js';
-import { replaceSigningKey } from '../../../../apps/relay/src/keyring/administration/signing-and-token-keys.js';
-import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
+import { askAdminSocket } from '#relay/admin-socket/ask-admin-socket.js';
+import { describeDistrust } from '#relay/admin-socket/trusted-socket.js';
+import { replaceSigningKey } from '#relay/keyring/administration/signing-and-token-keys.js';
+import { readKeyRingEnvironmentAlone } from '#relay/keyring/key-ring-configuration.js';
 import { freshFolder } from '../keyring/ring-material.js';
 import { adminSocketAt } from './admin-socket-under-test.js';
 

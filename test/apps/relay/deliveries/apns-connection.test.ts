@@ -8,17 +8,11 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { rebuildAps } from '../../../../apps/relay/src/deliveries/requests/read-push-request.js';
-import { ApnsConnection } from '../../../../apps/relay/src/deliveries/vendors/apns/connection.js';
-import {
-  type ApnsEnding,
-  ApnsExchange,
-} from '../../../../apps/relay/src/deliveries/vendors/apns/exchange.js';
-import {
-  type ApnsNotification,
-  buildApnsNotification,
-} from '../../../../apps/relay/src/deliveries/vendors/apns/message.js';
+import { productionTimings } from '#relay/deliveries/delivery-timings.js';
+import { rebuildAps } from '#relay/deliveries/requests/read-push-request.js';
+import { ApnsConnection } from '#relay/deliveries/vendors/apns/connection.js';
+import { type ApnsEnding, ApnsExchange } from '#relay/deliveries/vendors/apns/exchange.js';
+import { type ApnsNotification, buildApnsNotification } from '#relay/deliveries/vendors/apns/message.js';
 import { realmId, relayDeviceId } from '../../../support/ids.js';
 import { until } from './deliveries-under-test.js';
 

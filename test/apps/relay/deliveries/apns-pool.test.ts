@@ -1,11 +1,11 @@
 import { constants, createServer, type Http2Server, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import type { ApnsTimings } from '../../../../apps/relay/src/deliveries/vendors/apns/connection.js';
-import type { ApnsResult } from '../../../../apps/relay/src/deliveries/vendors/apns/exchange.js';
-import { ApnsPool } from '../../../../apps/relay/src/deliveries/vendors/apns/pool.js';
-import { ReachLog } from '../../../../apps/relay/src/deliveries/vendors/reach-log.js';
+import { productionTimings } from '#relay/deliveries/delivery-timings.js';
+import type { ApnsTimings } from '#relay/deliveries/vendors/apns/connection.js';
+import type { ApnsResult } from '#relay/deliveries/vendors/apns/exchange.js';
+import { ApnsPool } from '#relay/deliveries/vendors/apns/pool.js';
+import { ReachLog } from '#relay/deliveries/vendors/reach-log.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { until } from './deliveries-under-test.js';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
+import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
+import { openRelayDatabase } from '#relay/open-database.js';
 import { runRelayCommand } from '../command-line-under-test.js';
 
 const app = 'fcm:some-project';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError, EnvironmentReader } from '@waxwing/service/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAppsFile } from '../../../../apps/relay/src/deliveries/apps/read-apps-file.js';
-import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';
-import { findApnsApp } from '../../../../apps/relay/src/deliveries/vendors/apns/app.js';
-import { findFcmApp } from '../../../../apps/relay/src/deliveries/vendors/fcm/app.js';
+import { readAppsFile } from '#relay/deliveries/apps/read-apps-file.js';
+import { readDeliveriesEnvironment } from '#relay/deliveries/deliveries-configuration.js';
+import { findApnsApp } from '#relay/deliveries/vendors/apns/app.js';
+import { findFcmApp } from '#relay/deliveries/vendors/fcm/app.js';
 import { apnsRequest, apnsToken, appsFor, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-apps-'));

@@ -1,9 +1,9 @@
 import type { MigrationSet } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
-import { deliveryMigrations } from '../../../../apps/relay/src/deliveries/delivery-tables.js';
-import { type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
+import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
+import { deliveryMigrations } from '#relay/deliveries/delivery-tables.js';
+import { type RelayTables, relayMigrations } from '#relay/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
 eachBackend((backend) => {

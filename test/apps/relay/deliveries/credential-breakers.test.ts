@@ -1,7 +1,7 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
-import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
+import { addServer } from '#relay/servers/manage-servers.js';
 import { relayDeviceId } from '../../../support/ids.js';
 import {
   apnsRequest,

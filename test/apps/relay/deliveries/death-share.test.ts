@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeathShare } from '../../../../apps/relay/src/deliveries/breakers/death-share.js';
+import { DeathShare } from '#relay/deliveries/breakers/death-share.js';
 
 describe('the usual share of dead tokens', () => {
   it('is not learnt while deletions are frozen, and is learnt again afterwards', () => {

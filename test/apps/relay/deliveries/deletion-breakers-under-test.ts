@@ -1,8 +1,8 @@
 import { afterEach } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
-import { DeletionBreakers } from '../../../../apps/relay/src/deliveries/breakers/deletion-breakers.js';
-import type { Delivery, EncryptedNotification } from '../../../../apps/relay/src/deliveries/delivery.js';
-import { type RelayDatabase, type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
+import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
+import { DeletionBreakers } from '#relay/deliveries/breakers/deletion-breakers.js';
+import type { Delivery, EncryptedNotification } from '#relay/deliveries/delivery.js';
+import { type RelayDatabase, type RelayTables, relayMigrations } from '#relay/tables.js';
 import { realmId, relayDeviceId } from '../../../support/ids.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { sqliteBackend } from '../../../support/test-databases.js';

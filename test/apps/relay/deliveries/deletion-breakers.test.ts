@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
+import type { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
 import fc from '../../../support/fast-check.js';
 import {
   app,

@@ -11,8 +11,8 @@ import {
 import { EnvironmentReader } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { describe, expect, it } from 'vitest';
-import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';
-import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';
+import { readDeliveriesEnvironment } from '#relay/deliveries/deliveries-configuration.js';
+import { DeliveryMetrics } from '#relay/deliveries/delivery-metrics.js';
 
 const page = readFileSync(new URL('../../../../docs/deliveries.md', import.meta.url), 'utf8');
 

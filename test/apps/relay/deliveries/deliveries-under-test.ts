@@ -15,21 +15,18 @@ import { bindOperations, createHttpApp, Readiness, readinessAnswer } from '@waxw
 import type { Clock } from '@waxwing/service/lifecycle';
 import { Metrics } from '@waxwing/service/metrics';
 import { startVendors, type Vendors } from '@waxwing/vendors';
-import { createDeliveries } from '../../../../apps/relay/src/deliveries/create-deliveries.js';
-import { readDeliveriesEnvironment } from '../../../../apps/relay/src/deliveries/deliveries-configuration.js';
-import {
-  type DeliveryTimings,
-  productionTimings,
-} from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { notify } from '../../../../apps/relay/src/deliveries/requests/notify-operation.js';
-import { findReceipts } from '../../../../apps/relay/src/deliveries/requests/receipts-operation.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
-import { placeOfToken, type TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
-import { UnreadableTokens } from '../../../../apps/relay/src/registrations/unreadable-tokens.js';
-import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
-import { openSharedQuotas } from '../../../../apps/relay/src/servers/quota-exchange.js';
-import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
-import type { RealmId } from '../../../../apps/relay/src/servers/server-tables.js';
+import { createDeliveries } from '#relay/deliveries/create-deliveries.js';
+import { readDeliveriesEnvironment } from '#relay/deliveries/deliveries-configuration.js';
+import { type DeliveryTimings, productionTimings } from '#relay/deliveries/delivery-timings.js';
+import { notify } from '#relay/deliveries/requests/notify-operation.js';
+import { findReceipts } from '#relay/deliveries/requests/receipts-operation.js';
+import { openRelayDatabase } from '#relay/open-database.js';
+import { placeOfToken, type TokenVault } from '#relay/registrations/token-vault.js';
+import { UnreadableTokens } from '#relay/registrations/unreadable-tokens.js';
+import { addServer } from '#relay/servers/manage-servers.js';
+import { openSharedQuotas } from '#relay/servers/quota-exchange.js';
+import { ServerDirectory } from '#relay/servers/server-directory.js';
+import type { RealmId } from '#relay/servers/server-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 

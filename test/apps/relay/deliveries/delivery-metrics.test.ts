@@ -1,6 +1,6 @@
 import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
-import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';
+import { DeliveryMetrics } from '#relay/deliveries/delivery-metrics.js';
 
 it('counts what was sent once, whenever and how often somebody asks', async () => {
   const metrics = new Metrics();

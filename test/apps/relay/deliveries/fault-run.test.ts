@@ -1,7 +1,7 @@
 import { stringifyJson } from '@waxwing/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { placeOfToken } from '../../../../apps/relay/src/registrations/token-vault.js';
+import { productionTimings } from '#relay/deliveries/delivery-timings.js';
+import { placeOfToken } from '#relay/registrations/token-vault.js';
 import {
   apnsRequest,
   apnsToken,

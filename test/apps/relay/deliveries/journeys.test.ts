@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { addServer } from '#relay/servers/manage-servers.js';
 import {
   apnsRequest,
   apnsToken,

@@ -2,16 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { PushRequest } from '@waxwing/protocol';
 import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DeliveryAttempts } from '../../../../apps/relay/src/deliveries/attempts/attempt-delivery.js';
-import { DeliveryMetrics } from '../../../../apps/relay/src/deliveries/delivery-metrics.js';
-import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import type { Outcome } from '../../../../apps/relay/src/deliveries/policy/judge-answer.js';
-import { LoadLimit } from '../../../../apps/relay/src/deliveries/queue/load-limit.js';
-import type {
-  FirstOutcome,
-  RecordOutcomes,
-} from '../../../../apps/relay/src/deliveries/queue/record-outcomes.js';
-import { DeliverNotifications } from '../../../../apps/relay/src/deliveries/requests/deliver-notifications.js';
+import type { DeliveryAttempts } from '#relay/deliveries/attempts/attempt-delivery.js';
+import { DeliveryMetrics } from '#relay/deliveries/delivery-metrics.js';
+import { productionTimings } from '#relay/deliveries/delivery-timings.js';
+import type { Outcome } from '#relay/deliveries/policy/judge-answer.js';
+import { LoadLimit } from '#relay/deliveries/queue/load-limit.js';
+import type { FirstOutcome, RecordOutcomes } from '#relay/deliveries/queue/record-outcomes.js';
+import { DeliverNotifications } from '#relay/deliveries/requests/deliver-notifications.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import {
   type DeliveriesUnderTest,

@@ -3,10 +3,10 @@ import { relayRegisterPath } from '@waxwing/protocol';
 import { bindOperations, createHttpApp } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, describe, expect, it } from 'vitest';
-import { registerDevice } from '../../../../apps/relay/src/registrations/register-device.js';
-import type { RegistrationBatches } from '../../../../apps/relay/src/registrations/registration-batches.js';
-import { ServerDirectory } from '../../../../apps/relay/src/servers/server-directory.js';
-import { ServerQuotas } from '../../../../apps/relay/src/servers/server-quotas.js';
+import { registerDevice } from '#relay/registrations/register-device.js';
+import type { RegistrationBatches } from '#relay/registrations/registration-batches.js';
+import { ServerDirectory } from '#relay/servers/server-directory.js';
+import { ServerQuotas } from '#relay/servers/server-quotas.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ReceiptStore, saveReceipts } from '../../../../apps/relay/src/deliveries/queue/receipt-store.js';
-import { type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
+import { ReceiptStore, saveReceipts } from '#relay/deliveries/queue/receipt-store.js';
+import { type RelayTables, relayMigrations } from '#relay/tables.js';
 import { relayDeviceId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 

@@ -2,12 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { Secret } from '@waxwing/service/config';
 import { decodeJwt, decodeProtectedHeader, importPKCS8 } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { ApnsApp } from '../../../../apps/relay/src/deliveries/vendors/apns/app.js';
-import {
-  ProviderToken,
-  ProviderTokenStore,
-} from '../../../../apps/relay/src/deliveries/vendors/apns/token.js';
-import { type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
+import type { ApnsApp } from '#relay/deliveries/vendors/apns/app.js';
+import { ProviderToken, ProviderTokenStore } from '#relay/deliveries/vendors/apns/token.js';
+import { type RelayTables, relayMigrations } from '#relay/tables.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend, eachPostgres } from '../../../support/test-databases.js';
 import { apnsRequest, apnsToken, startDeliveriesUnderTest } from './deliveries-under-test.js';

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { readAppsFile } from '../../../../apps/relay/src/deliveries/apps/read-apps-file.js';
-import { findApnsApp } from '../../../../apps/relay/src/deliveries/vendors/apns/app.js';
-import { findFcmApp } from '../../../../apps/relay/src/deliveries/vendors/fcm/app.js';
+import { readAppsFile } from '#relay/deliveries/apps/read-apps-file.js';
+import { findApnsApp } from '#relay/deliveries/vendors/apns/app.js';
+import { findFcmApp } from '#relay/deliveries/vendors/fcm/app.js';
 
 const page = readFileSync(new URL('../../../../docs/relay.md', import.meta.url), 'utf8');
 const [, example = ''] = /<!-- read by a test -->\n```json\n([\s\S]*?)```/.exec(page) ?? [];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { relayReceiptsPath } from '@waxwing/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { addServer } from '#relay/servers/manage-servers.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   apnsRequest,

@@ -1,20 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Delivery,
-  type EncryptedNotification,
-  keptUntil,
-} from '../../../../apps/relay/src/deliveries/delivery.js';
-import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
-import { judgeAnswer } from '../../../../apps/relay/src/deliveries/policy/judge-answer.js';
-import {
-  type RetrySchedule,
-  retryDelay,
-  retrySchedules,
-} from '../../../../apps/relay/src/deliveries/policy/retry-schedules.js';
-import type {
-  UnansweredReason,
-  VendorAnswer,
-} from '../../../../apps/relay/src/deliveries/vendors/vendor-sender.js';
+import { type Delivery, type EncryptedNotification, keptUntil } from '#relay/deliveries/delivery.js';
+import { productionTimings } from '#relay/deliveries/delivery-timings.js';
+import { judgeAnswer } from '#relay/deliveries/policy/judge-answer.js';
+import { type RetrySchedule, retryDelay, retrySchedules } from '#relay/deliveries/policy/retry-schedules.js';
+import type { UnansweredReason, VendorAnswer } from '#relay/deliveries/vendors/vendor-sender.js';
 
 const now = Date.UTC(2026, 0, 5, 12);
 

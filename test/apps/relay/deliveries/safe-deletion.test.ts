@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BreakerStore } from '../../../../apps/relay/src/deliveries/breakers/breaker-store.js';
-import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
+import { addServer } from '#relay/servers/manage-servers.js';
 import {
   apnsRequest,
   apnsToken,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SendGate } from '../../../../apps/relay/src/deliveries/vendors/fcm/pool.js';
+import { SendGate } from '#relay/deliveries/vendors/fcm/pool.js';
 
 const time = { now: 1000 };
 

@@ -1,10 +1,10 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/key-ring-token-vault.js';
-import { concludeTokenMove } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
-import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
+import type { KeyRing } from '#relay/keyring/key-ring.js';
+import { KeyRingTokenVault } from '#relay/keyring/key-ring-token-vault.js';
+import { concludeTokenMove } from '#relay/keyring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { reencryptTokens } from '#relay/registrations/reencrypt-tokens.js';
 import { relayDeviceId } from '../../../support/ids.js';
 import { sealUnbound, storeByAes } from '../../../support/older-tokens.js';
 import { eachBackend } from '../../../support/test-databases.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TokenVault } from '../../../../apps/relay/src/registrations/token-vault.js';
+import type { TokenVault } from '#relay/registrations/token-vault.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import {
   type DeliveriesUnderTest,

@@ -1,6 +1,6 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { apnsPolicy, fcmPolicy } from '../../../../apps/relay/src/deliveries/policy/vendor-policy.js';
+import { apnsPolicy, fcmPolicy } from '#relay/deliveries/policy/vendor-policy.js';
 import {
   apnsRequest,
   apnsToken,

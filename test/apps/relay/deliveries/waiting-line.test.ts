@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { WaitingLine } from '../../../../apps/relay/src/deliveries/vendors/waiting-line.js';
+import { WaitingLine } from '#relay/deliveries/vendors/waiting-line.js';
 
 it('gives out in order what was put in, and nothing when nobody waits', () => {
   const line = new WaitingLine<number>();

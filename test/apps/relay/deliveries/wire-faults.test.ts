@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startVendors } from '@waxwing/vendors';
 import { afterEach, describe, expect, it } from 'vitest';
-import { productionTimings } from '../../../../apps/relay/src/deliveries/delivery-timings.js';
+import { productionTimings } from '#relay/deliveries/delivery-timings.js';
 import { freePort } from '../../../support/free-ports.js';
 import {
   apnsRequest,

@@ -3,15 +3,12 @@ import { join } from 'node:path';
 import { ConfigurationError, Secret, writePrivateFile } from '@waxwing/service/config';
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { describe, expect, it } from 'vitest';
-import {
-  passphraseIdentity,
-  passphraseRecipient,
-} from '../../../../apps/relay/src/keyring/age-passphrase.js';
-import { exampleKeys } from '../../../../apps/relay/src/keyring/example-keys.js';
-import { type KeyRing, keyId, primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { openKeyRingCipher } from '../../../../apps/relay/src/keyring/key-ring-cipher.js';
-import { encodeKeyRing } from '../../../../apps/relay/src/keyring/key-ring-document.js';
-import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import { passphraseIdentity, passphraseRecipient } from '#relay/keyring/age-passphrase.js';
+import { exampleKeys } from '#relay/keyring/example-keys.js';
+import { type KeyRing, keyId, primaryKey } from '#relay/keyring/key-ring.js';
+import { openKeyRingCipher } from '#relay/keyring/key-ring-cipher.js';
+import { encodeKeyRing } from '#relay/keyring/key-ring-document.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
 import {
   freshFolder,
   privateTexts,

@@ -2,10 +2,10 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
-import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';
-import { checkKeyPair } from '../../../../apps/relay/src/keyring/check-key-ring.js';
-import type { BouncerPublicKey } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { type KeyRing, primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
+import { auditFile } from '#relay/keyring/audit-log.js';
+import { checkKeyPair } from '#relay/keyring/check-key-ring.js';
+import type { BouncerPublicKey } from '#relay/keyring/key-ring.js';
+import { type KeyRing, primaryKey } from '#relay/keyring/key-ring.js';
 import {
   applySchedule,
   concludeTokenMove,
@@ -14,8 +14,8 @@ import {
   retire,
   revoke,
   rotate,
-} from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
-import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+} from '#relay/keyring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
 import { keyTerminal } from './key-terminal.js';
 import { freshFolder, policy, ringOnDisk, sodium, startedAt } from './ring-material.js';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
+import type { KeyRing } from '#relay/keyring/key-ring.js';
 import {
   type KeyTerminal,
   keysOf,

@@ -3,7 +3,7 @@ import { relayAdminOperations } from '@waxwing/relay';
 import { createHttpApp } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bindRelayAdminOperations } from '../../../../apps/relay/src/operations.js';
+import { bindRelayAdminOperations } from '#relay/operations.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { keyAdminOnDisk } from '../admin-socket/admin-socket-under-test.js';
 import { privateTexts } from './ring-material.js';

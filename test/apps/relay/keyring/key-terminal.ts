@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Terminal } from '@waxwing/service/command-line';
 import { Secret } from '@waxwing/service/config';
-import { runRelayCommand } from '../../../../apps/relay/src/command-line.js';
-import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { readKeyRingEnvironmentAlone } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
-import { createKeyRingKeeper } from '../../../../apps/relay/src/keyring/open-key-ring.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
-import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
+import { runRelayCommand } from '#relay/command-line.js';
+import type { KeyRing } from '#relay/keyring/key-ring.js';
+import { readKeyRingEnvironmentAlone } from '#relay/keyring/key-ring-configuration.js';
+import { createKeyRingKeeper } from '#relay/keyring/open-key-ring.js';
+import { openRelayDatabase } from '#relay/open-database.js';
+import type { RelayDatabase } from '#relay/tables.js';
 import { sodium } from './ring-material.js';
 
 interface Ran {

@@ -1,12 +1,9 @@
 import { join } from 'node:path';
 import { type DatabaseWithJobs, openDatabaseWithJobs } from '@waxwing/jobs';
-import type {
-  KeyRingConfiguration,
-  KeyRingPlace,
-} from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
-import { type KeyRingTables, keyRingMigrations } from '../../../../apps/relay/src/keyring/key-ring-tables.js';
-import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import { createKeyRingKeeper, openKeyRing } from '../../../../apps/relay/src/keyring/open-key-ring.js';
+import type { KeyRingConfiguration, KeyRingPlace } from '#relay/keyring/key-ring-configuration.js';
+import { type KeyRingTables, keyRingMigrations } from '#relay/keyring/key-ring-tables.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { createKeyRingKeeper, openKeyRing } from '#relay/keyring/open-key-ring.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { policy, sodium } from './ring-material.js';
 

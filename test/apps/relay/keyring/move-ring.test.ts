@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { keyRingFile } from '../../../../apps/relay/src/keyring/key-ring-file.js';
-import type { KeyRingStore } from '../../../../apps/relay/src/keyring/key-ring-store.js';
-import { rotate } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
-import { moveKeyRing, removeMovedKeyRing } from '../../../../apps/relay/src/keyring/move-key-ring.js';
-import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import { keyRingFile } from '#relay/keyring/key-ring-file.js';
+import type { KeyRingStore } from '#relay/keyring/key-ring-store.js';
+import { rotate } from '#relay/keyring/key-ring-transitions.js';
+import { moveKeyRing, removeMovedKeyRing } from '#relay/keyring/move-key-ring.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type KeyTerminal, keysOf, keyTerminal, terminalWithRing, withDatabase } from './key-terminal.js';
 import { registerWith, relayWithKeys, startRelayOf } from './relay-with-keys.js';

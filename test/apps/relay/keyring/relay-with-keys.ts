@@ -1,6 +1,6 @@
 import { type KeyListAnswer, keyListAnswer, keyListPath, verifyKeyList } from '@waxwing/protocol';
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
-import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { addServer } from '#relay/servers/manage-servers.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { basic, realmUuid } from '../relay-under-test.js';
 import { type KeyTerminal, keyTerminal, withDatabase } from './key-terminal.js';

@@ -4,15 +4,12 @@ import { join } from 'node:path';
 import { writePrivateFile } from '@waxwing/service/config';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { generateX25519Identity } from 'age-encryption';
-import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';
-import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { keyRingFile } from '../../../../apps/relay/src/keyring/key-ring-file.js';
-import { KeyRingKeeper } from '../../../../apps/relay/src/keyring/key-ring-keeper.js';
-import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import {
-  dayMilliseconds,
-  defaultRotationPolicy,
-} from '../../../../apps/relay/src/keyring/rotation-policy.js';
+import { auditFile } from '#relay/keyring/audit-log.js';
+import type { KeyRing } from '#relay/keyring/key-ring.js';
+import { keyRingFile } from '#relay/keyring/key-ring-file.js';
+import { KeyRingKeeper } from '#relay/keyring/key-ring-keeper.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { dayMilliseconds, defaultRotationPolicy } from '#relay/keyring/rotation-policy.js';
 
 export const { sodium } = await loadFastestSodium();
 export const day = dayMilliseconds;

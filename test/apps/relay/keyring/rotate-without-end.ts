@@ -1,8 +1,8 @@
-import { auditFile } from '../../../../apps/relay/src/keyring/audit-log.js';
-import { primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { keyRingFile } from '../../../../apps/relay/src/keyring/key-ring-file.js';
-import { KeyRingKeeper } from '../../../../apps/relay/src/keyring/key-ring-keeper.js';
-import { revoke } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
+import { auditFile } from '#relay/keyring/audit-log.js';
+import { primaryKey } from '#relay/keyring/key-ring.js';
+import { keyRingFile } from '#relay/keyring/key-ring-file.js';
+import { KeyRingKeeper } from '#relay/keyring/key-ring-keeper.js';
+import { revoke } from '#relay/keyring/key-ring-transitions.js';
 import { policy, sodium, startedAt } from './ring-material.js';
 
 /** A process that changes a ring as fast as it can, until somebody kills it. It says `changing` once it is at it. */

@@ -1,17 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { checkKeyRing } from '../../../../apps/relay/src/keyring/check-key-ring.js';
-import type { BouncerPublicKey } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { type KeyRing, openingKeys, primaryKey } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { decodeKeyRing, encodeKeyRing } from '../../../../apps/relay/src/keyring/key-ring-document.js';
-import {
-  applySchedule,
-  importKeys,
-  retire,
-  revoke,
-  rotate,
-} from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
-import { newKeyRing } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import { publishKeyList } from '../../../../apps/relay/src/keyring/publish-key-list.js';
+import { checkKeyRing } from '#relay/keyring/check-key-ring.js';
+import type { BouncerPublicKey } from '#relay/keyring/key-ring.js';
+import { type KeyRing, openingKeys, primaryKey } from '#relay/keyring/key-ring.js';
+import { decodeKeyRing, encodeKeyRing } from '#relay/keyring/key-ring-document.js';
+import { applySchedule, importKeys, retire, revoke, rotate } from '#relay/keyring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { publishKeyList } from '#relay/keyring/publish-key-list.js';
 import fc from '../../../support/fast-check.js';
 import { day, policy, sodium, startedAt } from './ring-material.js';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EnvironmentReader } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
-import { readKeyRingEnvironment } from '../../../../apps/relay/src/keyring/key-ring-configuration.js';
+import { readKeyRingEnvironment } from '#relay/keyring/key-ring-configuration.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 
 const root = join(import.meta.dirname, '../../../..');

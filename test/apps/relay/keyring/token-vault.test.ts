@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { decodeKeyRing, encodeKeyRing } from '../../../../apps/relay/src/keyring/key-ring-document.js';
-import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/key-ring-token-vault.js';
-import { concludeTokenMove } from '../../../../apps/relay/src/keyring/key-ring-transitions.js';
-import { newKeyRing, newTokenKey } from '../../../../apps/relay/src/keyring/new-key-ring.js';
+import type { KeyRing } from '#relay/keyring/key-ring.js';
+import { decodeKeyRing, encodeKeyRing } from '#relay/keyring/key-ring-document.js';
+import { KeyRingTokenVault } from '#relay/keyring/key-ring-token-vault.js';
+import { concludeTokenMove } from '#relay/keyring/key-ring-transitions.js';
+import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
 import * as noble from '../../../support/noble-oracle.js';
 import { lookupByHmac, sealBoundByAes, sealUnbound } from '../../../support/older-tokens.js';
 import { sodium, startedAt } from './ring-material.js';

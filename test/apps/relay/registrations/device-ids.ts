@@ -1,5 +1,5 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
-import type { RegistrationRefusal } from '../../../../apps/relay/src/registrations/registration-batches.js';
+import type { RegistrationRefusal } from '#relay/registrations/registration-batches.js';
 
 /** The ids of devices that were all kept. */
 export function deviceIds(outcomes: readonly (RelayDeviceId | RegistrationRefusal)[]): RelayDeviceId[] {

@@ -1,10 +1,7 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  findRelayDevices,
-  markExpired,
-} from '../../../../apps/relay/src/registrations/relay-device-store.js';
-import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { findRelayDevices, markExpired } from '#relay/registrations/relay-device-store.js';
+import { addRealms } from '#relay/servers/manage-servers.js';
 import { realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';

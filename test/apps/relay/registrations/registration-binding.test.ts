@@ -1,11 +1,8 @@
 import type { PushAccountId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  isBoundTo,
-  markSealedRegistration,
-} from '../../../../apps/relay/src/registrations/open-registration.js';
-import { forgetPresentedRegistrations } from '../../../../apps/relay/src/registrations/presented-registrations.js';
-import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { isBoundTo, markSealedRegistration } from '#relay/registrations/open-registration.js';
+import { forgetPresentedRegistrations } from '#relay/registrations/presented-registrations.js';
+import { addRealms } from '#relay/servers/manage-servers.js';
 import { realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors } from '../../../support/protocol-vectors.js';

@@ -1,22 +1,19 @@
 import { maximumEncryptedPushRegistrationCharacters, type PushAccountId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { KeyRing } from '../../../../apps/relay/src/keyring/key-ring.js';
-import { KeyRingTokenVault } from '../../../../apps/relay/src/keyring/key-ring-token-vault.js';
-import { newKeyRing, newTokenKey } from '../../../../apps/relay/src/keyring/new-key-ring.js';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
-import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
-import { decodeSealedRegistration } from '../../../../apps/relay/src/registrations/open-registration.js';
-import { rememberOpenedTokens } from '../../../../apps/relay/src/registrations/opened-tokens.js';
-import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
-import { setApnsEnvironment } from '../../../../apps/relay/src/registrations/relay-device-store.js';
-import { placeOfToken } from '../../../../apps/relay/src/registrations/token-vault.js';
-import {
-  findUnreadableDevices,
-  removeUnreadableDevices,
-} from '../../../../apps/relay/src/registrations/unreadable-devices.js';
-import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
-import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
+import type { KeyRing } from '#relay/keyring/key-ring.js';
+import { KeyRingTokenVault } from '#relay/keyring/key-ring-token-vault.js';
+import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
+import { openRelayDatabase } from '#relay/open-database.js';
+import { DurableRegistrations } from '#relay/registrations/durable-registrations.js';
+import { decodeSealedRegistration } from '#relay/registrations/open-registration.js';
+import { rememberOpenedTokens } from '#relay/registrations/opened-tokens.js';
+import { reencryptTokens } from '#relay/registrations/reencrypt-tokens.js';
+import { setApnsEnvironment } from '#relay/registrations/relay-device-store.js';
+import { placeOfToken } from '#relay/registrations/token-vault.js';
+import { findUnreadableDevices, removeUnreadableDevices } from '#relay/registrations/unreadable-devices.js';
+import { addServer } from '#relay/servers/manage-servers.js';
+import type { RelayDatabase } from '#relay/tables.js';
 import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
 import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';

@@ -1,7 +1,7 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sequenceRetentionMilliseconds } from '../../../../apps/relay/src/scheduled-jobs.js';
-import { addRealms } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { sequenceRetentionMilliseconds } from '#relay/scheduled-jobs.js';
+import { addRealms } from '#relay/servers/manage-servers.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';

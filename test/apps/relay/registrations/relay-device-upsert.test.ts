@@ -1,11 +1,8 @@
 import { Secret } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
-import {
-  type RelayDeviceRow,
-  RelayDeviceUpsert,
-} from '../../../../apps/relay/src/registrations/relay-device-upsert.js';
-import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { openRelayDatabase } from '#relay/open-database.js';
+import { type RelayDeviceRow, RelayDeviceUpsert } from '#relay/registrations/relay-device-upsert.js';
+import { addServer } from '#relay/servers/manage-servers.js';
 import fc from '../../../support/fast-check.js';
 import { realmId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';

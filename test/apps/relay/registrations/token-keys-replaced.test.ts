@@ -1,16 +1,12 @@
 import type { PushAccountId, RelayDeviceId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
-import { DurableRegistrations } from '../../../../apps/relay/src/registrations/durable-registrations.js';
-import { reencryptTokens } from '../../../../apps/relay/src/registrations/reencrypt-tokens.js';
-import {
-  placeOfToken,
-  type TokenRow,
-  type TokenVault,
-} from '../../../../apps/relay/src/registrations/token-vault.js';
-import { addServer } from '../../../../apps/relay/src/servers/manage-servers.js';
-import type { RelayDatabase } from '../../../../apps/relay/src/tables.js';
+import { openRelayDatabase } from '#relay/open-database.js';
+import { DurableRegistrations } from '#relay/registrations/durable-registrations.js';
+import { reencryptTokens } from '#relay/registrations/reencrypt-tokens.js';
+import { placeOfToken, type TokenRow, type TokenVault } from '#relay/registrations/token-vault.js';
+import { addServer } from '#relay/servers/manage-servers.js';
+import type { RelayDatabase } from '#relay/tables.js';
 import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
 import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';

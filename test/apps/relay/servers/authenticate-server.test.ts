@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { rotateServerKey, setServerDeactivated } from '../../../../apps/relay/src/servers/manage-servers.js';
+import { rotateServerKey, setServerDeactivated } from '#relay/servers/manage-servers.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { basic, goodForm, type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.js';
 

@@ -1,10 +1,10 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import { QuotaExchange } from '../../../../apps/relay/src/servers/quota-exchange.js';
-import { maximumServers, ServerQuotas } from '../../../../apps/relay/src/servers/server-quotas.js';
-import { forgetFullQuotas, UsedQuotaStore } from '../../../../apps/relay/src/servers/used-quota-store.js';
-import { type RelayDatabase, type RelayTables, relayMigrations } from '../../../../apps/relay/src/tables.js';
+import { QuotaExchange } from '#relay/servers/quota-exchange.js';
+import { maximumServers, ServerQuotas } from '#relay/servers/server-quotas.js';
+import { forgetFullQuotas, UsedQuotaStore } from '#relay/servers/used-quota-store.js';
+import { type RelayDatabase, type RelayTables, relayMigrations } from '#relay/tables.js';
 import { CuttableProxy } from '../../../support/cuttable-proxy.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';

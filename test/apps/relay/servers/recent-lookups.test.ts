@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RecentLookups } from '../../../../apps/relay/src/servers/recent-lookups.js';
+import { RecentLookups } from '#relay/servers/recent-lookups.js';
 import fc from '../../../support/fast-check.js';
 
 it('never remembers more entries than it may, and never one for longer than its lifetime', () => {

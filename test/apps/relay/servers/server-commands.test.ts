@@ -1,6 +1,6 @@
 import { hashCredential, Secret } from '@waxwing/service/config';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openRelayDatabase } from '../../../../apps/relay/src/open-database.js';
+import { openRelayDatabase } from '#relay/open-database.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { runRelayCommand } from '../command-line-under-test.js';
 

@@ -1,6 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
-import { maximumServers, ServerQuotas } from '../../../../apps/relay/src/servers/server-quotas.js';
+import { maximumServers, ServerQuotas } from '#relay/servers/server-quotas.js';
 
 const noon = Date.UTC(2026, 0, 5, 12);
 

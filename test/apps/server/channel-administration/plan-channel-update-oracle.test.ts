@@ -1,12 +1,9 @@
 import type { UserId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import type {
-  ChannelFacts,
-  ChannelUpdateWish,
-} from '../../../../apps/server/src/channel-administration/channel-update.js';
-import { planChannelUpdate } from '../../../../apps/server/src/channel-administration/plan-channel-update.js';
-import type { Channel } from '../../../../apps/server/src/channels/channel-store.js';
-import { isInAny, type NestedGroups } from '../../../../apps/server/src/permissions/nested-groups.js';
+import type { ChannelFacts, ChannelUpdateWish } from '#server/channel-administration/channel-update.js';
+import { planChannelUpdate } from '#server/channel-administration/plan-channel-update.js';
+import type { Channel } from '#server/channels/channel-store.js';
+import { isInAny, type NestedGroups } from '#server/permissions/nested-groups.js';
 import fc from '../../../support/fast-check.js';
 import {
   deactivated,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel, subscribe } from '../messages/chat-under-test.js';
 import { post } from '../messages/edit/moves-under-test.js';

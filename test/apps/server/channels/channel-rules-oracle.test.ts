@@ -1,7 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ChannelAccess } from '../../../../apps/server/src/channels/channel-access.js';
+import type { ChannelAccess } from '#server/channels/channel-access.js';
 import {
   administersChannel,
   mayAddSubscribers,
@@ -9,10 +9,10 @@ import {
   maySendTo,
   readsChannel,
   seesChannel,
-} from '../../../../apps/server/src/channels/channel-rules.js';
-import type { Channel } from '../../../../apps/server/src/channels/channel-store.js';
-import { isInAny, type NestedGroups } from '../../../../apps/server/src/permissions/nested-groups.js';
-import type { Role } from '../../../../apps/server/src/permissions/roles.js';
+} from '#server/channels/channel-rules.js';
+import type { Channel } from '#server/channels/channel-store.js';
+import { isInAny, type NestedGroups } from '#server/permissions/nested-groups.js';
+import type { Role } from '#server/permissions/roles.js';
 
 const me = 1 as UserId;
 const names = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ServerTables, serverMigrations } from '../../../../apps/server/src/tables.js';
+import { type ServerTables, serverMigrations } from '#server/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
 /** The server's steps as they were before there were groups. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { removeUser } from '../../../../apps/server/src/users/manage-users.js';
+import { removeUser } from '#server/users/manage-users.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isKnownLanguage,
-  knownLanguages,
-  renderMarkdown,
-} from '../../../../apps/server/src/markdown/index.js';
+import { isKnownLanguage, knownLanguages, renderMarkdown } from '#server/markdown/index.js';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;

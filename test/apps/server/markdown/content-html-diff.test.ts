@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentHtmlDiff, renderMarkdown } from '../../../../apps/server/src/markdown/index.js';
+import { contentHtmlDiff, renderMarkdown } from '#server/markdown/index.js';
 import fc from '../../../support/fast-check.js';
 import { facts } from './facts.js';
 import { arbitraryText, fill } from './nasty-texts.js';

@@ -1,4 +1,4 @@
-import { type MarkdownFacts, parseLinkifier } from '../../../../apps/server/src/markdown/index.js';
+import { type MarkdownFacts, parseLinkifier } from '#server/markdown/index.js';
 
 function linkifier(pattern: string, urlTemplate: string) {
   const parsed = parseLinkifier(pattern, urlTemplate);

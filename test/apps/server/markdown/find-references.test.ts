@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  findReferences,
-  type MarkdownFacts,
-  renderMarkdown,
-} from '../../../../apps/server/src/markdown/index.js';
+import { findReferences, type MarkdownFacts, renderMarkdown } from '#server/markdown/index.js';
 import fc from '../../../support/fast-check.js';
 import { facts } from './facts.js';
 import { arbitraryText } from './nasty-texts.js';

@@ -5,7 +5,7 @@ import {
   emojiNameOf,
   parseLinkifier,
   renderMarkdown,
-} from '../../../../apps/server/src/markdown/index.js';
+} from '#server/markdown/index.js';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;

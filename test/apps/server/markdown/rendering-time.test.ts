@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  contentHtmlDiff,
-  findReferences,
-  knownLanguages,
-  renderMarkdown,
-} from '../../../../apps/server/src/markdown/index.js';
+import { contentHtmlDiff, findReferences, knownLanguages, renderMarkdown } from '#server/markdown/index.js';
 import fc from '../../../support/fast-check.js';
 import { facts } from './facts.js';
 import { arbitraryLongText, fill, pieces } from './nasty-texts.js';

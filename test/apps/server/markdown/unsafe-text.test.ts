@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { contentHtmlDiff, renderMarkdown } from '../../../../apps/server/src/markdown/index.js';
+import { contentHtmlDiff, renderMarkdown } from '#server/markdown/index.js';
 import { hasChromium, launch } from '../../../browser/open-page.js';
 import fc from '../../../support/fast-check.js';
 import { forbiddenIn, openedElements, parsedElements } from './allowed-html.js';

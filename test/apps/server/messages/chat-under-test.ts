@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import type { ServerTransaction } from '#server/tables.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
 type Who = Parameters<OrganisationUnderTest['id']>[0];

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { messageFlags } from '../../../../apps/server/src/messages/message-flags.js';
+import { messageFlags } from '#server/messages/message-flags.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel, subscribe } from './chat-under-test.js';

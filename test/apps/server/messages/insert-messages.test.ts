@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type ChannelAccess,
-  readChannelAccess,
-} from '../../../../apps/server/src/channels/channel-access.js';
-import { findChannels } from '../../../../apps/server/src/channels/channel-store.js';
-import { createPublisher } from '../../../../apps/server/src/event-queues/publish-events.js';
-import { type NewMessage, sendMessages } from '../../../../apps/server/src/messages/insert-messages.js';
-import { findReadableMessages, readsMessage } from '../../../../apps/server/src/messages/message-access.js';
-import type { Message } from '../../../../apps/server/src/messages/message-store.js';
-import { renderContents } from '../../../../apps/server/src/messages/render-content.js';
-import { roles } from '../../../../apps/server/src/permissions/roles.js';
-import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import { type ChannelAccess, readChannelAccess } from '#server/channels/channel-access.js';
+import { findChannels } from '#server/channels/channel-store.js';
+import { createPublisher } from '#server/event-queues/publish-events.js';
+import { type NewMessage, sendMessages } from '#server/messages/insert-messages.js';
+import { findReadableMessages, readsMessage } from '#server/messages/message-access.js';
+import type { Message } from '#server/messages/message-store.js';
+import { renderContents } from '#server/messages/render-content.js';
+import { roles } from '#server/permissions/roles.js';
+import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel, subscribe } from './chat-under-test.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { messageFlags } from '../../../../apps/server/src/messages/message-flags.js';
-import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import { messageFlags } from '#server/messages/message-flags.js';
+import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel } from './chat-under-test.js';

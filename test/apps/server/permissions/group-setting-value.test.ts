@@ -1,11 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
-import {
-  collapse,
-  type GroupSettingValue,
-  sameValue,
-} from '../../../../apps/server/src/permissions/group-setting-value.js';
-import { planPermission } from '../../../../apps/server/src/permissions/plan-permission.js';
+import { collapse, type GroupSettingValue, sameValue } from '#server/permissions/group-setting-value.js';
+import { planPermission } from '#server/permissions/plan-permission.js';
 import fc from '../../../support/fast-check.js';
 
 const nobodyId = 1;

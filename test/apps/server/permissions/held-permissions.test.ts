@@ -1,20 +1,20 @@
 import type { UserId } from '@waxwing/protocol';
 import { roles } from '@waxwing/server';
 import { describe, expect, it } from 'vitest';
-import type { GroupSettingValue } from '../../../../apps/server/src/permissions/group-setting-value.js';
+import type { GroupSettingValue } from '#server/permissions/group-setting-value.js';
 import {
   type PermissionName,
   permissionNames,
   permissionSetting,
-} from '../../../../apps/server/src/permissions/permission-settings.js';
+} from '#server/permissions/permission-settings.js';
 import {
   holdsPermissions,
   type PermissionKey,
   readPermissions,
   roleGroupIds,
   storePermission,
-} from '../../../../apps/server/src/permissions/permission-store.js';
-import { wholeRealm } from '../../../../apps/server/src/permissions/permission-tables.js';
+} from '#server/permissions/permission-store.js';
+import { wholeRealm } from '#server/permissions/permission-tables.js';
 import fc from '../../../support/fast-check.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';

@@ -1,21 +1,21 @@
 import type { UserId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openServerDatabase } from '../../../../apps/server/src/open-database.js';
+import { openServerDatabase } from '#server/open-database.js';
 import {
   isInAny,
   type NestedGroups,
   nestedMembers,
   reachedGroups,
   wouldMakeCycle,
-} from '../../../../apps/server/src/permissions/nested-groups.js';
+} from '#server/permissions/nested-groups.js';
 import {
   groupsWithUser,
   isInAnyGroup,
   membersOfGroups,
   subgroupsOfGroups,
-} from '../../../../apps/server/src/permissions/nested-membership.js';
-import type { ServerDatabase } from '../../../../apps/server/src/tables.js';
+} from '#server/permissions/nested-membership.js';
+import type { ServerDatabase } from '#server/tables.js';
 import fc from '../../../support/fast-check.js';
 import { eachBackend } from '../../../support/test-databases.js';
 

@@ -5,8 +5,8 @@ import {
   type PermissionLevel,
   permissionNames,
   permissionSetting,
-} from '../../../../apps/server/src/permissions/permission-settings.js';
-import { guardianOf, realmSettings } from '../../../../apps/server/src/realm/realm-settings.js';
+} from '#server/permissions/permission-settings.js';
+import { guardianOf, realmSettings } from '#server/realm/realm-settings.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/realm-settings.md'), 'utf8');
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ServerDatabase } from '../../../../apps/server/src/tables.js';
-import { removeUser } from '../../../../apps/server/src/users/manage-users.js';
+import type { ServerDatabase } from '#server/tables.js';
+import { removeUser } from '#server/users/manage-users.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { alwaysThere, fieldsByType } from './register-answer-shape.js';

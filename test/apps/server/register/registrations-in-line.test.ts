@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, expect, it } from 'vitest';
-import { beginPublishing } from '../../../../apps/server/src/event-queues/read-with-queue.js';
+import { beginPublishing } from '#server/event-queues/read-with-queue.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import { ServerUnderTest } from '../server-under-test.js';
 

@@ -1,11 +1,11 @@
 import { Secret } from '@waxwing/service/config';
 import { AddressRanges } from '@waxwing/service/http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { hashPassword } from '../../../../apps/server/src/authentication/password-hash.js';
-import { storePassword } from '../../../../apps/server/src/authentication/password-store.js';
-import { maximumSignInKeys } from '../../../../apps/server/src/authentication/sign-in-key-store.js';
-import { removeUser, rotateApiKey } from '../../../../apps/server/src/users/manage-users.js';
-import { setPassword } from '../../../../apps/server/src/users/set-password.js';
+import { hashPassword } from '#server/authentication/password-hash.js';
+import { storePassword } from '#server/authentication/password-store.js';
+import { maximumSignInKeys } from '#server/authentication/sign-in-key-store.js';
+import { removeUser, rotateApiKey } from '#server/users/manage-users.js';
+import { setPassword } from '#server/users/set-password.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest } from '../server-under-test.js';
 

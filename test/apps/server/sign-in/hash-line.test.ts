@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HashLine } from '../../../../apps/server/src/sign-in/hash-line.js';
+import { HashLine } from '#server/sign-in/hash-line.js';
 
 /** Work that is done when somebody says so. */
 function held() {

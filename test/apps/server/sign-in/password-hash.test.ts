@@ -1,10 +1,6 @@
 import { Secret } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
-import {
-  hashPassword,
-  isPasswordLength,
-  matchesPassword,
-} from '../../../../apps/server/src/authentication/password-hash.js';
+import { hashPassword, isPasswordLength, matchesPassword } from '#server/authentication/password-hash.js';
 
 const password = new Secret('correct horse battery');
 

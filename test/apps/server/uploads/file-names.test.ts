@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { renderMarkdown } from '../../../../apps/server/src/markdown/index.js';
-import { cleanFileName, shownFileName } from '../../../../apps/server/src/uploads/file-name.js';
+import { renderMarkdown } from '#server/markdown/index.js';
+import { cleanFileName, shownFileName } from '#server/uploads/file-name.js';
 import fc from '../../../support/fast-check.js';
 import { facts } from '../markdown/facts.js';
 

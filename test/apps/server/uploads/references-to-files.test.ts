@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import type { ServerTransaction } from '#server/tables.js';
 import {
   dropReferences,
   lockReferredUploads,
   planDetached,
   type ReferredUpload,
   releaseUploads,
-} from '../../../../apps/server/src/uploads/attachment-references.js';
+} from '#server/uploads/attachment-references.js';
 import { userId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';

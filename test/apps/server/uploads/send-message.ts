@@ -1,8 +1,8 @@
-import { createPublisher } from '../../../../apps/server/src/event-queues/publish-events.js';
-import { type Destination, sendMessages } from '../../../../apps/server/src/messages/insert-messages.js';
-import { renderContents } from '../../../../apps/server/src/messages/render-content.js';
-import { roles } from '../../../../apps/server/src/permissions/roles.js';
-import type { ServerTransaction } from '../../../../apps/server/src/tables.js';
+import { createPublisher } from '#server/event-queues/publish-events.js';
+import { type Destination, sendMessages } from '#server/messages/insert-messages.js';
+import { renderContents } from '#server/messages/render-content.js';
+import { roles } from '#server/permissions/roles.js';
+import type { ServerTransaction } from '#server/tables.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
 export type Sender = 'owner' | 'member' | 'second' | 'guest';

@@ -1,7 +1,7 @@
 import { serverOperations } from '@waxwing/server';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ServerDatabase } from '../../../../apps/server/src/tables.js';
-import { addressVisibility } from '../../../../apps/server/src/users/address-visibility.js';
+import type { ServerDatabase } from '#server/tables.js';
+import { addressVisibility } from '#server/users/address-visibility.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 

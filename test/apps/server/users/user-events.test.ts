@@ -1,9 +1,9 @@
 import { hashCredential } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
-import { createPublisher } from '../../../../apps/server/src/event-queues/publish-events.js';
-import { queueNotifier } from '../../../../apps/server/src/event-queues/queue-listeners.js';
-import { createUser, type UserToCreate } from '../../../../apps/server/src/users/create-user.js';
-import { removeUser } from '../../../../apps/server/src/users/manage-users.js';
+import { createPublisher } from '#server/event-queues/publish-events.js';
+import { queueNotifier } from '#server/event-queues/queue-listeners.js';
+import { createUser, type UserToCreate } from '#server/users/create-user.js';
+import { removeUser } from '#server/users/manage-users.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 

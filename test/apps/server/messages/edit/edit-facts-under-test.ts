@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { ChannelAccess } from '../../../../../apps/server/src/channels/channel-access.js';
-import type { Channel } from '../../../../../apps/server/src/channels/channel-store.js';
-import { renderMarkdown } from '../../../../../apps/server/src/markdown/index.js';
-import type { ContentFacts, EditFacts } from '../../../../../apps/server/src/messages/edit/edit-facts.js';
-import type { EditWish } from '../../../../../apps/server/src/messages/edit/edit-wish.js';
-import { type Role, roles } from '../../../../../apps/server/src/permissions/roles.js';
-import {
-  type RealmSettingValues,
-  realmSettings,
-} from '../../../../../apps/server/src/realm/realm-settings.js';
+import type { ChannelAccess } from '#server/channels/channel-access.js';
+import type { Channel } from '#server/channels/channel-store.js';
+import { renderMarkdown } from '#server/markdown/index.js';
+import type { ContentFacts, EditFacts } from '#server/messages/edit/edit-facts.js';
+import type { EditWish } from '#server/messages/edit/edit-wish.js';
+import { type Role, roles } from '#server/permissions/roles.js';
+import { type RealmSettingValues, realmSettings } from '#server/realm/realm-settings.js';
 import { userId } from '../../../../support/ids.js';
 
 export const now = 1_773_230_400_000;

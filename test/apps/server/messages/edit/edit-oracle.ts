@@ -1,4 +1,4 @@
-import { roles } from '../../../../../apps/server/src/permissions/roles.js';
+import { roles } from '#server/permissions/roles.js';
 
 /** A case as the oracle knows it: plain truths, none of the types of what it judges. */
 export interface OracleCase {

@@ -5,9 +5,9 @@ import {
   isResolutionText,
   resolutionText,
   topicLink,
-} from '../../../../../apps/server/src/messages/edit/notice-texts.js';
-import { mergedWants } from '../../../../../apps/server/src/messages/edit/topic-settings.js';
-import type { VisibilityPolicy } from '../../../../../apps/server/src/messages/topics/visibility-policies.js';
+} from '#server/messages/edit/notice-texts.js';
+import { mergedWants } from '#server/messages/edit/topic-settings.js';
+import type { VisibilityPolicy } from '#server/messages/topics/visibility-policies.js';
 import { userId } from '../../../../support/ids.js';
 
 const by = { id: 7, fullName: 'Ada' };

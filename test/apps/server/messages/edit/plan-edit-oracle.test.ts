@@ -1,9 +1,9 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import type { Channel } from '../../../../../apps/server/src/channels/channel-store.js';
-import { type EditWish, propagateModes } from '../../../../../apps/server/src/messages/edit/edit-wish.js';
-import { planEdit } from '../../../../../apps/server/src/messages/edit/plan-edit.js';
-import { type Role, roles } from '../../../../../apps/server/src/permissions/roles.js';
+import type { Channel } from '#server/channels/channel-store.js';
+import { type EditWish, propagateModes } from '#server/messages/edit/edit-wish.js';
+import { planEdit } from '#server/messages/edit/plan-edit.js';
+import { type Role, roles } from '#server/permissions/roles.js';
 import fc from '../../../../support/fast-check.js';
 import { userId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, sha256, wishOf } from './edit-facts-under-test.js';

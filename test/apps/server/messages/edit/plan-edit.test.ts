@@ -1,9 +1,9 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
-import type { EditFacts } from '../../../../../apps/server/src/messages/edit/edit-facts.js';
-import type { EditWish } from '../../../../../apps/server/src/messages/edit/edit-wish.js';
-import { planEdit } from '../../../../../apps/server/src/messages/edit/plan-edit.js';
-import { roles } from '../../../../../apps/server/src/permissions/roles.js';
+import type { EditFacts } from '#server/messages/edit/edit-facts.js';
+import type { EditWish } from '#server/messages/edit/edit-wish.js';
+import { planEdit } from '#server/messages/edit/plan-edit.js';
+import { roles } from '#server/permissions/roles.js';
 import { userId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, sha256, wishOf } from './edit-facts-under-test.js';
 

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { messageFlags } from '../../../../../apps/server/src/messages/message-flags.js';
-import { plainText } from '../../../../../apps/server/src/messages/push/tell-phones.js';
-import {
-  isNotified,
-  type PushSettings,
-} from '../../../../../apps/server/src/messages/push/who-is-notified.js';
+import { messageFlags } from '#server/messages/message-flags.js';
+import { plainText } from '#server/messages/push/tell-phones.js';
+import { isNotified, type PushSettings } from '#server/messages/push/who-is-notified.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedPush } from './push-under-test.js';
 

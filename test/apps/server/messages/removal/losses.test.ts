@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import { type Loss, lossesAmong } from '../../../../../apps/server/src/messages/removal/losses.js';
+import { type Loss, lossesAmong } from '#server/messages/removal/losses.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 

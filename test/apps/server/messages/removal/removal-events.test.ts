@@ -1,8 +1,8 @@
 import type { UserId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
-import { createPublisher } from '../../../../../apps/server/src/event-queues/publish-events.js';
-import { removalEvents } from '../../../../../apps/server/src/messages/removal/removal-events.js';
-import type { ServerTransaction } from '../../../../../apps/server/src/tables.js';
+import { createPublisher } from '#server/event-queues/publish-events.js';
+import { removalEvents } from '#server/messages/removal/removal-events.js';
+import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 

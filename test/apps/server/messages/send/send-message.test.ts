@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ServerTransaction } from '../../../../../apps/server/src/tables.js';
+import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
