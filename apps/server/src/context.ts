@@ -1,10 +1,10 @@
 import type { PushRealm, ServerPush } from '@waxwing/server-push';
-import type { Clock, FairLine } from '@waxwing/service/lifecycle';
+import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { ServerPublish } from './event-queues/publish-events.js';
 import type { QueueListeners } from './event-queues/queue-listeners.js';
 import type { AddressFailures } from './sign-in/address-failures.js';
-import type { HashLine } from './sign-in/hash-line.js';
+import type { BoundedLine } from './sign-in/bounded-line.js';
 import type { ServerDatabase } from './tables.js';
 import type { Uploads } from './uploads/uploads.js';
 
@@ -23,9 +23,10 @@ export interface ServerContext {
   /** Whether the server lets channels be web-public; the organisation has to agree. */
   readonly offersWebPublicChannels: boolean;
   readonly addressFailures: AddressFailures;
-  readonly hashLine: HashLine;
-  /** Where those wait who register an event queue: each keeps a connection while it reads. */
-  readonly registerLine: FairLine;
+  /** Where passwords wait to be checked. */
+  readonly hashLine: BoundedLine;
+  /** Where those wait who register an event queue. */
+  readonly registerLine: BoundedLine;
   /** Whether notifications reach phones: a relay is configured. */
   readonly isPushConfigured: boolean;
   /** When this process began; Unix milliseconds. */

@@ -18,7 +18,7 @@ import { readRealm } from './realm/realm-store.js';
 import { newRegisterLine } from './register/register-line.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
 import { AddressFailures } from './sign-in/address-failures.js';
-import { HashLine } from './sign-in/hash-line.js';
+import { newHashLine } from './sign-in/hash-line.js';
 import type { ServerDatabase } from './tables.js';
 import { openUploads } from './uploads/uploads.js';
 
@@ -90,7 +90,7 @@ async function assemble(
   const context: ServerContext = {
     ...foundation,
     ...{ serverPush, longPollTimeoutSeconds, offersWebPublicChannels, invitationValidityMinutes },
-    ...{ addressFailures: new AddressFailures(), hashLine: new HashLine(), registerLine: newRegisterLine() },
+    ...{ addressFailures: new AddressFailures(), hashLine: newHashLine(), registerLine: newRegisterLine() },
     ...{ isPushConfigured: configuration.relay.kind === 'configured', startedAt: clock() },
   };
   const readiness = new Readiness({ database: () => database.check() }, log);

@@ -232,7 +232,7 @@ describe('a list that is sent as its pieces come', () => {
     serve({
       method: 'GET',
       path: '/list',
-      handle: async () => new ListAnswer('entries', pieces()),
+      handle: async () => new ListAnswer('entries', pieces(), {}),
     });
 
   it.each([

@@ -169,20 +169,38 @@ export async function acknowledgeEvents(
     .execute();
 }
 
-/** The events after `eventId`, oldest first, each with its `id`. */
+/** One answer has no more: its client asks again after the last. */
+const maximumEventsAtOnce = 500;
+/** Nor does it go on beyond so much text. */
+const enoughCharacters = 1024 * 1024;
+/** So many are read at a time, so that hardly more is read than is answered. */
+const eventsPerReading = 25;
+
+/** The events after `eventId`, oldest first, each with its `id`: as many as one answer has, and one at least where there is one. */
 export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<EventOnWire[]> {
-  const rows = await db
+  const events: EventOnWire[] = [];
+  let characters = 0;
+  for (;;) {
+    const rows = await readEvents(db, queueId, events.at(-1)?.id ?? eventId);
+    for (const { event_id: id, event } of rows) {
+      characters += event.length;
+      if (events.length > 0 && characters > enoughCharacters) return events;
+      events.push({ id, ...(parseJson(event) as JsonObject & { type: string }) });
+    }
+    if (rows.length < eventsPerReading || events.length >= maximumEventsAtOnce) return events;
+  }
+}
+
+function readEvents(db: Reader, queueId: string, after: number) {
+  return db
     .selectFrom('queued_events')
     .innerJoin('event_texts', 'event_texts.id', 'queued_events.text_id')
     .select(['event_id', 'event'])
     .where('queue_id', '=', queueId)
-    .where('event_id', '>', eventId)
+    .where('event_id', '>', after)
     .orderBy('event_id')
+    .limit(eventsPerReading)
     .execute();
-  return rows.map((row) => ({
-    id: row.event_id,
-    ...(parseJson(row.event) as JsonObject & { type: string }),
-  }));
 }
 
 /** The next event id of a queue; `undefined` when the queue is gone. */

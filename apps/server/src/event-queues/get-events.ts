@@ -24,7 +24,7 @@ interface Poll {
 
 /**
  * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which acknowledges
- * those before it. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
+ * those before it; where they are many, the first of them. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
  * Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or BAD_EVENT_QUEUE_ID.
  */
 export const getEvents = operation({
@@ -103,14 +103,16 @@ async function nextEvents(context: ServerContext, poll: Poll, waiting: Waiting):
 }
 
 /**
- * A heartbeat, after what has happened without our being told: acknowledging the heartbeat acknowledges all before it.
+ * What has happened without our being told, or a heartbeat: acknowledging it acknowledges all before it.
  * Who adds an event holds the queue's row until it is committed, so taking an id after it sees it.
  */
 function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): Promise<EventOnWire[]> {
   return database.write(async ({ db }) => {
     const id = await takeEventId(db, queueId);
     if (id === undefined) throw badEventQueue(queueId);
-    return [...(await eventsAfter(db, queueId, lastEventId)), { id, type: 'heartbeat' }];
+    const events = await eventsAfter(db, queueId, lastEventId);
+    // Behind a part of them it would acknowledge the rest.
+    return events.length > 0 ? events : [{ id, type: 'heartbeat' }];
   });
 }
 

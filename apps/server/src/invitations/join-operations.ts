@@ -65,11 +65,9 @@ export const joinByInvitation = operation({
           formPage(context.realm.name, entries, `A password has ${minimum} to ${maximum} characters.`),
         );
       }
-      const passwordHash = await context.hashLine.run(address ?? token, () => {
-        // Nobody waits for it any more.
-        signal.throwIfAborted();
-        return hashPassword(password);
-      });
+      const passwordHash = await context.hashLine.run({ sender: address ?? token, signal }, () =>
+        hashPassword(password),
+      );
       return join(context, token, { ...entries, passwordHash });
     });
   },

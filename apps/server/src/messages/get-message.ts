@@ -31,6 +31,7 @@ export const getMessage = operation({
       condition: sql<boolean>`true`,
       isAllReadable: false,
       hasHistory: true,
+      hasIndex: true,
       search: undefined,
     };
     const [found] = await findAmong(db, actor, everything, amongNumbers(db, [id]));

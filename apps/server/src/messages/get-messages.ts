@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { booleanParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { booleanParameter, ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
@@ -7,7 +7,13 @@ import type { ServerContext } from '../context.js';
 import type { MessageForm } from './message-form.js';
 import { readMessageRecord, writeReadMessage } from './message-record.js';
 import { type MessageSurroundings, readSurroundingsFor } from './message-surroundings.js';
-import { type FoundMessage, type FoundWindow, findAmong, findWindow } from './narrow/find-window.js';
+import {
+  type FoundMessage,
+  type FoundWindow,
+  findAmong,
+  findWindow,
+  findWindowIds,
+} from './narrow/find-window.js';
 import { readNarrowCondition } from './narrow/narrow-condition.js';
 import { highlightHtml, highlightPlain } from './search/highlight-words.js';
 import { wordsOf } from './search/search-messages.js';
@@ -27,7 +33,7 @@ const formParameters = {
 
 /**
  * `GET /api/v1/messages` (chat API, common conventions): messages of a narrow that the user may read, around an anchor or
- * by their ids, oldest first. Refuses with BAD_NARROW a narrow that means nothing to the user; with BAD_REQUEST parameters
+ * by their ids, oldest first; many are sent in pieces, each as it is when its turn comes. Refuses with BAD_NARROW a narrow that means nothing to the user; with BAD_REQUEST parameters
  * that contradict each other, and more than 5000 messages.
  */
 export const getMessages = operation({
@@ -59,28 +65,50 @@ export const getMessages = operation({
     }
     const window = ids === undefined ? readWindow(parameters) : undefined;
     const narrow = await readNarrowCondition(db, realm, actor, terms);
-    const result: Pick<FoundWindow, 'found'> & Partial<FoundWindow> =
-      window === undefined
-        ? { found: await findAmong(db, actor, narrow, amongNumbers(db, ids ?? [])) }
-        : await findWindow(db, actor, narrow, window);
-    const { found } = result;
-    const surroundings = await readSurroundingsFor(
-      db,
-      realm,
-      actor,
-      found.map(({ message }) => message),
-    );
-    const writing = { surroundings, form: readForm(parameters), words: wordsOf(narrow.search ?? '') };
-    return {
-      messages: found.map((each) => write(each, writing)),
-      ...(result.anchor === undefined ? {} : { anchor: result.anchor }),
-      found_anchor: result.foundAnchor ?? false,
-      found_oldest: result.foundOldest ?? false,
-      found_newest: result.foundNewest ?? false,
-      history_limited: false,
+    const writing = { form: readForm(parameters), words: wordsOf(narrow.search ?? '') };
+    const write = async (found: readonly FoundMessage[]) => {
+      const messages = found.map(({ message }) => message);
+      const surroundings = await readSurroundingsFor(db, realm, actor, messages);
+      return found.map((each) => writeFound(each, { ...writing, surroundings }));
     };
+    const asked = window === undefined ? (ids ?? []).length : window.before + window.after;
+    if (asked <= messagesPerPiece) {
+      const { found, ...bounds } =
+        window === undefined
+          ? { found: await findAmong(db, actor, narrow, amongNumbers(db, ids ?? [])) }
+          : await findWindow(db, actor, narrow, window);
+      return { messages: await write(found), ...writeBounds(bounds) };
+    }
+    const { found: wanted, ...bounds } =
+      window === undefined ? { found: ids ?? [] } : await findWindowIds(db, actor, narrow, window);
+    const pieces = async function* () {
+      for (const piece of piecesOf(wanted)) {
+        yield write(await findAmong(db, actor, narrow, amongNumbers(db, piece)));
+      }
+    };
+    return new ListAnswer('messages', pieces(), writeBounds(bounds));
   },
 });
+
+/** So many are read and written at a time: in much less time than other requests can be kept waiting. */
+const messagesPerPiece = 200;
+
+function* piecesOf(ids: readonly number[]): Generator<number[]> {
+  const ascending = [...new Set(ids)].sort((one, other) => one - other);
+  for (let from = 0; from < ascending.length; from += messagesPerPiece)
+    yield ascending.slice(from, from + messagesPerPiece);
+}
+
+/** How far the messages reach; nothing is said of those that were asked for by their ids. */
+function writeBounds(bounds: Partial<Omit<FoundWindow<unknown>, 'found'>>) {
+  return {
+    ...(bounds.anchor === undefined ? {} : { anchor: bounds.anchor }),
+    found_anchor: bounds.foundAnchor ?? false,
+    found_oldest: bounds.foundOldest ?? false,
+    found_newest: bounds.foundNewest ?? false,
+    history_limited: false,
+  };
+}
 
 /** What {@link formParameters} ask for. */
 function readForm(parameters: {
@@ -101,7 +129,7 @@ interface Writing {
   readonly words: readonly string[];
 }
 
-function write({ message, flags }: FoundMessage, { surroundings, form, words }: Writing) {
+function writeFound({ message, flags }: FoundMessage, { surroundings, form, words }: Writing) {
   const record = writeReadMessage(message, flags, surroundings, form);
   if (words.length === 0) return record;
   return {

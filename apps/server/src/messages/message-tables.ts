@@ -158,6 +158,15 @@ async function createIndexOfUsers(
   );
 }
 
+/** Finds all of a user's copies, the newest first: few are theirs of the many messages that there are. */
+export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex('user_messages_user')
+    .on('user_messages')
+    .columns(['user_id', 'message_id'])
+    .execute();
+}
+
 async function createEdits(db: Kysely<unknown>): Promise<void> {
   await addIdColumn(db, db.schema.createTable('message_edits'))
     .addColumn('message_id', integer, (column) => column.notNull().references('messages.id'))

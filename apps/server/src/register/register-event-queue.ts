@@ -35,7 +35,8 @@ const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial
  * or for all types; and what a client must know of the organisation: of the types in `fetch_event_types`, or of those
  * that the queue gets where that is not said. The queue goes on after `last_event_id`, where the answer ends. Messages
  * come as `apply_markdown` and `client_external_avatar` say, those that meet `narrow`, and with `all_public_streams` those
- * of all public channels. Refuses with UNAUTHORIZED, INVALID_API_KEY, BAD_NARROW or BAD_REQUEST.
+ * of all public channels. Refuses with UNAUTHORIZED, INVALID_API_KEY, BAD_NARROW, BAD_REQUEST, or
+ * RATE_LIMIT_HIT where too many wait.
  */
 export const registerEventQueue = operation({
   method: 'POST',
@@ -65,26 +66,29 @@ export const registerEventQueue = operation({
     ...states.shape,
   }),
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
-  async handle(context: ServerContext, { actor, parameters }) {
+  async handle(context: ServerContext, { actor, parameters, signal }) {
     const { event_types: types, fetch_event_types: fetched = types } = parameters;
     const { client_capabilities: capabilities = [], client_external_avatar: makesAvatars = true } =
       parameters;
     const { include_subscribers: includesSubscribers, narrow = [] } = parameters;
     checkQueueNarrow(narrow);
-    const queueId = await makeQueue(context, actor, {
+    const wish = {
       eventTypes: types,
       capabilities,
       appliesMarkdown: parameters.apply_markdown,
       makesAvatars,
       hasAllPublicChannels: parameters.all_public_streams,
       narrow: narrow.length === 0 ? null : JSON.stringify(narrow),
-    });
+    };
     const client = { types: fetched, capabilities, makesAvatars, includesSubscribers };
-    const { result: state, lastEventId } = await context.registerLine.run(String(actor.id), () =>
-      readWithQueue(context.database, queueId, (db) =>
-        fetchStates({ ...context, database: { db } }, actor, client),
-      ),
-    );
+    const register = async () => {
+      const queueId = await makeQueue(context, actor, wish);
+      const read = (db: StateContext['database']['db']) =>
+        fetchStates({ ...context, database: { db } }, actor, client);
+      return { queueId, ...(await readWithQueue(context.database, queueId, read)) };
+    };
+    const line = context.registerLine;
+    const { queueId, result, lastEventId } = await line.run({ sender: String(actor.id), signal }, register);
     return {
       queue_id: queueId,
       last_event_id: lastEventId,
@@ -92,7 +96,7 @@ export const registerEventQueue = operation({
       ...serverVersion,
       user_id: actor.id,
       event_queue_longpoll_timeout_seconds: longPollPatienceSeconds,
-      ...state,
+      ...result,
     };
   },
 });

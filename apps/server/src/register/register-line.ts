@@ -1,9 +1,14 @@
-import { FairLine } from '@waxwing/service/lifecycle';
+import { BoundedLine } from '../sign-in/bounded-line.js';
 
-/** Of the ten connections that a process has, so that the others are left for everything else. */
-const maximumAtOnce = 3;
-
-/** The line in which those wait who read the state of the organisation for a new event queue, of all users in turn. */
-export function newRegisterLine(): FairLine {
-  return new FairLine(maximumAtOnce);
+/**
+ * The line in which those wait who register an event queue. Each keeps a connection while it reads, of the ten that a process
+ * has: the others are left for everything else.
+ */
+export function newRegisterLine(): BoundedLine {
+  return new BoundedLine({
+    maximumAtOnce: 3,
+    maximumWaiting: 1000,
+    maximumWaitingPerSender: 20,
+    what: 'event queue',
+  });
 }

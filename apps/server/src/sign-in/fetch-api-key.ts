@@ -17,7 +17,6 @@ import { maximumAddressCharacters } from '../users/email-address.js';
 interface SignIn {
   readonly name: string;
   readonly password: Secret<string>;
-  readonly signal: AbortSignal;
 }
 
 /** A holder whose password was right, by what it was checked against. */
@@ -50,7 +49,9 @@ export const fetchApiKey = operation({
     const { address } = head;
     const wait = address === undefined ? undefined : addressFailures.take(address, clock());
     if (wait !== undefined) throw rateLimitHit('sign-in from this address', wait);
-    const holder = await hashLine.run(address ?? name, () => prove(context, { name, password, signal }));
+    const holder = await hashLine.run({ sender: address ?? name, signal }, () =>
+      prove(context, { name, password }),
+    );
     const apiKey = await giveKey(context, holder, name);
     if (address !== undefined) addressFailures.giveBack(address);
     head.setActor(`user ${holder.id}`);
@@ -59,12 +60,7 @@ export const fetchApiKey = operation({
 });
 
 /** The person who signs in. @throws ProtocolError with the reason for a refusal. */
-async function prove(
-  { clock, database }: ServerContext,
-  { name, password, signal }: SignIn,
-): Promise<ProvenHolder> {
-  // Nobody waits for it any more.
-  signal.throwIfAborted();
+async function prove({ clock, database }: ServerContext, { name, password }: SignIn): Promise<ProvenHolder> {
   const taken = await database.write((transaction) => takeSignInTry(transaction, name, clock()));
   if (taken.kind !== 'taken') {
     throw rateLimitHit(

@@ -4,7 +4,7 @@ import { user } from '../authentication/authenticate.js';
 import { requireKnownChannel } from '../channels/known-channels.js';
 import type { ServerContext } from '../context.js';
 import { readTopic } from '../messages/topic-text.js';
-import { storeTopicWishes } from '../messages/topics/user-topic-store.js';
+import { requireRoomForWish, storeTopicWishes } from '../messages/topics/user-topic-store.js';
 import { type VisibilityPolicy, visibilityPolicies } from '../messages/topics/visibility-policies.js';
 import { realmLimits } from '../realm/realm-limits.js';
 import { textOfAtMost } from '../realm/setting-shapes.js';
@@ -16,7 +16,7 @@ const policy = integerParameter
 
 /**
  * `POST /api/v1/user_topics`: mutes, unmutes or follows a topic, or does none of it any more. The requester's own clients are
- * told. Refuses with BAD_REQUEST channels of which the requester may not know.
+ * told. Refuses with BAD_REQUEST channels of which the requester may not know, and a new wish of somebody who has very many.
  */
 export const updateUserTopic = operation({
   method: 'POST',
@@ -35,7 +35,9 @@ export const updateUserTopic = operation({
     const topic = readTopic(parameters.topic);
     await actor.change(async (transaction, held) => {
       await requireKnownChannel(transaction.db, held, channelId);
-      await storeTopicWishes(transaction, context, [{ userId: held.id, channelId, topic, policy }]);
+      const wish = { userId: held.id, channelId, topic, policy };
+      await requireRoomForWish(transaction.db, wish);
+      await storeTopicWishes(transaction, context, [wish]);
     });
     return {};
   },

@@ -40,6 +40,6 @@ export const getUsers = operation({
         yield seen.map((each) => writeUser(each, { ...options, profileDataOf }));
       }
     }
-    return new ListAnswer('members', pieces());
+    return new ListAnswer('members', pieces(), {});
   },
 });

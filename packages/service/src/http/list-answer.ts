@@ -2,24 +2,26 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { type JsonObject, type JsonValue, stringifyJson } from '@waxwing/protocol';
 
-/** A success whose one field is a list too long to be made at once: it is sent as its pieces come. */
-export class ListAnswer<Name extends string = string, Entry = unknown> {
+/** A success with a list too long to be made at once: it is sent as its pieces come, and its other fields after it. */
+export class ListAnswer<Name extends string = string, Entry = unknown, Rest extends object = object> {
   readonly name: Name;
   /** The list's entries in order, as many at a time as may hold up everybody else; a piece may be empty. */
   readonly pieces: AsyncIterable<readonly Entry[]>;
+  readonly rest: Rest;
 
-  constructor(name: Name, pieces: AsyncIterable<readonly Entry[]>) {
+  constructor(name: Name, pieces: AsyncIterable<readonly Entry[]>, rest: Rest) {
     this.name = name;
     this.pieces = pieces;
+    this.rest = rest;
   }
 }
 
 /**
- * The text of the whole answer, with `extra` fields after the list. Nothing is written before the first piece has come, so
+ * The text of the whole answer, with its other fields and `extra` ones after the list. Nothing is written before the first piece has come, so
  * that what fails until then is refused as anywhere else; other requests have their turn between two pieces.
  */
-export function streamList({ name, pieces }: ListAnswer, extra: JsonObject): Readable {
-  return Readable.from(writeList(name, pieces, extra), { objectMode: false });
+export function streamList({ name, pieces, rest }: ListAnswer, extra: JsonObject): Readable {
+  return Readable.from(writeList(name, pieces, { ...rest, ...extra }), { objectMode: false });
 }
 
 async function* writeList(

@@ -85,10 +85,10 @@ export class RawAnswer {
   }
 }
 
-/** An answer of such fields as a stream of the one that it has. */
+/** An answer of such fields as a stream of a list among them. */
 type ListOf<Fields> = {
   [Name in keyof Fields & string]: Fields[Name] extends readonly (infer Entry)[]
-    ? ListAnswer<Name, Entry>
+    ? ListAnswer<Name, Entry, Omit<Fields, Name>>
     : never;
 }[keyof Fields & string];
 

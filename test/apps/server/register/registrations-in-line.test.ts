@@ -7,10 +7,12 @@ import { ServerUnderTest } from '../server-under-test.js';
 let test: ServerUnderTest | undefined;
 afterEach(() => test?.close());
 
-const registrations = 14;
+/** So many read at once, so many wait of one user, and one is too many. */
+const [atOnce, inLine, refused] = [3, 20, 1];
+const registrations = atOnce + inLine + refused;
 
 eachPostgres((postgres) => {
-  it('leaves others connections while many registrations wait for what is being published', async () => {
+  it('leaves others connections while many registrations wait for what is being published, and refuses one too many of a user', async () => {
     test = await ServerUnderTest.start({ databaseUrl: await postgres.freshUrl() });
     const { db } = test.server.database;
     const ada = await test.addAccount('ada@example.com');
@@ -18,18 +20,21 @@ eachPostgres((postgres) => {
     const answers = await db.transaction().execute(async (transaction) => {
       await beginPublishing({ db: transaction });
       const asked = Array.from({ length: registrations }, () => test?.ask(ada, 'POST', 'register'));
-      const queues = transaction.selectFrom('event_queues').select('queue_id');
-      await expect.poll(async () => (await queues.execute()).length).toBe(registrations);
       const waiting = sql<{
         pid: number;
       }>`select pid from pg_locks where locktype = 'advisory' and not granted
         and database = (select oid from pg_database where datname = current_database())`;
-      await expect.poll(async () => (await waiting.execute(transaction)).rows.length).toBeGreaterThan(0);
+      await expect.poll(async () => (await waiting.execute(transaction)).rows.length).toBe(atOnce);
+      const early = await Promise.race(asked);
+      expect([early?.status, early?.body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
+      expect(early?.headers['retry-after']).toBe('2');
       expect((await test?.ask(bob, 'GET', 'users/me'))?.status).toBe(200);
-      expect((await waiting.execute(transaction)).rows.length).toBeLessThan(registrations);
+      expect((await waiting.execute(transaction)).rows.length).toBe(atOnce);
       return asked;
     });
     const statuses = (await Promise.all(answers)).map((answer) => answer?.status);
-    expect(statuses).toEqual(Array(registrations).fill(200));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(atOnce + inLine);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(refused);
+    expect(await db.selectFrom('event_queues').select('queue_id').execute()).toHaveLength(atOnce + inLine);
   });
 });

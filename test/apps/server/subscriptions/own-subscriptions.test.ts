@@ -156,6 +156,30 @@ eachBackend((backend) => {
       ]);
     });
 
+    it('is kept of ten thousand topics, and of no more', async () => {
+      const { db } = organisation.server.server.database;
+      const userId = organisation.id('owner');
+      const row = (index: number) => ({
+        ...{ user_id: userId, channel_id: channel.id, topic: `t${index}`, topic_lower: `t${index}` },
+        ...{ visibility_policy: 1, updated_at: 0 },
+      });
+      for (let from = 0; from < 9_999; from += 1111) {
+        const rows = Array.from({ length: 1111 }, (_, index) => row(from + index));
+        await db.insertInto('user_topics').values(rows).execute();
+      }
+      const wish = (topic: string, policy: number) =>
+        organisation.ask('owner', 'POST', 'user_topics', {
+          ...{ stream_id: channel.id, topic, visibility_policy: policy },
+        });
+      expect((await wish('last', 1)).status).toBe(200);
+      const { status, body } = await wish('one more', 1);
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+      expect(body.msg).toContain('10000 topics');
+      expect((await wish('T1', 3)).status).toBe(200);
+      expect((await wish('t2', 0)).status).toBe(200);
+      expect((await wish('one more', 1)).status).toBe(200);
+    });
+
     it('is refused for unknown policies and channels', async () => {
       expect((await want('x', 4)).body.code).toBe('BAD_REQUEST');
       expect((await want('x', 1, 'guest')).body.msg).toBe('Invalid channel ID');

@@ -13,7 +13,7 @@ import { type EditedChannels, findLosses, updateAudience } from './edit-audience
 import type { EditContext } from './edit-context.js';
 import { type ToldEdit, updateEvents } from './edit-events.js';
 import type { EditPlan } from './plan-edit.js';
-import { lockEdited, recordEdits } from './store-edit.js';
+import { lockEdited, recordEdits, requireRoomForText } from './store-edit.js';
 
 /** A plan, and what it is carried out on. */
 export interface DecidedEdit {
@@ -39,6 +39,7 @@ export async function applyEdit(
   const { plan, message, channels, actor, now } = edit;
   const { db } = transaction;
   const ids = await lockEdited(db, plan, actor);
+  await requireRoomForText(db, plan);
   await recordEdits(db, plan, { ids, editorId: actor.id, now });
   const content = plan.content && { message, content: plan.content, actor, now };
   const detached = content === undefined ? [] : await applyContent(transaction, context, content);

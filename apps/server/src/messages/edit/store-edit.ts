@@ -6,6 +6,7 @@ import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';
 import { topicKey } from '../message-store.js';
+import { refusedEdit } from './edit-refusals.js';
 import type { EditPlan, PlannedMove } from './plan-edit.js';
 
 type Db = Transaction<ServerTables>;
@@ -48,6 +49,22 @@ function inTopic(db: Kysely<ServerTables>, { channelId, topic }: PlannedMove['fr
     .select('id')
     .where('channel_id', '=', channelId)
     .where('topic_lower', '=', topicKey(topic));
+}
+
+/** Whoever reads a message is given all texts that it has had. */
+const maximumTexts = 100;
+
+/** @throws ProtocolError BAD_REQUEST for another text of a message of which so many are kept. */
+export async function requireRoomForText(db: Db, { message, content }: EditPlan): Promise<void> {
+  if (content === undefined) return;
+  const { texts } = await db
+    .selectFrom('message_edits')
+    .select(({ fn }) => fn.countAll().as('texts'))
+    .where('message_id', '=', message.id)
+    .where('prev_content', 'is not', null)
+    .executeTakeFirstOrThrow();
+  if (Number(texts) < maximumTexts) return;
+  throw refusedEdit(`This message was edited ${maximumTexts} times, which is the most: send another one`);
 }
 
 /** Keeps what the messages are before they are changed: one statement, a row for each that becomes another. */

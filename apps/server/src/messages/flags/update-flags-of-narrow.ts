@@ -2,7 +2,7 @@ import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
 import type { ServerContext } from '../../context.js';
-import { findWindow } from '../narrow/find-window.js';
+import { findWindowIds } from '../narrow/find-window.js';
 import { readNarrowCondition } from '../narrow/narrow-condition.js';
 import { readWindow, windowParameters } from '../window-parameters.js';
 import { changeFlags } from './change-flags.js';
@@ -34,8 +34,8 @@ export const updateFlagsOfNarrow = operation({
     const { narrow: terms = [], op } = parameters;
     return actor.change(async (transaction, held) => {
       const narrow = await readNarrowCondition(transaction.db, context.realm, held, terms);
-      const { found, foundNewest, foundOldest } = await findWindow(transaction.db, held, narrow, window);
-      const messageIds = found.map(({ message }) => message.id);
+      const found = await findWindowIds(transaction.db, held, narrow, window);
+      const { found: messageIds, foundNewest, foundOldest } = found;
       const change = await changeFlags(transaction, context, held, { messageIds, op, flag });
       return {
         processed_count: messageIds.length,

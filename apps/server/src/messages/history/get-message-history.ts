@@ -34,7 +34,7 @@ export const getMessageHistory = operation({
     const history = await readMessageHistory(db, actor, id);
     if (history === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
     const snapshots = messageSnapshots(history.message, history.edits, { policy, knowsEmptyTopic });
-    return new ListAnswer('message_history', oneByOne(snapshots));
+    return new ListAnswer('message_history', oneByOne(snapshots), {});
   },
 });
 

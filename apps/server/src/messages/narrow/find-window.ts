@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { isReadable } from '../message-access.js';
@@ -26,9 +26,9 @@ export interface FoundMessage {
   readonly flags: number | undefined;
 }
 
-export interface FoundWindow {
+export interface FoundWindow<Found> {
   /** In ascending order. */
-  readonly found: readonly FoundMessage[];
+  readonly found: readonly Found[];
   readonly anchor: number;
   readonly foundAnchor: boolean;
   readonly foundOldest: boolean;
@@ -41,17 +41,48 @@ export async function findWindow(
   reader: PermissionHolder,
   narrow: NarrowCondition,
   window: Window,
-): Promise<FoundWindow> {
+): Promise<FoundWindow<FoundMessage>> {
   const anchor = await anchorOf(db, reader, narrow, window.anchor);
+  return gatherWindow(window, anchor, async (bounds) => {
+    const rows = within(narrowed(db, reader, narrow), orderOf(narrow), bounds);
+    return (await rows.selectAll('messages').select('copy.flags').execute()).map(toFound);
+  });
+}
+
+/** As {@link findWindow}, the ids alone. */
+export async function findWindowIds(
+  db: Db,
+  reader: PermissionHolder,
+  narrow: NarrowCondition,
+  window: Window,
+): Promise<FoundWindow<number>> {
+  const anchor = await anchorOf(db, reader, narrow, window.anchor);
+  return gatherWindow(window, anchor, async (bounds) => {
+    const rows = within(narrowed(db, reader, narrow), orderOf(narrow), bounds);
+    return (await rows.select('messages.id').execute()).map(({ id }) => id);
+  });
+}
+
+/** Messages on one side of an anchor, or at it; those that are nearest to it come first. */
+interface Bounds {
+  readonly side: '<' | '=' | '>';
+  readonly anchor: number;
+  readonly limit: number;
+}
+
+async function gatherWindow<Found>(
+  window: Window,
+  anchor: number,
+  find: (bounds: Bounds) => Promise<Found[]>,
+): Promise<FoundWindow<Found>> {
   const isNewest = anchor >= behindNewest;
   const isOldest = anchor <= 0;
-  const rows = () => narrowed(db, reader, narrow);
-  const before = isOldest || window.before === 0 ? [] : await rowsBefore(rows, anchor, window.before);
-  const at =
-    window.includesAnchor && !isNewest && !isOldest ? await rows().where('id', '=', anchor).execute() : [];
-  const after = isNewest || window.after === 0 ? [] : await rowsAfter(rows, anchor, window.after);
+  const looks = (side: Bounds['side'], limit: number) => (limit === 0 ? [] : find({ side, anchor, limit }));
+  const before = isOldest ? [] : (await looks('<', window.before)).reverse();
+  const at = isNewest || isOldest ? [] : await looks('=', window.includesAnchor ? 1 : 0);
+  const after = isNewest ? [] : await looks('>', window.after);
   return {
-    found: [...before, ...at, ...after].map(toFound),
+    found: [...before, ...at, ...after],
     anchor,
     foundAnchor: at.length > 0,
     foundOldest: isOldest || before.length < window.before,
@@ -69,6 +100,8 @@ export async function findAmong(
   const rows = await narrowed(db, reader, { ...narrow, hasHistory: true })
     .where('id', 'in', ids)
     .orderBy('id')
+    .selectAll('messages')
+    .select('copy.flags')
     .execute();
   return rows.map(toFound);
 }
@@ -84,8 +117,9 @@ async function anchorOf(
   if (anchor !== 'first_unread') return Math.min(Math.max(anchor, 0), behindNewest);
   const row = await narrowed(db, reader, narrow)
     .where(sql<boolean>`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`)
-    .orderBy('id')
+    .orderBy(orderOf(narrow))
     .limit(1)
+    .select('messages.id')
     .executeTakeFirst();
   return row?.id ?? behindNewest;
 }
@@ -94,27 +128,43 @@ function narrowed(db: Db, reader: PermissionHolder, narrow: NarrowCondition) {
   const { condition, isAllReadable, hasHistory } = narrow;
   return db
     .selectFrom('messages')
-    .leftJoin('user_messages as copy', (join) =>
-      join.onRef('copy.message_id', '=', 'messages.id').on('copy.user_id', '=', reader.id),
-    )
-    .selectAll('messages')
-    .select('copy.flags')
+    .leftJoin('user_messages as copy', (join) => join.on(isCopyOf(narrow)).on('copy.user_id', '=', reader.id))
     .$if(!isAllReadable, (query) => query.where(isReadable(reader)))
     .where(condition)
-    .$if(!hasHistory, (query) => query.where('copy.user_id', 'is not', null));
+    .$if(!hasHistory, (query) => query.where('copy.user_id', '=', reader.id));
 }
 
-type Rows = () => ReturnType<typeof narrowed>;
-
-async function rowsBefore(rows: Rows, anchor: number, limit: number) {
-  return (await rows().where('id', '<', anchor).orderBy('id', 'desc').limit(limit).execute()).reverse();
+/**
+ * Where nothing else leads to the messages, the reader's copies do: they may be few of all that there are. The plus keeps
+ * databases from walking over everybody's messages instead.
+ */
+function isCopyOf(narrow: NarrowCondition): RawBuilder<boolean> {
+  return isByCopies(narrow)
+    ? sql<boolean>`messages.id = + copy.message_id`
+    : sql<boolean>`messages.id = copy.message_id`;
 }
 
-function rowsAfter(rows: Rows, anchor: number, limit: number) {
-  return rows().where('id', '>', anchor).orderBy('id').limit(limit).execute();
+function isByCopies({ hasHistory, hasIndex }: NarrowCondition): boolean {
+  return !hasHistory && !hasIndex;
 }
 
-type FoundRow = Awaited<ReturnType<ReturnType<Rows>['execute']>>[number];
+/** The column in whose order messages are found. */
+function orderOf(narrow: NarrowCondition) {
+  return isByCopies(narrow) ? ('copy.message_id' as const) : ('messages.id' as const);
+}
+
+function within(
+  rows: ReturnType<typeof narrowed>,
+  order: ReturnType<typeof orderOf>,
+  { side, anchor, limit }: Bounds,
+) {
+  return rows
+    .where(order, side, anchor)
+    .orderBy(order, side === '<' ? 'desc' : 'asc')
+    .limit(limit);
+}
+
+type FoundRow = Selectable<ServerTables['messages']> & { readonly flags: number | null };
 
 function toFound({ flags, ...row }: FoundRow): FoundMessage {
   return { message: toMessage(row), flags: flags ?? undefined };

@@ -23,12 +23,17 @@ export interface NarrowCondition {
   readonly isAllReadable: boolean;
   /** Whether messages count too of which the reader has no copy. */
   readonly hasHistory: boolean;
+  /** Whether an index finds the messages by a term; all copies of the reader are looked through otherwise. */
+  readonly hasIndex: boolean;
   /** What is searched for; its words are shown in what is found. */
   readonly search: string | undefined;
 }
 
 /** Terms that say where messages are. */
 const places = ['channel', 'topic', 'dm', 'dm-including'];
+
+/** Terms that only messages of one place or sender, or with certain words, meet. */
+const indexed = ['channel', 'topic', 'dm', 'dm-including', 'id', 'search', 'sender'];
 
 /** What the terms ask for together. @throws ProtocolError BAD_NARROW for terms that mean nothing to the reader. */
 export async function readNarrowCondition(
@@ -54,6 +59,7 @@ export async function readNarrowCondition(
     hasHistory: terms.some(
       (term) => !term.isNegated && ['channel', 'channels', 'id', 'topic'].includes(operatorOf(term)),
     ),
+    hasIndex: terms.some((term) => !term.isNegated && indexed.includes(operatorOf(term))),
     search: searches.length === 0 ? undefined : searches.map(({ operand }) => String(operand)).join(' '),
   };
 }

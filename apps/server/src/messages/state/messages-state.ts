@@ -6,6 +6,7 @@ import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
 import { writeTopic } from '../message-form.js';
 import { readParticipants } from '../message-surroundings.js';
+import { newestMessageId } from '../newest-message.js';
 import { userTopicsOf } from '../topics/user-topic-store.js';
 import { visibilityPolicies } from '../topics/visibility-policies.js';
 import { readUnread, unreadShape } from './unread-messages.js';
@@ -16,16 +17,7 @@ const ids = z.array(z.number().int());
 export const newestMessageState = initialState({
   eventType: 'message',
   shape: z.object({ max_message_id: z.number().int() }),
-  async fetch({ database: { db } }, actor) {
-    const row = await db
-      .selectFrom('messages')
-      .select('id')
-      .where(isReadable(actor))
-      .orderBy('id', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    return { max_message_id: row?.id ?? -1 };
-  },
+  fetch: async ({ database: { db } }, actor) => ({ max_message_id: await newestMessageId(db, actor) }),
 });
 
 /** What the user has not read. */

@@ -7,8 +7,11 @@ import type { ServerContext } from '../../context.js';
 import { isReadable, readableChannels } from '../message-access.js';
 import { writeTopic } from '../message-form.js';
 
+/** So many of the newest are answered; more nobody looks through. */
+const maximumTopics = 10_000;
+
 /**
- * `GET /api/v1/users/me/{stream_id}/topics` (chat API, common conventions): the topics of a channel with messages that the
+ * `GET /api/v1/users/me/{stream_id}/topics` (chat API, common conventions): the newest topics of a channel with messages that the
  * user may read, each under its newest name, the one with the newest message first. Refuses with BAD_REQUEST a channel that
  * the user cannot read.
  */
@@ -25,18 +28,25 @@ export const getTopics = operation({
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { actor, parameters }) {
     const { stream_id: channelId, allow_empty_topic_name: knowsEmptyTopic } = parameters;
-    const { rows: known } = await sql`${readableChannels(actor, sql`id = ${channelId}`)}`.execute(db);
-    if (known.length === 0) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid channel ID' });
+    const channel = await db
+      .selectFrom('channels')
+      .select('is_history_public')
+      .where('id', 'in', sql<number>`(${readableChannels(actor, sql`id = ${channelId}`)})`)
+      .executeTakeFirst();
+    if (channel === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid channel ID' });
+    const isAllReadable = channel.is_history_public === 1;
     const newest = db
       .selectFrom('messages')
       .select((is) => is.fn.max('id').as('id'))
       .where('channel_id', '=', channelId)
-      .where(isReadable(actor))
-      .groupBy('topic_lower');
+      .$if(!isAllReadable, (query) => query.where(isReadable(actor)))
+      .groupBy('topic_lower')
+      .orderBy('id', 'desc')
+      .limit(maximumTopics);
     const rows = await db
       .selectFrom('messages')
       .select(['id', 'topic'])
-      .where('id', 'in', newest)
+      .where('id', 'in', db.selectFrom(newest.as('newest')).select('newest.id'))
       .orderBy('id', 'desc')
       .execute();
     return {

@@ -1,3 +1,4 @@
+import { ProtocolError } from '@waxwing/protocol';
 import { rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerContext } from '../../context.js';
@@ -8,6 +9,29 @@ import { topicKey } from '../message-store.js';
 import type { TopicWish } from './topic-wish.js';
 import { userTopicEvents } from './user-topic-events.js';
 import { visibilityPolicies } from './visibility-policies.js';
+
+/** A client that starts is told of all of them. */
+const maximumWishes = 10_000;
+
+/** @throws ProtocolError BAD_REQUEST where a user keeps so many wishes that it can have no new one. */
+export async function requireRoomForWish(
+  db: Kysely<ServerTables>,
+  { userId, channelId, topic, policy }: TopicWish,
+): Promise<void> {
+  if (policy === visibilityPolicies.none) return;
+  const { others } = await db
+    .selectFrom('user_topics')
+    .select(({ fn }) => fn.countAll().as('others'))
+    .where('user_id', '=', userId)
+    .where(({ not, and, eb }) =>
+      not(and([eb('channel_id', '=', channelId), eb('topic_lower', '=', topicKey(topic))])),
+    )
+    .executeTakeFirstOrThrow();
+  if (Number(others) < maximumWishes) return;
+  throw new ProtocolError('BAD_REQUEST', {
+    message: `You have muted, unmuted or followed ${maximumWishes} topics, which is the most: reset one of them first`,
+  });
+}
 
 /**
  * Stores what users want of topics, no topic twice for a user, and tells each of them who may know of it: three statements

@@ -2,14 +2,12 @@ import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { newestMessageId } from '../messages/newest-message.js';
 import { readProfileData } from '../profile-fields/profile-values.js';
-import { findDetails } from './user-details.js';
-import { userRecord, writeUser } from './user-record.js';
+import { findDetails } from '../users/user-details.js';
+import { userRecord, writeUser } from '../users/user-record.js';
 
-/** Clients read it for a message's id; there are no messages. */
-const noMessageId = -1;
-
-/** `GET /api/v1/users/me`: whoever asks, with its real address and the URL of its picture. */
+/** `GET /api/v1/users/me`: whoever asks, with its real address and the URL of its picture, and the newest message that it may read. */
 export const getOwnUser = operation({
   method: 'GET',
   path: '/api/v1/users/me',
@@ -23,6 +21,6 @@ export const getOwnUser = operation({
     if (found === undefined) throw new Error('whoever asks has no row');
     const profileDataOf = await readProfileData(db, [reader.id]);
     const options = { reader, realm, clientMakesAvatars: false, profileDataOf };
-    return { ...writeUser(found, options), max_message_id: noMessageId };
+    return { ...writeUser(found, options), max_message_id: await newestMessageId(db, reader) };
   },
 });

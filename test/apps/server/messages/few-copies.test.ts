@@ -1,0 +1,90 @@
+import { type Kysely, type KyselyPlugin, PostgresAdapter, type RootOperationNode, sql } from 'kysely';
+import { beforeAll, expect, it } from 'vitest';
+import { findWindow } from '#server/messages/narrow/find-window.js';
+import { readNarrowCondition } from '#server/messages/narrow/narrow-condition.js';
+import { newestMessageId } from '#server/messages/newest-message.js';
+import { roles } from '#server/permissions/roles.js';
+import type { ServerTables } from '#server/tables.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { addChannel } from './chat-under-test.js';
+import { post } from './edit/moves-under-test.js';
+
+const realm = { url: 'https://chat.example.com' };
+
+/** How the database does the statements of some work. */
+async function plansOf(db: Kysely<ServerTables>, work: (db: Kysely<ServerTables>) => Promise<unknown>) {
+  const nodes: RootOperationNode[] = [];
+  const watching: KyselyPlugin = {
+    transformQuery({ node }) {
+      nodes.push(node);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  await work(db.withPlugin(watching));
+  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
+  return db.transaction().execute(async (transaction) => {
+    // In tables as small as these it would walk over all of them rather than use an index.
+    if (isPostgres) await sql`set local enable_seqscan = off`.execute(transaction);
+    const plans: string[] = [];
+    for (const node of nodes) {
+      const { parameters, sql: text } = db
+        .getExecutor()
+        .compileQuery(node as never, { queryId: 'explained' });
+      const explain = isPostgres ? 'explain ' : 'explain query plan ';
+      const { rows } = await transaction.executeQuery({
+        ...{ sql: `${explain}${text}`, parameters, query: node as never, queryId: { queryId: 'explain' } },
+      });
+      plans.push(rows.map((row) => Object.values(row as object).join(' ')).join('\n'));
+    }
+    return plans.join('\n');
+  });
+}
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const reader = () => ({ id: organisation.id('guest'), role: roles.guest });
+  const db = () => organisation.server.server.database.db;
+  let own = 0;
+
+  beforeAll(async () => {
+    const open = await addChannel(organisation, { members: ['member'] });
+    const shared = await addChannel(organisation, { isPrivate: true, members: ['guest', 'member'] });
+    [own = 0] = await post(organisation, { channelId: shared.id });
+    await post(organisation, ...Array.from({ length: 30 }, () => ({ channelId: open.id })));
+  });
+
+  it('what somebody with few messages reads is found by their copies, and not among those of everybody', async () => {
+    const { messages } = await organisation.do('guest', 'GET', 'messages', {
+      ...{ anchor: 'newest', num_before: 10, num_after: 0 },
+    });
+    expect((messages as { id: number }[]).map(({ id }) => id)).toEqual([own]);
+    for (const terms of [[], [{ operator: 'is', operand: 'unread', isNegated: true }]]) {
+      const plans = await plansOf(db(), async (watched) => {
+        const narrow = await readNarrowCondition(watched, realm, reader(), terms);
+        const window = { includesAnchor: true, before: 10, after: 10 };
+        await findWindow(watched, reader(), narrow, { ...window, anchor: 'newest' });
+        await findWindow(watched, reader(), narrow, { ...window, anchor: own });
+      });
+      expect(plans).toMatch(/user_messages_user\b/);
+      expect(plans).not.toMatch(/SCAN messages|Seq Scan on messages/);
+    }
+  });
+
+  it('the newest message that somebody may read is looked up, and told with the user and the register answer', async () => {
+    const plans = await plansOf(db(), (watched) => newestMessageId(watched, reader()));
+    expect(plans).toMatch(/user_messages_user\b/);
+    expect(plans).toMatch(/messages_channel\b/);
+    expect(plans).not.toMatch(/SCAN messages|Seq Scan on messages/);
+    for (const [who, newest] of [
+      ['guest', own],
+      ['member', own + 30],
+      ['second', own + 30],
+    ] as const) {
+      expect((await organisation.do(who, 'GET', 'users/me')).max_message_id).toBe(newest);
+      const state = await organisation.do(who, 'POST', 'register', { event_types: ['message'] });
+      expect(state.max_message_id).toBe(newest);
+    }
+  });
+});

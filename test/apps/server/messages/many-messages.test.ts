@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { addChannel } from './chat-under-test.js';
+import { post } from './edit/moves-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+
+  it('many messages come in pieces, in one answer in which nothing is missing', async () => {
+    const { id: channelId } = await addChannel(organisation, { members: ['member'] });
+    const [first = 0] = await post(organisation, { channelId });
+    const { db } = organisation.server.server.database;
+    const { id: _, ...row } = await db.selectFrom('messages').selectAll().executeTakeFirstOrThrow();
+    for (let count = 0; count < 449; count++) await db.insertInto('messages').values(row).execute();
+    const ids = Array.from({ length: 450 }, (_, index) => first + index);
+    const ask = async (fields: Record<string, unknown>) => {
+      const narrow = [['channel', channelId]];
+      const { messages, ...rest } = await organisation.do('member', 'GET', 'messages', { narrow, ...fields });
+      return { ids: (messages as { id: number }[]).map(({ id }) => id), rest };
+    };
+    const success = { result: 'success', msg: '', history_limited: false };
+    expect(await ask({ anchor: first + 10, num_before: 5, num_after: 400 })).toEqual({
+      ids: ids.slice(5, 411),
+      rest: { ...success, anchor: first + 10, found_anchor: true, found_oldest: false, found_newest: false },
+    });
+    expect(await ask({ anchor: 'oldest', num_before: 0, num_after: 5000 })).toEqual({
+      ids,
+      rest: { ...success, anchor: 0, found_anchor: false, found_oldest: true, found_newest: true },
+    });
+    const unordered = [...ids].reverse();
+    expect(await ask({ message_ids: [...unordered, first] })).toEqual({
+      ids,
+      rest: { ...success, found_anchor: false, found_oldest: false, found_newest: false },
+    });
+  });
+});
