@@ -8,7 +8,7 @@ export interface Asked {
 const patienceMilliseconds = 20_000;
 
 /** That no whole answer came, and why; the other side may have done what it was asked all the same. */
-export class NoAnswer extends Error {
+class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 
   constructor(url: string, cause: Error) {
