@@ -1,60 +1,22 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import { addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
-
-interface Tables {
-  birds: { id: number; name: string; seen: number };
-}
-
-const birds: MigrationSet = {
-  unit: 'birds',
-  migrations: {
-    '0001-birds': {
-      async up(db: Kysely<unknown>) {
-        await addIdColumn(db, db.schema.createTable('birds'))
-          .addColumn('name', columnTypes.text, (column) => column.notNull().unique())
-          .addColumn('seen', columnTypes.integer, (column) => column.notNull())
-          .execute();
-      },
-    },
-  },
-};
-
-function open(backend: TestBackend, url?: string, migrations = [birds]): Promise<DatabaseWithJobs<Tables>> {
-  return backend.open<Tables>({ migrations, ...(url === undefined ? {} : { url }) });
-}
-
-function insert(database: DatabaseWithJobs<Tables>, name: string, seen = 1): Promise<number> {
-  return database.write(async ({ db }) => {
-    const row = await db
-      .insertInto('birds')
-      .values({ name, seen } as never)
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    return row.id;
-  });
-}
-
-async function names(database: DatabaseWithJobs<Tables>): Promise<string[]> {
-  const rows = await database.db.selectFrom('birds').select('name').orderBy('name').execute();
-  return rows.map(({ name }) => name);
-}
+import { eachBackend, eachPostgres } from '../support/test-databases.js';
+import { type BirdTables, birdNames, birds, insertBird, openBirds } from './birds.js';
 
 describe('a write', () => {
   eachBackend((backend) => {
     it('answers what it was asked for, once others can read it', async () => {
-      const database = await open(backend);
-      const id = await insert(database, 'waxwing');
+      const database = await openBirds(backend);
+      const id = await insertBird(database, 'waxwing');
       expect(await database.db.selectFrom('birds').selectAll().execute()).toEqual([
         { id, name: 'waxwing', seen: 1 },
       ]);
     });
 
     it('that takes long is committed alone, and holds up no short one on PostgreSQL', async () => {
-      const database = await open(backend);
-      const short = () => insert(database, 'short');
+      const database = await openBirds(backend);
+      const short = () => insertBird(database, 'short');
       let finish = (): void => undefined;
       const finished = new Promise<void>((resolve) => {
         finish = resolve;
@@ -75,7 +37,7 @@ describe('a write', () => {
       await begun;
       if (backend.name === 'postgres') {
         await short();
-        expect(await names(database)).toEqual(['short']);
+        expect(await birdNames(database)).toEqual(['short']);
         finish();
         expect(await long).toEqual({ result: 'done', fileHeldMilliseconds: undefined });
       } else {
@@ -86,11 +48,11 @@ describe('a write', () => {
         expect(fileHeldMilliseconds).toBeGreaterThan(0);
         await waiting;
       }
-      expect(await names(database)).toEqual(['long', 'short']);
+      expect(await birdNames(database)).toEqual(['long', 'short']);
     });
 
     it('that takes long and fails leaves nothing, and those after it are committed', async () => {
-      const database = await open(backend);
+      const database = await openBirds(backend);
       const failing = database.writeAlone(async ({ db }) => {
         await db
           .insertInto('birds')
@@ -106,11 +68,11 @@ describe('a write', () => {
       );
       await expect(failing).rejects.toThrow('refused');
       await next;
-      expect(await names(database)).toEqual(['kept']);
+      expect(await birdNames(database)).toEqual(['kept']);
     });
 
     it('fails alone, and leaves nothing, among many of the same moment', async () => {
-      const database = await open(backend);
+      const database = await openBirds(backend);
       const writes = Array.from({ length: 50 }, (_, index) =>
         database.write(async ({ db }) => {
           const name = String(index).padStart(2, '0');
@@ -128,18 +90,20 @@ describe('a write', () => {
       );
       expect(refused).toEqual(['refused 03', 'refused 13', 'refused 23', 'refused 33', 'refused 43']);
       const expected = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-      expect(await names(database)).toEqual(expected);
+      expect(await birdNames(database)).toEqual(expected);
     });
 
     it('is told of a constraint that it broke, whoever else is in its commit', async () => {
-      const database = await open(backend);
-      const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((name) => insert(database, name)));
+      const database = await openBirds(backend);
+      const results = await Promise.allSettled(
+        ['a', 'b', 'a', 'c'].map((name) => insertBird(database, name)),
+      );
       expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
-      expect(await names(database)).toEqual(['a', 'b', 'c']);
+      expect(await birdNames(database)).toEqual(['a', 'b', 'c']);
     });
 
     it('runs what is to follow the commit after it, and never when it is rolled back', async () => {
-      const database = await open(backend);
+      const database = await openBirds(backend);
       const followed: string[] = [];
       const write = (name: string, fails: boolean) =>
         database.write(async (transaction) => {
@@ -154,7 +118,7 @@ describe('a write', () => {
         });
       const results = await Promise.allSettled([write('a', false), write('b', true), write('c', false)]);
       expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-      expect([followed.sort(), await names(database)]).toEqual([
+      expect([followed.sort(), await birdNames(database)]).toEqual([
         ['a', 'c'],
         ['a', 'c'],
       ]);
@@ -162,7 +126,7 @@ describe('a write', () => {
 
     it('succeeds also when what follows it throws, and that is told', async () => {
       const errors: unknown[] = [];
-      const database = await backend.open<Tables>({
+      const database = await backend.open<BirdTables>({
         migrations: [birds],
         onJobError: (error) => errors.push(error),
       });
@@ -171,40 +135,40 @@ describe('a write', () => {
           throw new Error('afterwards');
         });
       });
-      await Promise.all([following, insert(database, 'a')]);
-      expect([errors, await names(database)]).toEqual([[new Error('afterwards')], ['a']]);
+      await Promise.all([following, insertBird(database, 'a')]);
+      expect([errors, await birdNames(database)]).toEqual([[new Error('afterwards')], ['a']]);
     });
 
     it('lets others read what was committed before while it is under way', async () => {
-      const database = await open(backend);
-      await insert(database, 'before');
+      const database = await openBirds(backend);
+      await insertBird(database, 'before');
       const seen = await database.write(async ({ db }) => {
         await db
           .insertInto('birds')
           .values({ name: 'during', seen: 0 } as never)
           .execute();
-        return await names(database);
+        return await birdNames(database);
       });
       expect(seen).toEqual(['before']);
-      expect(await names(database)).toEqual(['before', 'during']);
+      expect(await birdNames(database)).toEqual(['before', 'during']);
     });
 
     it('never gives a number twice, also when the highest one was deleted', async () => {
-      const database = await open(backend);
-      const first = await insert(database, 'a');
+      const database = await openBirds(backend);
+      const first = await insertBird(database, 'a');
       await database.write(({ db }) => db.deleteFrom('birds').execute());
-      expect(await insert(database, 'b')).toBeGreaterThan(first);
+      expect(await insertBird(database, 'b')).toBeGreaterThan(first);
     });
   });
 
   eachPostgres((backend) => {
     it('is done again when it lost a deadlock', async () => {
       const url = await backend.freshUrl();
-      const [one, other] = [await open(backend, url), await open(backend, url)];
-      await Promise.all([insert(one, 'a'), insert(one, 'b')]);
+      const [one, other] = [await openBirds(backend, url), await openBirds(backend, url)];
+      await Promise.all([insertBird(one, 'a'), insertBird(one, 'b')]);
       let runs = 0;
       const meet = barrier(2);
-      const update = (database: DatabaseWithJobs<Tables>, order: string[]) =>
+      const update = (database: DatabaseWithJobs<BirdTables>, order: string[]) =>
         database.write(async ({ db }) => {
           const isFirstRun = ++runs <= 2;
           for (const [index, name] of order.entries()) {
@@ -227,9 +191,9 @@ describe('a write', () => {
 describe('a number', () => {
   eachBackend((backend) => {
     it('is read as one up to 2^53, also when it was counted or summed', async () => {
-      const database = await open(backend);
-      await insert(database, 'a', Number.MAX_SAFE_INTEGER - 1);
-      await insert(database, 'b', 1);
+      const database = await openBirds(backend);
+      await insertBird(database, 'a', Number.MAX_SAFE_INTEGER - 1);
+      await insertBird(database, 'b', 1);
       const row = await database.db
         .selectFrom('birds')
         .select((is) => [
@@ -242,90 +206,11 @@ describe('a number', () => {
     });
 
     it('is refused beyond that, instead of being rounded', async () => {
-      const database = await open(backend);
+      const database = await openBirds(backend);
       await database.write(({ db }) =>
         sql`insert into birds (name, seen) values ('a', 9007199254740993)`.execute(db),
       );
       await expect(database.db.selectFrom('birds').select('seen').execute()).rejects.toThrow();
-    });
-  });
-});
-
-describe('migrations', () => {
-  eachBackend((backend) => {
-    it('are run once, whatever the number of processes that start at once', async () => {
-      const url = await backend.freshUrl();
-      const role = 'visiting';
-      const opened = await Promise.all(
-        [0, 1, 2, 3].map(() => backend.open<Tables>({ url, role, migrations: [birds] })),
-      );
-      for (const [index, database] of opened.entries()) await insert(database, String(index));
-      const [database] = opened;
-      expect(database && (await names(database))).toEqual(['0', '1', '2', '3']);
-    });
-
-    it('leave nothing behind when one fails, and say which', async () => {
-      const url = await backend.freshUrl();
-      const broken: MigrationSet = {
-        unit: 'birds',
-        migrations: {
-          ...birds.migrations,
-          '0002-broken': {
-            async up(db: Kysely<unknown>) {
-              await db.schema.createTable('half').addColumn('a', 'text').execute();
-              await sql`this is not sql`.execute(db);
-            },
-          },
-        },
-      };
-      await expect(open(backend, url, [broken])).rejects.toThrow('birds, step 0002-broken');
-      const mended: MigrationSet = {
-        unit: 'birds',
-        migrations: {
-          ...birds.migrations,
-          '0002-mended': { up: (db) => db.schema.createTable('half').addColumn('a', 'text').execute() },
-        },
-      };
-      await expect(open(backend, url, [mended])).resolves.toBeDefined();
-    });
-
-    it('refuse a database from a newer version', async () => {
-      const url = await backend.freshUrl();
-      const newer: MigrationSet = {
-        unit: 'birds',
-        migrations: { ...birds.migrations, '0002-newer': { up: async () => {} } },
-      };
-      await (await open(backend, url, [newer])).close();
-      await expect(open(backend, url)).rejects.toThrow(
-        'was made by a newer version of this program (it holds birds step 0002-newer)',
-      );
-    });
-  });
-});
-
-describe('a migration of large tables', () => {
-  eachPostgres((backend) => {
-    afterEach(() => {
-      vi.useRealTimers();
-    });
-
-    it('may take longer than any other statement', async () => {
-      const slow: MigrationSet = {
-        unit: 'birds',
-        migrations: {
-          '0001-slow': {
-            async up(db: Kysely<unknown>) {
-              vi.useFakeTimers({ toFake: ['setTimeout'] });
-              const sleeping =
-                sql`select pg_sleep(0.3), current_setting('statement_timeout') as allowed`.execute(db);
-              await vi.advanceTimersByTimeAsync(60 * 60_000);
-              vi.useRealTimers();
-              expect((await sleeping).rows).toMatchObject([{ allowed: '0' }]);
-            },
-          },
-        },
-      };
-      await expect(open(backend, undefined, [slow])).resolves.toBeDefined();
     });
   });
 });
@@ -337,7 +222,7 @@ describe('a write alone', () => {
     });
 
     it('may take longer than any other statement, and those after it have their limits again', async () => {
-      const database = await open(backend);
+      const database = await openBirds(backend);
       const allowed = sql<{ allowed: string }>`select current_setting('statement_timeout') as allowed`;
       const { result } = await database.writeAlone(async ({ db }) => {
         vi.useFakeTimers({ toFake: ['setTimeout'] });
@@ -357,14 +242,14 @@ describe('a write alone', () => {
 describe('readiness', () => {
   eachBackend((backend) => {
     it('has nothing to say while the database answers', async () => {
-      expect(await (await open(backend)).check()).toBeUndefined();
+      expect(await (await openBirds(backend)).check()).toBeUndefined();
     });
 
     it('tries a write every five seconds, says when none is taken, and leaves no row behind', async () => {
       const url = await backend.freshUrl();
       const time = { now: Date.parse('2026-03-01T00:00:00Z') };
-      const database = await backend.open<Tables>({ migrations: [birds], url, now: () => time.now });
-      const other = await backend.open<Tables>({ migrations: [birds], url, role: 'visiting' });
+      const database = await backend.open<BirdTables>({ migrations: [birds], url, now: () => time.now });
+      const other = await backend.open<BirdTables>({ migrations: [birds], url, role: 'visiting' });
       expect(await database.check()).toBeUndefined();
       await other.write(async ({ db }) => {
         await db

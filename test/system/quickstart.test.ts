@@ -104,8 +104,8 @@ async function registerAtRelay({ relay, server }: QuickstartFile, count: number)
     });
     const authorization = basicAuthorization(relay.server_id, relay.server_key);
     const asked = await ask(relay.url + relayRegisterPath, authorization, form);
-    expect(asked?.status).toBe(200);
-    ids.push(Number(asked?.body.device_id));
+    expect(asked.status).toBe(200);
+    ids.push(Number(asked.body.device_id));
   }
   return ids;
 }
@@ -120,7 +120,7 @@ async function notifyAtRelay({ relay, server }: QuickstartFile, deviceIds: reado
   const content = JSON.stringify({ realm_uuid: server.realm_uuid, push_requests: requests });
   const authorization = basicAuthorization(relay.server_id, relay.server_key);
   const asked = await ask(relay.url + relayNotifyPath, authorization, content);
-  return (asked?.body.results as { status: string }[] | undefined)?.map(({ status }) => status);
+  return (asked.body.results as { status: string }[] | undefined)?.map(({ status }) => status);
 }
 
 describe('the quickstart', () => {
@@ -193,11 +193,11 @@ describe('the quickstart', () => {
     const deviceIds = await registerAtRelay(facts, 5);
     const queueUrl = `${facts.server.url}/api/v1/register`;
     const queue = await ask(queueUrl, ownerOf(facts), new URLSearchParams({ event_types: '[]' }));
-    expect(queue?.status).toBe(200);
+    expect(queue.status).toBe(200);
     await process.end('SIGKILL');
     await start();
     expect(await notifyAtRelay(facts, deviceIds)).toEqual(deviceIds.map(() => 'sent'));
-    const query = new URLSearchParams({ queue_id: String(queue?.body.queue_id), last_event_id: '-1' });
+    const query = new URLSearchParams({ queue_id: String(queue.body.queue_id), last_event_id: '-1' });
     const events = await fetch(`${facts.server.url}/api/v1/events?${query}&dont_block=true`, {
       headers: { authorization: ownerOf(facts) },
     });

@@ -77,7 +77,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
           authorization,
           new URLSearchParams({ event_types: '["push_device"]' }),
         );
-        const queueId = String(queue?.body.queue_id);
+        const queueId = String(queue.body.queue_id);
         const waiting = nextEvents(there, authorization, queueId);
         const phone = newPhone();
         const form = new URLSearchParams(phone.registration);

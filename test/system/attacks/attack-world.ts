@@ -1,9 +1,15 @@
-import { keyListPath, registerPushDevicePath, relayNotifyPath, relayRegisterPath } from '@waxwing/protocol';
+import {
+  keyListPath,
+  registerPushDevicePath,
+  relayNotifyPath,
+  relayRegisterPath,
+  stringifyJson,
+} from '@waxwing/protocol';
 import { Constellation } from '../../support/constellation.js';
 import { freePort } from '../../support/free-ports.js';
 import type { SpawnedProcess } from '../../support/spawned-process.js';
 import { createTemporaryPostgres, type TemporaryPostgres } from '../../support/temporary-postgres.js';
-import { ask, basicAuthorization } from '../crash/ask.js';
+import { ask, askPatiently, basicAuthorization } from '../crash/ask.js';
 import type { HonestRequest } from './honest-user.js';
 import { ProcessProbe, probedEnvironment } from './process-probe.js';
 import { newPhone, RelayMember } from './relay-member.js';
@@ -142,9 +148,13 @@ async function serverUse(constellation: Constellation): Promise<Use> {
   const phone = await newPhone(constellation);
   const headers = { authorization, 'content-type': form };
   const api = `${serverUrl}/api/v1`;
-  const queue = await ask(`${api}/register`, authorization, new URLSearchParams({ event_types: '[]' }));
+  const queue = await askPatiently(() =>
+    ask(`${api}/register`, authorization, new URLSearchParams({ event_types: '[]' })),
+  );
+  if (queue.status !== 200)
+    throw new Error(`the server opened no queue: ${queue.status} ${stringifyJson(queue.body)}`);
   const events = new URLSearchParams({
-    queue_id: String(queue?.body.queue_id),
+    queue_id: String(queue.body.queue_id),
     last_event_id: '-1',
     dont_block: 'true',
   });

@@ -38,13 +38,13 @@ function defineTests(): void {
         const phones = await newPhones(25);
         const otherPhone = await newPhone(world);
         await answer([...phones, otherPhone], 'UNREGISTERED');
-        for (const phone of phones) expect((await register(user, phone))?.status).toBe(200);
+        for (const phone of phones) expect((await register(user, phone)).status).toBe(200);
         await expect.poll(() => devicesOf(user, 'active')).toBe(25);
         await ask(world.serverUrl + testNotificationPath, authorizationOf(user), new URLSearchParams());
         await expect.poll(faultsFired).toBe(25);
 
         const deviceId = await otherMember.register(otherPhone);
-        expect((await otherMember.notify(deviceId, otherPhone))?.body).toMatchObject({
+        expect((await otherMember.notify(deviceId, otherPhone)).body).toMatchObject({
           delete_device_ids: [deviceId],
         });
         await expectEverybodyServed();
@@ -61,8 +61,8 @@ function defineTests(): void {
         // So that none of them is forwarded before all are there.
         attackWorld.relay.process.child.kill('SIGSTOP');
         const answers = await Promise.all(phones.map((phone) => register(flooder, phone)));
-        expect(answers.filter((answer) => answer?.status !== 200)).toEqual([]);
-        expect((await register(honest, await newPhone(world)))?.status).toBe(200);
+        expect(answers.filter((answer) => answer.status !== 200)).toEqual([]);
+        expect((await register(honest, await newPhone(world))).status).toBe(200);
         attackWorld.relay.process.child.kill('SIGCONT');
         await expect.poll(() => devicesOf(honest, 'active'), { interval: 20 }).toBe(1);
         expect(await devicesOf(flooder, 'pending')).toBeGreaterThan(30);
@@ -78,7 +78,7 @@ function defineTests(): void {
         const [strange, usual] = [await newPhone(world), await newPhone(world)];
         await answer([strange], 'THIRD_PARTY_AUTH_ERROR');
         await member.notify(await member.register(strange), strange);
-        const { body } = (await otherMember.notify(await otherMember.register(usual), usual)) ?? {};
+        const { body } = await otherMember.notify(await otherMember.register(usual), usual);
         expect(body).toMatchObject({ results: [{ status: 'sent' }] });
         await expectEverybodyServed();
       },
@@ -91,7 +91,7 @@ function defineTests(): void {
         const user = await world.addUser('with-strange-phones');
         const phones = await newPhones(3, 'apns');
         await answer(phones, 'BadEnvironmentKeyIdInToken');
-        for (const phone of phones) expect((await register(user, phone))?.status).toBe(200);
+        for (const phone of phones) expect((await register(user, phone)).status).toBe(200);
         await expect.poll(() => devicesOf(user, 'active')).toBe(3);
         await ask(world.serverUrl + testNotificationPath, authorizationOf(user), new URLSearchParams());
         const metrics = `http://127.0.0.1:${world.relayEnv.RELAY_METRICS_PORT}/metrics`;
@@ -118,7 +118,7 @@ function defineTests(): void {
         );
         const requests = [member.pushRequest(ids[0], spoilt), member.pushRequest(ids[1], usual)];
         const asked = await member.notifyAll(requests);
-        expect(asked?.body).toMatchObject({ results: [{ status: 'rejected' }, { status: 'sent' }] });
+        expect(asked.body).toMatchObject({ results: [{ status: 'rejected' }, { status: 'sent' }] });
         await expectServed(attackWorld.relay);
         await expectServed(attackWorld.server);
       },

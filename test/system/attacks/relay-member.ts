@@ -12,7 +12,7 @@ import { openRelayDatabase } from '#relay/open-database.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
 import type { Constellation } from '../../support/constellation.js';
-import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
+import { type Asked, ask, askPatiently, basicAuthorization } from '../crash/ask.js';
 import { CrashPhone } from '../crash/crash-phone.js';
 import type { HonestRequest } from './honest-user.js';
 
@@ -38,17 +38,20 @@ export class RelayMember {
     });
   }
 
-  /** The device that the relay makes of a phone. @throws when it makes none. */
+  /**
+   * The device that the relay makes of a phone. A machine that stalls for longer than the relay waits for a request makes
+   * it end the connection; as a server would, it asks again then, twice at most. @throws when the relay makes none.
+   */
   async register(phone: CrashPhone, sealed = phone.sealedRegistration): Promise<number> {
     const form = { ...this.registrationForm(phone), encrypted_push_registration: sealed };
     const url = this.#world.relayUrl + relayRegisterPath;
-    const asked = await ask(url, this.authorization, new URLSearchParams(form));
-    if (asked?.status !== 200)
-      throw new Error(`the relay refused a registration: ${stringifyJson(asked?.body ?? {})}`);
+    const asked = await askPatiently(() => ask(url, this.authorization, new URLSearchParams(form)));
+    if (asked.status !== 200)
+      throw new Error(`the relay refused a registration: ${asked.status} ${stringifyJson(asked.body)}`);
     return Number(asked.body.device_id);
   }
 
-  notify(deviceId: number, phone: CrashPhone): Promise<Asked | undefined> {
+  notify(deviceId: number, phone: CrashPhone): Promise<Asked> {
     const { url, body = '' } = this.#notification(deviceId, phone);
     return ask(url, this.authorization, body);
   }
@@ -86,7 +89,7 @@ export class RelayMember {
     return { device_id: deviceId, fcm_priority: 'high', payload };
   }
 
-  notifyAll(requests: readonly JsonObject[]): Promise<Asked | undefined> {
+  notifyAll(requests: readonly JsonObject[]): Promise<Asked> {
     return ask(this.#world.relayUrl + relayNotifyPath, this.authorization, this.#bodyOf(requests));
   }
 

@@ -91,7 +91,7 @@ async function useUpQuota(
 ): Promise<void> {
   for (;;) {
     const asked = await ask(relayUrl + relayNotifyPath, authorization, body);
-    if (asked?.status === 503) return;
-    if (asked?.status !== 200) throw new Error(`the relay answered ${asked?.status} to a notification`);
+    if (asked.status === 503) return;
+    if (asked.status !== 200) throw new Error(`the relay answered ${asked.status} to a notification`);
   }
 }

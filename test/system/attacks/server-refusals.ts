@@ -28,7 +28,7 @@ export const serverRefusals: Refusals = {
       const { registration } = await newPhone(constellation);
       const url = constellation.serverUrl + registerPushDevicePath;
       const asked = await ask(url, authorization, new URLSearchParams(registration));
-      if (asked?.status !== 200) throw new Error(`the server answered ${asked?.status} to a registration`);
+      if (asked.status !== 200) throw new Error(`the server answered ${asked.status} to a registration`);
     }
     const { registration } = await newPhone(constellation);
     // One is taken in the next minute; that one changes nothing when it comes again, and takes nothing from the rate.
@@ -69,7 +69,7 @@ export async function openQueue(
     authorization,
     new URLSearchParams({ event_types: '[]' }),
   );
-  return String(asked?.body.queue_id);
+  return String(asked.body.queue_id);
 }
 
 export async function newAuthorization(constellation: AttackWorld['constellation']): Promise<string> {

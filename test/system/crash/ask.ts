@@ -7,12 +7,21 @@ export interface Asked {
 
 const patienceMilliseconds = 20_000;
 
-/** Posts and reads the whole answer; `undefined` when none came, whatever the other side has done. */
+/** That no whole answer came, and why; the other side may have done what it was asked all the same. */
+class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+
+  constructor(url: string, cause: Error) {
+    super(`${url} gave no answer: ${causesOf(cause).join(': ')}`, { cause });
+  }
+}
+
+/** Posts and reads the whole answer. @throws NoAnswer when none came, whatever the other side has done. */
 export async function ask(
   url: string,
   authorization: string,
   content: URLSearchParams | string,
-): Promise<Asked | undefined> {
+): Promise<Asked> {
   const type = typeof content === 'string' ? 'application/json' : 'application/x-www-form-urlencoded';
   try {
     const response = await fetch(url, {
@@ -24,10 +33,30 @@ export async function ask(
     return { status: response.status, body: parseJson(await response.text()) as JsonObject };
   } catch (error) {
     // Refused, reset, cut in the middle of the answer, or silent: fetch throws TypeError, parsing SyntaxError.
-    if (error instanceof TypeError || error instanceof SyntaxError) return undefined;
-    if ((error as Error).name === 'TimeoutError') return undefined;
+    if (error instanceof TypeError || error instanceof SyntaxError) throw new NoAnswer(url, error);
+    if ((error as Error).name === 'TimeoutError') throw new NoAnswer(url, error as Error);
     throw error;
   }
+}
+
+/** Asks what may be asked twice, up to three times until there is an answer. @throws NoAnswer of the last time. */
+export async function askPatiently(asking: () => Promise<Asked>): Promise<Asked> {
+  return (await unlessSilent(asking())) ?? (await unlessSilent(asking())) ?? asking();
+}
+
+/** What `asking` gives, or `undefined` when no answer came: for whoever asks what may be killed at any moment. */
+export async function unlessSilent(asking: Promise<Asked>): Promise<Asked | undefined> {
+  try {
+    return await asking;
+  } catch (error) {
+    if (error instanceof NoAnswer) return undefined;
+    throw error;
+  }
+}
+
+/** Of fetch the outermost says the least. */
+function causesOf(error: unknown): string[] {
+  return error instanceof Error ? [error.message, ...causesOf(error.cause)] : [];
 }
 
 export function basicAuthorization(name: string, password: string): string {

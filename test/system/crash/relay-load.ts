@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type JsonObject, relayNotifyPath, relayRegisterPath, stringifyJson } from '@waxwing/protocol';
-import { type Asked, ask } from './ask.js';
+import { type Asked, ask, unlessSilent } from './ask.js';
 import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
 import type { Ledger } from './ledger.js';
 import { pause } from './pause.js';
@@ -109,7 +109,9 @@ export class RelayLoad {
   /** @throws Error for an answer that a relay in good order would not give. */
   async #askUntilSuccess(path: string, content: URLSearchParams | string): Promise<Asked> {
     for (;;) {
-      const asked = await ask(this.#options.relayUrl() + path, this.#options.authorization, content);
+      const asked = await unlessSilent(
+        ask(this.#options.relayUrl() + path, this.#options.authorization, content),
+      );
       if (asked?.status === 200) return asked;
       if (asked !== undefined && asked.status !== 503) {
         throw new Error(`the relay answered ${path} with ${asked.status}: ${stringifyJson(asked.body)}`);

@@ -5,7 +5,7 @@ import {
   testNotificationPath,
 } from '@waxwing/protocol';
 import type { ConstellationUser } from '../../support/constellation.js';
-import { ask, basicAuthorization } from './ask.js';
+import { ask, basicAuthorization, unlessSilent } from './ask.js';
 import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
 import type { Ledger } from './ledger.js';
 import { pause } from './pause.js';
@@ -101,7 +101,7 @@ export class ServerLoad {
     ledger.know(phone);
     const form = new URLSearchParams(phone.registration);
     for (;;) {
-      const asked = await ask(serverUrl() + registerPushDevicePath, user.authorization, form);
+      const asked = await unlessSilent(ask(serverUrl() + registerPushDevicePath, user.authorization, form));
       if (asked?.status === 200) break;
       if (asked !== undefined && asked.status !== 503) {
         throw new Error(
@@ -122,7 +122,7 @@ export class ServerLoad {
     target.lastTestAt = startedAt;
     user.tests += 1;
     const form = new URLSearchParams({ push_account_id: target.phone.pushAccountId });
-    const asked = await ask(serverUrl() + testNotificationPath, user.authorization, form);
+    const asked = await unlessSilent(ask(serverUrl() + testNotificationPath, user.authorization, form));
     if (asked?.status === 200) this.#acknowledge([target.phone], startedAt);
   }
 
@@ -131,7 +131,9 @@ export class ServerLoad {
     const { serverUrl } = this.#options;
     for (;;) {
       const startedAt = Date.now();
-      const asked = await ask(serverUrl() + testNotificationPath, user.authorization, new URLSearchParams());
+      const asked = await unlessSilent(
+        ask(serverUrl() + testNotificationPath, user.authorization, new URLSearchParams()),
+      );
       if (asked?.status === 200) {
         return this.#acknowledge(
           user.phones.map(({ phone }) => phone),
@@ -161,7 +163,9 @@ export class ServerLoad {
 
   async #lookAt(user: LoadUser): Promise<void> {
     const form = new URLSearchParams({ event_types: '[]', fetch_event_types: '["push_device"]' });
-    const asked = await ask(`${this.#options.serverUrl()}/api/v1/register`, user.authorization, form);
+    const asked = await unlessSilent(
+      ask(`${this.#options.serverUrl()}/api/v1/register`, user.authorization, form),
+    );
     if (asked?.status !== 200) return;
     const devices = asked.body.push_devices as Record<string, JsonObject>;
     for (const phone of user.unsettled) {

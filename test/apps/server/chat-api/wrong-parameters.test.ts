@@ -51,8 +51,16 @@ function isAccepted({ parameters }: AnyOperation, name: string, text: string): b
   }
 }
 
-/** Texts that are of the right type, for all parameters that must be there. */
+const neededBy = new Map<AnyOperation, Record<string, string>>();
+
+/** Texts that are of the right type, for all parameters that must be there; found once for each operation. */
 function needed(declared: AnyOperation): Record<string, string> {
+  const found = neededBy.get(declared) ?? findNeeded(declared);
+  neededBy.set(declared, found);
+  return found;
+}
+
+function findNeeded(declared: AnyOperation): Record<string, string> {
   const names = Object.keys(declared.parameters.shape);
   const required = names.filter((name) => {
     const shape = declared.parameters.shape[name] as z.ZodType;
