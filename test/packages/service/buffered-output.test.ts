@@ -44,7 +44,7 @@ it('writes all lines up to an error at once', async () => {
 });
 
 it('writes a line within a moment while the process goes on', async () => {
-  // The process would go on for ever: it is killed when its line has come, so that its end cannot have written it.
+  // The process would go on without end: it is killed when its line has come, so that its end cannot have written it.
   const { said } = await runWithLog("log.info('one'); setInterval(() => undefined, 1000);", (child) =>
     child.kill('SIGKILL'),
   );
