@@ -30,7 +30,7 @@ export async function run(): Promise<BenchResult[]> {
 async function openRelay(rows: number): Promise<{ load: HttpLoad; close(): Promise<void> }> {
   const world = await createBenchWorld(undefined);
   const { RELAY_DATABASE: url = '', RELAY_PORT: port } = world.constellation.relayEnv;
-  fill(url.slice('sqlite:'.length), rows);
+  fillDevices(url.slice('sqlite:'.length), rows);
   await world.constellation.startRelay();
   const load = await openRegistrationLoad(world, Number(port), connections);
   return {
@@ -43,7 +43,7 @@ async function openRelay(rows: number): Promise<{ load: HttpLoad; close(): Promi
 }
 
 /** Devices as random as real ones: each lies somewhere else in the index. */
-function fill(path: string, rows: number): void {
+export function fillDevices(path: string, rows: number): void {
   const database = new DatabaseSync(path);
   database.exec('pragma synchronous = off');
   database.exec(`

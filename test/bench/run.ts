@@ -25,6 +25,7 @@ const benches: readonly Bench[] = [
   { names: ['users-list'], load: () => import('./users-list.js') },
   { names: ['two-processes'], load: () => import('./two-processes.js') },
   { names: ['memory'], isLong: true, load: () => import('./memory.js') },
+  { names: ['checkpoint-stall'], isLong: true, load: () => import('./checkpoint-stall.js') },
   { names: ['register-rows'], isLong: true, load: () => import('./register-rows.js') },
 ];
 

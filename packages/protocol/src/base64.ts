@@ -3,7 +3,7 @@ const canonicalBase64 = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
 const asciiWhitespace = /[\t\n\v\f\r ]+/g;
 
 interface NodeBuffer {
-  from(text: string, encoding: 'base64'): Uint8Array;
+  from(text: string, encoding: 'base64'): Uint8Array & { toString(encoding: 'base64'): string };
   from(buffer: ArrayBufferLike, offset: number, length: number): { toString(encoding: 'base64'): string };
 }
 
@@ -17,12 +17,21 @@ export function isCanonicalBase64(text: string): boolean {
 
 /** Decodes canonical standard base64 (RFC 4648 section 4); `undefined` for anything else. */
 export function decodeBase64(text: string): Uint8Array | undefined {
+  if (nodeBuffer !== undefined) {
+    const decoded = nodeBuffer.from(text, 'base64');
+    // Only canonical text comes back as it was, and machine code finds that out sooner than a pattern.
+    return decoded.toString('base64') === text ? new Uint8Array(decoded) : undefined;
+  }
   if (!isCanonicalBase64(text)) return undefined;
-  if (nodeBuffer !== undefined) return new Uint8Array(nodeBuffer.from(text, 'base64'));
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
   return bytes;
+}
+
+/** Decodes ciphertext as {@link normalizeCiphertextBase64} takes it; `undefined` for anything else. */
+export function decodeCiphertextBase64(text: string): Uint8Array | undefined {
+  return decodeBase64(text) ?? decodeBase64(text.replace(asciiWhitespace, ''));
 }
 
 /** Encodes as padded standard base64. */

@@ -5,6 +5,7 @@ import type { Write, WriteTransaction } from './transaction.js';
 
 interface Waiting<Tables> {
   readonly write: Write<Tables, unknown>;
+  readonly isGathered: boolean;
   resolve(result: unknown): void;
   reject(reason: unknown): void;
 }
@@ -38,6 +39,7 @@ export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;
   readonly #options: GroupCommitOptions;
   #waiting: Waiting<Tables>[] = [];
+  #isGatheredWaiting = false;
   #busyLanes = 0;
   #lastAlone: Promise<void> = Promise.resolve();
 
@@ -48,15 +50,17 @@ export class GroupCommit<Tables> {
 
   /**
    * Resolves with the write's result once it is committed. Rejects with what the write threw; nothing is changed then.
+   * One that `isGathered` holds what a whole turn of the event loop brought, and waits for no further one.
    * @throws DatabaseUnavailableError when the database does not answer.
    */
-  run<Result>(write: Write<Tables, Result>): Promise<Result> {
+  run<Result>(write: Write<Tables, Result>, isGathered = false): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ write, resolve: resolve as (result: unknown) => void, reject });
-      if (this.#busyLanes < this.#options.lanes) {
-        this.#busyLanes++;
-        setImmediate(() => void this.#commitAll());
-      }
+      this.#waiting.push({ write, isGathered, resolve: resolve as (result: unknown) => void, reject });
+      if (isGathered) this.#isGatheredWaiting = true;
+      if (this.#busyLanes === this.#options.lanes) return;
+      this.#busyLanes++;
+      if (isGathered) queueMicrotask(() => void this.#commitAll());
+      else setImmediate(() => void this.#commitAll());
     });
   }
 
@@ -66,7 +70,7 @@ export class GroupCommit<Tables> {
    */
   runAlone<Result>(write: Write<Tables, Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      const waiting = { write, resolve: resolve as (result: unknown) => void, reject };
+      const waiting = { write, isGathered: true, resolve: resolve as (result: unknown) => void, reject };
       this.#lastAlone = this.#lastAlone.then(() => this.#commitAlone(waiting));
     });
   }
@@ -74,7 +78,9 @@ export class GroupCommit<Tables> {
   async #commitAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const share = Math.max(minimumShare, Math.ceil(this.#waiting.length / this.#options.lanes));
-      await this.#commitGroup(this.#waiting.splice(0, Math.min(share, maximumWritesPerCommit)));
+      const group = this.#waiting.splice(0, Math.min(share, maximumWritesPerCommit));
+      this.#isGatheredWaiting = this.#waiting.some(({ isGathered }) => isGathered);
+      await this.#commitGroup(group);
       await this.#gather();
     }
     this.#busyLanes--;
@@ -83,6 +89,7 @@ export class GroupCommit<Tables> {
   /** Waits as long as each turn of the event loop, which a commit may have held up, brings more to commit. */
   async #gather(): Promise<void> {
     for (let before = -1; before < this.#waiting.length && this.#waiting.length < minimumShare; ) {
+      if (this.#isGatheredWaiting) return;
       before = this.#waiting.length;
       await nextTurn();
     }

@@ -36,6 +36,8 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError when the database does not answer; answer with a 503 then.
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
+  /** {@link write} of what a whole turn of the event loop brought: it waits for no further turn. */
+  writeGathered<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
    * Commits a write that takes long, or changes very many rows, in a transaction of its own. On PostgreSQL it holds up no
    * other write; on SQLite nobody else writes meanwhile, and the answer says for how long.
@@ -78,6 +80,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     db,
     signals,
     write: (write) => commits.run(write),
+    writeGathered: (write) => commits.run(write, true),
     writeAlone: (write) => writeAlone(backend, commits, write),
     close() {
       closed ??= backend.close();

@@ -1,5 +1,6 @@
 import {
   decodeBase64,
+  decodeCiphertextBase64,
   encodeBase64,
   formatPushAccountId,
   normalizeCiphertextBase64,
@@ -60,6 +61,9 @@ describe('base64', () => {
     expect(normalizeCiphertextBase64(' QU\r\nJD\t\v\f')).toBe('QUJD');
     expect(normalizeCiphertextBase64('QU\u00a0JD')).toBeUndefined();
     expect(normalizeCiphertextBase64('QU-JD')).toBeUndefined();
+    expect(decodeCiphertextBase64(' QU\r\nJD\t\v\f')).toEqual(new Uint8Array([65, 66, 67]));
+    expect(decodeCiphertextBase64('QU\u00a0JD')).toBeUndefined();
+    expect(decodeCiphertextBase64('QU-J')).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { RelayDeviceId } from '@waxwing/protocol';
 import type { RelayDevice } from '../registrations/relay-device.js';
 import type { RealmId } from '../servers/server-tables.js';
@@ -65,5 +65,5 @@ export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotifica
  */
 export function vendorCollapseId({ relayDeviceId, collapseId }: EncryptedNotification): string | undefined {
   if (collapseId === undefined) return undefined;
-  return createHash('sha256').update(`${relayDeviceId} ${collapseId}`).digest('base64url');
+  return hash('sha256', `${relayDeviceId} ${collapseId}`, 'base64url');
 }

@@ -60,7 +60,7 @@ export interface SigningKey {
  * How tokens were stored over time. 1: AES-256-GCM, bound to the key alone. 2: the same, bound to the row. 3: libsodium's
  * XChaCha20-Poly1305, bound to the row. Rows of forms 1 and 2 are found by HMAC-SHA-256, those of form 3 by keyed BLAKE2b.
  */
-export type TokenForm = 1 | 2 | 3;
+type TokenForm = 1 | 2 | 3;
 
 /** The form that tokens are written in. */
 export const currentTokenForm = 3;

@@ -47,7 +47,7 @@ export class DurableRegistrations implements RegistrationStore {
     const presented = toSave.flatMap(({ device: { realmId }, row, mark }) =>
       mark === undefined ? [] : [{ realmId, pushAccountId: row.push_account_id, ...mark }],
     );
-    return database.write(async (transaction) => {
+    return database.writeGathered(async (transaction) => {
       const claims = (await this.#presented.claim(transaction.db, presented)).values();
       const own = toSave.filter(({ mark }) => mark === undefined || claims.next().value === true);
       const inForce = await this.#sequences.claim(transaction.db, own, now);

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
-  decodeBase64,
+  decodeCiphertextBase64,
   livenessTimeoutSeconds,
   maximumEncryptedPushRegistrationCharacters,
-  normalizeCiphertextBase64,
   ProtocolError,
   type PushAccountId,
   type PushRegistration,
@@ -13,15 +12,16 @@ import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
 import type { NewRelayDevice } from './relay-device.js';
 
+// Base64 takes four characters for three bytes.
+const maximumSealedBytes = (maximumEncryptedPushRegistrationCharacters / 4) * 3;
+
 /**
  * The bytes in an `encrypted_push_registration`. ASCII whitespace is dropped, the rest must be canonical base64.
  * `undefined` for anything else.
  */
 export function decodeSealedRegistration(text: string): Uint8Array | undefined {
-  const canonical = normalizeCiphertextBase64(text);
-  if (canonical === undefined || canonical.length > maximumEncryptedPushRegistrationCharacters)
-    return undefined;
-  return decodeBase64(canonical);
+  const sealed = decodeCiphertextBase64(text);
+  return sealed && sealed.length <= maximumSealedBytes ? sealed : undefined;
 }
 
 /** What a client sealed to the relay; `undefined`, whatever the reason, when this is no registration. */
@@ -107,9 +107,9 @@ export function markSealedRegistration(
   { audience, timestamp }: Pick<PushRegistration, 'audience' | 'timestamp'>,
 ): SealedRegistrationMark | undefined {
   if (audience !== undefined) return undefined;
-  const hash = createHash('sha256').update(sealed).digest('base64');
+  const sealedHash = hash('sha256', sealed, 'base64');
   // In its last second it still passes.
-  return { hash, forgetAt: (timestamp + livenessTimeoutSeconds + 1) * 1000 };
+  return { hash: sealedHash, forgetAt: (timestamp + livenessTimeoutSeconds + 1) * 1000 };
 }
 
 /** A registration ready to be kept, and the key that opened it. */

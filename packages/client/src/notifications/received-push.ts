@@ -1,6 +1,5 @@
 import {
-  decodeBase64,
-  normalizeCiphertextBase64,
+  decodeCiphertextBase64,
   type PushAccountId,
   parseJsonOrUndefined,
   parsePushAccountId,
@@ -26,8 +25,7 @@ export function parseReceivedPush(received: unknown): ParsedPush {
     return { kind: 'rounded-account-id' };
   }
   const pushAccountId = parsePushAccountId(id);
-  const base64 = typeof data === 'string' ? normalizeCiphertextBase64(data) : undefined;
-  const sealed = base64 === undefined ? undefined : decodeBase64(base64);
+  const sealed = typeof data === 'string' ? decodeCiphertextBase64(data) : undefined;
   if (pushAccountId === undefined || sealed === undefined) return { kind: 'not-encrypted-push' };
   return { kind: 'encrypted', pushAccountId, sealed };
 }

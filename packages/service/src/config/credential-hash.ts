@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Secret } from './secret.js';
 
 /** A new API key or server key: 256 random bits as 64 hexadecimal digits, the form stock peers require. */
@@ -8,7 +8,7 @@ export function generateCredential(): Secret<string> {
 
 /** What is stored of a credential: its SHA-256 in hexadecimal. The credential is random, so no salt is needed. */
 export function hashCredential(credential: string): string {
-  return createHash('sha256').update(credential, 'utf8').digest('hex');
+  return hash('sha256', credential, 'hex');
 }
 
 const nobodysHash = hashCredential('the hash that is compared with when there is no such name');

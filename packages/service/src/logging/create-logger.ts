@@ -1,11 +1,12 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+import { bufferedOutput } from './buffered-output.js';
 
 export type Log = Logger;
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * The process's logger: JSON lines on standard output. Only what a caller names is written; requests and bodies have
+ * The process's logger: JSON lines on standard output, through {@link bufferedOutput} where no destination is named. Only what a caller names is written; requests and bodies have
  * no serialiser here on purpose, so that nothing can log one by accident.
  */
 export function createLogger(name: string, level: LogLevel, destination?: DestinationStream): Log {
@@ -17,7 +18,7 @@ export function createLogger(name: string, level: LogLevel, destination?: Destin
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: describeError, req: () => undefined, res: () => undefined },
   };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination ?? bufferedOutput());
 }
 
 function describeError(error: Error): object {

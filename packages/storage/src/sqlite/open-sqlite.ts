@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { describeOpenness, makePrivateFile } from '../database-file.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
+import { checkpointBytes } from './log-checkpoints.js';
 import { isBusy } from './sqlite-errors.js';
 
 export type SqliteDatabase = InstanceType<typeof DatabaseSync>;
@@ -9,6 +10,8 @@ export type SqliteStatement = ReturnType<SqliteDatabase['prepare']>;
 
 /** The connections of one file: all writes go through one, and readers never wait for it. */
 export interface SqliteFile {
+  /** The file itself, which no link leads to. */
+  readonly path: string;
   readonly writer: SqliteDatabase;
   openReader(): SqliteDatabase;
 }
@@ -17,8 +20,6 @@ export interface SqliteFile {
 const busyTimeoutMilliseconds = 50;
 // Turning on the write-ahead log and the first recovery take a lock that only the start may wait for.
 const openingTimeoutMilliseconds = 10_000;
-// 32 MiB of log: random pages, such as those of an index, are copied back once for many commits that touched them.
-const checkpointPages = 8192;
 // A commit of many messages touches thousands of pages of indexes, which are read again and again where they find no room.
 const writerCacheKibibytes = 32_768;
 
@@ -38,10 +39,12 @@ export function openSqlite(path: string, units: readonly string[]): SqliteFile {
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
     writer.exec('pragma foreign_keys = on');
-    writer.exec(`pragma wal_autocheckpoint = ${checkpointPages}`);
+    // What the event loop would wait for is done in a thread. A log that starts again is cut to this size.
+    writer.exec('pragma wal_autocheckpoint = 0');
+    writer.exec(`pragma journal_size_limit = ${checkpointBytes}`);
     writer.exec(`pragma cache_size = -${writerCacheKibibytes}`);
     writer.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`);
-    return { writer, openReader: () => openReader(path) };
+    return { path: realpathSync(path), writer, openReader: () => openReader(path) };
   } catch (cause) {
     if (cause instanceof DatabaseUnusableError) throw cause;
     throw new DatabaseUnusableError(

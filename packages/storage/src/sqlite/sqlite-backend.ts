@@ -11,7 +11,9 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
   if (path === '') throw new DatabaseUnusableError('The database URL names no file: write sqlite:<file>.');
   const unlock = options.role === 'serving' ? lockForServing(path) : () => undefined;
   try {
-    const db = new Kysely<Tables>({ dialect: createSqliteDialect(openSqlite(path, options.units)) });
+    const db = new Kysely<Tables>({
+      dialect: createSqliteDialect(openSqlite(path, options.units), options.onError),
+    });
     return {
       kind: 'sqlite',
       db,

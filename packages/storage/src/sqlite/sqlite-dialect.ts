@@ -10,20 +10,24 @@ import {
   SqliteQueryCompiler,
   type TransactionSettings,
 } from 'kysely';
+import { LogCheckpoints } from './log-checkpoints.js';
 import type { SqliteDatabase, SqliteFile } from './open-sqlite.js';
 import { isBusy, translateSqliteError } from './sqlite-errors.js';
 import { StatementCache } from './statement-cache.js';
 
 const lockWaitMilliseconds = 10_000;
 const lockRetryMilliseconds = 10;
+// SQLite's own default, 4 MiB of log.
+const inlineCheckpointPages = 1000;
 
 /**
  * Kysely on one SQLite file. Queries run at once, on the event loop. Transactions and single writes queue behind each
  * other on one connection; reads outside a transaction have a connection of their own and see what is committed.
+ * `onError` is told of what goes wrong with the write-ahead log.
  */
-export function createSqliteDialect(file: SqliteFile): Dialect {
+export function createSqliteDialect(file: SqliteFile, onError: (error: unknown) => void): Dialect {
   return {
-    createDriver: () => new SqliteDriver(file),
+    createDriver: () => new SqliteDriver(file, onError),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
@@ -33,8 +37,8 @@ export function createSqliteDialect(file: SqliteFile): Dialect {
 class SqliteDriver implements Driver {
   readonly #shared: SharedConnections;
 
-  constructor(file: SqliteFile) {
-    this.#shared = new SharedConnections(file);
+  constructor(file: SqliteFile, onError: (error: unknown) => void) {
+    this.#shared = new SharedConnections(file, onError);
   }
 
   async init(): Promise<void> {}
@@ -62,7 +66,7 @@ class SqliteDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
-    this.#shared.close();
+    await this.#shared.close();
   }
 }
 
@@ -71,12 +75,24 @@ class SharedConnections {
   readonly file: SqliteFile;
   readonly writer: StatementCache;
   readonly reader: StatementCache;
+  readonly #checkpoints: LogCheckpoints;
   #tail: Promise<void> = Promise.resolve();
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, onError: (error: unknown) => void) {
     this.file = file;
     this.writer = new StatementCache(file.writer);
     this.reader = new StatementCache(file.openReader());
+    this.#checkpoints = new LogCheckpoints({
+      path: file.path,
+      finish: () => this.#finishCheckpoint(),
+      copyInline: () => file.writer.exec(`pragma wal_autocheckpoint = ${inlineCheckpointPages}`),
+      onError,
+    });
+  }
+
+  /** To be called after each commit. */
+  committed(): void {
+    this.#checkpoints.committed();
   }
 
   /** Resolves when it is this one's turn to write; the answer passes the turn on. */
@@ -90,9 +106,19 @@ class SharedConnections {
     return pass;
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await this.#checkpoints.close();
     this.reader.close();
     this.writer.close();
+  }
+
+  async #finishCheckpoint(): Promise<void> {
+    const pass = await this.takeTurn();
+    try {
+      execute(this.file.writer, 'pragma wal_checkpoint(passive)');
+    } finally {
+      pass();
+    }
   }
 }
 
@@ -110,7 +136,9 @@ class SqliteSession implements DatabaseConnection {
     if (isRead(query)) return run(this.#shared.reader, query);
     const pass = await this.#shared.takeTurn();
     try {
-      return await whenUnlocked(() => run(this.#shared.writer, query));
+      const result = await whenUnlocked(() => run<R>(this.#shared.writer, query));
+      this.#shared.committed();
+      return result;
     } finally {
       pass();
     }
@@ -139,6 +167,7 @@ class SqliteSession implements DatabaseConnection {
     // A full disk makes SQLite roll back by itself; rolling back again would hide that error behind another.
     if (command === 'rollback' && !this.#transaction?.database.isTransaction) return;
     if (this.#transaction !== undefined) execute(this.#transaction.database, command);
+    if (command === 'commit' && this.#transaction === this.#shared.writer) this.#shared.committed();
   }
 
   end(): void {

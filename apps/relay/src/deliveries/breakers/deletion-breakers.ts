@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { LRUCache } from 'lru-cache';
@@ -247,6 +247,6 @@ export class DeletionBreakers {
 }
 
 function ownerOf({ notification: { realmId, pushAccountId }, device }: Delivery): Owner {
-  const phone = createHash('sha256').update(device.target.token).digest('base64');
+  const phone = hash('sha256', device.target.token, 'base64');
   return { account: `${realmId} ${pushAccountId}`, phone };
 }

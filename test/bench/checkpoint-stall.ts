@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PushAccountId } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
+import { systemClock } from '@waxwing/service/lifecycle';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { KeyRingTokenVault } from '../../apps/relay/src/keyring/key-ring-token-vault.js';
+import { newKeyRing } from '../../apps/relay/src/keyring/new-key-ring.js';
+import { openRelayDatabase } from '../../apps/relay/src/open-database.js';
+import { DurableRegistrations } from '../../apps/relay/src/registrations/durable-registrations.js';
+import { addServer } from '../../apps/relay/src/servers/manage-servers.js';
+import { realmId } from '../support/ids.js';
+import { type BenchResult, median } from './bench-result.js';
+import { watchHolds } from './longest-hold.js';
+import { fillDevices } from './register-rows.js';
+
+const manyRows = 1_000_000;
+const rounds = 3;
+const batches = 400;
+const registrationsPerBatch = 64;
+const clock = systemClock;
+
+/**
+ * `checkpoint-stall`: the longest time for which the event loop stands still while registrations are kept on SQLite,
+ * beside a million devices, where each row lies on a page of its own, against a database that has none.
+ */
+export async function run(): Promise<BenchResult[]> {
+  const many = await openStore(manyRows);
+  const none = await openStore(0);
+  const holds: { readonly value: number; readonly against: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    holds.push({ value: await longestHold(many), against: await longestHold(none) });
+  }
+  await many.close();
+  await none.close();
+  const value = median(holds.map((each) => each.value));
+  const against = median(holds.map((each) => each.against));
+  const ratio = median(holds.map((each) => each.value / each.against));
+  return [
+    { name: 'checkpoint-stall', unit: 'ms of the loop', value, against, ratio, goal: 1.5, better: 'lower' },
+  ];
+}
+
+type Store = Awaited<ReturnType<typeof openStore>>;
+
+async function openStore(rows: number) {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
+  const path = join(folder, 'relay.sqlite');
+  const { sodium } = await loadFastestSodium();
+  const ring = newKeyRing(sodium, clock());
+  const open = () =>
+    openRelayDatabase({
+      url: new Secret(`sqlite:${path}`),
+      role: 'serving',
+      clock,
+      onJobError: (error) => console.error(error),
+    });
+  const made = await open();
+  await addServer(made, { name: 'bench', realmUuids: ['9aa61d0b-8ce5-488d-8e9e-fedc346e6836'] }, clock());
+  await made.close();
+  if (rows > 0) fillDevices(path, rows);
+  const database = await open();
+  const tokenVault = new KeyRingTokenVault(() => ring, clock, sodium);
+  const keyRing = { keyUsed: () => undefined };
+  return {
+    registrations: new DurableRegistrations({ database, tokenVault, keyRing }),
+    async close() {
+      await database.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function longestHold({ registrations }: Store): Promise<number> {
+  const longest = watchHolds();
+  for (let batch = 0; batch < batches; batch++) {
+    await registrations.saveAll(Array.from({ length: registrationsPerBatch }, newRegistration), clock());
+    await nextTurn();
+  }
+  return longest();
+}
+
+function newRegistration() {
+  const token = `fcm-token-${randomBytes(60).toString('hex')}`;
+  const pushAccountId = randomBytes(8).readBigInt64BE() as PushAccountId;
+  const target = { tokenKind: 'fcm', token } as const;
+  const device = { realmId: realmId(1), pushAccountId, target, registeredAt: clock() };
+  return { device, bouncerPublicKey: 'bench', mark: undefined };
+}

@@ -1,0 +1,20 @@
+import { openDatabaseWithJobs } from '@waxwing/jobs';
+import { sql } from 'kysely';
+
+/** A process beside another: commits as many notes of one mebibyte into the file as its command line says, and ends. */
+const [path, count] = process.argv.slice(2);
+const database = await openDatabaseWithJobs<{ notes: { text: string } }>({
+  url: `sqlite:${path}`,
+  migrations: [],
+  role: 'visiting',
+  now: Date.now,
+  onJobError: (error) => {
+    throw error;
+  },
+});
+for (let written = 0; written < Number(count); written++) {
+  await database.write(({ db }) =>
+    db.insertInto('notes').values({ text: sql`hex(randomblob(524288))` }).execute(),
+  );
+}
+await database.close();
