@@ -10,9 +10,8 @@ const mostMilliseconds = 200;
 const mostSlowdown = 2;
 const recoveryMilliseconds = 30_000;
 const lookAgainMilliseconds = 200;
-/** Memory may be a fifth more than before, and these bytes, by which a heap of such a size varies. */
+/** Memory may be a fifth more than before. */
 const memoryGrowth = 1.2;
-const memorySlackBytes = 16 * 1024 * 1024;
 
 /** How an honest user fared for a while. */
 export interface Measured extends Experience {
@@ -113,7 +112,7 @@ function complaintsOfHoldings(before: Holdings, after: Holdings): string[] {
     (name) => after[name] > 0,
   );
   const grown = (['residentBytes', 'heapBytes'] as const).filter(
-    (name) => after[name] > before[name] * memoryGrowth + memorySlackBytes,
+    (name) => after[name] > before[name] * memoryGrowth,
   );
   return [
     ...held.map((name) => `afterwards there are ${after[name]} ${name}`),
