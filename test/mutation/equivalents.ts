@@ -19,6 +19,17 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     file: 'packages/service/src/http/turns.ts',
+    change: 'this.#first.length > 0 -> this.#first.length >= 0',
+    reason: 'one look at an empty list more, after which the other one is next',
+  },
+  {
+    file: 'packages/service/src/http/turns.ts',
+    change:
+      'this.#following.length === 0 || (this.#isFirstNext && this.#first.l… -> (this.#isFirstNext && this.#first.length > 0)',
+    reason: 'one look at an empty list more, after which the other one is next',
+  },
+  {
+    file: 'packages/service/src/http/turns.ts',
     change: 'now < this.#endsAt -> now <= this.#endsAt',
     reason: 'the clock counts parts of a millisecond, and nobody looks at it at one certain instant',
   },
