@@ -10,7 +10,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     file: 'packages/service/src/http/turns.ts',
     change: 'true -> false',
-    reason: 'the first request of a process follows no other, and decides anew who is next',
+    reason: 'whoever is the first of all to ask comes behind nobody, and decides who is next',
   },
   {
     file: 'packages/service/src/http/turns.ts',
