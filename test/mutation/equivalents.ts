@@ -10,11 +10,22 @@ export const equivalents: readonly Equivalent[] = [
   {
     file: 'packages/service/src/http/turns.ts',
     change: 'true -> false',
-    reason: 'the first request of a process follows no other, and decides anew who is next',
+    reason: 'whoever is the first of all to ask comes behind nobody, and decides who is next',
   },
   {
     file: 'packages/service/src/http/turns.ts',
     change: 'this.#isFirstNext && this.#first.length > 0 -> this.#isFirstNext',
+    reason: 'one look at an empty list more, after which the other one is next',
+  },
+  {
+    file: 'packages/service/src/http/turns.ts',
+    change: 'this.#first.length > 0 -> this.#first.length >= 0',
+    reason: 'one look at an empty list more, after which the other one is next',
+  },
+  {
+    file: 'packages/service/src/http/turns.ts',
+    change:
+      'this.#following.length === 0 || (this.#isFirstNext && this.#first.l… -> (this.#isFirstNext && this.#first.length > 0)',
     reason: 'one look at an empty list more, after which the other one is next',
   },
   {

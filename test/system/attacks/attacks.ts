@@ -1,5 +1,6 @@
 import type { Attack } from './attack.js';
 import type { AttackWorld, Target } from './attack-world.js';
+import { chatRefusals, endlessUpload } from './chat-refusals.js';
 import { hold, httpAttacks, onlyOfRelay } from './http-attacks.js';
 import { httpRefusals } from './http-refusals.js';
 import { measureAttack } from './measure-attack.js';
@@ -15,6 +16,7 @@ export type MakeAttack = (world: AttackWorld, scale: Scale) => Promise<Attack>;
 type Attacks = Readonly<Record<string, MakeAttack>>;
 
 const polls = 600;
+const uploads = 100;
 const fewestOfEach = 100;
 
 /** What is refused of members, all of it in turn. */
@@ -29,12 +31,12 @@ export function httpAttacksOn(program: Target['name']): Attacks {
     `${what} at full speed`,
     async ({ [program]: target }, { floodRequests }) => flood(target.port, [make(target)], floodRequests),
   ]);
-  return Object.fromEntries([...holding, ...refused, ...(program === 'server' ? pollAttacks : [])]);
+  return Object.fromEntries([...holding, ...refused, ...(program === 'server' ? serverAttacks : [])]);
 }
 
 /** What members ask that the store must answer. */
 export function memberAttacksOn(program: Target['name']): Attacks {
-  const refusals: Refusals = program === 'relay' ? relayRefusals : serverRefusals;
+  const refusals: Refusals = program === 'relay' ? relayRefusals : { ...serverRefusals, ...chatRefusals };
   const each = Object.entries(refusals).map(([what, make]): [string, MakeAttack] => [
     `${what} at full speed`,
     async (world, { floodRequests }) => flood(world[program].port, [await make(world)], floodRequests),
@@ -47,7 +49,7 @@ export function memberAttacksOn(program: Target['name']): Attacks {
   return { ...Object.fromEntries(each), [everyRefusal]: all };
 }
 
-const pollAttacks: readonly (readonly [string, MakeAttack])[] = [
+const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
   [
     'another user polls one queue on many connections',
     async ({ constellation, server: { port } }) => {
@@ -65,6 +67,13 @@ const pollAttacks: readonly (readonly [string, MakeAttack])[] = [
       );
       const first = queues.map((queue) => polling(authorization, queue).request).join('');
       return hold(port, { first, drip: '', connections: polls });
+    },
+  ],
+  [
+    'another user uploads files a byte a second',
+    async ({ constellation, server: { port } }) => {
+      const first = endlessUpload(await newAuthorization(constellation));
+      return hold(port, { first, connections: uploads });
     },
   ],
 ];
