@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { storeApiKeyHash } from '../../apps/server/src/authentication/credential-store.js';
 import type { ServerTables } from '../../apps/server/src/tables.js';
-import { deactivateUser } from '../../apps/server/src/users/user-store.js';
+import { storeInactive } from '../../apps/server/src/users/user-store.js';
 import { ServerUnderTest, testPhone } from '../apps/server/server-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
@@ -44,7 +44,7 @@ eachBackend((backend) => {
     const refusal = { status: 401, code: 'INVALID_API_KEY', devices: [] };
 
     it('its user is removed', async () => {
-      expect(await registerBeside(deactivateUser)).toEqual(refusal);
+      expect(await registerBeside(storeInactive)).toEqual(refusal);
     });
 
     it('its user is given another key', async () => {

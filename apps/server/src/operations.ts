@@ -71,6 +71,11 @@ import { updateUserTopic } from './subscriptions/update-user-topic.js';
 import { deleteAttachment } from './uploads/delete-attachment.js';
 import { listAttachments } from './uploads/list-attachments.js';
 import { uploadFile } from './uploads/upload-file.js';
+import {
+  deactivateOwnUser,
+  deactivateUser,
+  reactivateUser,
+} from './user-administration/user-activity-operations.js';
 import { updateSettings } from './user-settings/update-settings.js';
 import { getOwnUser } from './users/get-own-user.js';
 import { getUser } from './users/get-user.js';
@@ -121,6 +126,9 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getOwnUser,
   getUser,
   updateUser,
+  deactivateOwnUser,
+  deactivateUser,
+  reactivateUser,
   uploadFile,
   getUpload,
   getUploadAddress,

@@ -9,7 +9,7 @@ import {
   type Requester,
   user,
 } from '../../../apps/server/src/authentication/authenticate.js';
-import { removeUser } from '../../../apps/server/src/users/manage-users.js';
+import { deactivateByAddress } from '../../../apps/server/src/user-administration/change-activity.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { sharedOrganisation } from './organisation-under-test.js';
 import type { Account } from './server-under-test.js';
@@ -98,7 +98,11 @@ eachBackend((backend) => {
   it('changes nothing when it was removed since it was authenticated', async () => {
     const account = await add('removed@example.com');
     const requester = await authenticate(administrator, account);
-    await removeUser(organisation.server.server.database, () => organisation.server.now, account.email);
+    await deactivateByAddress(
+      organisation.server.server.database,
+      () => organisation.server.now,
+      account.email,
+    );
     const change = requester?.change(async () => 'done');
     await expect(change).rejects.toMatchObject({ code: 'INVALID_API_KEY' });
   });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { removeUser } from '../../../../apps/server/src/users/manage-users.js';
+import { deactivateByAddress } from '../../../../apps/server/src/user-administration/change-activity.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -179,7 +179,7 @@ eachBackend((backend) => {
       const { body } = await organisation.server.ask(account, 'POST', 'invites/multiuse');
       const link = new URL(String(body.invite_link)).pathname;
       expect((await open(link)).status).toBe(200);
-      await removeUser(server.database, () => organisation.server.now, account.email);
+      await deactivateByAddress(server.database, () => organisation.server.now, account.email);
       await expectNothing(link);
     });
   });
