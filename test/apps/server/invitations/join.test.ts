@@ -191,6 +191,19 @@ eachBackend((backend) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
+  it('whoever joins while too many do is asked on a page to wait, and joins after that', async () => {
+    const link = await invite();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        open(link, say({ email: `crowd${people}-${index}@example.com` })),
+      ),
+    );
+    const told = answers.find(({ status }) => status === 429);
+    expect(told?.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'retry-after': '2' });
+    expect(told?.text).toContain('<p role="alert">Wait a minute, then open the link again.');
+    expect((await open(link, say())).status).toBe(200);
+  });
+
   it('whoever joins while it is revoked is a user or is not, and nobody is after that', async () => {
     const link = await invite();
     const { invites } = await organisation.do('owner', 'GET', 'invites');
