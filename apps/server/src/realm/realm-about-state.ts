@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { passwordLength } from '../authentication/password-hash.js';
 import { emojiDataPath } from '../emoji/emoji-data-path.js';
-import { initialState } from '../event-queues/initial-state.js';
+import { publicState } from '../event-queues/initial-state.js';
 import { realmIconUrl } from './realm-icon.js';
 import { maximumUploadMib } from './realm-limits.js';
 
@@ -80,7 +80,7 @@ const alwaysFields = Object.fromEntries(
 ) as { [Name in keyof Always]: ShapeOf<Always[Name]> };
 
 /** What clients want to be told of the organisation and the server that is no setting. */
-export const realmAboutState = initialState({
+export const realmAboutState = publicState({
   eventType: 'realm',
   shape: z.object({
     ...alwaysFields,
