@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
-import { gatheredBy } from '../channels/gathered-by.js';
+import { gatheredBy } from '../permissions/gathered-by.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { type Role, roles } from '../permissions/roles.js';
 import type { ServerTables } from '../tables.js';

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { gatheredBy } from '../../channels/gathered-by.js';
+import { gatheredBy } from '../../permissions/gathered-by.js';
 
 /** Messages, and those who can see them no more. */
 export interface Loss {
