@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { hashPassword } from '../../../../apps/server/src/authentication/password-hash.js';
 import { storePassword } from '../../../../apps/server/src/authentication/password-store.js';
 import { maximumSignInKeys } from '../../../../apps/server/src/authentication/sign-in-key-store.js';
+import { maximumAddressFailures } from '../../../../apps/server/src/sign-in/address-failures.js';
 import { deactivateByAddress } from '../../../../apps/server/src/user-administration/change-activity.js';
 import { rotateApiKey } from '../../../../apps/server/src/users/manage-users.js';
 import { setPassword } from '../../../../apps/server/src/users/set-password.js';
@@ -246,6 +247,8 @@ eachBackend((backend) => {
       isOver = true;
       await Promise.all(attacks);
       expect(refused).toBeGreaterThan(0);
+      const names = test.server.database.db.selectFrom('sign_in_failures').select('name_digest');
+      expect((await names.execute()).length).toBeLessThanOrEqual(maximumAddressFailures);
     });
 
     it('is forgotten in time', async () => {
