@@ -48,7 +48,8 @@ export const getServerSettings = operation({
     external_authentication_methods: z.array(z.never()),
   }),
   codes: [],
-  async handle({ database: { db }, realm, isPushConfigured }: ServerContext) {
+  async handle({ database: { db }, realm, ...server }: ServerContext) {
+    const { isPushConfigured, offersWebPublicChannels } = server;
     const { description, enable_spectator_access } = await readRealmSettings(db);
     return {
       zulip_feature_level: featureLevel,
@@ -62,7 +63,7 @@ export const getServerSettings = operation({
       realm_name: realm.name,
       realm_icon: realmIconUrl(realm),
       realm_description: renderMarkdown(description, { realmUrl: realm.url }).html,
-      realm_web_public_access_enabled: enable_spectator_access,
+      realm_web_public_access_enabled: offersWebPublicChannels && enable_spectator_access,
       authentication_methods: authenticationMethods,
       external_authentication_methods: [],
     };

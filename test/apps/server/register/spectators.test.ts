@@ -24,6 +24,9 @@ eachBackend((backend) => {
     it('is told of the organisation and its web-public channels, and has no queue', async () => {
       const { status, body } = await register();
       expect(status).toBe(200);
+      expect(body.server_web_public_streams_enabled).toBe(true);
+      const { body: settings } = await organisation.server.ask(undefined, 'GET', 'server_settings');
+      expect(settings.realm_web_public_access_enabled).toBe(true);
       expect(body).toMatchObject({
         ...{ queue_id: null, last_event_id: -1, zulip_feature_level: expect.any(Number) },
         ...{ realm_name: 'Example', streams: [{ name: 'for everybody', is_web_public: true }] },
@@ -92,6 +95,8 @@ eachBackend((backend) => {
     await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true });
     const { status, body } = await organisation.server.ask(undefined, 'POST', 'register');
     expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
+    const { body: settings } = await organisation.server.ask(undefined, 'GET', 'server_settings');
+    expect(settings.realm_web_public_access_enabled).toBe(false);
   });
 
   it.each([

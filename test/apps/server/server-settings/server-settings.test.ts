@@ -3,7 +3,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
 eachBackend((backend) => {
-  const organisation = sharedOrganisation(backend);
+  const organisation = sharedOrganisation(backend, { offersWebPublicChannels: true });
   const ask = (path: string) => organisation.server.ask(undefined, 'GET', path);
 
   describe('what clients ask before anybody signs in', () => {
