@@ -189,6 +189,7 @@ describe('the house rules', () => {
       'apps/server/src/invitations/join-operations.ts', // whoever joins is nobody yet
       'apps/server/src/realm/settle-full-members.ts', // a scheduled job
       'apps/server/src/sign-in/fetch-api-key.ts', // whoever signs in has no key yet
+      'apps/server/src/sign-in/prove-password.ts', // a failed try is kept, whatever comes of the request
       'apps/server/src/sign-in/remove-old-failures.ts', // a scheduled job
       'apps/server/src/uploads/remove-unclaimed-uploads.ts', // a scheduled job
       'apps/server/src/uploads/withdraw-uploads.ts', // rows that nobody sees, whoever could be held or not

@@ -35,6 +35,7 @@ eachBackend((backend) => {
             makesAvatars: true,
             hasAllPublicChannels: false,
             narrow: null,
+            lifetimeMilliseconds: 600_000,
           },
           now,
         );

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { storeApiKeyHash } from '#server/authentication/credential-store.js';
 import type { ServerTables } from '#server/tables.js';
-import { deactivateUser } from '#server/users/user-store.js';
+import { storeInactive } from '#server/users/user-store.js';
 import { ServerUnderTest, testPhone } from '../apps/server/server-under-test.js';
 import { lockWaiters } from '../support/lock-waiters.js';
 import { eachBackend } from '../support/test-databases.js';
@@ -42,7 +42,7 @@ eachBackend((backend) => {
     const refusal = { status: 401, code: 'INVALID_API_KEY', devices: [] };
 
     it('its user is removed', async () => {
-      expect(await registerBeside(deactivateUser)).toEqual(refusal);
+      expect(await registerBeside(storeInactive)).toEqual(refusal);
     });
 
     it('its user is given another key', async () => {

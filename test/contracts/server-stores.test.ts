@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { findCredential } from '#server/authentication/credential-store.js';
 import { readRealm } from '#server/realm/realm-store.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
-import { addUser, allUsers, removeUser, requireUser, rotateApiKey } from '#server/users/manage-users.js';
+import { deactivateByAddress } from '#server/user-administration/change-activity.js';
+import { addUser, allUsers, requireUser, rotateApiKey } from '#server/users/manage-users.js';
 import { findUser } from '#server/users/user-store.js';
 import {
   deleteOldTestNotifications,
@@ -77,8 +78,10 @@ eachBackend((backend) => {
         administration,
         person('former@example.com', ada.email),
       );
-      expect(await removeUser(database, clock, formerBot.email)).toEqual([formerBot.id]);
-      expect([...(await removeUser(database, clock, ada.email))].sort()).toEqual([ada.id, bot.id].sort());
+      expect(await deactivateByAddress(database, clock, formerBot.email)).toEqual([formerBot.id]);
+      expect([...(await deactivateByAddress(database, clock, ada.email))].sort()).toEqual(
+        [ada.id, bot.id].sort(),
+      );
       expect((await allUsers(database)).map(({ id }) => id)).toEqual([bob.id]);
       const { user: again } = await addUser(database, administration, person('ada@example.com'));
       expect(again.id).toBeGreaterThan(formerBot.id);

@@ -20,14 +20,14 @@ function countRelayDevices(): unknown {
   }
 }
 
-it('removing a user makes the relay forget its phone, and leaves another user’s', async () => {
+it('deactivating a user makes the relay forget its phone, and leaves another user’s', async () => {
   for (const name of ['ada', 'bob']) {
     const phone = await world.phone(await world.addUser(name), { tokenKind: 'fcm', token: `fcm-of-${name}` });
     expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
   }
   expect(countRelayDevices()).toBe(2);
   const env = world.serverEnv;
-  await runJsonCommand('waxwing-server', ['users', 'remove', 'ada@system.example', '--yes'], { env });
+  await runJsonCommand('waxwing-server', ['users', 'deactivate', 'ada@system.example', '--yes'], { env });
   while (countRelayDevices() === 2) await new Promise((resolve) => setTimeout(resolve, 50));
   expect(countRelayDevices()).toBe(1);
 }, 120_000);

@@ -23,7 +23,8 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     {
       name: 'users',
       description: 'provision users, bots and API keys',
-      add: async (users) => (await import('./users/users-commands.js')).addUsersCommands(users, terminal),
+      add: async (users) =>
+        (await import('./user-administration/users-commands.js')).addUsersCommands(users, terminal),
     },
     {
       name: 'realm',

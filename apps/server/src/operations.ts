@@ -48,6 +48,7 @@ import { deleteMessage } from './messages/removal/delete-message.js';
 import { renderMessage } from './messages/render-message.js';
 import { sendMessage } from './messages/send/send-message.js';
 import { getTopics } from './messages/topics/get-topics.js';
+import { updateSettings } from './own-settings/update-settings.js';
 import { createPlayground } from './playgrounds/create-playground.js';
 import { deletePlayground } from './playgrounds/delete-playground.js';
 import { listPlaygrounds } from './playgrounds/list-playgrounds.js';
@@ -72,11 +73,15 @@ import { updateUserTopic } from './subscriptions/update-user-topic.js';
 import { deleteAttachment } from './uploads/delete-attachment.js';
 import { listAttachments } from './uploads/list-attachments.js';
 import { uploadFile } from './uploads/upload-file.js';
+import {
+  deactivateOwnUser,
+  deactivateUser,
+  reactivateUser,
+} from './user-administration/user-activity-operations.js';
 import { getUser } from './users/get-user.js';
 import { getUsers } from './users/get-users.js';
 import { removeOwnProfileValues } from './users/remove-own-profile-values.js';
 import { updateOwnProfile } from './users/update-own-profile.js';
-import { updateSettings } from './users/update-settings.js';
 import { updateUser } from './users/update-user.js';
 
 /** Every operation of the server's own; {@link serverPushOperations} are mounted beside them. */
@@ -121,6 +126,9 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   getOwnUser,
   getUser,
   updateUser,
+  deactivateOwnUser,
+  deactivateUser,
+  reactivateUser,
   uploadFile,
   getUpload,
   getUploadAddress,

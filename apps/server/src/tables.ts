@@ -7,6 +7,7 @@ import { type ChannelTables, createChannels } from './channels/channel-tables.js
 import {
   addClientCapabilities,
   addMessageOptions,
+  addQueueLifetimes,
   createEventQueues,
   type EventQueueTables,
   putEventsInOrder,
@@ -90,6 +91,7 @@ const ownMigrations: MigrationSet = {
     },
     '0010-invitations': { up: createInvitations },
     '0011-copies-by-user': { up: findCopiesByUser },
+    '0012-queue-lifetimes': { up: addQueueLifetimes },
   },
 };
 

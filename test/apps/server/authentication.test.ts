@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { removeUser } from '#server/users/manage-users.js';
+import { deactivateByAddress } from '#server/user-administration/change-activity.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, ServerUnderTest } from './server-under-test.js';
 
@@ -60,7 +60,7 @@ eachBackend((backend) => {
   describe('who is refused', () => {
     it('makes the same work and gets the same answer, whether the address is known, unknown or removed', async () => {
       const bob = await test.addAccount('bob@example.com');
-      await removeUser(test.server.database, () => test.now, bob.email);
+      await deactivateByAddress(test.server.database, () => test.now, bob.email);
       const known = await workFor(ada.email, 'f'.repeat(64));
       expect(known).toMatchObject({
         status: 401,

@@ -187,10 +187,10 @@ describe('users set-password', () => {
   });
 });
 
-describe('users rotate-key and users remove', () => {
+describe('users rotate-key, deactivate and reactivate', () => {
   it('ask before they act, and do nothing when the answer is no or there is nobody to ask', async () => {
     const ada = account(await runJson('users add --email ada@example.com'));
-    for (const command of ['rotate-key', 'remove']) {
+    for (const command of ['rotate-key', 'deactivate']) {
       for (const answer of [false, undefined]) {
         const { code, asked, said } = await run(`users ${command} ada@example.com`, answer);
         expect([code, asked]).toEqual([1, [expect.stringContaining('ada@example.com')]]);
@@ -203,7 +203,7 @@ describe('users rotate-key and users remove', () => {
   });
 
   it('say so when there is no such user', async () => {
-    for (const command of ['rotate-key', 'remove']) {
+    for (const command of ['rotate-key', 'deactivate']) {
       const { code, said } = await run(`users ${command} nobody@example.com --yes`);
       expect([code, said]).toEqual([1, expect.stringContaining('There is no user')]);
     }
@@ -229,15 +229,15 @@ describe('users rotate-key and users remove', () => {
     expect(await test.pushDevices(account(rotated))).toEqual({});
   });
 
-  it('a removed user is as good as unknown, with its devices, queues and bots, and its address is free', async () => {
+  it('a deactivated user is as good as unknown, with its devices, queues and bots, and its address is free', async () => {
     const ada = await runJson('users add --email ada@example.com');
     const bot = await runJson('users add --email bot@example.com --bot --owner ada@example.com');
     test.relay.otherwise(registered(1));
     await test.register(account(ada), testPhone('1').fields);
     await test.settle();
     await test.openQueue(account(bot));
-    const removed = await runJson('users remove ada@example.com --yes');
-    expect(removed).toEqual({ removed_user_ids: [ada.user_id, bot.user_id] });
+    const removed = await runJson('users deactivate ada@example.com --yes');
+    expect(removed).toEqual({ deactivated_user_ids: [ada.user_id, bot.user_id] });
     for (const gone of [ada, bot]) {
       const answer = await test.ask(account(gone), 'POST', 'register');
       expect([answer.status, answer.body.code]).toEqual([401, 'INVALID_API_KEY']);
@@ -248,6 +248,32 @@ describe('users rotate-key and users remove', () => {
     const again = await runJson('users add --email ada@example.com');
     expect(again.user_id).not.toBe(ada.user_id);
     expect(await test.pushDevices(account(again))).toEqual({});
+  });
+});
+
+describe('users reactivate', () => {
+  it('gives a user back what it was, and a key in place of the old one', async () => {
+    const ada = await runJson('users add --email ada@example.com --name Ada');
+    await runJson('users remove ada@example.com --yes');
+    const back = await runJson('users reactivate ADA@example.com');
+    expect(back).toMatchObject({ user_id: ada.user_id, full_name: 'Ada' });
+    expect([await statusOf(account(ada)), await statusOf(account(back))]).toEqual([401, 200]);
+  });
+
+  it('says whom it does not know, and whose address another has now', async () => {
+    const unknown = await run('users reactivate nobody@example.com');
+    expect([unknown.code, unknown.said]).toEqual([1, expect.stringContaining('no deactivated user')]);
+    await runJson('users add --email ada@example.com');
+    await runJson('users deactivate ada@example.com --yes');
+    await runJson('users add --email ada@example.com');
+    const taken = await run('users reactivate ada@example.com');
+    expect([taken.code, taken.said]).toEqual([1, expect.stringContaining('Another user has the e-mail')]);
+  });
+
+  it('the only owner stays', async () => {
+    await runJson('users add --email owner@example.com --role owner');
+    const refused = await run('users deactivate owner@example.com --yes');
+    expect([refused.code, refused.said]).toEqual([1, expect.stringContaining('only organization owner')]);
   });
 });
 

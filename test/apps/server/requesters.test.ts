@@ -3,7 +3,7 @@ import { Secret } from '@waxwing/service/config';
 import type { RequestHead } from '@waxwing/service/http';
 import { expect, it } from 'vitest';
 import { administrator, human, member, type Requester, user } from '#server/authentication/authenticate.js';
-import { removeUser } from '#server/users/manage-users.js';
+import { deactivateByAddress } from '#server/user-administration/change-activity.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { sharedOrganisation } from './organisation-under-test.js';
 import type { Account } from './server-under-test.js';
@@ -92,7 +92,11 @@ eachBackend((backend) => {
   it('changes nothing when it was removed since it was authenticated', async () => {
     const account = await add('removed@example.com');
     const requester = await authenticate(administrator, account);
-    await removeUser(organisation.server.server.database, () => organisation.server.now, account.email);
+    await deactivateByAddress(
+      organisation.server.server.database,
+      () => organisation.server.now,
+      account.email,
+    );
     const change = requester?.change(async () => 'done');
     await expect(change).rejects.toMatchObject({ code: 'INVALID_API_KEY' });
   });

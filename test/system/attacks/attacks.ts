@@ -7,7 +7,7 @@ import { measureAttack } from './measure-attack.js';
 import { flood, type Refusals } from './refusals.js';
 import { relayRefusals } from './relay-refusals.js';
 import { type Scale, warmingScale } from './scale.js';
-import { newAuthorization, openQueue, polling, serverRefusals } from './server-refusals.js';
+import { newAuthorization, openQueue, polling, serverRefusals, wrongSignIn } from './server-refusals.js';
 
 /** Readies what an attack needs, and says what its attackers do. */
 export type MakeAttack = (world: AttackWorld, scale: Scale) => Promise<Attack>;
@@ -46,8 +46,23 @@ export function memberAttacksOn(program: Target['name']): Attacks {
     const total = Math.max(floodRequests, refused.length * fewestOfEach);
     return flood(world[program].port, refused, total);
   };
-  return { ...Object.fromEntries(each), [everyRefusal]: all };
+  const more = program === 'server' ? signInAttacks : [];
+  return { ...Object.fromEntries([...each, ...more]), [everyRefusal]: all };
 }
+
+const guessedNames = 5000;
+
+const signInAttacks: readonly (readonly [string, MakeAttack])[] = [
+  [
+    'the passwords of thousands of names are guessed at full speed',
+    async ({ server: { port } }, { floodRequests }) => {
+      const guesses = Array.from({ length: guessedNames }, (_, index) =>
+        wrongSignIn(`person${index}@system.example`),
+      );
+      return flood(port, guesses, floodRequests);
+    },
+  ],
+];
 
 const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
   [

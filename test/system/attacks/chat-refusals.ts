@@ -14,10 +14,6 @@ export const chatRefusals: Refusals = {
     statuses: [404, 429],
     request: requestText(`GET /join/${randomUUID().replaceAll('-', '')}/`),
   }),
-  'strangers sign in with wrong passwords': () => {
-    const fields = { username: `${randomUUID()}@example.com`, password: 'wrong horse battery' };
-    return formRequest([401, 429], '/api/v1/fetch_api_key', '', fields);
-  },
   'another user searches for very many words': (world) =>
     messages(world, { anchor: 'newest', narrow: JSON.stringify([['search', 'a '.repeat(1500)]]) }),
   'another user excludes as many topics as it may': (world) => {

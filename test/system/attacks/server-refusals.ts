@@ -17,6 +17,7 @@ export const serverRefusals: Refusals = {
     const { email } = await newUser(constellation);
     return formRequest(401, registerPushDevicePath, basicAuthorization(email, 'x'.repeat(32)), {});
   },
+  'the password of a name is guessed': () => wrongSignIn('somebody@system.example'),
   'another user registers what is no registration': async ({ constellation }) => {
     const { registration } = await newPhone(constellation);
     const wrong = { ...registration, push_public_key: 'none' };
@@ -52,6 +53,13 @@ export const serverRefusals: Refusals = {
     return { statuses: [200], request: requestText(`GET ${bouncerKeysPath}`, { authorization }) };
   },
 };
+
+/** A sign-in that fails: because of the password, or because the name or the line has had enough. */
+export function wrongSignIn(username: string): RefusedRequest {
+  const body = new URLSearchParams({ username, password: 'wrong horse battery' }).toString();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return { statuses: [401, 429], request: requestText('POST /api/v1/fetch_api_key', headers, body) };
+}
 
 /** A poll of a queue, from its start. */
 export function polling(authorization: string, queueId: string, status = 200): RefusedRequest {

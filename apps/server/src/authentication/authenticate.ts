@@ -24,7 +24,8 @@ export interface Requester extends KnownUser {
   ): Promise<Result>;
 }
 
-type RequesterKind = ActorKind<{ readonly database: ServerDatabase }, Requester>;
+type AnyRequesterKind = ActorKind<{ readonly database: ServerDatabase }, Requester>;
+type RequesterKind = AnyRequesterKind & Required<Pick<AnyRequesterKind, 'authenticate'>>;
 
 interface Demand {
   readonly name: string;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { initialState } from '../event-queues/initial-state.js';
+import { initialState, publicState } from '../event-queues/initial-state.js';
 import { roles } from '../permissions/roles.js';
 import { channelRecord } from './channel-record.js';
+import { findChannels } from './channel-store.js';
 import { compareNames } from './compare-names.js';
 import { defaultChannelIds } from './default-channels.js';
 import { folderRecord, listFolders, writeFolder } from './folders/folder-store.js';
@@ -20,9 +21,15 @@ export const channelsState = initialState({
       .sort(compareNames);
     return { streams: [...(await readChannelRecords(db, channels, clock())).values()] };
   },
+  async fetchForSpectator({ clock, database: { db } }) {
+    const channels = (await findChannels(db))
+      .filter(({ isArchived, isWebPublic }) => isWebPublic && !isArchived)
+      .sort(compareNames);
+    return { streams: [...(await readChannelRecords(db, channels, clock())).values()] };
+  },
 });
 
-export const foldersState = initialState({
+export const foldersState = publicState({
   eventType: 'channel_folders',
   shape: z.object({ channel_folders: z.array(folderRecord) }),
   fetch: async ({ database: { db } }) => ({ channel_folders: (await listFolders(db)).map(writeFolder) }),

@@ -2,8 +2,8 @@ import type { UserId } from '@waxwing/protocol';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
+import { gatheredBy } from '../permissions/gathered-by.js';
 import type { ServerTables } from '../tables.js';
-import { gatheredBy } from './gathered-by.js';
 import { nextColors } from './subscription-colors.js';
 import type { SubscriptionRow } from './subscription-record.js';
 

@@ -1,7 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 import { nobodyElseHolds } from '@waxwing/storage';
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 import type { ClientCapability } from './client-capabilities.js';
 
@@ -12,8 +12,9 @@ export type EventQueueRow = Selectable<ServerTables['event_queues']>;
 /** An event as clients get it. */
 export type EventOnWire = JsonObject & { readonly id: number; readonly type: string };
 
-/** A queue that nobody asked for so long is gone. */
+/** A queue that nobody asked for so long is gone, where its client has asked for no longer. */
 export const queueLifetimeMilliseconds = 10 * 60_000;
+export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
 /** Asking again is noted down no more often than this. */
 export const noteUseAfterMilliseconds = 60_000;
 /** A queue with more unacknowledged events is given up: its client has to start again anyway. */
@@ -33,8 +34,13 @@ export async function findQueue(
     .selectAll()
     .where('queue_id', '=', queueId)
     .where('user_id', '=', userId)
-    .where('last_used_at', '>', now - queueLifetimeMilliseconds)
+    .where(isLive(now))
     .executeTakeFirst();
+}
+
+/** Whether a queue was used a short enough time ago. */
+export function isLive(now: number): RawBuilder<boolean> {
+  return sql<boolean>`last_used_at + lifetime_milliseconds > ${now}`;
 }
 
 /** What a client asks of its queue. */
@@ -47,6 +53,8 @@ export interface QueueWish {
   readonly hasAllPublicChannels: boolean;
   /** JSON array of the terms that messages must meet; null for all messages. */
   readonly narrow: string | null;
+  /** After so long without a request it is gone. */
+  readonly lifetimeMilliseconds: number;
 }
 
 /** Adds a queue, making room where a user has too many; the ids of those that were given up for it. */
@@ -57,15 +65,12 @@ export async function insertQueue(
 ): Promise<string[]> {
   const older = await db
     .selectFrom('event_queues')
-    .select(['queue_id', 'last_used_at'])
+    .select(['queue_id', isLive(now).as('is_live')])
     .where('user_id', '=', queue.userId)
     .orderBy('last_used_at', 'desc')
     .execute();
   const surplus = older
-    .filter(
-      (row, index) =>
-        index >= maximumQueuesPerUser - 1 || row.last_used_at <= now - queueLifetimeMilliseconds,
-    )
+    .filter((row, index) => index >= maximumQueuesPerUser - 1 || !row.is_live)
     .map((row) => row.queue_id)
     // In the order in which publishing takes them, so that the two never wait for each other.
     .sort();
@@ -82,6 +87,7 @@ export async function insertQueue(
       makes_avatars: queue.makesAvatars ? 1 : 0,
       has_all_public_channels: queue.hasAllPublicChannels ? 1 : 0,
       narrow: queue.narrow,
+      lifetime_milliseconds: queue.lifetimeMilliseconds,
       last_event_id: -1,
       acknowledged_event_id: -1,
       last_used_at: now,
@@ -109,8 +115,14 @@ export async function deleteQueue(db: Writer, userId: UserId, queueId: string): 
   return deleted !== undefined;
 }
 
-export async function deleteQueuesOf(db: Writer, userId: UserId): Promise<void> {
-  await db.deleteFrom('event_queues').where('user_id', '=', userId).execute();
+/** Deletes all queues of a user; their ids, in the order in which publishing takes queues. */
+export async function deleteQueuesOf(db: Writer, userId: UserId): Promise<string[]> {
+  const deleted = await db
+    .deleteFrom('event_queues')
+    .where('user_id', '=', userId)
+    .returning('queue_id')
+    .execute();
+  return deleted.map(({ queue_id }) => queue_id).sort();
 }
 
 /** Deletes queues that nobody used for too long, some at a time; how many they were. */
@@ -118,13 +130,13 @@ export async function deleteIdleQueues(db: Writer, now: number, limit: number): 
   const idle = db
     .selectFrom('event_queues')
     .select('queue_id')
-    .where('last_used_at', '<=', now - queueLifetimeMilliseconds)
+    .where(({ not }) => not(isLive(now)))
     .limit(limit);
   const deleted = await db
     .deleteFrom('event_queues')
     .where('queue_id', 'in', idle)
     // Said again because its client may come back between the two.
-    .where('last_used_at', '<=', now - queueLifetimeMilliseconds)
+    .where(({ not }) => not(isLive(now)))
     .returning('queue_id')
     .execute();
   return deleted.length;

@@ -23,6 +23,8 @@ export interface EventQueueTables {
     last_event_id: number;
     acknowledged_event_id: number;
     last_used_at: number;
+    /** After so long without a request it is gone. */
+    lifetime_milliseconds: Generated<number>;
   };
   /** What is in queues, each text once however many queues it is in. */
   event_texts: {
@@ -103,6 +105,14 @@ export async function addMessageOptions(db: Kysely<unknown>): Promise<void> {
   await sql`create index event_queues_all_public on event_queues (queue_id) where has_all_public_channels = 1`.execute(
     db,
   );
+}
+
+/** Keeps with each queue how long it stays without a request; ten minutes where nothing was said. */
+export async function addQueueLifetimes(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('event_queues')
+    .addColumn('lifetime_milliseconds', integer, (column) => column.notNull().defaultTo(600_000))
+    .execute();
 }
 
 /** Keeps the events of a queue next to each other: one that is for thousands of queues is written in half the time. */

@@ -17,6 +17,8 @@ export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
   readonly shape: Shape;
   /** Reads at one instant with the queue, through the database that it is given: what changes from then on is in the queue. */
   fetch(context: StateContext, actor: KnownUser, client: AskingClient): Promise<z.input<Shape>>;
+  /** What of it whoever has no account is told; nothing where there is no such function. */
+  fetchForSpectator?(context: StateContext, client: AskingClient): Promise<Partial<z.input<Shape>>>;
 }
 
 /** What is known of the client that asks. */
@@ -31,6 +33,20 @@ export interface AskingClient {
 /** What initial state is read with: a database that stands still. */
 export interface StateContext extends Omit<ServerContext, 'database'> {
   readonly database: { readonly db: Kysely<ServerTables> };
+}
+
+/** Declares a part that is the same for whoever asks, without an account too. */
+export function publicState<Shape extends z.ZodObject>({
+  fetch,
+  ...state
+}: Pick<InitialState<Shape>, 'eventType' | 'shape'> & {
+  fetch(context: StateContext, client: AskingClient): Promise<z.input<Shape>>;
+}): InitialState<Shape> {
+  return {
+    ...state,
+    fetch: (context, _actor, client) => fetch(context, client),
+    fetchForSpectator: async (context, client) => fetch(context, client),
+  };
 }
 
 /** Declares a part of the initial state; the types of its parts follow from each other. */

@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import { roles } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { type ClientCapability, hasCapability } from './client-capabilities.js';
-import { type EventQueueRow, maximumEventsPerQueue, queueLifetimeMilliseconds } from './event-queue-store.js';
+import { type EventQueueRow, isLive, maximumEventsPerQueue } from './event-queue-store.js';
 import type { QueueListeners } from './queue-listeners.js';
 import { beginPublishing } from './read-with-queue.js';
 
@@ -172,7 +172,7 @@ function lockQueues(
         ...(hasPublic ? [is('has_all_public_channels', '=', sql<number>`1`)] : []),
       ]),
     )
-    .where('last_used_at', '>', now - queueLifetimeMilliseconds)
+    .where(isLive(now))
     .orderBy('queue_id')
     .modifyEnd(lockingRows(db))
     .execute();

@@ -24,17 +24,25 @@ export async function readWithQueue<Result>(
   queueId: string,
   read: (db: Kysely<ServerTables>) => Promise<Result>,
 ): Promise<ReadWithQueue<Result>> {
-  const reading = () => db.transaction().setAccessMode('read only');
   // Whoever looked for queues before this one was there may commit its change still.
-  await reading().execute((transaction) => holdAlone(transaction, publishing));
-  return reading()
-    .setIsolationLevel('repeatable read')
-    .execute(async (transaction) => {
-      const queue = await transaction
-        .selectFrom('event_queues')
-        .select('last_event_id')
-        .where('queue_id', '=', queueId)
-        .executeTakeFirst();
-      return { result: await read(transaction), lastEventId: queue?.last_event_id ?? -1 };
-    });
+  await db
+    .transaction()
+    .setAccessMode('read only')
+    .execute((transaction) => holdAlone(transaction, publishing));
+  return readAtOneInstant({ db }, async (still) => {
+    const queue = await still
+      .selectFrom('event_queues')
+      .select('last_event_id')
+      .where('queue_id', '=', queueId)
+      .executeTakeFirst();
+    return { result: await read(still), lastEventId: queue?.last_event_id ?? -1 };
+  });
+}
+
+/** Gives `read` a database that stands still. */
+export function readAtOneInstant<Result>(
+  { db }: Pick<ServerDatabase, 'db'>,
+  read: (db: Kysely<ServerTables>) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read').execute(read);
 }

@@ -1,6 +1,6 @@
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
-import { idsByGroup } from '../permissions/ids-by-group.js';
+import { gatheredBy } from '../permissions/gathered-by.js';
 import { readPermissions } from '../permissions/permission-store.js';
 import type { ServerTables } from '../tables.js';
 import type { Group } from './group-record.js';
@@ -53,7 +53,8 @@ async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly n
       .execute(),
     await readPermissions(db, 'group', only),
   ];
-  const [membersOf, subgroupsOf] = [idsByGroup(members), idsByGroup(subgroups)];
+  const membersOf = gatheredBy(members, ({ group_id }) => group_id);
+  const subgroupsOf = gatheredBy(subgroups, ({ group_id }) => group_id);
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
@@ -62,8 +63,8 @@ async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly n
     isActive: row.is_active === 1,
     creatorId: row.creator_id ?? undefined,
     createdAt: row.created_at ?? undefined,
-    memberIds: membersOf.get(row.id) ?? [],
-    subgroupIds: subgroupsOf.get(row.id) ?? [],
+    memberIds: (membersOf.get(row.id) ?? []).map(({ id }) => id),
+    subgroupIds: (subgroupsOf.get(row.id) ?? []).map(({ id }) => id),
     permissions: permissionsOf(row.id),
   }));
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { initialState } from '../event-queues/initial-state.js';
+import { publicState } from '../event-queues/initial-state.js';
 import { groupRecord, writeGroup } from './group-record.js';
 import { listGroups } from './group-store.js';
 
 /** The groups; those that are deactivated for clients that can tell them apart. */
-export const groupsState = initialState({
+export const groupsState = publicState({
   eventType: 'realm_user_groups',
   shape: z.object({ realm_user_groups: z.array(groupRecord) }),
-  async fetch({ database }, _actor, { capabilities }) {
+  async fetch({ database }, { capabilities }) {
     const includesDeactivated = capabilities.includes('include_deactivated_groups');
     return { realm_user_groups: (await listGroups(database.db, { includesDeactivated })).map(writeGroup) };
   },

@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
-import { idsByGroup } from '../permissions/ids-by-group.js';
+import { gatheredBy } from '../permissions/gathered-by.js';
 import { fullMembersGroup, roleGroups } from '../permissions/role-groups.js';
 import type { GroupTables } from './group-tables.js';
 
@@ -74,8 +74,7 @@ function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
 }
 
 function byGroup(op: MembershipChange['op'], rows: readonly MembershipRow[]): MembershipChange[] {
-  const groups = idsByGroup(rows.map(({ group_id, user_id }) => ({ group_id, id: user_id })));
-  return [...groups]
+  return [...gatheredBy(rows, ({ group_id }) => group_id)]
     .sort(([a], [b]) => a - b)
-    .map(([groupId, userIds]) => ({ op, groupId, userIds: ascendingIds(userIds) }));
+    .map(([groupId, same]) => ({ op, groupId, userIds: ascendingIds(same.map(({ user_id }) => user_id)) }));
 }

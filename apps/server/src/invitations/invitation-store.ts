@@ -104,6 +104,15 @@ export async function holdInvitation(
   return { ...toInvitation(row), channelIds: channelIds ?? [], groupIds: groupIds ?? [] };
 }
 
+/** Revokes all invitations of an inviter; whether there were any. */
+export async function deleteInvitationsOf(
+  db: Transaction<ServerTables>,
+  inviterId: UserId,
+): Promise<boolean> {
+  const deleted = db.deleteFrom('invitations').where('inviter_id', '=', inviterId).returning('id');
+  return (await deleted.execute()).length > 0;
+}
+
 function goodInvitations(db: Db, now: number) {
   return db
     .selectFrom('invitations')

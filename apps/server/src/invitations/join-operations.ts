@@ -90,7 +90,11 @@ async function counted(
 ): Promise<RawAnswer> {
   const wait = address === undefined ? undefined : addressFailures.take(address, clock());
   if (wait !== undefined) return tooManyTriesPage(wait);
-  const { answer, isFailure } = await work();
+  const { answer, isFailure } = await work().catch((error: unknown) => {
+    // It is a person who reads that too many wait.
+    if (!(error instanceof ProtocolError) || error.code !== 'RATE_LIMIT_HIT') throw error;
+    return { answer: tooManyTriesPage(error.retryAfterSeconds ?? 1), isFailure: false };
+  });
   if (!isFailure && address !== undefined) addressFailures.giveBack(address);
   return answer;
 }

@@ -73,8 +73,12 @@ export function noInvitationPage(): RawAnswer {
   return page(404, 'No invitation', body);
 }
 
+/** That the address, or everybody together, has tried too often, and how long to wait. */
 export function tooManyTriesPage(waitSeconds: number): RawAnswer {
-  const body = `<h1>Too many tries</h1><p>Wait ${Math.ceil(waitSeconds / 60)} minutes, then try again.</p>`;
+  const minutes = Math.ceil(waitSeconds / 60);
+  const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  const body = `<h1>Too many tries</h1>
+<p role="alert">Wait ${wait}, then open the link again. It stays as good as it was.</p>`;
   return page(429, 'Too many tries', body, { 'retry-after': String(waitSeconds) });
 }
 

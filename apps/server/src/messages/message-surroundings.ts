@@ -3,7 +3,7 @@ import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { KnownUser } from '../authentication/credential-store.js';
-import { gatheredBy } from '../channels/gathered-by.js';
+import { gatheredBy } from '../permissions/gathered-by.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import { readDetailsPage, readSystemBots, type UserDetails } from '../users/user-details.js';

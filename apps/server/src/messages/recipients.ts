@@ -1,9 +1,9 @@
 import type { UserId } from '@waxwing/protocol';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
-import { gatheredBy } from '../channels/gathered-by.js';
 import { isDormant } from '../channels/recent-activity.js';
 import type { References } from '../markdown/index.js';
+import { gatheredBy } from '../permissions/gathered-by.js';
 import { membersOfGroups } from '../permissions/nested-membership.js';
 import type { ServerTables } from '../tables.js';
 import { messageFlags } from './message-flags.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { initialState } from '../event-queues/initial-state.js';
+import { publicState } from '../event-queues/initial-state.js';
 import { playgroundRecord, readPlaygrounds } from './playground-store.js';
 
 /** Where code of each language can be run. */
-export const playgroundsState = initialState({
+export const playgroundsState = publicState({
   eventType: 'realm_playgrounds',
   shape: z.object({ realm_playgrounds: z.array(playgroundRecord) }),
   fetch: async ({ database }) => ({ realm_playgrounds: await readPlaygrounds(database.db) }),

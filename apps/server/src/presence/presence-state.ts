@@ -1,8 +1,8 @@
-import { initialState } from '../event-queues/initial-state.js';
+import { publicState } from '../event-queues/initial-state.js';
 import { noPresences, presenceShape } from './update-presence.js';
 
 /** That nobody is known to be there. */
-export const presenceState = initialState({
+export const presenceState = publicState({
   eventType: 'presence',
   shape: presenceShape,
   fetch: async ({ clock }) => ({ ...noPresences, server_timestamp: clock() / 1000 }),

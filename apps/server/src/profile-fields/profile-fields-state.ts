@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { initialState } from '../event-queues/initial-state.js';
+import { publicState } from '../event-queues/initial-state.js';
 import { profileFieldRecord, writeProfileField } from './profile-field-record.js';
 import { readProfileFields } from './profile-field-store.js';
 import { externalAccounts, profileFieldTypes } from './profile-field-types.js';
 
 /** The fields of profiles, and of which types there can be. */
-export const profileFieldsState = initialState({
+export const profileFieldsState = publicState({
   eventType: 'custom_profile_fields',
   shape: z.object({
     custom_profile_fields: z.array(profileFieldRecord),
@@ -18,7 +18,7 @@ export const profileFieldsState = initialState({
 });
 
 /** The sites whose accounts have names and links of their own. */
-export const externalAccountsState = initialState({
+export const externalAccountsState = publicState({
   eventType: 'realm',
   shape: z.object({
     realm_default_external_accounts: z.record(

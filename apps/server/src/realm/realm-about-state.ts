@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { passwordLength } from '../authentication/password-hash.js';
 import { emojiDataPath } from '../emoji/emoji-data-path.js';
-import { initialState } from '../event-queues/initial-state.js';
+import { publicState } from '../event-queues/initial-state.js';
 import { realmIconUrl } from './realm-icon.js';
 import { maximumUploadMib } from './realm-limits.js';
 
@@ -27,7 +27,6 @@ const always = {
   server_typing_stopped_wait_period_milliseconds: 12_000,
   server_typing_started_wait_period_milliseconds: 30_000,
   server_thumbnail_formats: [],
-  server_web_public_streams_enabled: false,
   server_inline_image_preview: false,
   server_inline_url_embed_preview: false,
   server_needs_upgrade: false,
@@ -80,7 +79,7 @@ const alwaysFields = Object.fromEntries(
 ) as { [Name in keyof Always]: ShapeOf<Always[Name]> };
 
 /** What clients want to be told of the organisation and the server that is no setting. */
-export const realmAboutState = initialState({
+export const realmAboutState = publicState({
   eventType: 'realm',
   shape: z.object({
     ...alwaysFields,
@@ -90,10 +89,12 @@ export const realmAboutState = initialState({
     realm_date_created: integer,
     realm_push_notifications_enabled: flag,
     server_emoji_data_url: text,
+    server_web_public_streams_enabled: flag,
     server_generation: integer,
     realm_upload_quota_mib: integer.nullable(),
   }),
-  async fetch({ database: { db }, realm, isPushConfigured, startedAt, uploads }) {
+  async fetch({ database: { db }, realm, ...server }) {
+    const { isPushConfigured, offersWebPublicChannels, startedAt, uploads } = server;
     const row = await db.selectFrom('realm').select('created_at').executeTakeFirstOrThrow();
     return {
       ...always,
@@ -104,6 +105,7 @@ export const realmAboutState = initialState({
       realm_date_created: Math.floor(row.created_at / 1000),
       realm_push_notifications_enabled: isPushConfigured,
       server_emoji_data_url: `${realm.url}${emojiDataPath}`,
+      server_web_public_streams_enabled: offersWebPublicChannels,
       server_generation: Math.floor(startedAt / 1000),
       realm_upload_quota_mib:
         uploads.quotaBytes === undefined ? null : Math.floor(uploads.quotaBytes / mebibyte),

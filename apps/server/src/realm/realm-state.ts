@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { initialState } from '../event-queues/initial-state.js';
+import { publicState } from '../event-queues/initial-state.js';
 import {
   type GroupSettingValue,
   groupSettingAnswer,
@@ -40,7 +40,7 @@ type Fields = z.input<z.ZodObject<SettingFields & PermissionFields & MirrorField
 const configurations = z.record(z.string(), permissionConfiguration);
 
 /** What is known of the organisation itself: its settings and permissions too. */
-export const realmState = initialState({
+export const realmState = publicState({
   eventType: 'realm',
   shape: z.object({
     realm_uuid: z.string(),

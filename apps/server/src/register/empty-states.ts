@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type InitialState, initialState } from '../event-queues/initial-state.js';
+import { type InitialState, publicState } from '../event-queues/initial-state.js';
 
 const list = z.array(z.never());
 const map = z.record(z.string(), z.never());
@@ -44,5 +44,5 @@ function none<Shape extends z.ZodRawShape>(
   fields: z.input<z.ZodObject<Shape>>,
   shape: Shape,
 ): InitialState {
-  return initialState({ eventType, shape: z.object(shape) as z.ZodObject, fetch: async () => fields });
+  return publicState({ eventType, shape: z.object(shape) as z.ZodObject, fetch: async () => fields });
 }

@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { type JsonObject, ProtocolError } from '@waxwing/protocol';
-import { booleanParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { booleanParameter, integerParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
-import { type Requester, user } from '../authentication/authenticate.js';
+import type { Requester } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
 import { type ClientCapability, clientCapabilitiesShape } from '../event-queues/client-capabilities.js';
-import { insertQueue, type QueueWish } from '../event-queues/event-queue-store.js';
+import {
+  insertQueue,
+  maximumQueueLifetimeMilliseconds,
+  type QueueWish,
+  queueLifetimeMilliseconds,
+} from '../event-queues/event-queue-store.js';
 import type { AskingClient, StateContext } from '../event-queues/initial-state.js';
-import { readWithQueue } from '../event-queues/read-with-queue.js';
+import { readAtOneInstant, readWithQueue } from '../event-queues/read-with-queue.js';
 import { narrowShape } from '../messages/narrow/narrow-terms.js';
 import { checkQueueNarrow } from '../messages/narrow/queue-filter.js';
 import { roles } from '../permissions/roles.js';
 import { featureLevel, serverVersion } from '../realm/realm-limits.js';
 import { makeSystemBots } from '../users/system-bots.js';
+import { userOrSpectator } from '../users/user-or-spectator.js';
 import { avatarAlias } from '../users/user-parameters.js';
 import { initialStates } from './initial-states.js';
 
@@ -35,14 +41,16 @@ const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial
  * or for all types; and what a client must know of the organisation: of the types in `fetch_event_types`, or of those
  * that the queue gets where that is not said. The queue goes on after `last_event_id`, where the answer ends. Messages
  * come as `apply_markdown` and `client_external_avatar` say, those that meet `narrow`, and with `all_public_streams` those
- * of all public channels. Refuses with UNAUTHORIZED, INVALID_API_KEY, BAD_NARROW, BAD_REQUEST, or
+ * of all public channels. The queue stays for `queue_lifespan_secs` without a request, 600 where that is less or not said.
+ * Where the organisation and the server let anybody read web-public channels, whoever has no account is answered without a
+ * queue, and without what is anybody's own. Refuses with UNAUTHORIZED, INVALID_API_KEY, BAD_NARROW, BAD_REQUEST, or
  * RATE_LIMIT_HIT where too many wait.
  */
 export const registerEventQueue = operation({
   method: 'POST',
   path: '/api/v1/register',
   summary: 'Makes an event queue and answers what a client must know of the organisation.',
-  actor: user,
+  actor: userOrSpectator,
   parameters: z.object({
     event_types: optionalJsonParameter(eventTypes),
     fetch_event_types: optionalJsonParameter(eventTypes),
@@ -53,25 +61,40 @@ export const registerEventQueue = operation({
     all_public_streams: booleanParameter.default(false),
     slim_presence: booleanParameter.optional(),
     narrow: optionalJsonParameter(narrowShape),
+    queue_lifespan_secs: integerParameter
+      .refine((seconds) => seconds >= 0, 'must not be negative')
+      .default(0),
   }),
   aliases: avatarAlias,
   answer: z.object({
-    queue_id: z.string(),
+    /** Null for whoever has no account. */
+    queue_id: z.string().nullable(),
     last_event_id: z.number().int(),
     zulip_feature_level: z.number().int(),
     zulip_version: z.string(),
     zulip_merge_base: z.string(),
-    user_id: z.number().int(),
+    /** Not for whoever has no account. */
+    user_id: z.number().int().optional(),
     event_queue_longpoll_timeout_seconds: z.number().int(),
     ...states.shape,
   }),
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
   async handle(context: ServerContext, { actor, parameters, signal }) {
     const { event_types: types, fetch_event_types: fetched = types } = parameters;
-    const { client_capabilities: capabilities = [], client_external_avatar: makesAvatars = true } =
-      parameters;
-    const { include_subscribers: includesSubscribers, narrow = [] } = parameters;
+    const { client_capabilities: capabilities = [], include_subscribers: includesSubscribers } = parameters;
+    const { client_external_avatar: makesAvatars = actor !== undefined } = parameters;
+    const { narrow = [] } = parameters;
     checkQueueNarrow(narrow);
+    const asked = { types: fetched, capabilities, makesAvatars, includesSubscribers };
+    const server = {
+      zulip_feature_level: featureLevel,
+      ...serverVersion,
+      event_queue_longpoll_timeout_seconds: longPollPatienceSeconds,
+    };
+    if (actor === undefined) {
+      const state = await readForSpectator(context, asked, signal);
+      return { queue_id: null, last_event_id: -1, ...server, ...state };
+    }
     const wish = {
       eventTypes: types,
       capabilities,
@@ -79,27 +102,43 @@ export const registerEventQueue = operation({
       makesAvatars,
       hasAllPublicChannels: parameters.all_public_streams,
       narrow: narrow.length === 0 ? null : JSON.stringify(narrow),
+      lifetimeMilliseconds: lifetimeOf(parameters.queue_lifespan_secs),
     };
-    const client = { types: fetched, capabilities, makesAvatars, includesSubscribers };
     const register = async () => {
       const queueId = await makeQueue(context, actor, wish);
       const read = (db: StateContext['database']['db']) =>
-        fetchStates({ ...context, database: { db } }, actor, client);
+        fetchStates({ ...context, database: { db } }, actor, asked);
       return { queueId, ...(await readWithQueue(context.database, queueId, read)) };
     };
     const line = context.registerLine;
     const { queueId, result, lastEventId } = await line.run({ sender: String(actor.id), signal }, register);
-    return {
-      queue_id: queueId,
-      last_event_id: lastEventId,
-      zulip_feature_level: featureLevel,
-      ...serverVersion,
-      user_id: actor.id,
-      event_queue_longpoll_timeout_seconds: longPollPatienceSeconds,
-      ...result,
-    };
+    return { queue_id: queueId, last_event_id: lastEventId, ...server, user_id: actor.id, ...result };
   },
 });
+
+function lifetimeOf(seconds: number): number {
+  return Math.min(Math.max(seconds * 1000, queueLifetimeMilliseconds), maximumQueueLifetimeMilliseconds);
+}
+
+/** All of them take turns with each user as if they were one. */
+async function readForSpectator(
+  context: ServerContext,
+  asked: Asked & AskingClient,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const { makesAvatars, includesSubscribers } = asked;
+  const wrong = (makesAvatars && 'client_external_avatar') || (includesSubscribers && 'include_subscribers');
+  if (wrong) {
+    throw new ProtocolError('BAD_REQUEST', {
+      message: `Invalid ${wrong}: must be false in requests without an account`,
+    });
+  }
+  return context.registerLine.run({ sender: 'spectators', signal }, () =>
+    readAtOneInstant(context.database, (db) =>
+      fetchStates({ ...context, database: { db } }, undefined, asked),
+    ),
+  );
+}
 
 interface Asked {
   /** All where nothing is said. */
@@ -129,7 +168,7 @@ async function makeQueue(
 /** One after the other, as they share a connection. */
 async function fetchStates(
   context: StateContext,
-  actor: KnownUser,
+  actor: KnownUser | undefined,
   { types, ...client }: Asked & AskingClient,
 ): Promise<JsonObject> {
   const all: JsonObject = {};
@@ -137,7 +176,11 @@ async function fetchStates(
     if (types?.includes(state.eventType) === false) continue;
     if (state.alsoNeeds !== undefined && types?.includes(state.alsoNeeds) === false) continue;
     if (state.withheldWith !== undefined && types?.includes(state.withheldWith)) continue;
-    Object.assign(all, await state.fetch(context, actor, client));
+    const told =
+      actor === undefined
+        ? await state.fetchForSpectator?.(context, client)
+        : await state.fetch(context, actor, client);
+    Object.assign(all, told);
   }
   return all;
 }

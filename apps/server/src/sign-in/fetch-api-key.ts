@@ -1,30 +1,17 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { rateLimitHit } from '@waxwing/server-push';
 import { hashCredential, Secret } from '@waxwing/service/config';
 import { anybody, operation } from '@waxwing/service/http';
 import { lockingRows } from '@waxwing/storage';
 import { z } from 'zod';
 import { generateApiKey } from '../authentication/api-key.js';
-import { matchesPassword, passwordLength } from '../authentication/password-hash.js';
-import { findPassword, hasPasswordHash, type PasswordHolder } from '../authentication/password-store.js';
-import { forgetSignInFailures, takeSignInTry } from '../authentication/sign-in-failure-store.js';
+import { passwordLength } from '../authentication/password-hash.js';
+import { hasPasswordHash } from '../authentication/password-store.js';
+import { forgetSignInFailures } from '../authentication/sign-in-failure-store.js';
 import { insertSignInKey } from '../authentication/sign-in-key-store.js';
 import type { ServerContext } from '../context.js';
 import { textOfAtMost } from '../realm/setting-shapes.js';
 import { maximumAddressCharacters } from '../users/email-address.js';
-
-/** Who wants to sign in. */
-interface SignIn {
-  readonly name: string;
-  readonly password: Secret<string>;
-}
-
-/** A holder whose password was right, by what it was checked against. */
-interface ProvenHolder extends PasswordHolder {
-  readonly passwordHash: string;
-}
-
-const waitAgainSeconds = 1;
+import { type ProvenHolder, provePassword } from './prove-password.js';
 
 /**
  * `POST /api/v1/fetch_api_key`: a new API key for a person's e-mail address and password, beside those that it has. An
@@ -44,37 +31,13 @@ export const fetchApiKey = operation({
   answer: z.object({ api_key: z.string(), email: z.string(), user_id: z.number().int() }),
   codes: ['AUTHENTICATION_FAILED', 'USER_DEACTIVATED', 'RATE_LIMIT_HIT'],
   async handle(context: ServerContext, { head, parameters, signal }) {
-    const { addressFailures, clock, hashLine } = context;
     const { username: name, password } = parameters;
-    const { address } = head;
-    const wait = address === undefined ? undefined : addressFailures.take(address, clock());
-    if (wait !== undefined) throw rateLimitHit('sign-in from this address', wait);
-    const holder = await hashLine.run({ sender: address ?? name, signal }, () =>
-      prove(context, { name, password }),
-    );
+    const holder = await provePassword(context, { name, password, address: head.address, signal });
     const apiKey = await giveKey(context, holder, name);
-    if (address !== undefined) addressFailures.giveBack(address);
     head.setActor(`user ${holder.id}`);
     return { api_key: apiKey.reveal(), email: holder.email, user_id: holder.id };
   },
 });
-
-/** The person who signs in. @throws ProtocolError with the reason for a refusal. */
-async function prove({ clock, database }: ServerContext, { name, password }: SignIn): Promise<ProvenHolder> {
-  const taken = await database.write((transaction) => takeSignInTry(transaction, name, clock()));
-  if (taken.kind !== 'taken') {
-    throw rateLimitHit(
-      'sign-in with this name',
-      taken.kind === 'locked' ? taken.waitSeconds : waitAgainSeconds,
-    );
-  }
-  const { hash, holder } = await findPassword(database.db, name);
-  const isRight = await matchesPassword(password, hash);
-  const found = isRight ? holder() : undefined;
-  if (found === undefined || hash === undefined) throw new ProtocolError('AUTHENTICATION_FAILED');
-  if (!found.isActive) throw new ProtocolError('USER_DEACTIVATED');
-  return { ...found, passwordHash: hash };
-}
 
 /** A new key, unless the person was deactivated or given another password in between. */
 async function giveKey(

@@ -4,7 +4,6 @@ import { amongNumbers } from '@waxwing/storage';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import { refused } from '../channels/channel-refusals.js';
-import { gatheredBy } from '../channels/gathered-by.js';
 import {
   type InheritedName,
   type InheritedNotifications,
@@ -12,6 +11,7 @@ import {
 } from '../channels/inherited-notifications.js';
 import type { ServerContext } from '../context.js';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
+import { gatheredBy } from '../permissions/gathered-by.js';
 import type { ServerTransaction } from '../tables.js';
 import { colorShape } from './subscription-color.js';
 

@@ -1,4 +1,4 @@
-import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { ProtocolError } from '@waxwing/protocol';
 import { type PushRealm, removePushDevicesOf } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import { hashCredential, type Secret } from '@waxwing/service/config';
@@ -7,15 +7,13 @@ import { generateApiKey } from '../authentication/api-key.js';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
 import { deleteSignInKeys } from '../authentication/sign-in-key-store.js';
 import { subscribeToDefaults } from '../channels/default-channels.js';
-import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
 import { createPublisher } from '../event-queues/publish-events.js';
 import { queueNotifier } from '../event-queues/queue-listeners.js';
 import type { Role } from '../permissions/roles.js';
 import type { ServerDatabase } from '../tables.js';
 import { createUser } from './create-user.js';
 import { isEmailAddress } from './email-address.js';
-import { eventsOfDeactivation } from './user-events.js';
-import { deactivateUser, findUser, listUsers, storeMayChangeAddresses, type User } from './user-store.js';
+import { findUser, listUsers, storeMayChangeAddresses, type User } from './user-store.js';
 
 export interface UserToAdd {
   readonly email: string;
@@ -101,32 +99,6 @@ export async function letChangeAddresses(
   const user = await requireUser(database, email);
   await database.write(({ db }) => storeMayChangeAddresses(db, user.id, isAllowed));
   return user;
-}
-
-/**
- * Removes a user and the bots that belong to it, with their push devices, event queues and sign-ins, and tells clients; the
- * ids of all of them.
- * @throws CommandError for an unknown address.
- */
-export async function removeUser(
-  database: ServerDatabase,
-  clock: Clock,
-  email: string,
-): Promise<readonly UserId[]> {
-  const user = await requireUser(database, email);
-  const publish = createPublisher(queueNotifier(database.signals), clock);
-  const now = clock();
-  return database.write(async (transaction) => {
-    const { db } = transaction;
-    const gone = await deactivateUser(db, user.id);
-    for (const { id } of gone) {
-      await removePushDevicesOf(database, transaction, id, now);
-      await deleteQueuesOf(db, id);
-      await deleteSignInKeys(db, id);
-    }
-    await publish(transaction, await eventsOfDeactivation(db, gone));
-    return gone.map(({ id }) => id);
-  });
 }
 
 /** @throws CommandError when no active user has the address. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { initialState } from '../event-queues/initial-state.js';
+import { initialState, type StateContext } from '../event-queues/initial-state.js';
+import type { Reader } from './address-visibility.js';
 import { readSystemBots } from './user-details.js';
 import { userRecord, writeUser } from './user-record.js';
 
@@ -9,15 +10,18 @@ export const systemBotsState = initialState({
   shape: z.object({
     cross_realm_bots: z.array(userRecord.extend({ is_system_bot: z.literal(true) })),
   }),
-  async fetch({ database: { db }, realm }, reader) {
-    const bots = await readSystemBots(db);
-    const options = { reader, realm, clientMakesAvatars: false, profileDataOf: undefined };
-    return {
-      // They send, though nobody can sign in as them.
-      cross_realm_bots: bots.map((bot) => ({
-        ...writeUser({ ...bot, isActive: true }, options),
-        is_system_bot: true as const,
-      })),
-    };
-  },
+  fetch: readFor,
+  fetchForSpectator: (context) => readFor(context, undefined),
 });
+
+async function readFor({ database: { db }, realm }: StateContext, reader: Reader) {
+  const bots = await readSystemBots(db);
+  const options = { reader, realm, clientMakesAvatars: false, profileDataOf: undefined };
+  return {
+    // They send, though nobody can sign in as them.
+    cross_realm_bots: bots.map((bot) => ({
+      ...writeUser({ ...bot, isActive: true }, options),
+      is_system_bot: true as const,
+    })),
+  };
+}

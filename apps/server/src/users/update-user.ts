@@ -2,18 +2,16 @@ import { type JsonObject, ProtocolError } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
-import type { KnownUser } from '../authentication/credential-store.js';
 import type { ServerContext } from '../context.js';
 import { holdGroups } from '../permissions/hold-groups.js';
-import { roles } from '../permissions/roles.js';
 import { type ProfileValueWish, planProfileValues } from '../profile-fields/plan-profile-values.js';
 import { profileValues } from '../profile-fields/profile-value-parameter.js';
 import { applyProfileValues, readValueFacts } from '../profile-fields/profile-values.js';
 import type { ServerTransaction } from '../tables.js';
-import { noSuchUser } from './no-such-user.js';
+import { lockBoth } from './lock-both.js';
 import { planUserUpdate } from './plan-user-update.js';
 import { applyUserChange, eventsOfUserChange } from './user-change.js';
-import { findDetails, lockDetails, type UserDetails, type UserName } from './user-details.js';
+import type { UserDetails } from './user-details.js';
 import { readUserFacts } from './user-facts.js';
 import { readUserName, userNameParameter } from './user-parameters.js';
 import { readersOf } from './user-sight.js';
@@ -61,22 +59,6 @@ export const updateUser = operation({
     return {};
   },
 });
-
-interface Both {
-  readonly administrator: UserDetails;
-  readonly target: UserDetails;
-}
-
-/** Nothing is looked up for whoever is no administrator, so that it learns nothing about addresses. */
-async function lockBoth(transaction: ServerTransaction, held: KnownUser, name: UserName): Promise<Both> {
-  if (held.role > roles.administrator) {
-    throw new ProtocolError('BAD_REQUEST', { message: 'Insufficient permission' });
-  }
-  const administrator = await findDetails(transaction.db, { kind: 'id', id: held.id }, held);
-  const target = await lockDetails(transaction, name, held);
-  if (administrator === undefined || target === undefined) throw noSuchUser();
-  return { administrator, target };
-}
 
 /** What is to be told of the profile. */
 async function changeProfile(

@@ -30,14 +30,15 @@ export async function eventsOfNewUser(
   });
 }
 
-/** That somebody is gone, to whoever may know of it and is not gone too. */
-export async function eventsOfDeactivation(
+/** That users are gone, or here again, to whoever may know of them and is not gone too. */
+export async function eventsOfActivity(
   db: Kysely<ServerTables>,
-  gone: readonly Pick<User, 'id' | 'isBot'>[],
+  users: readonly Pick<User, 'id' | 'isBot'>[],
+  isActive: boolean,
 ): Promise<PublishedEvent[]> {
   const events: PublishedEvent[] = [];
-  for (const user of gone) {
-    const person = { user_id: user.id, is_active: false };
+  for (const user of users) {
+    const person = { user_id: user.id, is_active: isActive };
     const event = { type: 'realm_user', op: 'update', person };
     events.push({ event, audience: await readersOf(db, user) });
   }

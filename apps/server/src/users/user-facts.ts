@@ -44,7 +44,8 @@ export async function readUserFacts(
   };
 }
 
-async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDetails): Promise<boolean> {
+/** Whether a locked user is an active owner, a person, and no other such person is. */
+export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDetails): Promise<boolean> {
   if (target.role !== roles.owner || !target.isActive || target.isBot) return false;
   const owners = await db
     .selectFrom('users')
@@ -85,7 +86,8 @@ export async function isNameTaken(
   }
 }
 
-async function isAddressTaken(db: Kysely<ServerTables>, id: UserId, email: string): Promise<boolean> {
+/** Whether an active user but `id` has the address. */
+export async function isAddressTaken(db: Kysely<ServerTables>, id: UserId, email: string): Promise<boolean> {
   const row = await db
     .selectFrom('users')
     .select('id')

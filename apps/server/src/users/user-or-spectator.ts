@@ -1,6 +1,5 @@
 import type { ActorKind } from '@waxwing/service/http';
-import { authenticateUser, user } from '../authentication/authenticate.js';
-import type { KnownUser } from '../authentication/credential-store.js';
+import { type Requester, user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { hasPublicAccess } from '../realm/public-access.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
@@ -11,13 +10,13 @@ type SpectatorContext = Pick<ServerContext, 'database' | 'offersWebPublicChannel
  * As {@link user}; where the server offers public access and the organisation has it, anybody without credentials as well,
  * who is `undefined`.
  */
-export const userOrSpectator: ActorKind<SpectatorContext, KnownUser | undefined> = {
+export const userOrSpectator: ActorKind<SpectatorContext, Requester | undefined> = {
   name: 'user_or_spectator',
   description:
     "A user's or bot's e-mail address and API key; none are needed in organisations with public access.",
   codes: user.codes,
   async authenticate(context, head) {
-    if (head.header('authorization') !== undefined) return authenticateUser(context.database, head);
+    if (head.header('authorization') !== undefined) return user.authenticate(context, head);
     // Refuses, as there are no credentials.
     if (!hasPublicAccess(context, await readRealmSettings(context.database.db))) head.basicCredentials();
     return undefined;

@@ -71,7 +71,7 @@ export async function storeMayChangeAddresses(
 }
 
 /** Deactivates a user and the bots that belong to it; who they are. */
-export async function deactivateUser(
+export async function storeInactive(
   db: Transaction<ServerTables>,
   id: UserId,
 ): Promise<Pick<User, 'id' | 'isBot'>[]> {

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { KnownUser } from '../authentication/credential-store.js';
-import { initialState, type StateContext } from '../event-queues/initial-state.js';
+import { type AskingClient, initialState, type StateContext } from '../event-queues/initial-state.js';
 import { holdsPermissions } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
 import { roles } from '../permissions/roles.js';
@@ -56,38 +56,61 @@ export const usersState = initialState({
     ...ownFields,
     ...ownPermissionFields,
   }),
-  async fetch({ database: { db }, realm }, actor, { capabilities, makesAvatars }) {
-    const sees = await readSightOf(db, actor);
-    const listed: z.input<typeof userRecord>[] = [];
-    let own: UserDetails | undefined;
-    for await (const users of detailsInPieces(db, undefined)) {
-      const ids = users.map(({ id }) => id);
-      const options = {
-        reader: actor,
-        realm,
-        clientMakesAvatars: makesAvatars,
-        profileDataOf: await readProfileData(db, ids),
-      };
-      own ??= users.find(({ id }) => id === actor.id);
-      for (const each of users) {
-        if (sees(each)) listed.push(writeUser(each, options));
-        // Clients that do not expect it could not show what somebody unknown to them has written.
-        else if (!capabilities.includes('user_list_incomplete')) listed.push(writeUnknownUser(each, realm));
-      }
-      // Others are served between the pieces.
-      await setImmediate();
-    }
+  async fetch(context, actor, client) {
+    const {
+      database: { db },
+      realm,
+    } = context;
+    const { own, ...listed } = await listUsers(context, actor, client);
     if (own === undefined) throw new Error('whoever asks has no row');
-    const withoutState = ({ is_active: _, ...user }: (typeof listed)[number]) => user;
     return {
-      realm_users: listed.filter(({ is_active }) => is_active).map(withoutState),
-      realm_non_active_users: listed.filter(({ is_active }) => !is_active).map(withoutState),
+      ...listed,
       cross_realm_bots: [],
       ...writeOwn(own, realm),
       ...(await readOwnPermissions(db, actor)),
     };
   },
+  async fetchForSpectator(context, client) {
+    const { own: _, ...listed } = await listUsers(context, undefined, client);
+    return listed;
+  },
 });
+
+/** The users of whom the reader may know, and the reader itself. */
+async function listUsers(
+  { database: { db }, realm }: StateContext,
+  actor: KnownUser | undefined,
+  { capabilities, makesAvatars }: AskingClient,
+) {
+  const sees = await readSightOf(db, actor);
+  const listed: z.input<typeof userRecord>[] = [];
+  let own: UserDetails | undefined;
+  for await (const users of detailsInPieces(db, undefined)) {
+    const ids = users.map(({ id }) => id);
+    const options = {
+      reader: actor,
+      realm,
+      clientMakesAvatars: makesAvatars,
+      profileDataOf: await readProfileData(db, ids),
+    };
+    own ??= users.find(({ id }) => id === actor?.id);
+    for (const each of users) {
+      if (sees(each)) listed.push(writeUser(each, options));
+      // Clients that do not expect it could not show what somebody unknown to them has written.
+      else if (actor !== undefined && !capabilities.includes('user_list_incomplete')) {
+        listed.push(writeUnknownUser(each, realm));
+      }
+    }
+    // Others are served between the pieces.
+    await setImmediate();
+  }
+  const withoutState = ({ is_active: _, ...user }: (typeof listed)[number]) => user;
+  return {
+    realm_users: listed.filter(({ is_active }) => is_active).map(withoutState),
+    realm_non_active_users: listed.filter(({ is_active }) => !is_active).map(withoutState),
+    own,
+  };
+}
 
 function writeOwn(own: UserDetails, realm: StateContext['realm']) {
   const { role, avatarUrl, avatarVersion } = own;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { removeUser } from '#server/users/manage-users.js';
+import { deactivateByAddress } from '#server/user-administration/change-activity.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -179,7 +179,7 @@ eachBackend((backend) => {
       const { body } = await organisation.server.ask(account, 'POST', 'invites/multiuse');
       const link = new URL(String(body.invite_link)).pathname;
       expect((await open(link)).status).toBe(200);
-      await removeUser(server.database, () => organisation.server.now, account.email);
+      await deactivateByAddress(server.database, () => organisation.server.now, account.email);
       await expectNothing(link);
     });
   });
@@ -189,6 +189,19 @@ eachBackend((backend) => {
     organisation.server.now += 59_999;
     const answers = await Promise.all([open(link, say()), open(link, say({ full_name: `Other ${people}` }))]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  it('whoever joins while too many do is asked on a page to wait, and joins after that', async () => {
+    const link = await invite();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        open(link, say({ email: `crowd${people}-${index}@example.com` })),
+      ),
+    );
+    const told = answers.find(({ status }) => status === 429);
+    expect(told?.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'retry-after': '2' });
+    expect(told?.text).toContain('<p role="alert">Wait a minute, then open the link again.');
+    expect((await open(link, say())).status).toBe(200);
   });
 
   it('whoever joins while it is revoked is a user or is not, and nobody is after that', async () => {

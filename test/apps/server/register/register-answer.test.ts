@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ServerDatabase } from '#server/tables.js';
-import { removeUser } from '#server/users/manage-users.js';
+import { deactivateByAddress } from '#server/user-administration/change-activity.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { alwaysThere, fieldsByType } from './register-answer-shape.js';
@@ -87,7 +87,7 @@ eachBackend((backend) => {
   describe('users in the answer of registering', () => {
     it('are active ones and others, each by its id, and the caller', async () => {
       const gone = await organisation.server.addAccount('gone@example.com');
-      await removeUser(database(), () => organisation.server.now, gone.email);
+      await deactivateByAddress(database(), () => organisation.server.now, gone.email);
       const body = await register('member', { client_gravatar: false });
       expect(ids(body.realm_non_active_users)).toEqual([gone.userId]);
       expect(ids(body.realm_users)).toEqual([...ids(body.realm_users)].sort((a, b) => a - b));

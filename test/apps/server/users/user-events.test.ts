@@ -2,8 +2,8 @@ import { hashCredential } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
 import { createPublisher } from '#server/event-queues/publish-events.js';
 import { queueNotifier } from '#server/event-queues/queue-listeners.js';
+import { deactivateByAddress } from '#server/user-administration/change-activity.js';
 import { createUser, type UserToCreate } from '#server/users/create-user.js';
-import { removeUser } from '#server/users/manage-users.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
@@ -90,7 +90,7 @@ eachBackend((backend) => {
     const { db } = database();
     await db.updateTable('users').set({ bot_owner_id: gone.userId }).where('id', '=', bot.userId).execute();
     const events = await organisation.watch('guest', userEvents);
-    await removeUser(database(), () => organisation.server.now, gone.email);
+    await deactivateByAddress(database(), () => organisation.server.now, gone.email);
     const inactive = (userId: number) => ({
       ...{ type: 'realm_user', op: 'update', person: { user_id: userId, is_active: false } },
     });

@@ -1,7 +1,7 @@
 import type { JsonObject, UserId } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
-import { gatheredBy } from '../../channels/gathered-by.js';
 import type { PublishedEvent } from '../../event-queues/publish-events.js';
+import { gatheredBy } from '../../permissions/gathered-by.js';
 import { eventWithTopics } from '../message-form.js';
 import { writeFlags } from '../message-record.js';
 import type { Message } from '../message-store.js';

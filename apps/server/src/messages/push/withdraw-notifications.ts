@@ -1,9 +1,9 @@
 import type { UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { sql } from 'kysely';
-import { gatheredBy } from '../../channels/gathered-by.js';
 import type { ServerContext } from '../../context.js';
 import { ascendingIds } from '../../permissions/ascending-ids.js';
+import { gatheredBy } from '../../permissions/gathered-by.js';
 import type { ServerTransaction } from '../../tables.js';
 import { notifiedBit } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';

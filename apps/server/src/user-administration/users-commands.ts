@@ -12,18 +12,18 @@ import {
 } from '@waxwing/service/command-line';
 import { Argument, type Command, Option } from 'commander';
 import { type RoleName, roleName, roleNames, roles } from '../permissions/roles.js';
-import { withServerDatabase } from '../with-database.js';
 import {
   addUser,
   allUsers,
   letChangeAddresses,
   type ProvisionedUser,
-  removeUser,
   requireUser,
   rotateApiKey,
-} from './manage-users.js';
-import { setPassword } from './set-password.js';
-import type { User } from './user-store.js';
+} from '../users/manage-users.js';
+import { setPassword } from '../users/set-password.js';
+import type { User } from '../users/user-store.js';
+import { withServerDatabase } from '../with-database.js';
+import { deactivateByAddress, reactivateByAddress } from './change-activity.js';
 
 interface AddFlags extends OutputFlags {
   readonly email: string;
@@ -41,14 +41,15 @@ interface DestroyFlags extends ConsentFlags {
   readonly email?: string;
 }
 
-/** `waxwing-server users add|list|set|set-password|rotate-key|remove`. */
+/** `waxwing-server users add|list|set|set-password|rotate-key|deactivate|reactivate`. */
 export function addUsersCommands(users: Command, terminal: Terminal): void {
   addAddCommand(users, terminal);
   addListCommand(users, terminal);
   addSetCommand(users, terminal);
   addSetPasswordCommand(users, terminal);
   addRotateCommand(users, terminal);
-  addRemoveCommand(users, terminal);
+  addDeactivateCommand(users, terminal);
+  addReactivateCommand(users, terminal);
 }
 
 function addAddCommand(users: Command, terminal: Terminal): void {
@@ -148,21 +149,35 @@ function addRotateCommand(users: Command, terminal: Terminal): void {
     });
 }
 
-function addRemoveCommand(users: Command, terminal: Terminal): void {
-  destructive(users.command('remove'))
-    .description('remove a user with its push devices, and the bots that belong to it')
+function addDeactivateCommand(users: Command, terminal: Terminal): void {
+  destructive(users.command('deactivate').alias('remove'))
+    .description('deactivate a user with its keys and push devices, and the bots that belong to it')
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
       const ids = await withServerDatabase(terminal, async (database) => {
         await requireUser(database, email);
-        await requireConsent(terminal, `Remove ${email}, its devices and its bots?`, flags.yes);
-        return removeUser(database, terminal.clock, email);
+        await requireConsent(terminal, `Deactivate ${email}, its devices and its bots?`, flags.yes);
+        return deactivateByAddress(database, terminal.clock, email);
       });
       const bots = ids.length > 1 ? ` and ${ids.length - 1} of its bots` : '';
       printResult(terminal, flags, {
-        machines: { removed_user_ids: [...ids] },
-        people: `Removed ${email}${bots}.`,
+        machines: { deactivated_user_ids: [...ids] },
+        people: `Deactivated ${email}${bots}.`,
       });
+    });
+}
+
+function addReactivateCommand(users: Command, terminal: Terminal): void {
+  withJson(users.command('reactivate'))
+    .description(
+      'make a deactivated user or bot active again and print its new API key, which is shown this once',
+    )
+    .argument('<address>', 'the e-mail address that it had')
+    .action(async (address: string, flags: OutputFlags) => {
+      const reactivated = await withServerDatabase(terminal, (database) =>
+        reactivateByAddress(database, terminal.clock, address),
+      );
+      printResult(terminal, flags, provisioned('Reactivated', reactivated));
     });
 }
 

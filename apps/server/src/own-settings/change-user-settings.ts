@@ -4,10 +4,10 @@ import type { PublishedEvent } from '../event-queues/publish-events.js';
 import type { ServerTransaction } from '../tables.js';
 import { readUserSettings, storeUserSetting } from '../user-settings/user-setting-store.js';
 import type { UserSettingName, UserSettingValues } from '../user-settings/user-settings.js';
-import type { AddressVisibility } from './address-visibility.js';
-import type { UserDetails } from './user-details.js';
-import { eventsOfVisibility } from './user-events.js';
-import { readersOf } from './user-sight.js';
+import type { AddressVisibility } from '../users/address-visibility.js';
+import type { UserDetails } from '../users/user-details.js';
+import { eventsOfVisibility } from '../users/user-events.js';
+import { readersOf } from '../users/user-sight.js';
 
 /** What a user wants its settings to be; what is not said stays. */
 interface SettingsWish {

@@ -1,0 +1,58 @@
+import { ProtocolError, type UserId } from '@waxwing/protocol';
+import type { Secret } from '@waxwing/service/config';
+import { hashPassword, isPasswordLength, passwordLength } from '../authentication/password-hash.js';
+import { hasPasswordHash, storePassword } from '../authentication/password-store.js';
+import { forgetSignInFailures } from '../authentication/sign-in-failure-store.js';
+import type { ServerContext } from '../context.js';
+import { type PasswordClaim, provePassword } from '../sign-in/prove-password.js';
+import type { ServerTransaction } from '../tables.js';
+
+/** A password that takes the place of the one that its holder has shown to know. */
+export interface NewPassword {
+  /** The holder's e-mail address. */
+  readonly name: string;
+  readonly oldHash: string;
+  readonly newHash: string;
+}
+
+/**
+ * Does the long work before the transaction: checks the old password, which counts as a try to sign in, and hashes the new.
+ * @throws ProtocolError BAD_REQUEST for a wrong one, and for a new one that is too short or too long; RATE_LIMIT_HIT for
+ * whoever has failed too often.
+ */
+export async function prepareNewPassword(
+  context: ServerContext,
+  claim: PasswordClaim,
+  wanted: Secret<string>,
+): Promise<NewPassword> {
+  if (!isPasswordLength(wanted.reveal())) {
+    const { minimum, maximum } = passwordLength;
+    throw refused(`Invalid new_password: a password has ${minimum} to ${maximum} characters`);
+  }
+  const { passwordHash: oldHash } = await provePassword(context, claim).catch((error: unknown) => {
+    const isRefused = error instanceof ProtocolError && error.code !== 'RATE_LIMIT_HIT';
+    throw isRefused ? wrongPassword() : error;
+  });
+  const { address, name, signal } = claim;
+  const newHash = await context.hashLine.run({ sender: address ?? name, signal }, () => hashPassword(wanted));
+  return { name, oldHash, newHash };
+}
+
+/** Stores it for a locked user, whose keys stay good. @throws ProtocolError BAD_REQUEST where the old one was replaced since. */
+export async function storeNewPassword(
+  transaction: ServerTransaction,
+  id: UserId,
+  { name, oldHash, newHash }: NewPassword,
+): Promise<void> {
+  if (!(await hasPasswordHash(transaction.db, id, oldHash))) throw wrongPassword();
+  await storePassword(transaction.db, id, newHash);
+  await forgetSignInFailures(transaction, name);
+}
+
+function wrongPassword(): ProtocolError {
+  return refused('Wrong password!');
+}
+
+function refused(message: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message });
+}

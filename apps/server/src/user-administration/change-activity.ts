@@ -1,0 +1,87 @@
+import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { CommandError } from '@waxwing/service/command-line';
+import { hashCredential } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { generateApiKey } from '../authentication/api-key.js';
+import { storeApiKeyHash } from '../authentication/credential-store.js';
+import { createPublisher } from '../event-queues/publish-events.js';
+import { queueNotifier } from '../event-queues/queue-listeners.js';
+import { holdGroups } from '../permissions/hold-groups.js';
+import { roles } from '../permissions/roles.js';
+import type { ServerDatabase, ServerTransaction } from '../tables.js';
+import { type ProvisionedUser, requireUser } from '../users/manage-users.js';
+import { lockDetails, type UserDetails } from '../users/user-details.js';
+import { type ActivityContext, deactivate } from './deactivate.js';
+import { reactivate } from './reactivate.js';
+
+/**
+ * Deactivates a user and the bots that belong to it, with their keys, push devices, event queues and invitations, and tells
+ * clients; the ids of all of them.
+ * @throws CommandError for an unknown address, and for the only owner.
+ */
+export async function deactivateByAddress(
+  database: ServerDatabase,
+  clock: Clock,
+  email: string,
+): Promise<readonly UserId[]> {
+  const { id } = await requireUser(database, email);
+  return change(database, clock, async (context, transaction) =>
+    deactivate(context, transaction, await lockById(transaction, id)),
+  );
+}
+
+/**
+ * Makes a user active again who had this address when it was deactivated, the last of them, and gives it a new API key.
+ * @throws CommandError where there is none, and where its address or name is another's now.
+ */
+export async function reactivateByAddress(
+  database: ServerDatabase,
+  clock: Clock,
+  email: string,
+): Promise<ProvisionedUser> {
+  const apiKey = generateApiKey();
+  const user = await change(database, clock, async (context, transaction) => {
+    const inactive = await requireInactive(transaction, email);
+    await reactivate(context, transaction, await lockById(transaction, inactive));
+    await storeApiKeyHash(transaction.db, inactive, hashCredential(apiKey.reveal()));
+    return lockById(transaction, inactive);
+  });
+  return { user, apiKey };
+}
+
+function change<Result>(
+  database: ServerDatabase,
+  clock: Clock,
+  work: (context: ActivityContext, transaction: ServerTransaction) => Promise<Result>,
+): Promise<Result> {
+  const queueListeners = queueNotifier(database.signals);
+  const context = { clock, database, queueListeners, publish: createPublisher(queueListeners, clock) };
+  return database
+    .write(async (transaction) => {
+      await holdGroups(transaction);
+      return work(context, transaction);
+    })
+    .catch((error: unknown) => {
+      throw error instanceof ProtocolError ? new CommandError(error.message) : error;
+    });
+}
+
+async function lockById(transaction: ServerTransaction, id: UserId): Promise<UserDetails> {
+  const found = await lockDetails(transaction, { kind: 'id', id }, { id, role: roles.owner });
+  if (found === undefined) throw new Error('the user that was just found has no row');
+  return found;
+}
+
+async function requireInactive({ db }: ServerTransaction, email: string): Promise<UserId> {
+  const row = await db
+    .selectFrom('users')
+    .select('id')
+    .where('email_lower', '=', email.toLowerCase())
+    .where('is_active', '=', 0)
+    .where('system_bot', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (row === undefined) throw new CommandError(`There is no deactivated user with the address ${email}.`);
+  return row.id;
+}

@@ -1,0 +1,60 @@
+import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { removePushDevicesOf } from '@waxwing/server-push';
+import { hashCredential } from '@waxwing/service/config';
+import { generateApiKey } from '../authentication/api-key.js';
+import { storeApiKeyHash } from '../authentication/credential-store.js';
+import { deleteSignInKeys } from '../authentication/sign-in-key-store.js';
+import type { ServerContext } from '../context.js';
+import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
+import type { QueueListeners } from '../event-queues/queue-listeners.js';
+import { deleteInvitationsOf } from '../invitations/invitation-store.js';
+import { tellInvitations } from '../invitations/tell-invitations.js';
+import type { ServerTransaction } from '../tables.js';
+import type { UserDetails } from '../users/user-details.js';
+import { eventsOfActivity } from '../users/user-events.js';
+import { isOnlyOwner } from '../users/user-facts.js';
+import { storeInactive } from '../users/user-store.js';
+
+/** What users are deactivated and reactivated with. */
+export interface ActivityContext extends Pick<ServerContext, 'clock' | 'database' | 'publish'> {
+  readonly queueListeners: Pick<QueueListeners, 'notify'>;
+}
+
+/**
+ * Deactivates a locked user and the bots that belong to it; the ids of all of them. Their keys, event queues, push devices
+ * and invitations end, and whoever may know of them is told. The caller holds the groups.
+ * @throws ProtocolError BAD_REQUEST for whoever is inactive already, and for the only owner.
+ */
+export async function deactivate(
+  context: ActivityContext,
+  transaction: ServerTransaction,
+  target: UserDetails,
+): Promise<readonly UserId[]> {
+  const { db } = transaction;
+  if (!target.isActive) throw refused('User is deactivated');
+  if (await isOnlyOwner(db, target)) throw refused('Cannot deactivate the only organization owner');
+  const gone = await storeInactive(db, target.id);
+  for (const { id } of gone) await endAccess(context, transaction, id);
+  await context.publish(transaction, await eventsOfActivity(db, gone, false));
+  return gone.map(({ id }) => id);
+}
+
+async function endAccess(
+  context: ActivityContext,
+  transaction: ServerTransaction,
+  id: UserId,
+): Promise<void> {
+  const { db } = transaction;
+  // Nobody knows this key: those that were given out stay good for nothing when the user is active again.
+  await storeApiKeyHash(db, id, hashCredential(generateApiKey().reveal()));
+  await deleteSignInKeys(db, id);
+  await removePushDevicesOf(context.database, transaction, id, context.clock());
+  for (const queueId of await deleteQueuesOf(db, id)) {
+    await context.queueListeners.notify(transaction, queueId);
+  }
+  if (await deleteInvitationsOf(db, id)) await tellInvitations(context, transaction, id);
+}
+
+function refused(message: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message });
+}

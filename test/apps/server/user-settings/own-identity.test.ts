@@ -1,0 +1,147 @@
+import { Secret } from '@waxwing/service/config';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { setPassword } from '#server/users/set-password.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import type { Account } from '../server-under-test.js';
+
+const password = 'correct horse battery';
+const better = 'staple of another battery';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  let ada: Account;
+  let people = 0;
+  beforeEach(async () => {
+    people += 1;
+    ada = await organisation.server.addAccount(`ada${people}@example.com`, { fullName: `Ada ${people}` });
+  });
+
+  const set = (who: Account, fields: Record<string, string>) =>
+    organisation.server.ask(who, 'PATCH', 'settings', fields);
+  const own = async () => (await organisation.server.ask(ada, 'GET', 'users/me')).body;
+
+  describe('a password that a user changes', () => {
+    beforeEach(() => setPassword(database(), ada.email, async () => new Secret(password)));
+    const database = () => organisation.server.server.database;
+    const signIn = async (with_: string) =>
+      organisation.server.ask(undefined, 'POST', 'fetch_api_key', { username: ada.email, password: with_ });
+
+    it('is what it signs in with from then on, and its keys stay good', async () => {
+      const { body } = await signIn(password);
+      const { status } = await set(ada, { old_password: password, new_password: better });
+      expect(status).toBe(200);
+      expect([(await signIn(password)).status, (await signIn(better)).status]).toEqual([401, 200]);
+      const pair = Buffer.from(`${ada.email}:${body.api_key}`).toString('base64');
+      const signedIn = { ...ada, authorization: `Basic ${pair}` };
+      for (const who of [ada, signedIn]) {
+        expect((await organisation.server.ask(who, 'GET', 'users/me')).status).toBe(200);
+      }
+      expect(organisation.server.logged.text()).not.toContain(better);
+    });
+
+    it.each([
+      ['the old one is wrong', { old_password: 'wrong horse' }, 'Wrong password!'],
+      ['the old one is not said', {}, 'Wrong password!'],
+      ['it is too short', { old_password: password, new_password: 'short' }, '8 to 100 characters'],
+      ['something else is wrong', { old_password: password, timezone: 'Mars/Olympus' }, 'Invalid timezone'],
+    ])('stays as it was where %s', async (_, fields, words) => {
+      const { status, body } = await set(ada, { new_password: better, ...fields });
+      expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining(words)]);
+      expect([(await signIn(better)).status, (await signIn(password)).status]).toEqual([401, 200]);
+    });
+
+    it('stays as it was where the new one is empty', async () => {
+      expect((await set(ada, { old_password: '', new_password: '', enter_sends: 'true' })).status).toBe(200);
+      expect((await signIn(password)).status).toBe(200);
+    });
+
+    it('is not found out by trying: the name is locked', async () => {
+      for (let tries = 0; tries < 5; tries++) {
+        expect((await set(ada, { old_password: `wrong ${tries}`, new_password: better })).status).toBe(400);
+      }
+      const { status, body } = await set(ada, { old_password: password, new_password: better });
+      expect([status, body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
+      expect((await signIn(password)).status).toBe(429);
+    });
+
+    it('is one of two that are wanted at the same time', async () => {
+      const wanted = ['the first of two', 'the second of two'];
+      const answers = await Promise.all(
+        wanted.map((new_password) => set(ada, { old_password: password, new_password })),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      const signedIn = await Promise.all(wanted.map(async (each) => (await signIn(each)).status === 200));
+      expect(signedIn.filter(Boolean)).toHaveLength(1);
+    });
+  });
+
+  describe('a name that a user changes', () => {
+    const setting = (name: string, value: boolean) =>
+      organisation.do('owner', 'PATCH', 'realm', { [name]: value });
+
+    it('is told to everybody', async () => {
+      const events = await organisation.watch('guest', { event_types: '["realm_user"]' });
+      expect((await set(ada, { full_name: ' Ada Lovelace ' })).status).toBe(200);
+      expect((await own()).full_name).toBe('Ada Lovelace');
+      const person = { user_id: ada.userId, full_name: 'Ada Lovelace' };
+      expect(await events()).toEqual([{ type: 'realm_user', op: 'update', person }]);
+    });
+
+    it.each([
+      [' ', "can't be empty"],
+      ['a*b', 'Invalid characters'],
+      ['n'.repeat(101), 'too long'],
+    ])('is not %j, and nothing else is changed then', async (full_name, words) => {
+      const { status, body } = await set(ada, { full_name, timezone: 'Europe/Paris' });
+      expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining(words)]);
+      expect(await own()).toMatchObject({ full_name: `Ada ${people}`, timezone: '' });
+    });
+
+    it('is nobody else’s where names must differ', async () => {
+      await setting('require_unique_names', true);
+      await organisation.server.addAccount(`other${people}@example.com`, { fullName: 'Taken' });
+      const { status, body } = await set(ada, { full_name: 'taken' });
+      await setting('require_unique_names', false);
+      await organisation.server.ask(
+        organisation.accounts.owner,
+        'PATCH',
+        `users/other${people}@example.com`,
+        {
+          full_name: `Other ${people}`,
+        },
+      );
+      expect([status, body.msg]).toEqual([400, 'Unique names required in this organization.']);
+    });
+
+    it('stays where the organisation says so, but for administrators', async () => {
+      await setting('name_changes_disabled', true);
+      const { status, body } = await set(ada, { full_name: 'Another' });
+      const same = await set(ada, { full_name: `Ada ${people}` });
+      const administrator = await set(organisation.accounts.administrator, { full_name: 'Boss' });
+      await setting('name_changes_disabled', false);
+      expect([status, body.code, body.msg]).toEqual([
+        ...[400, 'BAD_REQUEST', 'Full name changes are disabled in this organization.'],
+      ]);
+      expect([same.status, administrator.status]).toEqual([200, 200]);
+    });
+  });
+
+  it('an address is not changed by whoever has it, as nobody confirms it, unless it may change others', async () => {
+    const email = `new${people}@example.com`;
+    const { status, body } = await set(ada, { email });
+    expect([status, body.msg]).toEqual([400, 'User not authorized to change user emails']);
+    expect((await set(ada, { email: ada.email, full_name: 'Ada' })).status).toBe(200);
+    const owner = await organisation.server.addAccount(`owner${people}@example.com`, { role: 100 });
+    await organisation.server.server.database.db
+      .updateTable('users')
+      .set({ can_change_user_emails: 1 })
+      .where('id', '=', owner.userId)
+      .execute();
+    const watched = await organisation.watch('member', { event_types: '["realm_user"]' });
+    expect((await set(owner, { email, email_address_visibility: '4' })).status).toBe(200);
+    const told = JSON.stringify(await watched());
+    expect(told).toContain(`"delivery_email":"${email}"`);
+    expect(told).toContain(`"delivery_email":null`);
+  });
+});
