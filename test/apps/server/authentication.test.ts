@@ -46,7 +46,7 @@ eachBackend((backend) => {
         return result;
       }),
       vi.spyOn(crypto, 'timingSafeEqual'),
-      vi.spyOn(crypto, 'createHash'),
+      vi.spyOn(crypto, 'hash'),
     ] as const;
     syncBuiltinESMExports();
     const answer = await ask(email, key);

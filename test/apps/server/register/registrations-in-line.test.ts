@@ -1,40 +1,78 @@
 import { sql } from 'kysely';
-import { afterEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { beginPublishing } from '#server/event-queues/read-with-queue.js';
 import { eachPostgres } from '../../../support/test-databases.js';
-import { ServerUnderTest } from '../server-under-test.js';
-
-let test: ServerUnderTest | undefined;
-afterEach(() => test?.close());
+import { sharedOrganisation } from '../organisation-under-test.js';
+import type { Answer } from '../server-under-test.js';
 
 /** So many read at once, so many wait of one user, and one is too many. */
 const [atOnce, inLine, refused] = [3, 20, 1];
-const registrations = atOnce + inLine + refused;
+
+const times = (count: number, ask: () => Promise<Answer>) => Array.from({ length: count }, ask);
 
 eachPostgres((postgres) => {
-  it('leaves others connections while many registrations wait for what is being published, and refuses one too many of a user', async () => {
-    test = await ServerUnderTest.start({ databaseUrl: await postgres.freshUrl() });
-    const { db } = test.server.database;
-    const ada = await test.addAccount('ada@example.com');
-    const bob = await test.addAccount('bob@example.com');
-    const answers = await db.transaction().execute(async (transaction) => {
-      await beginPublishing({ db: transaction });
-      const asked = Array.from({ length: registrations }, () => test?.ask(ada, 'POST', 'register'));
-      const waiting = sql<{
-        pid: number;
-      }>`select pid from pg_locks where locktype = 'advisory' and not granted
-        and database = (select oid from pg_database where datname = current_database())`;
-      await expect.poll(async () => (await waiting.execute(transaction)).rows.length).toBe(atOnce);
-      const early = await Promise.race(asked);
-      expect([early?.status, early?.body.code]).toEqual([429, 'RATE_LIMIT_HIT']);
-      expect(early?.headers['retry-after']).toBe('2');
-      expect((await test?.ask(bob, 'GET', 'users/me'))?.status).toBe(200);
-      expect((await waiting.execute(transaction)).rows.length).toBe(atOnce);
-      return asked;
-    });
-    const statuses = (await Promise.all(answers)).map((answer) => answer?.status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(atOnce + inLine);
+  const organisation = sharedOrganisation(postgres, { offersWebPublicChannels: true });
+  const database = () => organisation.server.server.database.db;
+  const registers = () => organisation.ask('member', 'POST', 'register');
+
+  beforeAll(() => organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true }));
+  beforeEach(async () => {
+    await database().deleteFrom('event_queues').execute();
+  });
+
+  /** Has what `meanwhile` answers go on while something is being published, for which as many wait as can. */
+  function whilePublishing<Result>(meanwhile: (waiting: () => Promise<number>) => Promise<Result>) {
+    return database()
+      .transaction()
+      .execute(async (transaction) => {
+        await beginPublishing({ db: transaction });
+        return meanwhile(async () => {
+          const locks = await sql`select pid from pg_locks where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`.execute(
+            transaction,
+          );
+          return locks.rows.length;
+        });
+      });
+  }
+
+  const expectRefusal = (answer: Answer) =>
+    expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([
+      ...[429, 'RATE_LIMIT_HIT', '2'],
+    ]);
+
+  async function expectAnswers(asked: readonly Promise<Answer>[], answered: number): Promise<void> {
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(answered);
     expect(statuses.filter((status) => status === 429)).toHaveLength(refused);
-    expect(await db.selectFrom('event_queues').select('queue_id').execute()).toHaveLength(atOnce + inLine);
+  }
+
+  describe('a line of registrations', () => {
+    it('leaves others connections while many registrations wait for what is being published, and refuses one too many of a user', async () => {
+      // In a list, as a transaction would wait for a promise.
+      const asked = await whilePublishing(async (waiting) => {
+        const all = times(atOnce + inLine + refused, registers);
+        await expect.poll(waiting).toBe(atOnce);
+        expectRefusal(await Promise.race(all));
+        await organisation.do('second', 'GET', 'users/me');
+        expect(await waiting()).toBe(atOnce);
+        return all;
+      });
+      await expectAnswers(asked, atOnce + inLine);
+      const queues = await database().selectFrom('event_queues').select('queue_id').execute();
+      expect(queues).toHaveLength(atOnce + inLine);
+    });
+
+    it('refuses one too many of all who have no account, and no user because of them', async () => {
+      const { strangers, users } = await whilePublishing(async (waiting) => {
+        const first = times(atOnce, registers);
+        await expect.poll(waiting).toBe(atOnce);
+        const all = times(inLine + refused, () => organisation.server.ask(undefined, 'POST', 'register'));
+        expectRefusal(await Promise.race(all));
+        return { strangers: all, users: [...first, registers()] };
+      });
+      await expectAnswers(strangers, inLine);
+      expect((await Promise.all(users)).map(({ status }) => status)).toEqual(users.map(() => 200));
+    });
   });
 });
