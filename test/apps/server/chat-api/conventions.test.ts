@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { roles, serverOperations } from '@waxwing/server';
 import type { AnyOperation } from '@waxwing/service/http';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import type { Account, Answer, ServerUnderTest } from '../server-under-test.js';
@@ -32,7 +32,13 @@ eachBackend((backend) => {
     return organisation.server.addAccount(`asks${made}@example.com`, options);
   };
 
-  /** Asks an operation, whose parameters in the path are 1. */
+  /** Whom operations change, and deactivate: nobody else asks as that user. */
+  let named: Account;
+  beforeAll(async () => {
+    named = await somebody();
+  });
+
+  /** Asks an operation, whose parameters in the path are 1, or a user's id. */
   const ask = (
     who: Account | undefined,
     { method, path }: AnyOperation,
@@ -41,7 +47,10 @@ eachBackend((backend) => {
     organisation.server.ask(
       who,
       method as Method,
-      path.slice(prefix.length).replace(/\{\w+\}/g, '1'),
+      path
+        .slice(prefix.length)
+        .replace('{user_id_or_email}', String(named.userId))
+        .replace(/\{\w+\}/g, '1'),
       fields,
     );
 
