@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { relayNotifyPath, relayRegisterPath } from '@waxwing/protocol';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-ports.js';
 import { runCommand, runJsonCommand, SpawnedProcess } from '../support/spawned-process.js';
 import { ask, basicAuthorization } from './crash/ask.js';
@@ -31,36 +31,64 @@ interface QuickstartFile {
 
 // It takes some of the first twenty-three from --port-base.
 const portsOfQuickstart = 23;
+
+/** Where one quickstart lives. */
+interface Place {
+  readonly dir: string;
+  readonly portBase: string;
+}
+interface Running {
+  readonly process: SpawnedProcess;
+  readonly facts: QuickstartFile;
+}
+
 const folders: string[] = [];
 const started: SpawnedProcess[] = [];
-let dir: string;
-let portBase: string;
+let sharedPlace: Place;
+let shared: Running | undefined;
 
-beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'waxwing-quickstart-'));
-  folders.push(dir);
-  portBase = String(await freePort(portsOfQuickstart));
+beforeAll(async () => {
+  sharedPlace = await newPlace();
 });
-afterEach(() => Promise.all(started.splice(0).map((process) => process.end('SIGKILL'))));
-afterAll(() => {
+afterAll(async () => {
+  await Promise.all(started.map((process) => process.end('SIGKILL')));
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-const flags = (...more: string[]): string[] => ['--data-dir', dir, '--port-base', portBase, ...more];
-const file = (): string => join(dir, 'quickstart.json');
+async function newPlace(): Promise<Place> {
+  const dir = mkdtempSync(join(tmpdir(), 'waxwing-quickstart-'));
+  folders.push(dir);
+  return { dir, portBase: String(await freePort(portsOfQuickstart)) };
+}
+
+const flags = ({ dir, portBase }: Place, ...more: string[]): string[] => [
+  '--data-dir',
+  dir,
+  '--port-base',
+  portBase,
+  ...more,
+];
+const fileOf = ({ dir }: Place): string => join(dir, 'quickstart.json');
+
+/** The one that most tests look at, as starting it takes longer than most of them. */
+async function running(): Promise<Running> {
+  if (shared === undefined || shared.process.hasExited) shared = await start(sharedPlace);
+  return shared;
+}
 
 /** Starts it and waits for its file: it is written when everything is ready and the journey has passed. */
-async function start(...more: string[]): Promise<{ process: SpawnedProcess; facts: QuickstartFile }> {
+async function start(place: Place, ...more: string[]): Promise<Running> {
   const startedAt = Date.now();
-  const quickstart = new SpawnedProcess('waxwing-quickstart', flags(...more));
+  const quickstart = new SpawnedProcess('waxwing-quickstart', flags(place, ...more));
   started.push(quickstart);
+  const file = fileOf(place);
   // The file of an earlier start is there until this one has removed it.
-  const writtenAt = () => statSync(file(), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const writtenAt = () => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   while (writtenAt() < startedAt) {
     if (quickstart.hasExited) throw new Error(`it ended: ${quickstart.output}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  return { process: quickstart, facts: JSON.parse(readFileSync(file(), 'utf8')) as QuickstartFile };
+  return { process: quickstart, facts: JSON.parse(readFileSync(file, 'utf8')) as QuickstartFile };
 }
 
 const ownerOf = ({ server: { users } }: QuickstartFile): string =>
@@ -125,8 +153,8 @@ async function notifyAtRelay({ relay, server }: QuickstartFile, deviceIds: reado
 
 describe('the quickstart', () => {
   it('shows one journey in words, and everything keeps running and can be reached with what it wrote', async () => {
-    const { process, facts } = await start();
-    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    const { process, facts } = await running();
+    expect(statSync(fileOf(sharedPlace)).mode & 0o777).toBe(0o600);
     await expect.poll(() => process.output).toContain('The journey of one notification');
     await expect.poll(() => process.output).toContain('Notifications are on for this phone.');
     expect(process.output).toMatch(/read: \{"type":"message".*this is for your eyes alone/);
@@ -150,11 +178,10 @@ describe('the quickstart', () => {
     expect(keys.map(({ public_key }) => public_key)).toEqual([facts.relay.bouncer_public_key]);
     const deliveries = await (await fetch(`${facts.vendors.url}/deliveries`)).json();
     expect(deliveries).toMatchObject({ deliveries: [{ vendor: 'fcm' }] });
-    expect(await process.end('SIGTERM')).toBe(0);
   }, 60_000);
 
   it('tells how to go on: its commands edit a message, show that event, and send the phone a notification', async () => {
-    const { process } = await start();
+    const { process } = await running();
     await expect.poll(() => process.output).toContain('which it shows below');
     const printed = process.output.slice(process.output.indexOf('Go on by yourself'));
     const page = await fetch(/open (\S+) in a browser/.exec(printed)?.[1] ?? '');
@@ -175,27 +202,32 @@ describe('the quickstart', () => {
     await expect
       .poll(() => process.output)
       .toMatch(/read: \{"type":"message".*"content":"@Visitor look here"/);
-    expect(await process.end('SIGTERM')).toBe(0);
   }, 60_000);
 
-  it('starts again at once after a kill -9, with the same users, API keys, realm, server key and bouncer keys', async () => {
-    const first = await start();
-    await first.process.end('SIGKILL');
-    const second = await start();
-    expect(second.facts).toEqual(first.facts);
-    expect(await second.process.end('SIGTERM')).toBe(0);
-  }, 90_000);
+  it('leaves one that runs in the same data directory alone when it is started again, whatever its ports', async () => {
+    const { facts } = await running();
+    const otherPorts = { ...sharedPlace, portBase: String(await freePort(portsOfQuickstart)) };
+    for (const place of [sharedPlace, otherPorts]) {
+      const second = await runCommand('waxwing-quickstart', flags(place, '--once'));
+      expect([second.status, second.stderr.trim()]).toEqual([
+        1,
+        `quickstart: the data directory ${place.dir} is in use by another quickstart: stop that one, or choose another with --data-dir.`,
+      ]);
+      expect(JSON.parse(readFileSync(fileOf(place), 'utf8'))).toEqual(facts);
+    }
+  }, 60_000);
 
-  it('loses nothing that it has answered when another program opens its databases and then it is killed', async () => {
-    const { process, facts } = await start();
-    const databases = ['relay.sqlite', 'server.sqlite'].map((name) => join(dir, name));
+  it('starts again at once after a kill -9, with the same users, API keys, realm, server key and bouncer keys, and has lost nothing that it answered, although another program opened its databases', async () => {
+    const { process, facts } = await running();
+    const databases = ['relay.sqlite', 'server.sqlite'].map((name) => join(sharedPlace.dir, name));
     const taken = await Promise.all(databases.map(takeInAnotherProcess));
     const deviceIds = await registerAtRelay(facts, 5);
     const queueUrl = `${facts.server.url}/api/v1/register`;
     const queue = await ask(queueUrl, ownerOf(facts), new URLSearchParams({ event_types: '[]' }));
     expect(queue.status).toBe(200);
     await process.end('SIGKILL');
-    await start();
+    const again = await running();
+    expect(again.facts).toEqual(facts);
     expect(await notifyAtRelay(facts, deviceIds)).toEqual(deviceIds.map(() => 'sent'));
     const query = new URLSearchParams({ queue_id: String(queue.body.queue_id), last_event_id: '-1' });
     const events = await fetch(`${facts.server.url}/api/v1/events?${query}&dont_block=true`, {
@@ -203,45 +235,28 @@ describe('the quickstart', () => {
     });
     expect(await events.json()).toMatchObject({ result: 'success' });
     expect(taken).toEqual(['refused', 'refused']);
+    expect(await again.process.end('SIGTERM')).toBe(0);
   }, 90_000);
 
   it('ends after the journey with --once, and removes the file of an earlier start before it fails', async () => {
-    writeFileSync(file(), '{"stale":true}');
+    const place = await newPlace();
+    const port = Number(place.portBase) + 10;
+    writeFileSync(fileOf(place), '{"stale":true}');
     const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(Number(portBase) + 10, '127.0.0.1', resolve));
-    const refused = await runCommand('waxwing-quickstart', flags('--once'));
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+    const refused = await runCommand('waxwing-quickstart', flags(place, '--once'));
     await new Promise<void>((resolve) => taken.close(() => resolve()));
     expect(refused.status).toBe(1);
     expect(refused.stderr.trim().split('\n')).toEqual([
-      `quickstart: port ${Number(portBase) + 10} (relay) is in use: stop what uses it, or choose other ports with --port-base.`,
+      `quickstart: port ${port} (relay) is in use: stop what uses it, or choose other ports with --port-base.`,
     ]);
-    expect(existsSync(file())).toBe(false);
-    expect((await runCommand('waxwing-quickstart', flags('--once'))).status).toBe(0);
-    expect(existsSync(file())).toBe(true);
-  }, 90_000);
-
-  it('leaves one that runs in the same data directory alone when it is started again, whatever its ports', async () => {
-    const { process, facts } = await start();
-    const portBaseOfSecond = String(await freePort(portsOfQuickstart));
-    for (const ports of [portBase, portBaseOfSecond]) {
-      const second = await runCommand('waxwing-quickstart', [
-        '--data-dir',
-        dir,
-        '--port-base',
-        ports,
-        '--once',
-      ]);
-      expect([second.status, second.stderr.trim()]).toEqual([
-        1,
-        `quickstart: the data directory ${dir} is in use by another quickstart: stop that one, or choose another with --data-dir.`,
-      ]);
-      expect(JSON.parse(readFileSync(file(), 'utf8'))).toEqual(facts);
-    }
-    expect(await process.end('SIGTERM')).toBe(0);
+    expect(existsSync(fileOf(place))).toBe(false);
+    expect((await runCommand('waxwing-quickstart', flags(place, '--once'))).status).toBe(0);
+    expect(existsSync(fileOf(place))).toBe(true);
   }, 90_000);
 
   it('leaves the server without a relay when asked to', async () => {
-    const { process, facts } = await start('--without-relay');
+    const { process, facts } = await start(await newPlace(), '--without-relay');
     await expect.poll(() => process.output).toContain('answered PUSH_SERVICE_NOT_CONFIGURED');
     expect(facts.server.env).not.toHaveProperty('SERVER_RELAY_URL');
     const [owner] = facts.server.users;
