@@ -95,8 +95,9 @@ export class Installation {
     for (const folder of ['lib', 'etc/relay', 'nginx/conf.d', 'nginx/logs'])
       mkdirSync(join(dir, folder), { recursive: true });
     this.#placeDeploy();
-    const [packages, rest] = linesMarked('run by a test').split(/(?=^for program)/m) as [string, string];
-    await this.shell(packages, root);
+    const lines = linesMarked('run by a test');
+    const databases = lines.indexOf('for program');
+    await this.shell(lines.slice(0, databases), root);
     this.#startNginx();
     const vendors = await this.#startVendors();
     const apps = { fcm: [{ service_account_file: vendors.credentials.serviceAccountFile }] };
@@ -107,7 +108,12 @@ export class Installation {
       RELAY_PORT: String(relayPort),
       RELAY_FCM_BASE_URL: vendors.urls.fcm,
     };
-    const shell = this.start('bash', ['--norc', '-euc', this.#script(rest)], join(dir, 'opt'), env);
+    const shell = this.start(
+      'bash',
+      ['--norc', '-euc', this.#script(lines.slice(databases))],
+      join(dir, 'opt'),
+      env,
+    );
     await this.printed(shell, /everything runs\n$/);
     return vendors;
   }
@@ -159,6 +165,7 @@ export class Installation {
   #script(lines: string): string {
     return `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done; wait' EXIT
       nginx() { command nginx -p ${join(this.dir, 'nginx')} -c nginx.conf "$@"; }
+      PATH=${join(this.dir, 'opt/node_modules/.bin')}:$PATH
       ${this.placed(lines)}
       echo 'everything runs'; read -r _ || true`;
   }

@@ -62,7 +62,8 @@ eachPostgres(() => {
           JSON.stringify({ compilerOptions, include: ['app.ts'] }),
         );
       }
-    });
+      // Half a minute on a quiet machine: npm unpacks two hundred packages.
+    }, 400_000);
     afterAll(() => installation?.close());
 
     function optionsFor(name: string): Options {
