@@ -18,7 +18,7 @@ export interface Registered {
 }
 
 /** Registers, and asks for a test notification. */
-export async function register({ bouncerPublicKey, token, account }: Options): Promise<Registered> {
+async function register({ bouncerPublicKey, token, account }: Options): Promise<Registered> {
   const phone = await createPushClient({
     bouncerPublicKey,
     pushToken: () => ({ tokenKind: 'fcm', token }),
