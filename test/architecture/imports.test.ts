@@ -169,6 +169,7 @@ describe('the house rules', () => {
       'apps/vendors/src/credentials/credential-file.ts',
       'apps/vendors/src/credentials/vendor-credentials.ts',
       'packages/administration/src/database-commands.ts', // exports, and what is imported
+      'packages/service/src/command-line/package-version.ts', // the program's own package.json
       'packages/service/src/config/private-file.ts',
       'packages/storage/src/database-file.ts', // only where there is no file yet
     ]);

@@ -81,9 +81,13 @@ async function bundle(entryFile: string, outDir: string): Promise<string> {
   return readFile(join(outDir, 'page.js'), 'utf8');
 }
 
-/** Starts Chromium with a profile of its own. */
-export function launch(profileDirectory: string): Promise<BrowserContext> {
+/** Starts Chromium with a profile of its own. `options` are such as of a page behind a certificate of the test's own. */
+export function launch(
+  profileDirectory: string,
+  options: { readonly ignoreHTTPSErrors?: boolean } = {},
+): Promise<BrowserContext> {
   return chromium.launchPersistentContext(profileDirectory, {
+    ...options,
     executablePath,
     headless: true,
     args: [

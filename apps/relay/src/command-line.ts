@@ -1,5 +1,5 @@
 import { type Administered, administrationGroups } from '@waxwing/administration/groups';
-import { type CommandGroup, runProgram, type Terminal } from '@waxwing/service/command-line';
+import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@waxwing/service/command-line';
 
 const name = 'waxwing-relay';
 
@@ -9,6 +9,7 @@ export function runRelayCommand(argv: readonly string[], terminal: Terminal): Pr
     {
       name,
       description: 'Takes sealed registrations from servers and delivers notifications that it cannot read',
+      version: () => packageVersion(new URL('../package.json', import.meta.url)),
       serve: {
         description:
           'run the relay; it is configured by RELAY_ variables and logs JSON lines to standard output',

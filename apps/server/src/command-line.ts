@@ -1,5 +1,5 @@
 import { type Administered, administrationGroups } from '@waxwing/administration/groups';
-import { type CommandGroup, runProgram, type Terminal } from '@waxwing/service/command-line';
+import { type CommandGroup, packageVersion, runProgram, type Terminal } from '@waxwing/service/command-line';
 
 const name = 'waxwing-server';
 
@@ -10,6 +10,7 @@ export function runServerCommand(argv: readonly string[], terminal: Terminal): P
       name,
       description:
         "An organisation's chat API with encrypted push. Settings are SERVER_* environment variables.",
+      version: () => packageVersion(new URL('../package.json', import.meta.url)),
       serve: { description: 'answer requests until SIGTERM or SIGINT', run: () => serve(terminal) },
       groups: commandGroups(terminal),
     },

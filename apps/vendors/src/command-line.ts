@@ -1,3 +1,4 @@
+import { addCompletion, packageVersion } from '@waxwing/service/command-line';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Vendors } from './start-vendors.js';
 
@@ -17,6 +18,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     .description(
       'Stand-ins for FCM and APNs: the real protocols on this machine, without Google or Apple accounts',
     )
+    .version(packageVersion(new URL('../package.json', import.meta.url)))
     .option('--data-dir <dir>', 'where the credentials are kept', '.waxwing/vendors')
     .option('--host <address>', 'what to bind to', '127.0.0.1')
     .option(
@@ -26,7 +28,13 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
       8330,
     )
     .option('--json', 'print one line of JSON: the URLs and the credential files', false)
-    .allowExcessArguments(false);
+    .allowExcessArguments(false)
+    // What has other commands, here `completion`, needs one of its own; the flags are all that is wanted of it.
+    .action(() => {});
+  addCompletion(command, (script) => {
+    process.stdout.write(`${script}\n`);
+    process.exit();
+  });
   return command.parse(argv, { from: 'user' }).opts<CommandLineFlags>();
 }
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { describeBootError } from '../lifecycle/run-process.js';
 import { CommandError } from './command-error.js';
+import { addCompletion, completionName } from './completion.js';
 import type { Terminal } from './terminal.js';
 
 /** A command that has commands of its own, such as `keys`. */
@@ -15,6 +16,8 @@ export interface CommandGroup {
 export interface Program {
   readonly name: string;
   readonly description: string;
+  /** What --version prints, read when it is asked for. */
+  version(): string;
   readonly serve: { readonly description: string; run(): Promise<void> };
   readonly groups: readonly CommandGroup[];
 }
@@ -40,13 +43,15 @@ export async function runProgram(
   }
 }
 
-async function commandOf(
-  { name, description, serve, groups }: Program,
-  argv: readonly string[],
-  terminal: Terminal,
-): Promise<Command> {
+async function commandOf(program: Program, argv: readonly string[], terminal: Terminal): Promise<Command> {
+  const { name, description, serve, groups } = program;
   const command = new Command(name)
     .description(description)
+    .option('-V, --version', 'print the version')
+    .on('option:version', () => {
+      terminal.print(program.version());
+      throw new CommanderError(0, 'commander.version', '');
+    })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
@@ -59,7 +64,8 @@ async function commandOf(
     .action(() => serve.run());
   for (const group of groups) {
     const added = command.command(group.name).description(group.description);
-    if (argv.includes(group.name)) await group.add(added);
+    if (argv.includes(group.name) || argv[0] === completionName) await group.add(added);
   }
+  addCompletion(command, terminal.print);
   return command;
 }

@@ -1,0 +1,34 @@
+// An app as somebody writes it who has nothing of this project but its packages. It is compiled and bundled elsewhere.
+import {
+  createMemoryPushAccountStore,
+  createMemorySeenNotifications,
+  createPushClient,
+  type OpenedNotification,
+} from '@waxwing/client';
+
+export interface Options {
+  readonly bouncerPublicKey: string;
+  readonly token: string;
+  readonly account: { realmUrl: string; userId: number; email: string; apiKey: string };
+}
+
+export interface Registered {
+  readonly code: string;
+  open(data: Record<string, unknown>): Promise<OpenedNotification>;
+}
+
+/** Registers, and asks for a test notification. */
+async function register({ bouncerPublicKey, token, account }: Options): Promise<Registered> {
+  const phone = await createPushClient({
+    bouncerPublicKey,
+    pushToken: () => ({ tokenKind: 'fcm', token }),
+    accounts: createMemoryPushAccountStore(),
+    seen: createMemorySeenNotifications(),
+  });
+  const registrar = phone.registrar(account);
+  const { code } = await registrar.sync();
+  await registrar.sendTestNotification();
+  return { code, open: (data) => phone.open(data) };
+}
+
+Object.assign(globalThis, { register });

@@ -1,0 +1,150 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRelayEnvironment } from '@waxwing/relay';
+import { readServerEnvironment } from '@waxwing/server';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { eachPostgres, testPostgresUrl } from '../../support/test-databases.js';
+import { root } from './installation.js';
+
+const deploy = (file: string) => readFileSync(join(root, 'deploy', file), 'utf8');
+const compose = deploy('compose.yaml');
+
+/** The text of one service. */
+function service(name: string): string {
+  const [, text] = new RegExp(`^ {2}${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(compose) ?? [];
+  if (text === undefined) throw new Error(`compose.yaml has no service ${name}`);
+  return text;
+}
+
+/** The lines `NAME=value` of env.example, those that are commented out too. */
+const example = Object.fromEntries(
+  [...deploy('compose/env.example').matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [
+    name as string,
+    value as string,
+  ]),
+);
+
+/** The variables of a service, with what env.example says in the places of what is to be set. */
+function environmentOf(name: string, values: Readonly<Record<string, string>>): Record<string, string> {
+  const [, block = ''] = /^ {4}environment:\n((?: {6}.*\n)+)/m.exec(service(name)) ?? [];
+  const filled = block.replace(/\$\{([A-Z_]+):[?-][^}]*\}/g, (_, variable: string) => values[variable] ?? '');
+  return Object.fromEntries(
+    filled
+      .trim()
+      .split('\n')
+      .map((line) => /^\s*([A-Z_]+): (.*)$/.exec(line)?.slice(1) as [string, string]),
+  );
+}
+
+/** What a shell and systemd make of a file of settings. */
+function settingsIn(file: string): Record<string, string> {
+  const lines = execFileSync('env', ['-i', 'sh', '-c', `set -a; . ${join(root, 'deploy', file)}; env`], {
+    encoding: 'utf8',
+  });
+  const own = lines.split('\n').filter((line) => /^(?:RELAY|SERVER)_/.test(line));
+  return Object.fromEntries(own.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
+}
+
+const serverId = '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e';
+
+describe('the files in deploy', () => {
+  it('give each program in a container settings that it reads, all that it needs among them', () => {
+    const relay = readRelayEnvironment(environmentOf('relay', example));
+    const server = readServerEnvironment(
+      environmentOf('server', { ...example, SERVER_RELAY_SERVER_ID: serverId }),
+    );
+    expect(relay.databaseUrl.reveal()).toBe('postgres://waxwing_relay:change-me@postgres/waxwing_relay');
+    expect(server.databaseUrl.reveal()).toBe('postgres://waxwing_server:change-me@postgres/waxwing_server');
+    expect(server.relay).toMatchObject({ kind: 'configured', serverId });
+    // A server without a relay, as env.example has it before anybody fills in the rest.
+    const alone = { ...example, SERVER_RELAY_URL: '', SERVER_RELAY_SERVER_KEY_FILE: '' };
+    expect(readServerEnvironment(environmentOf('server', alone)).relay.kind).toBe('not-configured');
+
+    const upstreams = deploy('compose/upstreams.conf');
+    for (const [name, { host, port }] of Object.entries({ relay, server })) {
+      expect(host).toBe('0.0.0.0');
+      expect(upstreams).toContain(`server ${name}:${port};`);
+      expect(service(name)).toContain(`http://127.0.0.1:${port}/health/live`);
+    }
+  });
+
+  it('name in env.example whatever has to be set, and nothing else', () => {
+    const asked = [...compose.matchAll(/\$\{([A-Z_]+):/g)].map(([, name]) => name);
+    expect([...new Set(asked)].sort()).toEqual(Object.keys(example).sort());
+  });
+
+  it('have containers trust the network that the proxy is in, and mount only files that there are', () => {
+    const [, subnet = ''] = /subnet: ([\d./]+)/.exec(compose) ?? [];
+    expect(environmentOf('relay', {}).RELAY_TRUSTED_PROXIES).toBe(subnet);
+    expect(environmentOf('server', {}).SERVER_TRUSTED_PROXIES).toBe(subnet);
+    // Folders with what is the operator's own are made by them.
+    const mounted = [...compose.matchAll(/\.(\/[\w./-]+):\//g)].map(([, path]) => path as string);
+    const own = mounted.filter((path) => !/^\/(?:secrets|tls)\b/.test(path));
+    expect(own.length).toBe(3);
+    expect(own.filter((path) => !existsSync(join(root, 'deploy', path)))).toEqual([]);
+  });
+
+  it('run containers without root, without rights and on a read-only root', () => {
+    expect(deploy('Dockerfile')).toMatch(/^USER 1000:1000$/m);
+    const [shared = ''] = /^x-program:[\s\S]*?(?=^services:)/m.exec(compose) ?? [];
+    for (const line of ['read_only: true', 'cap_drop: [ALL]', "'no-new-privileges:true'"]) {
+      expect(shared).toContain(line);
+    }
+    for (const name of ['relay', 'server']) expect(service(name)).toContain('<<: *program');
+  });
+
+  it.each([
+    ['relay', readRelayEnvironment],
+    ['server', readServerEnvironment],
+  ])('have settings for systemd that the %s reads', (name, read) => {
+    expect(() => read(settingsIn(`${name}.env`))).not.toThrow();
+    const unit = deploy(`systemd/waxwing-${name}.service`);
+    expect(unit).toContain(`EnvironmentFile=/etc/waxwing/${name}.env`);
+    expect(unit).toContain(`StateDirectory=waxwing-${name}`);
+  });
+
+  it('are all named on the page that says how to install', () => {
+    const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
+    for (const entry of readdirSync(join(root, 'deploy'))) {
+      if (!entry.endsWith('.dockerignore')) expect(page).toContain(entry);
+    }
+  });
+});
+
+eachPostgres(() => {
+  it.runIf(spawnSync('psql', ['--version']).status === 0)(
+    'what the container of PostgreSQL runs first makes a database for each program',
+    async () => {
+      const url = new URL(testPostgresUrl ?? '');
+      const suffix = `_compose_test_${process.pid}`;
+      const script = deploy('compose/databases.sh')
+        .replaceAll('waxwing_$program', `waxwing_\${program}${suffix}`)
+        .replaceAll('--username postgres', `--username ${url.username}`);
+      const client = new pg.Client({ connectionString: url.href });
+      await client.connect();
+      try {
+        const env = { PATH: process.env.PATH, PGHOST: url.hostname, PGPORT: url.port || '5432' };
+        const passwords = { RELAY_PASSWORD: "it's", SERVER_PASSWORD: 'b' };
+        execFileSync('sh', ['-c', script], { env: { ...env, PGPASSWORD: url.password, ...passwords } });
+        const { rows } = await client.query(
+          'select datname, pg_get_userbyid(datdba) as owner from pg_database where datname like $1 order by 1',
+          [`%${suffix}`],
+        );
+        expect(rows).toEqual(
+          ['relay', 'server'].map((name) => ({
+            datname: `waxwing_${name}${suffix}`,
+            owner: `waxwing_${name}${suffix}`,
+          })),
+        );
+      } finally {
+        for (const name of ['relay', 'server']) {
+          await client.query(`drop database if exists waxwing_${name}${suffix}`);
+          await client.query(`drop role if exists waxwing_${name}${suffix}`);
+        }
+        await client.end();
+      }
+    },
+  );
+});

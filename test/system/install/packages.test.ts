@@ -1,0 +1,211 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { dirname, join } from 'node:path';
+import { build } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasChromium, launch } from '../../browser/open-page.js';
+import { eachPostgres, testPostgresUrl } from '../../support/test-databases.js';
+import type { Options, Registered } from './app.js';
+import { Installation, linesMarked, root } from './installation.js';
+
+declare const register: (options: Options) => Promise<Registered>;
+
+const packages = ['packages', 'apps'].flatMap((parent) =>
+  readdirSync(join(root, parent)).map((name) => ({ name, folder: join(root, parent, name) })),
+);
+const hasNginx = spawnSync('nginx', ['-v'], { env: { PATH: `${process.env.PATH}:/usr/sbin` } }).status === 0;
+
+/** Compiled for Node as people do it with its resolution, and only checked with that of bundlers. */
+const strict = { target: 'ES2023', lib: ['ES2023', 'DOM'], types: [], strict: true, skipLibCheck: false };
+const configurations = {
+  nodenext: { ...strict, module: 'NodeNext', outDir: 'out' },
+  bundler: { ...strict, module: 'Preserve', moduleResolution: 'Bundler', noEmit: true },
+};
+
+/** Opens what the stand-in for Google was handed for a token, once there is anything. */
+async function deliveredTo(vendorsUrl: string, token: string): Promise<Record<string, string>> {
+  for (;;) {
+    const answer = await (await fetch(`${vendorsUrl}/deliveries?token=${token}`)).json();
+    const [delivery] = (answer as { deliveries: { body: { message: { data: Record<string, string> } } }[] })
+      .deliveries;
+    if (delivery !== undefined) return delivery.body.message.data;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function sourcesOf(map: string): string[] {
+  const { sources } = JSON.parse(readFileSync(map, 'utf8')) as { sources: string[] };
+  return sources.map((source) => join(dirname(map), source));
+}
+
+eachPostgres(() => {
+  describe.runIf(hasNginx)('What docs/install.md installs from packed tarballs in an empty directory', () => {
+    let installation: Installation;
+    let vendorsUrl: string;
+    let app: string;
+
+    beforeAll(async () => {
+      installation = await Installation.create(testPostgresUrl ?? '');
+      app = join(installation.dir, 'app');
+      mkdirSync(app);
+      vendorsUrl = (await installation.run()).urls.http;
+      await installation.shell(linesMarked('run by a test: app'), app);
+      writeFileSync(
+        join(app, 'package.json'),
+        JSON.stringify({ ...JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')), type: 'module' }),
+      );
+      writeFileSync(join(app, 'app.ts'), readFileSync(join(import.meta.dirname, 'app.ts')));
+      for (const [name, compilerOptions] of Object.entries(configurations)) {
+        writeFileSync(
+          join(app, `tsconfig.${name}.json`),
+          JSON.stringify({ compilerOptions, include: ['app.ts'] }),
+        );
+      }
+      // Half a minute on a quiet machine: npm unpacks two hundred packages.
+    }, 400_000);
+    afterAll(() => installation?.close());
+
+    function optionsFor(name: string): Options {
+      const args = ['users', 'add', '--email', `${name}@example.com`, '--name', name];
+      const user = installation.command<{ user_id: number; email: string; api_key: string }>('server', args);
+      const { keys } = installation.command<{ keys: { public_key: string }[] }>('relay', ['keys', 'list']);
+      const { user_id: userId, email, api_key: apiKey } = user;
+      return {
+        bouncerPublicKey: keys[0]?.public_key ?? '',
+        token: `token-of-${name}`,
+        account: { realmUrl: installation.serverUrl, userId, email, apiKey },
+      };
+    }
+
+    it.each(packages)(
+      'the tarball of $name has its page, licence, types and sources, and nothing else',
+      ({ name, folder }) => {
+        const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+        expect(manifest.keywords.length).toBeGreaterThan(2);
+        const tarball = join(installation.dir, `tarballs/waxwing-${name}-${manifest.version}.tgz`);
+        const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+        const first = files.map((file) => file.split('/')[1]);
+        const parts = ['LICENSE', 'README.md', 'dist', 'package.json', 'src'];
+        expect([...new Set(first)].sort()).toEqual(
+          [...parts, ...(manifest.bin === undefined ? [] : ['bin'])].sort(),
+        );
+        expect(files.filter((file) => file.includes('tsbuildinfo'))).toEqual([]);
+        const installed = join(installation.dir, 'opt/node_modules/@waxwing', name);
+        expect(readFileSync(join(installed, 'LICENSE'), 'utf8')).toBe(
+          readFileSync(join(root, 'LICENSE'), 'utf8'),
+        );
+        const maps = files
+          .filter((file) => file.endsWith('.map'))
+          .map((file) => file.slice('package/'.length));
+        expect(maps.length).toBeGreaterThan(0);
+        const sources = maps.flatMap((map) => sourcesOf(join(installed, map)));
+        expect(sources.filter((source) => !existsSync(source))).toEqual([]);
+      },
+    );
+
+    it.each(Object.keys(configurations))('lets a strict app type-check with the resolution of %s', (name) => {
+      const tsc = join(root, 'node_modules/.bin/tsc');
+      const run = spawnSync(tsc, ['-p', `tsconfig.${name}.json`], { cwd: app, encoding: 'utf8' });
+      expect([run.status, run.stdout]).toEqual([0, '']);
+    });
+
+    it('lets that app register and open a notification in Node', async () => {
+      const options = optionsFor('node');
+      const script = `
+        import './out/app.js';
+        const { code, open } = await register(JSON.parse(process.env.OPTIONS));
+        process.stdin.once('data', async (data) => {
+          const { kind, notification } = await open(JSON.parse(data));
+          console.log(JSON.stringify([code, kind, notification.type]));
+        });`;
+      const env = { OPTIONS: JSON.stringify(options), NODE_EXTRA_CA_CERTS: installation.certificate };
+      const running = installation.start(
+        process.execPath,
+        ['--input-type=module', '--eval', script],
+        app,
+        env,
+      );
+      running.stdin?.end(JSON.stringify(await deliveredTo(vendorsUrl, options.token)));
+      expect(await installation.printed(running, /^\[.*\]$/m)).toBe('["active","notification","test"]');
+    });
+
+    it.runIf(hasChromium())('lets a page that Vite builds register and open one in a browser', async () => {
+      await build({
+        root: app,
+        configFile: false,
+        logLevel: 'silent',
+        build: {
+          rolldownOptions: {
+            input: join(app, 'app.ts'),
+            output: { entryFileNames: 'page.js', codeSplitting: false },
+          },
+        },
+      });
+      const browser = await launch(join(installation.dir, 'profile'), { ignoreHTTPSErrors: true });
+      try {
+        const page = await browser.newPage();
+        const problems: string[] = [];
+        page.on('pageerror', (error) => problems.push(String(error)));
+        // The page is at the server's own address, as a web app of the organisation is.
+        const at = `${installation.serverUrl}/app/`;
+        await page.route(at, (route) =>
+          route.fulfill({
+            contentType: 'text/html',
+            body: '<!doctype html><script type="module" src="page.js"></script>',
+          }),
+        );
+        await page.route(`${at}page.js`, (route) => route.fulfill({ path: join(app, 'dist/page.js') }));
+        await page.goto(at);
+        await page.waitForFunction(() => 'register' in globalThis);
+        const options = optionsFor('browser');
+        const registered = await page.evaluateHandle((given) => register(given), options);
+        const data = await deliveredTo(vendorsUrl, options.token);
+        const opened = await registered.evaluate(async ({ code, open }, received) => {
+          const what = await open(received);
+          return [code, what.kind, what.kind === 'notification' && what.notification.type];
+        }, data);
+        expect(opened).toEqual(['active', 'notification', 'test']);
+        expect(problems).toEqual([]);
+      } finally {
+        await browser.close();
+      }
+    });
+
+    it('serves both by TLS under their names, leads http there, and believes the proxy', async () => {
+      const plain = await fetch(`${installation.httpUrl}/api/v1/server_settings`, { redirect: 'manual' });
+      expect([plain.status, plain.headers.get('location')]).toEqual([
+        301,
+        'https://localhost/api/v1/server_settings',
+      ]);
+      const ca = readFileSync(installation.certificate);
+      const status = (url: string) =>
+        new Promise((resolve, reject) => {
+          const asked = request(url, { ca }, (response) => resolve(response.resume().statusCode));
+          asked.on('error', reject).end();
+        });
+      expect(await status(`${installation.serverUrl}/api/v1/server_settings`)).toBe(200);
+      expect(await status(`${installation.relayUrl}/health/live`)).toBe(200);
+      expect(await status(`${installation.relayUrl}/api/v1/server_settings`)).toBe(404);
+      for (const program of ['relay', 'server']) {
+        const log = readFileSync(join(installation.dir, `lib/waxwing-${program}/${program}.log`), 'utf8');
+        // Each would warn of a proxy in front that it was not told of.
+        expect(log).not.toContain('TRUSTED_PROXIES');
+        expect(log).not.toMatch(/"level":"?(?:error|50|warn|40)/);
+      }
+    });
+
+    it.runIf(existsSync('/usr/bin/systemd-analyze')).each(['relay', 'server'])(
+      'has a hardened unit for waxwing-%s that systemd understands',
+      (program) => {
+        const unit = join(installation.dir, `deploy/systemd/waxwing-${program}.service`);
+        const verify = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
+        expect([verify.status, verify.stderr]).toEqual([0, '']);
+        // From 0, closed off entirely, to 10; an ordinary unit has 9.6. The option counts in tenths.
+        const flags = ['security', '--offline=true', '--no-pager', '--threshold=20', unit];
+        const exposed = spawnSync('systemd-analyze', flags, { encoding: 'utf8' });
+        expect(exposed.status, exposed.stdout).toBe(0);
+      },
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '../..');
+const programs = ['relay', 'server', 'vendors', 'quickstart'];
+const bin = (program: string) => join(root, `apps/${program}/bin/waxwing-${program}.js`);
+const run = (program: string, args: readonly string[]) =>
+  spawnSync(bin(program), args, { encoding: 'utf8', cwd: root });
+
+/** What a shell answers to a script; `undefined` where there is no such shell. */
+function shell(name: string, flags: readonly string[], script: string): string[] | undefined {
+  const { stdout, stderr, error } = spawnSync(name, [...flags, '-c', script], { encoding: 'utf8' });
+  if (error !== undefined) return undefined;
+  expect(stderr).toBe('');
+  return stdout.trim().split('\n');
+}
+
+const typed = {
+  'waxwing-relay ke': ['keys'],
+  'waxwing-relay keys ro': ['rotate', 'rotate-signing-key', 'rotate-token-key'],
+  'waxwing-relay keys move --r': ['--remove-old'],
+  'waxwing-relay --json keys li': ['list'],
+  'waxwing-server completion z': ['zsh'],
+  'waxwing-vendors --port': ['--port-base'],
+};
+const cases = Object.entries(typed).map(([line, expected]) => ({ line, expected }));
+const scripts = new Map<string, string>();
+/** The script for the program of a line, printed once for all its lines. */
+function scriptFor(line: string, name: string): string {
+  const program = /^waxwing-(\w+)/.exec(line)?.[1] ?? '';
+  const key = `${program} ${name}`;
+  const script = scripts.get(key) ?? run(program, ['completion', name]).stdout;
+  scripts.set(key, script);
+  return script;
+}
+const isThere = (name: string) => spawnSync(name, ['--version']).error === undefined;
+
+describe('the programs', () => {
+  it.each(['relay', 'server', 'vendors'])('waxwing-%s --version prints its version alone', (program) => {
+    const { version } = JSON.parse(readFileSync(join(root, `apps/${program}/package.json`), 'utf8'));
+    expect(run(program, ['--version'])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it.each(programs)(
+    'a Node too old for waxwing-%s is told in one sentence which one is needed',
+    (program) => {
+      const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.18.3' }); require(${JSON.stringify(bin(program))})`;
+      const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', pretend], { encoding: 'utf8' });
+      expect([status, stdout, stderr]).toEqual([
+        1,
+        '',
+        `waxwing-${program} needs Node 20.19 or newer, and this is Node 20.18.3: install a newer one.\n`,
+      ]);
+    },
+  );
+
+  it.each(programs)('waxwing-%s begins in JavaScript that every Node parses', (program) => {
+    const text = readFileSync(bin(program), 'utf8').replace(/^(?:#!|\s*\/\/).*$/gm, '');
+    expect(text).not.toMatch(/\b(?:const|let|class|import|export|async|await|of)\b|=>|`|\.\.\.|\?\.|,\s*\)/);
+    expect(text).toBe(readFileSync(bin('relay'), 'utf8').replace(/^(?:#!|\s*\/\/).*$/gm, ''));
+  });
+});
+
+describe('the completion', () => {
+  it.each(cases)('of bash completes $line', ({ line, expected }) => {
+    const words = line.split(' ');
+    const found = shell(
+      'bash',
+      ['--norc'],
+      `${scriptFor(line, 'bash')}
+      COMP_WORDS=(${words.join(' ')}) COMP_CWORD=${words.length - 1}
+      $(complete -p ${words[0]} | sed 's/.*-F \\([^ ]*\\) .*/\\1/'); printf '%s\\n' "\${COMPREPLY[@]}"`,
+    );
+    expect(found).toEqual(expected);
+  });
+
+  it.runIf(isThere('zsh')).each(cases)('of zsh completes $line', ({ line, expected }) => {
+    const words = line.split(' ');
+    // What zsh's own machinery does around the function: `words` and CURRENT before, and the matching afterwards.
+    const found = shell(
+      'zsh',
+      ['-f'],
+      `compdef() { completer=$1 }
+      _describe() { print -rl -- \${(P)4} }
+      ${scriptFor(line, 'zsh')}
+      words=(${words.join(' ')}) CURRENT=${words.length}
+      $completer`,
+    );
+    const matching = found?.filter((text) => text.includes(':') && text.startsWith(words.at(-1) ?? ''));
+    expect(matching?.map((text) => text.split(':')[0])).toEqual(expected);
+  });
+
+  it.runIf(isThere('fish')).each(cases)('of fish completes $line', ({ line, expected }) => {
+    const found = shell('fish', ['--no-config'], `${scriptFor(line, 'fish')}\ncomplete -C '${line}'`);
+    expect(found?.map((text) => text.split('\t')[0])).toEqual(expected);
+  });
+});
