@@ -1,11 +1,10 @@
-import { decodePublicKey } from '@waxwing/protocol/phone';
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
 import type { Random } from './accounts/create-push-account.js';
 import { type AccountIdentity, isSameAccount } from './accounts/push-account.js';
 import type { PushAccountStore } from './accounts/push-account-store.js';
 import type { PushToken } from './build-registration.js';
-import type { Fetch } from './chat-api/api-exchange.js';
 import { createChatApi } from './chat-api/chat-api.js';
+import type { Fetch } from './chat-api/fetch.js';
 import { type BouncerKeyChooser, createBuiltInKey } from './key-list/bouncer-key-choice.js';
 import { createKeyListFollower } from './key-list/key-list-follower.js';
 import type { KeyListStore } from './key-list/key-list-state.js';
@@ -15,6 +14,7 @@ import type { SeenNotifications } from './notifications/seen-notifications.js';
 import { createTurns } from './one-after-another.js';
 import type { RegistrationStatus } from './registration/registration-status.js';
 import { syncRegistration } from './registration/sync-registration.js';
+import { requireKey, requirePresent } from './require-options.js';
 import type { PhoneClock } from './server-clock.js';
 import { webOriginOf } from './web-origin.js';
 
@@ -78,7 +78,7 @@ export interface Registrar {
 export interface PushClient {
   /**
    * The registrar of one account.
-   * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone), or `userId` no integer.
+   * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone), or `userId` no integer; it names a field that is missing.
    */
   registrar(account: SignedInAccount): Registrar;
   /** Opens what FCM or APNs delivered, for whichever account it is. Whatever was received, it does not throw. */
@@ -89,9 +89,10 @@ const defaultSettleTimeoutMilliseconds = 20_000;
 
 /**
  * Sets up push for an app; loads libsodium.
- * @throws RangeError when one of the keys is not base64 of 32 bytes.
+ * @throws RangeError naming the option that is missing, or the key that is not base64 of 32 bytes.
  */
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
+  requirePresent(options, ['pushToken', 'accounts', 'seen']);
   const { accounts, seen, pushToken, clock = Date.now } = options;
   const sodium = options.sodium ?? (await loadWasmSodium());
   const random = options.random ?? ((length) => sodium.randomBytes(length));
@@ -103,7 +104,7 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
       const identity = requireIdentity(account);
       const { email, apiKey } = account;
       const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
-      const api = createChatApi({ serverUrl: identity.realmUrl, email, apiKey, ...connection });
+      const api = createChatApi({ realmUrl: identity.realmUrl, email, apiKey, ...connection });
       const context = { sodium, random, clock, accounts, bouncerKeys, pushToken, identity, api };
       const turn = `${webOriginOf(identity.realmUrl)} ${identity.userId}`;
       const rows = async () => (await accounts.list()).filter((row) => isSameAccount(row, identity));
@@ -135,6 +136,7 @@ function createBouncerKeys(
   requireKey('bouncerPublicKey', bouncerPublicKey);
   if (keyList === undefined) return createBuiltInKey(bouncerPublicKey);
   const { signingPublicKey, recoveryPublicKey, store } = keyList;
+  requirePresent(keyList, ['store'], 'keyList.');
   requireKey('keyList.signingPublicKey', signingPublicKey);
   if (recoveryPublicKey !== undefined) requireKey('keyList.recoveryPublicKey', recoveryPublicKey);
   return createKeyListFollower({
@@ -147,13 +149,9 @@ function createBouncerKeys(
   });
 }
 
-function requireKey(name: string, key: string): void {
-  if (decodePublicKey(key) === undefined) {
-    throw new RangeError(`${name} must be base64 of 32 bytes, but is "${key}".`);
-  }
-}
-
-function requireIdentity({ realmUrl, userId }: SignedInAccount): AccountIdentity {
+function requireIdentity(account: SignedInAccount): AccountIdentity {
+  requirePresent(account, ['realmUrl', 'userId', 'email', 'apiKey']);
+  const { realmUrl, userId } = account;
   if (typeof userId !== 'bigint' && !Number.isSafeInteger(userId)) {
     throw new RangeError(`userId must be an integer, but is ${userId}.`);
   }
