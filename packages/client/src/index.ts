@@ -1,6 +1,7 @@
 export type { Random } from './accounts/create-push-account.js';
 export { pickPushAccountId } from './accounts/create-push-account.js';
 export * from './accounts/export-for-extension.js';
+export * from './accounts/forgotten-account.js';
 export type {
   AccountIdentity,
   PushAccount,

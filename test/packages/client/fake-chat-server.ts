@@ -148,6 +148,9 @@ export class FakeChatServer {
       case 'DELETE /api/v1/events':
       case 'POST /api/v1/mobile_push/e2ee/test_notification':
         return this.answer({});
+      case 'DELETE /api/v1/mobile_push/register':
+        this.devices.delete(fields.get('push_account_id') ?? '');
+        return this.answer({});
       case 'POST /api/v1/mobile_push/register':
         return this.#registerPushDevice(fields);
       default:

@@ -54,6 +54,8 @@ export interface ChatApi {
   readonly serverClock: ServerClock;
   /** Hands the sealed registration to the server, which forwards it to the relay later: success is not `active` yet. */
   registerPushDevice(request: PushDeviceRequest): Promise<void>;
+  /** Has the server forget one of the user's devices; one that it does not know is forgotten already. */
+  unregisterPushDevice(pushAccountId: PushAccountId): Promise<void>;
   /** Asks for a notification of type `test` to one device, or to all of the user's devices. */
   sendTestNotification(pushAccountId?: PushAccountId): Promise<void>;
   /**
@@ -99,6 +101,9 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
         encrypted_push_registration: request.encryptedPushRegistration,
       };
       await send('POST', registerPushDevicePath, fields, asUser);
+    },
+    async unregisterPushDevice(pushAccountId) {
+      await send('DELETE', registerPushDevicePath, { push_account_id: pushAccountId }, asUser);
     },
     async sendTestNotification(pushAccountId) {
       await send('POST', testNotificationPath, { push_account_id: pushAccountId }, asUser);
