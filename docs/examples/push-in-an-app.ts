@@ -17,7 +17,7 @@ interface RelayKeys {
 }
 
 export async function startPush(app: App, keys: RelayKeys) {
-  const { accounts, seen, keyList: store } = createTextStores(app.storage);
+  const { accounts, seen, forgotten, keyList: store } = createTextStores(app.storage);
   const phone = await createPushClient({
     bouncerPublicKey: keys.bouncerPublicKey,
     keyList: {
@@ -28,6 +28,7 @@ export async function startPush(app: App, keys: RelayKeys) {
     pushToken: () => app.pushToken(),
     accounts,
     seen,
+    forgotten,
   });
   const registrar = phone.registrar(app.signIn);
 

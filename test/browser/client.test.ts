@@ -32,6 +32,7 @@ describe.runIf(hasChromium())('In a browser', () => {
   beforeAll(async () => {
     server.now = Date.now();
     opened = await openPage(new URL('client-page.ts', import.meta.url).pathname, serve(server));
+    server.realmUrl = new URL(opened.page.url()).origin;
     await opened.page.waitForFunction(() => 'clientPage' in globalThis);
   });
   afterAll(async () => {

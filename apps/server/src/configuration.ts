@@ -26,7 +26,12 @@ export interface ServerConfiguration extends ListenConfiguration {
   readonly databaseUrl: Secret<string>;
   readonly logLevel: LogLevel;
   readonly http: HttpLimits;
-  readonly realm: { readonly url: string; readonly name: string };
+  readonly realm: {
+    readonly url: string;
+    readonly name: string;
+    /** That nobody has said where the organisation is, so that its URL is the address that this process listens on. */
+    readonly hasDefaultUrl?: true;
+  };
   readonly relay: RelaySettings;
   /** Registrations that each user may have forwarded in an hour. */
   readonly registrationsPerHour: number;
@@ -51,9 +56,11 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   const databaseUrl = new Secret(reader.optional('DATABASE') ?? 'sqlite:server.sqlite');
   const logLevel = reader.oneOf('LOG_LEVEL', logLevels, 'info');
   const http = readHttpLimits(reader, { actor: 'USER', maximumRequests: maximumRequestsPerUser });
+  const realmUrl = reader.optionalUrl('REALM_URL');
   const realm = {
-    url: reader.url('REALM_URL', formatHttpUrl(listening.host, listening.port)),
+    url: realmUrl ?? formatHttpUrl(listening.host, listening.port),
     name: reader.optional('REALM_NAME') ?? 'Waxwing',
+    ...(realmUrl === undefined ? { hasDefaultUrl: true as const } : {}),
   };
   if (Buffer.byteLength(realm.url) > maximumRealmUrlBytes) {
     reader.problem(`SERVER_REALM_URL is too long: ${maximumRealmUrlBytes} bytes is the most.`);
@@ -84,6 +91,12 @@ function readRelay(reader: EnvironmentReader): RelaySettings {
   const url = reader.optionalUrl('RELAY_URL');
   const serverId = reader.optional('RELAY_SERVER_ID');
   const serverKeyFile = reader.optional('RELAY_SERVER_KEY_FILE');
+  const allowsPlainHttp = reader.oneOf('RELAY_PLAIN_HTTP', ['off', 'on'], 'off') === 'on';
+  if (url !== undefined && !allowsPlainHttp && isPlainToOthers(new URL(url))) {
+    reader.problem(
+      `SERVER_RELAY_URL is "${url}": plain http to another machine shows the server key to whoever is between; use https, or set SERVER_RELAY_PLAIN_HTTP=on where nobody else is on that network.`,
+    );
+  }
   const all = { RELAY_URL: url, RELAY_SERVER_ID: serverId, RELAY_SERVER_KEY_FILE: serverKeyFile };
   const missing = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (missing.length === Object.keys(all).length) return { kind: 'not-configured' };
@@ -104,4 +117,8 @@ function readRelay(reader: EnvironmentReader): RelaySettings {
     serverId: (serverId ?? '').toLowerCase(),
     serverKeyFile: serverKeyFile ?? '',
   };
+}
+
+function isPlainToOthers({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -7,9 +7,16 @@ export async function startServer(
   configuration: ServerConfiguration,
   overrides: ServerOverrides = {},
 ): Promise<ListeningService> {
+  const { realm } = configuration;
   const server = await createServer(configuration, overrides);
   const listening = await listen(server, configuration);
   const { url, metricsUrl } = listening;
+  if (realm.hasDefaultUrl) {
+    server.log.warn(
+      { realmUrl: realm.url },
+      'SERVER_REALM_URL is not set, so notifications name the address that this process listens on, and phones that reach the server by another one refuse them: set it to the URL that apps use',
+    );
+  }
   server.log.info({ url, metricsUrl, relay: configuration.relay.kind }, 'ready');
   return listening;
 }

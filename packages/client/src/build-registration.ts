@@ -5,6 +5,7 @@ import {
   type PushRegistration,
   parsePushRegistration,
 } from '@waxwing/protocol/phone';
+import { requirePushToken } from './require-push-token.js';
 
 /** What the phone's system gave the app. The token is never changed on its way, not even its letter case. */
 export type PushToken =
@@ -37,6 +38,7 @@ export function buildRegistration(
   pushToken: PushToken,
   { timestamp, audience, pushAccountId, sequence }: RegistrationBinding,
 ): PushRegistration {
+  requirePushToken(pushToken);
   const bound = {
     timestamp,
     ...(audience === undefined ? {} : { audience }),
@@ -50,8 +52,8 @@ export function buildRegistration(
   if (parsePushRegistration(encodePushRegistration(registration)) === undefined) {
     throw new RangeError(
       pushToken.tokenKind === 'apns'
-        ? 'The APNs token must be hexadecimal digits, and iosAppId the bundle id of the app.'
-        : 'The FCM token must be 1 to 4096 characters, exactly as Firebase gave it.',
+        ? 'pushToken.token of APNs must be hexadecimal digits, and pushToken.iosAppId the bundle id of the app.'
+        : 'pushToken.token of FCM must be 1 to 4096 characters, exactly as Firebase gave it.',
     );
   }
   return registration;

@@ -1,6 +1,7 @@
 export type { Random } from './accounts/create-push-account.js';
 export { pickPushAccountId } from './accounts/create-push-account.js';
 export * from './accounts/export-for-extension.js';
+export * from './accounts/forgotten-account.js';
 export type {
   AccountIdentity,
   PushAccount,
@@ -11,9 +12,10 @@ export * from './accounts/push-account-store.js';
 export * from './accounts/push-account-text.js';
 export * from './build-registration.js';
 export * from './chat-api/api-error.js';
-export type { Fetch } from './chat-api/api-exchange.js';
 export * from './chat-api/chat-api.js';
 export type { EventQueue, PushDeviceState, ServerEvent } from './chat-api/event-queue.js';
+export type { Fetch } from './chat-api/fetch.js';
+export type { UnreachableCause } from './chat-api/unreachable-cause.js';
 export type { BouncerKeySource } from './key-list/bouncer-key-choice.js';
 export { createMemoryKeyListStore, type KeyListState, type KeyListStore } from './key-list/key-list-state.js';
 export * from './notifications/open-notification.js';

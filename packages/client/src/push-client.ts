@@ -1,11 +1,14 @@
-import { decodePublicKey } from '@waxwing/protocol/phone';
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
 import type { Random } from './accounts/create-push-account.js';
-import { type AccountIdentity, isSameAccount } from './accounts/push-account.js';
+import {
+  createMemoryForgottenAccountStore,
+  type ForgottenAccountStore,
+} from './accounts/forgotten-account.js';
+import { type AccountIdentity, isSameAccount, type PushAccount } from './accounts/push-account.js';
 import type { PushAccountStore } from './accounts/push-account-store.js';
 import type { PushToken } from './build-registration.js';
-import type { Fetch } from './chat-api/api-exchange.js';
 import { createChatApi } from './chat-api/chat-api.js';
+import type { Fetch } from './chat-api/fetch.js';
 import { type BouncerKeyChooser, createBuiltInKey } from './key-list/bouncer-key-choice.js';
 import { createKeyListFollower } from './key-list/key-list-follower.js';
 import type { KeyListStore } from './key-list/key-list-state.js';
@@ -15,6 +18,8 @@ import type { SeenNotifications } from './notifications/seen-notifications.js';
 import { createTurns } from './one-after-another.js';
 import type { RegistrationStatus } from './registration/registration-status.js';
 import { syncRegistration } from './registration/sync-registration.js';
+import { tellForgotten } from './registration/tell-forgotten.js';
+import { requireKey, requirePresent } from './require-options.js';
 import type { PhoneClock } from './server-clock.js';
 import { webOriginOf } from './web-origin.js';
 
@@ -25,6 +30,8 @@ export interface PushClientOptions {
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
   readonly accounts: PushAccountStore;
   readonly seen: SeenNotifications;
+  /** Accounts that were signed out while their server could not be told; in memory alone where nothing is given. */
+  readonly forgotten?: ForgottenAccountStore;
   /** Follows the relay's signed key lists; without it the key in the app is the only one. */
   readonly keyList?: KeyListOptions;
   /** The platform's own by default, as all that follow. */
@@ -70,7 +77,11 @@ export interface Registrar {
    * @throws ApiError `NO_ACTIVE_PUSH_DEVICE` when the account is not registered; UnreachableError.
    */
   sendTestNotification(): Promise<void>;
-  /** Drops the account's key pair, for a sign-out: what still arrives for it can no longer be opened. */
+  /**
+   * Drops the account's key pair, for a sign-out: what still arrives for it can no longer be opened. Then the server is
+   * told, for which it waits up to 10 s; where that fails, it is tried again at the next `sync` of any account, for 30
+   * days. Call it before the API key is made invalid. It throws what the stores throw.
+   */
   forget(): Promise<void>;
 }
 
@@ -78,7 +89,7 @@ export interface Registrar {
 export interface PushClient {
   /**
    * The registrar of one account.
-   * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone), or `userId` no integer.
+   * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone), or `userId` no integer; it names a field that is missing.
    */
   registrar(account: SignedInAccount): Registrar;
   /** Opens what FCM or APNs delivered, for whichever account it is. Whatever was received, it does not throw. */
@@ -89,38 +100,53 @@ const defaultSettleTimeoutMilliseconds = 20_000;
 
 /**
  * Sets up push for an app; loads libsodium.
- * @throws RangeError when one of the keys is not base64 of 32 bytes.
+ * @throws RangeError naming the option that is missing, or the key that is not base64 of 32 bytes.
  */
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
+  requirePresent(options, ['pushToken', 'accounts', 'seen']);
   const { accounts, seen, pushToken, clock = Date.now } = options;
   const sodium = options.sodium ?? (await loadWasmSodium());
   const random = options.random ?? ((length) => sodium.randomBytes(length));
   const bouncerKeys = createBouncerKeys(options, sodium, clock);
   const inTurn = createTurns();
+  const { forgotten = createMemoryForgottenAccountStore() } = options;
+  const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
+  const tell = () => inTurn('forgotten', () => tellForgotten({ ...connection, forgotten }));
 
   return {
     registrar(account) {
       const identity = requireIdentity(account);
       const { email, apiKey } = account;
-      const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
-      const api = createChatApi({ serverUrl: identity.realmUrl, email, apiKey, ...connection });
+      const api = createChatApi({ realmUrl: identity.realmUrl, email, apiKey, ...connection });
       const context = { sodium, random, clock, accounts, bouncerKeys, pushToken, identity, api };
       const turn = `${webOriginOf(identity.realmUrl)} ${identity.userId}`;
+      const signIn = { realmUrl: identity.realmUrl, email, apiKey };
+      const forgetRow = async ({ pushAccountId, sequence, registration }: PushAccount) => {
+        // Before the row goes, so that an app that ends in between still tells the server.
+        const mayBeKnown = sequence !== undefined || registration !== undefined;
+        if (mayBeKnown) await forgotten.put({ ...signIn, pushAccountId, forgottenAt: clock() });
+        await accounts.remove(pushAccountId);
+      };
       const rows = async () => (await accounts.list()).filter((row) => isSameAccount(row, identity));
 
       return {
-        sync: ({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) =>
-          inTurn(turn, () => syncRegistration(context, settleTimeoutMilliseconds)),
+        async sync({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) {
+          const synced = inTurn(turn, () => syncRegistration(context, settleTimeoutMilliseconds));
+          const [status] = await Promise.all([synced, tell()]);
+          return status;
+        },
         async sendTestNotification() {
           const [row] = await rows();
           if (row === undefined)
             throw new Error('This account is not registered on this phone: call sync first.');
           await api.sendTestNotification(row.pushAccountId);
         },
-        forget: () =>
-          inTurn(turn, async () => {
-            for (const { pushAccountId } of await rows()) await accounts.remove(pushAccountId);
-          }),
+        async forget() {
+          await inTurn(turn, async () => {
+            for (const row of await rows()) await forgetRow(row);
+          });
+          await tell();
+        },
       };
     },
     open: (received) => openNotification({ sodium, accounts, seen }, received),
@@ -135,6 +161,7 @@ function createBouncerKeys(
   requireKey('bouncerPublicKey', bouncerPublicKey);
   if (keyList === undefined) return createBuiltInKey(bouncerPublicKey);
   const { signingPublicKey, recoveryPublicKey, store } = keyList;
+  requirePresent(keyList, ['store'], 'keyList.');
   requireKey('keyList.signingPublicKey', signingPublicKey);
   if (recoveryPublicKey !== undefined) requireKey('keyList.recoveryPublicKey', recoveryPublicKey);
   return createKeyListFollower({
@@ -147,13 +174,9 @@ function createBouncerKeys(
   });
 }
 
-function requireKey(name: string, key: string): void {
-  if (decodePublicKey(key) === undefined) {
-    throw new RangeError(`${name} must be base64 of 32 bytes, but is "${key}".`);
-  }
-}
-
-function requireIdentity({ realmUrl, userId }: SignedInAccount): AccountIdentity {
+function requireIdentity(account: SignedInAccount): AccountIdentity {
+  requirePresent(account, ['realmUrl', 'userId', 'email', 'apiKey']);
+  const { realmUrl, userId } = account;
   if (typeof userId !== 'bigint' && !Number.isSafeInteger(userId)) {
     throw new RangeError(`userId must be an integer, but is ${userId}.`);
   }

@@ -20,13 +20,13 @@ const loopbackOrigin = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\
  * The server's URL without trailing slashes, ready for a path.
  * @throws RangeError when it is not an https URL; plain http is taken for this machine alone (`localhost`, `127.0.0.1`).
  */
-export function requireServerUrl(serverUrl: string): string {
-  const origin = webOriginOf(serverUrl);
-  if (origin === undefined || /[?#]/.test(serverUrl)) {
-    throw new RangeError(`serverUrl must be an absolute URL such as https://chat.example.com: ${serverUrl}`);
+export function requireRealmUrl(realmUrl: string): string {
+  const origin = webOriginOf(realmUrl);
+  if (origin === undefined || /[?#]/.test(realmUrl)) {
+    throw new RangeError(`realmUrl must be an absolute URL such as https://chat.example.com: ${realmUrl}`);
   }
   if (origin.startsWith('http:') && !loopbackOrigin.test(origin)) {
-    throw new RangeError(`serverUrl must use https, or the API key would travel in the clear: ${serverUrl}`);
+    throw new RangeError(`realmUrl must use https, or the API key would travel in the clear: ${realmUrl}`);
   }
-  return serverUrl.replace(/\/+$/, '');
+  return realmUrl.replace(/\/+$/, '');
 }

@@ -12,3 +12,6 @@ export const registerPushDeviceParameters = z.object({
 
 /** Form parameters of `POST /mobile_push/e2ee/test_notification`. */
 export const testNotificationParameters = z.object({ push_account_id: pushAccountId.optional() });
+
+/** Form parameters of `DELETE /mobile_push/register`. */
+export const unregisterPushDeviceParameters = z.object({ push_account_id: pushAccountId });

@@ -3,10 +3,12 @@ import type { ServerPushContext } from './context.js';
 import { passOnKeyList } from './key-list/pass-on-key-list.js';
 import { testNotification } from './notifications/test-notification.js';
 import { registerPushDevice } from './push-devices/register-push-device.js';
+import { unregisterPushDevice } from './push-devices/unregister-push-device.js';
 
 /** Every operation of the server's half of encrypted push. */
 export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = [
   registerPushDevice,
+  unregisterPushDevice,
   testNotification,
   passOnKeyList,
 ];

@@ -36,7 +36,7 @@ describe('the server’s environment', () => {
       logLevel: 'info',
       http: { ...defaultHttpLimits, maximumRequestsPerActor: 100 },
       metrics: { kind: 'not-configured' },
-      realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing' },
+      realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing', hasDefaultUrl: true },
       relay: { kind: 'not-configured' },
       registrationsPerHour: 60,
       offersWebPublicChannels: false,
@@ -96,7 +96,7 @@ describe('the server’s environment', () => {
         checkEveryMilliseconds: 1000,
       },
       metrics: { kind: 'configured', port: 9001 },
-      realm: { url: 'http://[::1]:9000', name: 'Example' },
+      realm: { url: 'http://[::1]:9000', name: 'Example', hasDefaultUrl: true },
       relay: {
         kind: 'configured',
         url: 'https://push.example.com',
@@ -193,9 +193,41 @@ describe('the server’s environment', () => {
   });
 });
 
+describe('the address of the relay', () => {
+  const relayAt = (url: string, others: Record<string, string> = {}) => ({
+    ...{ SERVER_RELAY_URL: url, SERVER_RELAY_SERVER_ID: serverId, SERVER_RELAY_SERVER_KEY_FILE: '/run/key' },
+    ...others,
+  });
+
+  it.each(['http://push.example.com', 'http://10.0.0.7:8320', 'http://localhost.example.com'])(
+    'is refused as plain http to another machine, such as %s, unless that is allowed',
+    (url) => {
+      expect(problemsOf(relayAt(url))).toEqual([
+        expect.stringMatching(
+          /^SERVER_RELAY_URL is .*plain http to another machine.*SERVER_RELAY_PLAIN_HTTP=on/,
+        ),
+      ]);
+      expect(problemsOf(relayAt(url, { SERVER_RELAY_PLAIN_HTTP: 'on' }))).toEqual([]);
+    },
+  );
+
+  it.each(['https://push.example.com', 'http://localhost:8320', 'http://127.0.0.2:1', 'http://[::1]:8320'])(
+    'is taken as %s',
+    (url) => expect(problemsOf(relayAt(url))).toEqual([]),
+  );
+
+  it('is allowed in plain http by on and off alone', () => {
+    expect(problemsOf({ SERVER_RELAY_PLAIN_HTTP: 'yes' })).toEqual([
+      expect.stringContaining('SERVER_RELAY_PLAIN_HTTP is "yes"'),
+    ]);
+  });
+});
+
 describe('starting the server', () => {
   let folder: string;
+  let memoryLog: ReturnType<typeof createMemoryLog>;
   beforeEach(() => {
+    memoryLog = createMemoryLog();
     folder = mkdtempSync(join(tmpdir(), 'waxwing-server-start-'));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -207,9 +239,17 @@ describe('starting the server', () => {
       SERVER_DATABASE: database,
       ...environment,
     });
-    const { log } = createMemoryLog();
-    return startServer(configuration, { log });
+    return startServer(configuration, { log: memoryLog.log });
   }
+
+  it.each([
+    ['warns', {}, [expect.objectContaining({ msg: expect.stringContaining('SERVER_REALM_URL is not set') })]],
+    ['says nothing', { SERVER_REALM_URL: 'https://chat.example.com' }, []],
+  ])('%s of the organisation’s URL where the environment is %j', async (_, environment, warnings) => {
+    const server = await start(environment);
+    await server.close();
+    expect(memoryLog.lines().filter(({ level }) => level === 'warn' || level === 40)).toEqual(warnings);
+  });
 
   it('answers on its port, with its health, and with metrics where they are wanted', async () => {
     const server = await start({ SERVER_METRICS_PORT: '0' });

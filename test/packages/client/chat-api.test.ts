@@ -14,8 +14,8 @@ const request = {
 
 function connect() {
   const server = new FakeChatServer();
-  const { url: serverUrl, email, apiKey, fetch } = server;
-  return { server, api: createChatApi({ serverUrl, email, apiKey, fetch, clock: () => server.now }) };
+  const { url: realmUrl, email, apiKey, fetch } = server;
+  return { server, api: createChatApi({ realmUrl, email, apiKey, fetch, clock: () => server.now }) };
 }
 
 async function refusalOf(work: Promise<unknown>): Promise<unknown> {
@@ -130,7 +130,7 @@ describe('The chat API', () => {
     const server = new FakeChatServer();
     const signals: AbortSignal[] = [];
     const api = createChatApi({
-      serverUrl: server.url,
+      realmUrl: server.url,
       email: 'e',
       apiKey: 'k',
       timeoutMilliseconds: 5000,
@@ -158,7 +158,7 @@ describe('The chat API', () => {
   it('gives up an answer whose body never ends', async () => {
     vi.useFakeTimers();
     const api = createChatApi({
-      serverUrl: 'https://chat.example.com',
+      realmUrl: 'https://chat.example.com',
       email: 'e',
       apiKey: 'k',
       fetch: async (_, { signal }) => {
@@ -200,9 +200,9 @@ describe('The chat API', () => {
   it('never follows a redirect, uses a cache or sends cookies', async () => {
     const inits: RequestInit[] = [];
     const { server } = connect();
-    const { url: serverUrl, email, apiKey } = server;
+    const { url: realmUrl, email, apiKey } = server;
     const api = createChatApi({
-      serverUrl,
+      realmUrl,
       email,
       apiKey,
       fetch: (url, init) => {
@@ -226,14 +226,14 @@ describe('The chat API', () => {
     'http://127.0.0.1:8310/',
     'http://[::1]:8310',
     'https://x.example/chat/',
-  ])('takes %s', async (serverUrl) => {
+  ])('takes %s', async (realmUrl) => {
     const urls: string[] = [];
     const fetch = async (url: string) => {
       urls.push(url);
       return new Response('{"result":"success"}');
     };
-    await createChatApi({ serverUrl, email: 'e', apiKey: 'k', fetch }).deleteEventQueue('q');
-    expect(urls).toEqual([`${serverUrl.replace(/\/$/, '')}/api/v1/events`]);
+    await createChatApi({ realmUrl, email: 'e', apiKey: 'k', fetch }).deleteEventQueue('q');
+    expect(urls).toEqual([`${realmUrl.replace(/\/$/, '')}/api/v1/events`]);
   });
 
   it.each([
@@ -245,7 +245,7 @@ describe('The chat API', () => {
     'https://chat.example.com?x',
     'https://user:password@chat.example.com',
     '',
-  ])('refuses the server URL “%s”', (serverUrl) => {
-    expect(() => createChatApi({ serverUrl, email: 'e', apiKey: 'k' })).toThrow(RangeError);
+  ])('refuses the server URL “%s”', (realmUrl) => {
+    expect(() => createChatApi({ realmUrl, email: 'e', apiKey: 'k' })).toThrow(RangeError);
   });
 });

@@ -31,6 +31,15 @@ export class FakeChatServer {
   readonly email = 'hamlet@example.com';
   readonly apiKey = 'key with spaces, ünicode & signs';
   readonly userId = 10;
+  /** Who signs in with which address; all of them with the same key. */
+  readonly users = new Map([
+    [this.email, this.userId],
+    ['ophelia@example.com', 11],
+  ]);
+  /** Whether `/register` says whose queue it is. */
+  tellsUserId = true;
+  /** Where the organisation says that it is. */
+  realmUrl: string | undefined = this.url;
   readonly realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
   /** Base64 public -> private keys that the relay opens registrations with. */
   readonly bouncerKeys = new Map<string, Uint8Array>();
@@ -69,10 +78,11 @@ export class FakeChatServer {
     if (pathname === '/api/v1/mobile_push/bouncer_keys') {
       return this.keyList === undefined ? this.error('NOT_FOUND', 404) : this.answer(this.keyList);
     }
-    if (authorization !== `Basic ${toBase64(new TextEncoder().encode(`${this.email}:${this.apiKey}`))}`) {
-      return this.error('INVALID_API_KEY', 401);
-    }
-    return this.#operate(`${init.method} ${pathname}`, fields);
+    const user = [...this.users].find(
+      ([email]) => authorization === `Basic ${toBase64(new TextEncoder().encode(`${email}:${this.apiKey}`))}`,
+    );
+    if (user === undefined) return this.error('INVALID_API_KEY', 401);
+    return this.#operate(`${init.method} ${pathname}`, fields, user[1]);
   };
 
   answer(fields: Record<string, unknown>, init: ResponseInit = {}): Response {
@@ -120,19 +130,26 @@ export class FakeChatServer {
     return this.requests.filter((request) => request.path === `/api/v1/${path}`);
   }
 
-  #operate(operation: string, fields: ReadonlyMap<string, string>): Response {
+  #operate(operation: string, fields: ReadonlyMap<string, string>, userId: number): Response {
     switch (operation) {
       case 'POST /api/v1/register':
         return this.answer({
           queue_id: 'queue 1',
           last_event_id: this.#lastEventId,
+          ...(this.tellsUserId ? { user_id: userId } : {}),
+          realm_url: this.realmUrl,
           realm_uuid: this.realmUuid,
           push_devices: Object.fromEntries(this.devices),
         });
+      case 'GET /api/v1/users/me':
+        return this.answer({ user_id: userId });
       case 'GET /api/v1/events':
         return this.#pollEvents(Number(fields.get('last_event_id')));
       case 'DELETE /api/v1/events':
       case 'POST /api/v1/mobile_push/e2ee/test_notification':
+        return this.answer({});
+      case 'DELETE /api/v1/mobile_push/register':
+        this.devices.delete(fields.get('push_account_id') ?? '');
         return this.answer({});
       case 'POST /api/v1/mobile_push/register':
         return this.#registerPushDevice(fields);

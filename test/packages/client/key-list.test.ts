@@ -74,8 +74,10 @@ describe('A phone that follows key lists', () => {
     const newest = server.keyList;
     const lists = [newest, old];
     server.overrides.set('/api/v1/mobile_push/bouncer_keys', () => server.answer(lists.shift() ?? {}));
-    const { url: realmUrl, email, apiKey } = server;
-    const registrars = [10, 11].map((userId) => client.registrar({ realmUrl, userId, email, apiKey }));
+    const { url: realmUrl, users, apiKey } = server;
+    const registrars = [...users].map(([email, userId]) =>
+      client.registrar({ realmUrl, userId, email, apiKey }),
+    );
     await Promise.all(registrars.map((registrar) => registrar.sync()));
     expect(await store.get()).toMatchObject({ primaryPublicKey: third });
   });

@@ -293,7 +293,7 @@ describe('A registrar', () => {
     const other = client.registrar({
       realmUrl: `${server.url}:443/`,
       userId: 11,
-      email: server.email,
+      email: 'ophelia@example.com',
       apiKey: server.apiKey,
     });
     const same = client.registrar({

@@ -1,4 +1,5 @@
 import {
+  createMemoryForgottenAccountStore,
   createMemoryKeyListStore,
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
@@ -48,6 +49,7 @@ const kinds: readonly [string, () => TextStores][] = [
       accounts: createMemoryPushAccountStore(),
       seen: createMemorySeenNotifications(500),
       keyList: createMemoryKeyListStore(),
+      forgotten: createMemoryForgottenAccountStore(),
     }),
   ],
   ['as text', () => createTextStores(createTextStorage(false))],

@@ -13,7 +13,7 @@ async function fetch(url, { method, body = '' }) {
   const form = Object.fromEntries(
     body.split('&').map((field) => field.split('=').map((part) => decodeURIComponent(part))),
   );
-  if (path === '/api/v1/mobile_push/register') forms.push(form);
+  if (method === 'POST' && path === '/api/v1/mobile_push/register') forms.push(form);
   const text = JSON.stringify({ result: 'success', msg: '', ...answerTo(`${method} ${path}`) });
   const headers = new Map([['date', new Date().toUTCString()]]);
   return {
@@ -30,6 +30,8 @@ function answerTo(operation) {
       return {
         queue_id: 'q',
         last_event_id: -1,
+        user_id: scenario.signIn.userId,
+        realm_url: scenario.signIn.realmUrl,
         realm_uuid: scenario.realmUuid,
         push_devices: {},
       };

@@ -5,6 +5,7 @@ export function describeChanges(before: KeyRing | undefined, after: KeyRing): st
   return [
     ...bouncerKeyChanges(before, after),
     ...signingKeyChanges(before, after),
+    ...recoveryKeyChanges(before, after),
     ...tokenKeyChanges(before, after),
     ...(before?.published?.sequence === after.published?.sequence
       ? []
@@ -29,6 +30,11 @@ function signingKeyChanges(before: KeyRing | undefined, after: KeyRing): string[
   const current = after.signingKeys.at(-1)?.publicKey;
   if (before?.signingKeys.at(-1)?.publicKey === current) return [];
   return [`signing key ${current} signs from now on`];
+}
+
+function recoveryKeyChanges(before: KeyRing | undefined, { recoveryPublicKey }: KeyRing): string[] {
+  if (recoveryPublicKey === undefined || before?.recoveryPublicKey === recoveryPublicKey) return [];
+  return [`recovery key ${recoveryPublicKey} added`];
 }
 
 function tokenKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {

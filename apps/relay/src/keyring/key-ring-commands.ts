@@ -1,5 +1,6 @@
 import type { Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
+import { addAddingRecoveryKey } from './commands/add-recovery-key.js';
 import { addBringingKeys } from './commands/bring-keys.js';
 import { addExportingStockKeys } from './commands/export-stock-keys.js';
 import { addChangingKeys } from './commands/key-changing-commands.js';
@@ -13,6 +14,7 @@ export function addKeyCommands(keys: Command, terminal: Terminal): void {
   addBringingKeys(keys, terminal);
   addInspectingKeys(keys, terminal);
   addChangingKeys(keys, terminal);
+  addAddingRecoveryKey(keys, terminal);
   addReplacingSecrets(keys, terminal);
   addMovingRing(keys, terminal);
   addRemovingUnreadable(keys, terminal);

@@ -1,4 +1,5 @@
 import { errorCodes, isErrorCode, type JsonObject, type Remedy } from '@waxwing/protocol/phone';
+import type { UnreachableCause } from './unreachable-cause.js';
 
 /** What an error answer of the server says. */
 export interface ApiErrorDetails {
@@ -38,14 +39,21 @@ export class ApiError extends Error {
 
 /** No answer that can be understood: no network, a time-out, a proxy's error page, or an answer that is too long. */
 export class UnreachableError extends Error {
+  /** Why there was none. */
+  readonly reason: UnreachableCause;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     message: string,
-    details: { readonly retryAfterSeconds?: number | undefined; readonly cause?: unknown } = {},
+    details: {
+      readonly reason?: UnreachableCause;
+      readonly retryAfterSeconds?: number | undefined;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: details.cause });
     this.name = 'UnreachableError';
+    this.reason = details.reason ?? 'foreign-answer';
     this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }

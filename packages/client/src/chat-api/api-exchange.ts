@@ -6,10 +6,9 @@ import {
 } from '@waxwing/protocol/phone';
 import type { PhoneClock, ServerClock } from '../server-clock.js';
 import { ApiError, UnreachableError } from './api-error.js';
+import type { Fetch } from './fetch.js';
 import { readText } from './read-text.js';
-
-/** The platform's `fetch`, or a stand-in for it. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+import { explainFailure } from './unreachable-cause.js';
 
 /** The network and the two clocks of one connection to a server. */
 export interface Connection {
@@ -74,10 +73,12 @@ async function exchangeText(connection: Connection, exchange: ApiExchange) {
     return { response, text: await readText(response, maximumAnswerBytes) };
   } catch (cause) {
     if (cause instanceof UnreachableError) throw cause;
-    const problem = abort.signal.aborted
-      ? `did not answer within ${timeoutMilliseconds} ms`
-      : 'cannot be reached';
-    throw new UnreachableError(`${url} ${problem}.`, { cause });
+    if (abort.signal.aborted) {
+      const message = `${url} did not answer within ${timeoutMilliseconds} ms.`;
+      throw new UnreachableError(message, { reason: 'timeout', cause });
+    }
+    const { reason, sentence } = await explainFailure(connection.fetch, url, cause);
+    throw new UnreachableError(`${url} cannot be reached${sentence}.`, { reason, cause });
   } finally {
     clearTimeout(timer);
   }

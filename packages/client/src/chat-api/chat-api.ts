@@ -8,14 +8,15 @@ import {
   testNotificationPath,
 } from '@waxwing/protocol/phone';
 import { createServerClock, type PhoneClock, type ServerClock } from '../server-clock.js';
-import { requireServerUrl } from '../web-origin.js';
-import { type Connection, exchangeJson, type Fetch } from './api-exchange.js';
+import { requireRealmUrl } from '../web-origin.js';
+import { type Connection, exchangeJson } from './api-exchange.js';
 import { type EventQueue, parseEventQueue, parseEvents, type ServerEvent } from './event-queue.js';
+import type { Fetch } from './fetch.js';
 import { encodeForm, type FormFields } from './form.js';
 
 export interface ChatApiOptions {
   /** For example `https://chat.example.com`. */
-  readonly serverUrl: string;
+  readonly realmUrl: string;
   readonly email: string;
   readonly apiKey: string;
   /** The platform's own by default. */
@@ -53,9 +54,14 @@ export interface ChatApi {
   readonly serverClock: ServerClock;
   /** Hands the sealed registration to the server, which forwards it to the relay later: success is not `active` yet. */
   registerPushDevice(request: PushDeviceRequest): Promise<void>;
+  /** Has the server forget one of the user's devices; one that it does not know is forgotten already. */
+  unregisterPushDevice(pushAccountId: PushAccountId): Promise<void>;
   /** Asks for a notification of type `test` to one device, or to all of the user's devices. */
   sendTestNotification(pushAccountId?: PushAccountId): Promise<void>;
-  /** Opens an event queue for events of these types, such as `push_device`, and tells the state from which it starts. */
+  /**
+   * Opens an event queue for events of these types, such as `push_device`, and tells the state from which it starts, and
+   * whose queue it is.
+   */
   registerEventQueue(eventTypes: readonly string[]): Promise<EventQueue>;
   /** The next events; waits until there is at least one (a heartbeat counts). */
   getEvents(request: EventsRequest): Promise<readonly ServerEvent[]>;
@@ -69,19 +75,20 @@ const defaultEventsTimeoutMilliseconds = 60_000;
 
 /**
  * The chat API of one server for one user.
- * @throws RangeError when `serverUrl` is not an https URL (plain http is taken for this machine alone).
+ * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone).
  */
 export function createChatApi(options: ChatApiOptions): ChatApi {
   const { email, apiKey, timeoutMilliseconds = defaultTimeoutMilliseconds } = options;
   const deviceClock = options.clock ?? Date.now;
   const serverClock = createServerClock(deviceClock);
-  const send = createSender(options.serverUrl, {
+  const send = createSender(options.realmUrl, {
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     deviceClock,
     serverClock,
   });
   const credentials = encodeBase64(new TextEncoder().encode(`${email}:${apiKey}`));
   const asUser = { timeoutMilliseconds, headers: { authorization: `Basic ${credentials}` } };
+  const getOwnUserId = async () => (await send('GET', '/api/v1/users/me', {}, asUser)).user_id;
 
   return {
     serverClock,
@@ -95,12 +102,21 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
       };
       await send('POST', registerPushDevicePath, fields, asUser);
     },
+    async unregisterPushDevice(pushAccountId) {
+      await send('DELETE', registerPushDevicePath, { push_account_id: pushAccountId }, asUser);
+    },
     async sendTestNotification(pushAccountId) {
       await send('POST', testNotificationPath, { push_account_id: pushAccountId }, asUser);
     },
     async registerEventQueue(eventTypes) {
-      const fields = { event_types: JSON.stringify(eventTypes) };
-      return parseEventQueue(await send('POST', '/api/v1/register', fields, asUser));
+      const fields = {
+        event_types: JSON.stringify(eventTypes),
+        fetch_event_types: JSON.stringify([...eventTypes, 'realm']),
+      };
+      const answer = await send('POST', '/api/v1/register', fields, asUser);
+      // Not every server says there whose queue it is.
+      const { user_id: userId = await getOwnUserId() } = answer;
+      return parseEventQueue({ ...answer, user_id: userId ?? null });
     },
     async getEvents({ queueId, lastEventId, timeoutMilliseconds = defaultEventsTimeoutMilliseconds }) {
       const fields = { queue_id: queueId, last_event_id: lastEventId };
@@ -119,8 +135,8 @@ interface SendOptions {
 }
 
 /** Sends form fields where the method wants them: in the query of a GET, else in the body. */
-function createSender(serverUrl: string, connection: Connection) {
-  const baseUrl = requireServerUrl(serverUrl);
+function createSender(realmUrl: string, connection: Connection) {
+  const baseUrl = requireRealmUrl(realmUrl);
   return (method: 'GET' | 'POST' | 'DELETE', path: string, fields: FormFields, options: SendOptions) => {
     const form = encodeForm(fields);
     const inQuery = method === 'GET';

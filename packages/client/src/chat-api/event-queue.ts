@@ -1,5 +1,6 @@
 import {
   type JsonObject,
+  type JsonValue,
   type PushAccountId,
   type PushDeviceStatus,
   parsePushDeviceEvent,
@@ -18,6 +19,10 @@ export interface PushDeviceState {
 export interface EventQueue {
   readonly queueId: string;
   readonly lastEventId: number;
+  /** Whom the API key belongs to. */
+  readonly userId: number | bigint;
+  /** Where the organisation says that it is; servers from before it was told leave it out. */
+  readonly realmUrl: string | undefined;
   /** UUID of the organisation; servers from before it was told leave it out. */
   readonly realmUuid: string | undefined;
   /** The user's PushDevices by decimal push account id. */
@@ -32,9 +37,15 @@ export interface ServerEvent {
 
 /** @throws UnreachableError when the answer is not what the chat API promises, as for the next one. */
 export function parseEventQueue(answer: JsonObject): EventQueue {
-  const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid } = answer;
+  const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid, user_id: userId } = answer;
+  const realmUrl = answer.realm_url ?? answer.realm_uri;
   const pushDevices = parsePushDevices(answer.push_devices ?? {});
-  if (typeof queueId !== 'string' || typeof lastEventId !== 'number' || pushDevices === undefined) {
+  if (
+    typeof queueId !== 'string' ||
+    typeof lastEventId !== 'number' ||
+    !isInteger(userId) ||
+    pushDevices === undefined
+  ) {
     throw new UnreachableError('The server answered /register without a usable event queue.');
   }
   const states = [...pushDevices].map(
@@ -43,9 +54,15 @@ export function parseEventQueue(answer: JsonObject): EventQueue {
   return {
     queueId,
     lastEventId,
+    userId,
+    realmUrl: typeof realmUrl === 'string' ? realmUrl : undefined,
     realmUuid: typeof realmUuid === 'string' ? realmUuid : undefined,
     pushDevices: new Map(states),
   };
+}
+
+function isInteger(value: JsonValue | undefined): value is number | bigint {
+  return typeof value === 'bigint' || Number.isSafeInteger(value);
 }
 
 export function parseEvents(answer: JsonObject): readonly ServerEvent[] {

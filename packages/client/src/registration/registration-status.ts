@@ -1,4 +1,5 @@
 import type { PushAccountId } from '@waxwing/protocol/phone';
+import type { UnreachableCause } from '../chat-api/unreachable-cause.js';
 import type { BouncerKeySource } from '../key-list/bouncer-key-choice.js';
 
 /** What each code means for the person who holds the phone. */
@@ -10,6 +11,8 @@ export const statusSentences = Object.freeze({
   unreachable: 'The server cannot be reached. Registration for notifications goes on when it can be again.',
   'retry-later': 'The server asks to try again later.',
   'signed-out': 'The server does not accept the sign-in any more: sign in again.',
+  'wrong-account':
+    'The server knows this sign-in as another account or under another address: sign in again or, if that does not help, tell the administrator of the server.',
   'not-configured':
     'This organisation’s server is not set up to send notifications: its administrator can change that.',
   'ask-admin': 'The notification service refuses this organisation: its administrator can find out why.',
@@ -35,6 +38,8 @@ export interface RegistrationStatus {
   /** The code of the server or relay behind this status. */
   readonly errorCode?: string;
   readonly retryAfterSeconds?: number;
+  /** Why the server is `unreachable`. */
+  readonly cause?: UnreachableCause;
   /** The account's row in the table, once there is one. */
   readonly pushAccountId?: PushAccountId;
 }

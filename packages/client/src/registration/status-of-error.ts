@@ -12,6 +12,7 @@ export function statusOfError(error: unknown): RegistrationStatus {
     return registrationStatus('unreachable', {
       warning: error.message,
       retryAfterSeconds: error.retryAfterSeconds,
+      cause: error.reason,
     });
   }
   if (!(error instanceof ApiError)) throw error;

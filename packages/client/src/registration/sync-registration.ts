@@ -6,6 +6,7 @@ import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import type { ChatApi } from '../chat-api/chat-api.js';
 import type { EventQueue, PushDeviceState } from '../chat-api/event-queue.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
+import { requirePushToken } from '../require-push-token.js';
 import { sealRegistration } from '../seal-registration.js';
 import { dateRegistration, type FollowedTime, timeToFollow } from '../time-to-follow.js';
 import { createDeviceWatch } from './device-watch.js';
@@ -13,6 +14,7 @@ import { isKeyRefused, type ReasonToRegister, reasonToRegister } from './reason-
 import type { RegistrarContext } from './registrar-context.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
 import { statusCodeOf, statusOfError } from './status-of-error.js';
+import { wrongAccountStatus } from './wrong-account-status.js';
 
 // One for the state that was found, one for a key that was refused or a clock that was wrong, one for a new account.
 const mostRegistrationsOfOneSync = 3;
@@ -27,10 +29,13 @@ export async function syncRegistration(
 ): Promise<RegistrationStatus> {
   const pushToken = await context.pushToken();
   if (pushToken === undefined) return registrationStatus('no-token');
+  requirePushToken(pushToken);
   try {
     const queue = await context.api.registerEventQueue(['push_device']);
     const deadline = context.clock() + settleTimeoutMilliseconds;
-    const status = await bringUpToDate(context, { pushToken, queue, deadline });
+    const status =
+      wrongAccountStatus(context.identity, queue) ??
+      (await bringUpToDate(context, { pushToken, queue, deadline }));
     await deleteQueue(context.api, queue.queueId);
     return status;
   } catch (error) {

@@ -1,3 +1,5 @@
+import { type JsonValue, type PushAccountId, parseJson, stringifyJson } from '@waxwing/protocol/phone';
+import type { ForgottenAccount, ForgottenAccountStore } from '../accounts/forgotten-account.js';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodePushAccount, encodePushAccount } from '../accounts/push-account-text.js';
@@ -15,20 +17,22 @@ export interface TextStorage {
   removeItem(name: string): void | Promise<void>;
 }
 
-/** The three stores of a push client. */
+/** The four stores of a push client. */
 export interface TextStores {
   readonly accounts: PushAccountStore;
   readonly seen: SeenNotifications;
+  readonly forgotten: ForgottenAccountStore;
   readonly keyList: KeyListStore;
 }
 
 const accountsName = 'waxwing.accounts';
+const forgottenName = 'waxwing.forgotten';
 const seenName = 'waxwing.seen';
 const keyListName = 'waxwing.key-list';
 const seenCapacity = 500;
 
 /**
- * The stores of a push client in three texts of one storage. Changes run one after the other within this program; where
+ * The stores of a push client in four texts of one storage. Changes run one after the other within this program; where
  * another process opens notifications (an extension on iOS), let that one process do nothing else.
  */
 export function createTextStores(storage: TextStorage): TextStores {
@@ -36,6 +40,7 @@ export function createTextStores(storage: TextStorage): TextStores {
   return {
     accounts: createTextPushAccountStore(storage, inTurn),
     seen: createTextSeenNotifications(storage, inTurn),
+    forgotten: createTextForgottenAccountStore(storage, inTurn),
     keyList: {
       async get() {
         const text = await storage.getItem(keyListName);
@@ -60,6 +65,25 @@ function createTextPushAccountStore(storage: TextStorage, inTurn: Turn): PushAcc
   return {
     list,
     get: async (id) => (await list()).find(({ pushAccountId }) => pushAccountId === id),
+    put: (account) => inTurn(async () => replace([...(await others(account.pushAccountId)), account])),
+    remove: (id) => inTurn(async () => replace(await others(id))),
+  };
+}
+
+function createTextForgottenAccountStore(storage: TextStorage, inTurn: Turn): ForgottenAccountStore {
+  async function list(): Promise<readonly ForgottenAccount[]> {
+    const text = await storage.getItem(forgottenName);
+    const rows = text === null ? [] : (parseJson(text) as unknown as ForgottenAccount[]);
+    return rows.map((row) => ({ ...row, pushAccountId: BigInt(row.pushAccountId) as PushAccountId }));
+  }
+  async function replace(accounts: readonly ForgottenAccount[]): Promise<void> {
+    if (accounts.length === 0) await storage.removeItem(forgottenName);
+    else await storage.setItem(forgottenName, stringifyJson(accounts as unknown as JsonValue));
+  }
+  const others = async (id: PushAccountId) =>
+    (await list()).filter(({ pushAccountId }) => pushAccountId !== id);
+  return {
+    list,
     put: (account) => inTurn(async () => replace([...(await others(account.pushAccountId)), account])),
     remove: (id) => inTurn(async () => replace(await others(id))),
   };

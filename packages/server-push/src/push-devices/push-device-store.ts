@@ -212,14 +212,16 @@ export async function dropDeadRegistration(
   return undefined;
 }
 
-/** Deletes all devices of a user; what they had at the relay. */
+/** Deletes all devices of a user, or only `pushAccountId` where it is given; what they had at the relay. */
 export async function deletePushDevicesOf(
   transaction: PushTransaction,
   userId: UserId,
+  pushAccountId?: string,
 ): Promise<FreedRelayDevice[]> {
   const removed = await transaction.db
     .deleteFrom('push_devices')
     .where('user_id', '=', userId)
+    .$if(pushAccountId !== undefined, (query) => query.where('push_account_id', '=', pushAccountId ?? ''))
     .returning(['relay_device_id', 'push_account_id'])
     .execute();
   return freedBy(removed);

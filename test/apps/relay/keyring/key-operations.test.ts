@@ -34,6 +34,7 @@ async function ask(method: 'GET' | 'POST', url: string, form: Record<string, str
 
 /** Good for any of the operations. */
 const everything = {
+  recovery_public_key: Buffer.alloc(32, 'r').toString('base64'),
   ...{ key: 'nothing', today: '2026-03-01', file: '{}', recovery_private_key: 'AAAA', dry_run: 'true' },
 };
 
@@ -105,5 +106,16 @@ describe('the operations on the key ring', () => {
       msg: 'The key ring has no key "no such key": name one by its id or its public key.',
     });
     expect(await ask('POST', '/admin/api/keys/retire')).toMatchObject({ code: 'REQUEST_VARIABLE_MISSING' });
+    const addRecoveryKey = (text: string) =>
+      ask('POST', '/admin/api/keys/add-recovery-key', { recovery_public_key: text });
+    expect(await addRecoveryKey('short')).toMatchObject({
+      code: 'BAD_REQUEST',
+      msg: expect.stringContaining('must be base64 of 32 bytes'),
+    });
+    expect(await addRecoveryKey(Buffer.alloc(32, 'r').toString('base64'))).toMatchObject({ changed: true });
+    expect(await addRecoveryKey(Buffer.alloc(32, 's').toString('base64'))).toMatchObject({
+      code: 'BAD_REQUEST',
+      msg: expect.stringContaining('has a recovery key already'),
+    });
   });
 });

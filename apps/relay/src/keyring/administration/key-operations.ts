@@ -1,4 +1,5 @@
 import type { AnyOperation } from '@waxwing/service/http';
+import { addRecoveryKey } from './add-recovery-key.js';
 import { importPlainKeys, mendRingDates, retireKey, revokeKey, rotateKeys } from './change-keys.js';
 import { exportPublic, verifyRing } from './inspect-keys.js';
 import type { KeyAdmin } from './key-admin.js';
@@ -15,6 +16,7 @@ export const keyOperations: readonly AnyOperation<KeyAdmin>[] = [
   revokeKey,
   importPlainKeys,
   mendRingDates,
+  addRecoveryKey,
   replaceSigningKey,
   rotateTokenKey,
 ];

@@ -106,6 +106,11 @@ async function makeRing(
       throw new CommandError('Another process has just made a key ring: nothing was changed.');
     }
     const made = await runKeyOperation(terminal, exportPublic);
+    if (recoveryPublicKey === undefined) {
+      terminal.say(
+        'The ring has no recovery key: after a theft of the signing key every phone would need an update of the app. Make one with "keys add-recovery-key FILE" before the first release.',
+      );
+    }
     printResult(terminal, flags, {
       machines: { place, identity_file: identityFile ?? null, ...made },
       people: [

@@ -1,0 +1,41 @@
+import { decodePublicKey } from '@waxwing/protocol';
+import { CommandError } from '@waxwing/service/command-line';
+import { operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { operator } from '../../admin-socket/operator.js';
+import type { KeyRing, SigningPublicKey } from '../key-ring.js';
+import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin } from './key-admin.js';
+
+/**
+ * Gives a ring without a recovery key the public half of one (base64), for the next release of the app to pin. Refuses
+ * with BAD_REQUEST where the ring has one, which phones trust: another one would help none of them.
+ */
+export const addRecoveryKey = operation({
+  method: 'POST',
+  path: '/admin/api/keys/add-recovery-key',
+  summary: 'Gives a key ring that was made without a recovery key the public half of one.',
+  actor: operator,
+  parameters: z.object({
+    recovery_public_key: z
+      .string()
+      .refine((text) => decodePublicKey(text) !== undefined, 'must be base64 of 32 bytes'),
+    dry_run: dryRunParameter,
+  }),
+  answer: changeAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(admin: KeyAdmin, { actor, parameters: { recovery_public_key: publicKey, dry_run: dryRun } }) {
+    return changeRing(admin, {
+      ...{ actor, action: 'add-recovery-key', dryRun },
+      transition: (ring) => withRecoveryKey(ring, publicKey as SigningPublicKey),
+    });
+  },
+});
+
+function withRecoveryKey(ring: KeyRing, recoveryPublicKey: SigningPublicKey): KeyRing {
+  if (ring.recoveryPublicKey !== undefined) {
+    throw new CommandError(
+      'The ring has a recovery key already, which phones trust: "keys export-public" shows its public half.',
+    );
+  }
+  return { ...ring, recoveryPublicKey };
+}

@@ -1,0 +1,2 @@
+/** The platform's `fetch`, or a stand-in for it. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

@@ -1,0 +1,16 @@
+import { type AccountIdentity, isSameAccount } from '../accounts/push-account.js';
+import type { EventQueue } from '../chat-api/event-queue.js';
+import { type RegistrationStatus, registrationStatus } from './registration-status.js';
+
+/**
+ * The status of an account that its server knows as another one: its notifications would name that one, so that this
+ * phone would open none of them. `undefined` where the two agree.
+ */
+export function wrongAccountStatus(
+  identity: AccountIdentity,
+  { userId, realmUrl = identity.realmUrl }: Pick<EventQueue, 'userId' | 'realmUrl'>,
+): RegistrationStatus | undefined {
+  if (isSameAccount(identity, { realmUrl, userId })) return undefined;
+  const warning = `The server says that this is user ${userId} of ${realmUrl}, and the app that it is user ${identity.userId} of ${identity.realmUrl}: the app must name the account by the server's answer to the sign-in, and the server's administrator set the organisation's URL to the one that apps use.`;
+  return registrationStatus('wrong-account', { warning });
+}

@@ -1,0 +1,26 @@
+import { decodePublicKey } from '@waxwing/protocol/phone';
+
+/**
+ * One of the relay's public keys among the options.
+ * @throws RangeError naming the option when it is missing or not base64 of 32 bytes.
+ */
+export function requireKey(name: string, key: unknown): void {
+  if (key === undefined || key === null) {
+    throw new RangeError(
+      `${name} is missing: it must be base64 of 32 bytes, as waxwing-relay keys export-public prints it.`,
+    );
+  }
+  if (typeof key !== 'string' || decodePublicKey(key) === undefined) {
+    throw new RangeError(`${name} must be base64 of 32 bytes, but is "${String(key)}".`);
+  }
+}
+
+/** @throws RangeError naming the first of these options that is missing. */
+export function requirePresent(options: object, names: readonly string[], prefix = ''): void {
+  const given = options as Readonly<Record<string, unknown>>;
+  for (const name of names) {
+    if (given[name] === undefined || given[name] === null || given[name] === '') {
+      throw new RangeError(`${prefix}${name} is missing.`);
+    }
+  }
+}

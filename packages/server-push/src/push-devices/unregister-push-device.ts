@@ -1,0 +1,38 @@
+import {
+  formatPushAccountId,
+  registerPushDevicePath,
+  unregisterPushDeviceParameters,
+} from '@waxwing/protocol';
+import { noAnswer, operation } from '@waxwing/service/http';
+import type { ServerPushContext } from '../context.js';
+import { person } from '../person.js';
+import { deletePushDevicesOf } from './push-device-store.js';
+import { enqueueRemoval } from './remove-relay-devices.js';
+
+type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database'>;
+
+/**
+ * `DELETE /api/v1/mobile_push/register`, an extension: forgets one of the user's PushDevices. In the same transaction
+ * the relay is told by a durable job; a registration that still waits for the relay ends without effect. One that is not
+ * there is forgotten already, so that a phone may ask again after an answer that was lost. Refuses with UNAUTHORIZED,
+ * INVALID_API_KEY, REQUEST_VARIABLE_MISSING or BAD_REQUEST.
+ */
+export const unregisterPushDevice = operation({
+  method: 'DELETE',
+  path: registerPushDevicePath,
+  summary: "Forgets one of the user's phones, and has the relay forget it.",
+  actor: person,
+  parameters: unregisterPushDeviceParameters,
+  answer: noAnswer,
+  codes: [],
+  async handle({ clock, database }: Context, { actor, parameters }) {
+    const pushAccountId = formatPushAccountId(parameters.push_account_id);
+    const now = clock();
+    await database.write(async (transaction) => {
+      await actor.hold(transaction);
+      const freed = await deletePushDevicesOf(transaction, actor.userId, pushAccountId);
+      await enqueueRemoval(database, transaction, { freed, now });
+    });
+    return {};
+  },
+});

@@ -1,0 +1,122 @@
+import { createTextStores } from '@waxwing/client';
+import type { PushAccountId } from '@waxwing/protocol';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createPhone } from './phone.js';
+
+const path = '/api/v1/mobile_push/register';
+const day = 86_400_000;
+
+describe('registrar.forget', () => {
+  let texts: Map<string, string>;
+  beforeEach(() => {
+    texts = new Map();
+  });
+
+  function stores() {
+    const { accounts, seen, forgotten } = createTextStores({
+      getItem: (name) => texts.get(name) ?? null,
+      setItem: (name, text) => void texts.set(name, text),
+      removeItem: (name) => void texts.delete(name),
+    });
+    return { accounts, seen, forgotten };
+  }
+
+  /** A phone with a registered account. */
+  async function registeredPhone() {
+    const phone = await createPhone(stores());
+    const { pushAccountId } = await phone.registrar.sync();
+    const { server, client } = phone;
+    const { url: realmUrl, apiKey, fetch } = server;
+    const ophelia = { realmUrl, userId: 11, email: 'ophelia@example.com', apiKey };
+    /** The ids that the server was told to forget. */
+    const told = () =>
+      server.requests
+        .filter((request) => request.method === 'DELETE' && request.path === path)
+        .map(({ fields }) => fields.get('push_account_id'));
+    return {
+      ...phone,
+      id: String(pushAccountId),
+      told,
+      syncOther: () => client.registrar(ophelia).sync(),
+      /** Another start of the app on the same phone. */
+      async restart() {
+        const { client: next } = await createPhone({ ...stores(), fetch, clock: () => server.now });
+        return next.registrar(ophelia);
+      },
+    };
+  }
+
+  const offline = () => Promise.reject(new TypeError('fetch failed'));
+
+  it('has the server forget the phone, as the user, and leaves nothing behind', async () => {
+    const { server, registrar, id, told } = await registeredPhone();
+    await registrar.forget();
+    expect(told()).toEqual([id]);
+    expect(server.devices.has(id)).toBe(false);
+    expect([...texts.keys()].filter((name) => name !== 'waxwing.seen')).toEqual([]);
+  });
+
+  it('tells the server at the next sync of any account where there was no network, also after a restart', async () => {
+    const { server, registrar, id, told, restart } = await registeredPhone();
+    server.overrides.set(path, offline);
+    await registrar.forget();
+    expect(texts.has('waxwing.accounts')).toBe(false);
+    expect(server.devices.has(id)).toBe(true);
+    server.overrides.clear();
+    await (await restart()).sync();
+    expect(server.devices.has(id)).toBe(false);
+    expect(told()).toEqual([id, id]);
+    expect(texts.has('waxwing.forgotten')).toBe(false);
+  });
+
+  it('is tried again while the server is busy, and ends no sync that works', async () => {
+    const { server, registrar, id, told, syncOther } = await registeredPhone();
+    server.overrides.set(path, () => server.error('RATE_LIMIT_HIT', 429));
+    await registrar.forget();
+    await expect(syncOther()).resolves.toMatchObject({ code: 'retry-later' });
+    server.overrides.clear();
+    await expect(syncOther()).resolves.toMatchObject({ code: 'active' });
+    expect(told()).toEqual([id, id, id]);
+  });
+
+  it.each([
+    ['has no such operation', 404, 'NOT_FOUND'],
+    ['has another one there', 405, 'METHOD_NOT_ALLOWED'],
+    ['accepts the API key no more', 401, 'INVALID_API_KEY'],
+  ])('asks a server once that %s', async (_, status, code) => {
+    const { server, registrar, id, told, syncOther } = await registeredPhone();
+    server.overrides.set(path, () => server.error(code, status));
+    await registrar.forget();
+    server.overrides.clear();
+    await syncOther();
+    expect(told()).toEqual([id]);
+  });
+
+  it('gives up after 30 days', async () => {
+    const { server, registrar, id, told, syncOther } = await registeredPhone();
+    server.overrides.set(path, offline);
+    await registrar.forget();
+    server.overrides.clear();
+    server.now += 30 * day + 1;
+    await syncOther();
+    expect(told()).toEqual([id]);
+    expect(texts.has('waxwing.forgotten')).toBe(false);
+  });
+
+  it('tells no server of an account that it was never told of', async () => {
+    const { server, registrar, accounts } = await createPhone(stores());
+    server.overrides.set('/api/v1/register', offline);
+    await registrar.sync();
+    await registrar.forget();
+    expect(await accounts.list()).toEqual([]);
+    expect(server.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
+  });
+
+  it('keeps every digit of the account’s id in the store', async () => {
+    const { forgotten } = stores();
+    const pushAccountId = 9_223_372_036_854_775_807n as PushAccountId;
+    const account = { pushAccountId, realmUrl: 'https://a', email: 'e', apiKey: 'k', forgottenAt: 1 };
+    await forgotten.put(account);
+    expect(await stores().forgotten.list()).toEqual([account]);
+  });
+});

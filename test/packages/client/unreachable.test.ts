@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Fetch } from '@waxwing/client';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
+import { freePort } from '../../support/free-ports.js';
+import { createPhone } from './phone.js';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+async function syncAt(realmUrl: string, fetch: Fetch = (url, init) => globalThis.fetch(url, init)) {
+  const { client, server } = await createPhone({ fetch });
+  return client.registrar({ realmUrl, userId: 10, email: server.email, apiKey: server.apiKey }).sync();
+}
+
+describe('The status of a server that cannot be reached tells the cause', () => {
+  it('where no machine has its name', async () => {
+    const status = await syncAt('https://nobody.invalid');
+    expect(status).toMatchObject({ code: 'unreachable', cause: 'dns' });
+    expect(status.warning).toContain('no machine has that name');
+  });
+
+  it('where nothing listens', async () => {
+    const status = await syncAt(`http://127.0.0.1:${await freePort()}`);
+    expect(status).toMatchObject({ code: 'unreachable', cause: 'refused' });
+    expect(status.warning).toContain('nothing listens there (ECONNREFUSED)');
+  });
+
+  it('where its certificate is not trusted', async () => {
+    const { certificate: cert, privateKey: key } = await makeTlsIdentity(['127.0.0.1']);
+    const server = createServer({ cert, key }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const status = await syncAt(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    expect(status).toMatchObject({ code: 'unreachable', cause: 'tls' });
+    expect(status.warning).toContain('its certificate is not trusted');
+    server.close();
+    await once(server, 'close');
+  });
+
+  it('where something else answers', async () => {
+    const status = await syncAt('https://chat.example.com', async () => new Response('<h1>Welcome</h1>'));
+    expect(status).toMatchObject({ code: 'unreachable', cause: 'foreign-answer' });
+  });
+
+  it('where it does not answer in time', async () => {
+    vi.useFakeTimers();
+    const never: Fetch = (_, { signal }) =>
+      new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    const status = syncAt('https://chat.example.com', never);
+    await vi.advanceTimersByTimeAsync(30_000);
+    await expect(status).resolves.toMatchObject({ code: 'unreachable', cause: 'timeout' });
+    vi.useRealTimers();
+  });
+
+  it.each([
+    ['is there, but not for a page of another origin', true, 'https://app.example.com', 'cors'],
+    ['is not there at all', false, 'https://app.example.com', 'network'],
+    ['is the one of the page', true, 'https://chat.example.com', 'network'],
+  ])('in a browser, where it %s', async (_, isThere, origin, cause) => {
+    vi.stubGlobal('location', { origin });
+    const requests: RequestInit[] = [];
+    const status = await syncAt('https://chat.example.com', async (_, init) => {
+      requests.push(init);
+      if (init.mode === 'no-cors' && isThere) return new Response('');
+      throw new TypeError('Failed to fetch');
+    });
+    expect(status).toMatchObject({ code: 'unreachable', cause });
+    const probes = requests.filter(({ mode }) => mode === 'no-cors');
+    expect(probes.map(({ headers, credentials }) => [headers, credentials])).toEqual(
+      origin === 'https://chat.example.com' ? [] : [[undefined, 'omit']],
+    );
+  });
+});
