@@ -181,8 +181,12 @@ describe('moving a database', () => {
       await expect(read(source, lines)).rejects.toThrow('not empty');
       await expect(read(target, lines.slice(0, lines.lastIndexOf('{"end"')))).rejects.toThrow('cut short');
       await expect(read(target, lines.replace(/\{"table":"birds".*\n/, ''))).rejects.toThrow('cut short');
-      await expect(read(target, `${lines.slice(0, 5000)}\n`)).rejects.toThrow('not JSON');
-      await expect(read(target, 'a\n')).rejects.toThrow('not JSON');
+      const cut = lines.slice(0, 5000);
+      await expect(read(target, `${cut}\n`)).rejects.toThrow(
+        `damaged in line ${cut.split('\n').length}: nothing was imported`,
+      );
+      await expect(read(target, 'a\n')).rejects.toThrow('damaged in line 1:');
+      await expect(read(target, lines.replace(/\n.*\n/, '\n[1]\n'))).rejects.toThrow('damaged in line 2:');
       await expect(read(target, lines.replace('0001-birds', '0000-birds'))).rejects.toThrow(
         'another version',
       );

@@ -28,23 +28,29 @@ export interface RelayConfiguration extends ListenConfiguration {
 /** Reads every RELAY_ variable. @throws ConfigurationError naming every problem at once. */
 export function readRelayEnvironment(environment: Environment): RelayConfiguration {
   const reader = new EnvironmentReader(environment, prefix);
-  const configuration: RelayConfiguration = {
+  const configuration = readSettings(reader);
+  reader.finish();
+  return configuration;
+}
+
+/**
+ * Where the database is, for commands that need nothing else; what is wrong with other settings is no matter.
+ * @throws ConfigurationError naming every variable that is no setting: it may have been meant to name the database.
+ */
+export function readDatabaseEnvironment(environment: Environment): Secret<string> {
+  const reader = new EnvironmentReader(environment, prefix);
+  const { databaseUrl } = readSettings(reader);
+  reader.refuseUnknown();
+  return databaseUrl;
+}
+
+function readSettings(reader: EnvironmentReader): RelayConfiguration {
+  return {
     ...readListenConfiguration(reader, 8320),
-    databaseUrl: readDatabaseUrl(reader),
+    databaseUrl: new Secret(reader.optional('DATABASE') ?? 'sqlite:relay.sqlite'),
     logLevel: reader.oneOf('LOG_LEVEL', logLevels, 'info'),
     http: readHttpLimits(reader, { actor: 'SERVER', maximumRequests: maximumRequestsPerServer }),
     keyRing: readKeyRingEnvironment(reader),
     deliveries: readDeliveriesEnvironment(reader),
   };
-  reader.finish();
-  return configuration;
-}
-
-/** Where the database is, for commands that need nothing else. */
-export function readDatabaseEnvironment(environment: Environment): Secret<string> {
-  return readDatabaseUrl(new EnvironmentReader(environment, prefix));
-}
-
-function readDatabaseUrl(reader: EnvironmentReader): Secret<string> {
-  return new Secret(reader.optional('DATABASE') ?? 'sqlite:relay.sqlite');
 }

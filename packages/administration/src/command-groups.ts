@@ -17,6 +17,8 @@ export function administrationGroups(
   const options = async (): Promise<AdministrationOptions> => ({
     ...(await load()),
     clock: terminal.clock,
+    columns: terminal.columns,
+    isColoured: terminal.isColoured ?? false,
     print: (text) => terminal.print(text),
     say: (text) => terminal.say(text),
     requireConsent: (question, yes) => requireConsent(terminal, question, yes),

@@ -16,6 +16,9 @@ export interface AdministrationOptions {
   databaseUrl(): string;
   readonly migrations: readonly MigrationSet[];
   readonly clock: DatabaseWithJobsOptions['now'];
+  /** Characters that a line of the result has room for; `undefined` where nobody looks at it. */
+  readonly columns?: number | undefined;
+  readonly isColoured?: boolean;
   /** Prints the command's result. */
   print(text: string): void;
   /** Says something beside the result. */

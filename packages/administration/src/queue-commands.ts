@@ -3,6 +3,7 @@ import {
   type CommandResult,
   type ConsentFlags,
   formatColumns,
+  formatTable,
   type OutputFlags,
   printResult,
   withJson,
@@ -30,7 +31,7 @@ export function addQueueCommands(queue: CommandLine, options: AdministrationOpti
     .action(async (flags: ListFlags) => {
       const filter = readFilter(flags, options);
       const jobs = await withJobs(options, (queue) => queue.list(filter));
-      const people = jobs.length === 0 ? 'There are no such jobs.' : formatJobs(jobs);
+      const people = jobs.length === 0 ? 'There are no such jobs.' : await formatJobs(options, jobs);
       printResult(options, flags, { machines: { jobs: jobs.map(forMachines) }, people });
       if (jobs.length === filter.limit && !flags.json) {
         options.say(
@@ -117,16 +118,16 @@ function forMachines({ id, kind, state, attempts, createdAt, at, giveUpAt, reaso
   };
 }
 
-function formatJobs(jobs: readonly JobSummary[]): string {
+function formatJobs(options: AdministrationOptions, jobs: readonly JobSummary[]): Promise<string> {
   const rows = jobs.map((job) => [
     job.id,
     job.kind,
     job.state,
-    String(job.attempts),
+    job.attempts,
     instant(job.at),
     job.reason ?? '',
   ]);
-  return formatColumns([['id', 'kind', 'state', 'attempts', 'at', 'last reason'], ...rows]);
+  return formatTable(options, { head: ['id', 'kind', 'state', 'attempts', 'at', 'last reason'], rows });
 }
 
 function describeJob(job: JobDetails, shownFields: readonly string[]): CommandResult {

@@ -1,6 +1,7 @@
 import { readRelayEnvironment } from '@waxwing/relay';
 import { ConfigurationError } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
+import { runRelayCommand } from './command-line-under-test.js';
 
 const needed = { RELAY_KEY_RING_IDENTITY_FILE: 'identity.txt' };
 
@@ -33,6 +34,7 @@ it('reads what is set, and ignores the variables of others', () => {
     RELAY_DATABASE: 'sqlite:/var/lib/relay.sqlite',
     RELAY_LOG_LEVEL: 'debug',
     RELAY_METRICS_PORT: '9100',
+    RELAY_METRICS_HOST: '192.0.2.7',
     SERVER_PORT: 'x',
     HOME: '/root',
   });
@@ -40,7 +42,7 @@ it('reads what is set, and ignores the variables of others', () => {
     host: '::1',
     port: 0,
     logLevel: 'debug',
-    metrics: { kind: 'configured', port: 9100 },
+    metrics: { kind: 'configured', host: '192.0.2.7', port: 9100 },
   });
 });
 
@@ -62,7 +64,36 @@ it('reports every problem at once, those of key ring and deliveries among them',
   ]) {
     expect(problems.filter((problem) => problem.includes(`RELAY_${name} `))).toHaveLength(1);
   }
-  for (const problem of problems) expect(problem).toMatch(/^[A-Z].*\.$/s);
+  for (const problem of problems) expect(problem).toMatch(/^[A-Z].*[.?]$/s);
+  expect(problems).toContain('RELAY_DATABSE is not a setting: did you mean RELAY_DATABASE?');
+});
+
+it('wants to know where audit log and socket of a ring in the database are', () => {
+  const inDatabase = { ...needed, RELAY_KEY_RING: 'database' };
+  expect(problemsOf(inDatabase)).toEqual([
+    expect.stringMatching(/^RELAY_KEY_AUDIT_LOG is not set: a ring in the database needs it, such as \//),
+    expect.stringMatching(/^RELAY_KEY_ADMIN_SOCKET is not set: a ring in the database needs it, such as \//),
+  ]);
+  const places = { RELAY_KEY_AUDIT_LOG: '/a.jsonl', RELAY_KEY_ADMIN_SOCKET: '/a.sock' };
+  expect(problemsOf({ ...inDatabase, ...places })).toEqual([]);
+});
+
+it('shows metrics on this machine alone unless it is told where, and not where no port is given', () => {
+  const { metrics } = readRelayEnvironment({ ...needed, RELAY_METRICS_PORT: '0' });
+  expect(metrics).toEqual({ kind: 'configured', host: '127.0.0.1', port: 0 });
+  expect(problemsOf({ ...needed, RELAY_METRICS_HOST: '::' })).toEqual([
+    'RELAY_METRICS_HOST says where metrics are shown, but RELAY_METRICS_PORT is not set: set both or neither.',
+  ]);
+});
+
+it('refuses a mistyped setting in a command as well, which would use another database', async () => {
+  const { status, stderr } = await runRelayCommand(['servers', 'list'], {
+    environment: { RELAY_DATABAS: 'sqlite:/nowhere/relay.sqlite' },
+  });
+  expect([status, stderr]).toEqual([
+    1,
+    'waxwing-relay: RELAY_DATABAS is not a setting: did you mean RELAY_DATABASE?',
+  ]);
 });
 
 it('does not show the database URL, which may hold a password', () => {

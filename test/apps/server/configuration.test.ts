@@ -95,7 +95,7 @@ describe('the server’s environment', () => {
         unreadBodyTimeoutMilliseconds: 5000,
         checkEveryMilliseconds: 1000,
       },
-      metrics: { kind: 'configured', port: 9001 },
+      metrics: { kind: 'configured', host: '127.0.0.1', port: 9001 },
       realm: { url: 'http://[::1]:9000', name: 'Example', hasDefaultUrl: true },
       relay: {
         kind: 'configured',

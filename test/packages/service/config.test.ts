@@ -46,9 +46,23 @@ describe('the environment reader', () => {
         'X_LEVEL is "loud": it must be one of info, warn.',
         'X_URL is "ftp://a": it must be a URL that starts with http:// or https://.',
         'X_KEY is not set: it is needed.',
-        'X_PROT is not a setting: remove it or mend its spelling.',
+        'X_PROT is not a setting: did you mean X_PORT?',
       ]);
     }
+  });
+
+  it('suggests a setting for an unknown name only where one is near, and a scheme where a URL has none', () => {
+    const environment = { X_LOGLEVEL: 'a', X_COLOUR: 'b', X_URL: 'relay.example:8320/push' };
+    const reader = new EnvironmentReader(environment, 'X_');
+    reader.oneOf('LOG_LEVEL', ['info'], 'info');
+    reader.optionalUrl('URL');
+    expect(() => reader.finish()).toThrow(
+      new ConfigurationError([
+        'X_URL is "relay.example:8320/push": it must be a URL that starts with http:// or https://, such as https://relay.example:8320/push.',
+        'X_LOGLEVEL is not a setting: did you mean X_LOG_LEVEL?',
+        'X_COLOUR is not a setting: remove it or mend its spelling.',
+      ]),
+    );
   });
 
   it('takes an empty variable for an unset one and drops the slash at the end of a URL', () => {

@@ -48,8 +48,20 @@ describe('a listener for this machine alone', () => {
   });
 });
 
+it('metrics are shown at the address that they are told', async () => {
+  const readiness = new Readiness({}, createMemoryLog().log);
+  const listener = await startMetricsListener(new Metrics(), { host: '::1', port: 0 }, readiness);
+  expect(listener.url).toMatch(/^http:\/\/\[::1\]:\d+\/metrics$/);
+  expect((await fetch(listener.url)).status).toBe(200);
+  await listener.close();
+});
+
 it('metrics are not shown to a web page whose name leads to this machine', async () => {
-  const listener = await startMetricsListener(new Metrics(), 0, new Readiness({}, createMemoryLog().log));
+  const listener = await startMetricsListener(
+    new Metrics(),
+    { host: '127.0.0.1', port: 0 },
+    new Readiness({}, createMemoryLog().log),
+  );
   const statusAs = (headers: Record<string, string>) =>
     new Promise<number | undefined>((resolve, reject) => {
       request(listener.url, { headers }, (response) => resolve(response.resume().statusCode))

@@ -20,6 +20,24 @@ export interface KeyRingCipher {
   decrypt(armoured: string): Promise<Uint8Array>;
 }
 
+/** Of a new ring's passphrase: the ring is a file that whoever copies it may guess at without end. */
+const minimumPassphraseCharacters = 16;
+const armourEnd = /-----END AGE ENCRYPTED FILE-----\s*$/;
+
+function refuseShortPassphrase(passphrase: string, path: string): void {
+  const { length } = [...passphrase];
+  if (length >= minimumPassphraseCharacters) return;
+  throw new ConfigurationError([
+    `The passphrase in ${path} has ${length} characters, which can be guessed: use at least ${minimumPassphraseCharacters}, such as six random words.`,
+  ]);
+}
+
+function describeUnopened(armoured: string, { kind, path }: UnlockFile): string {
+  return armourEnd.test(armoured)
+    ? `The key ring cannot be decrypted with ${path}: name the right ${kind} file, or, where that is the right one, restore the ring from a backup, as it is damaged then.`
+    : 'The key ring is perhaps damaged, since its end is missing: restore the ring from a backup.';
+}
+
 const identityPattern = /^AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}$/;
 
 /**
@@ -45,6 +63,7 @@ export async function openKeyRingCipher(
   const hidden = new Secret(secrets);
   return {
     async encrypt(document) {
+      if (kind === 'passphrase') refuseShortPassphrase(first, path);
       const recipient =
         kind === 'identity' ? await identityToRecipient(first) : passphraseRecipient(first, workFactor);
       return armor.encode(await encryptAgeFile(document, recipient));
@@ -61,12 +80,7 @@ export async function openKeyRingCipher(
       try {
         return await decryptAgeFile(armor.decode(armoured), identities);
       } catch (cause) {
-        throw new ConfigurationError(
-          [
-            `The key ring cannot be decrypted with ${path}: name the right ${kind} file, or restore the ring from a backup.`,
-          ],
-          { cause },
-        );
+        throw new ConfigurationError([describeUnopened(armoured, { kind, path })], { cause });
       }
     },
   };

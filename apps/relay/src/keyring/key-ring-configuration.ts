@@ -43,12 +43,11 @@ export function readKeyRingEnvironmentAlone(environment: Environment): KeyRingCo
 /** Reads the variables that concern the key ring; what is wrong is reported through `reader`. */
 export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfiguration {
   const place = reader.optional('KEY_RING') ?? defaultKeyRingFile;
-  const base = place === databasePlace ? 'key-ring' : place;
   const inDays = (name: string, fallback: number) =>
     reader.integer(name, fallback / dayMilliseconds, days) * dayMilliseconds;
   const unlock = readUnlockFile(reader);
-  const auditLog = reader.optional('KEY_AUDIT_LOG') ?? `${base}.audit.jsonl`;
-  const adminSocket = reader.optional('KEY_ADMIN_SOCKET') ?? `${base}.sock`;
+  const auditLog = pathBesideRing(reader, place, { name: 'KEY_AUDIT_LOG', ending: 'audit.jsonl' });
+  const adminSocket = pathBesideRing(reader, place, { name: 'KEY_ADMIN_SOCKET', ending: 'sock' });
   const paths = [place, unlock.path, auditLog, adminSocket].map((path) => resolve(path));
   if (new Set(paths).size < paths.length) {
     reader.problem(
@@ -68,6 +67,22 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
       listValidMilliseconds: inDays('KEY_LIST_VALID_DAYS', defaults.listValidMilliseconds),
     },
   };
+}
+
+/** A ring in the database lies in no folder, and the one that a command happens to be typed in is not the relay's. */
+function pathBesideRing(
+  reader: EnvironmentReader,
+  place: string,
+  { name, ending }: { readonly name: string; readonly ending: string },
+): string {
+  const path = reader.optional(name);
+  if (path !== undefined) return path;
+  if (place === databasePlace) {
+    reader.problem(
+      `${reader.fullName(name)} is not set: a ring in the database needs it, such as /var/lib/waxwing/key-ring.${ending}, the same for the relay and its commands.`,
+    );
+  }
+  return `${place}.${ending}`;
 }
 
 function readConfirmedDay(reader: EnvironmentReader): number | undefined {

@@ -85,7 +85,7 @@ function addListing(servers: Command, terminal: Terminal): void {
           people:
             summaries.length === 0
               ? 'There are no servers yet: add one with "servers add".'
-              : await formatServers(summaries),
+              : await formatServers(terminal, summaries),
         },
       );
     });
@@ -175,7 +175,7 @@ function formatForMachines({ serverId, name, createdAt, deactivatedAt, realmUuid
   };
 }
 
-function formatServers(summaries: readonly ServerSummary[]): Promise<string> {
+function formatServers(terminal: Terminal, summaries: readonly ServerSummary[]): Promise<string> {
   const rows = summaries.map(({ serverId, name, createdAt, deactivatedAt, realmUuids }) => [
     serverId,
     name,
@@ -183,7 +183,7 @@ function formatServers(summaries: readonly ServerSummary[]): Promise<string> {
     new Date(createdAt).toISOString().slice(0, 10),
     realmUuids.join('\n'),
   ]);
-  return formatTable(['server id', 'name', 'state', 'added', 'realms'], rows);
+  return formatTable(terminal, { head: ['server id', 'name', 'state', 'added', 'realms'], rows });
 }
 
 function readUuid(text: string): string {

@@ -50,7 +50,10 @@ function addSettingsCommand(realm: Command, terminal: Terminal): void {
             ...{ name, value, default: defaultValue, changed_by: changedBy, since },
           })),
         },
-        people: await formatTable(['name', 'value', 'default', 'changed by', 'since'], rows),
+        people: await formatTable(terminal, {
+          head: ['name', 'value', 'default', 'changed by', 'since'],
+          rows,
+        }),
       });
     });
 }

@@ -92,7 +92,7 @@ function addListCommand(users: Command, terminal: Terminal): void {
       ]);
       printResult(terminal, flags, {
         machines: { users: all.map(userJson) },
-        people: await formatTable(['id', 'e-mail', 'name', 'role', 'bot'], rows),
+        people: await formatTable(terminal, { head: ['id', 'e-mail', 'name', 'role', 'bot'], rows }),
       });
     });
 }

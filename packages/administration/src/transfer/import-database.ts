@@ -16,6 +16,7 @@ export interface ImportOptions {
 type Row = Readonly<Record<string, CellValue>>;
 
 const rowsPerInsert = 500;
+const lineKinds = ['waxwingExport', 'row', 'generated', 'end'] as const;
 
 /**
  * Fills an empty database with an export, in one transaction: all of it is there afterwards, or nothing.
@@ -26,18 +27,18 @@ export async function importDatabase<Tables>(
   { migrations, input }: ImportOptions,
 ): Promise<TransferCounts> {
   const sets = [jobMigrations, ...migrations];
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+  const lines = new ExportLines(input);
   // Not through the group commit: lines can be read only once, and this write may take long.
   return await database.db.transaction().execute(async (transaction) => {
     // Which tables there are is read from the database itself.
     const db = transaction as unknown as Kysely<unknown>;
     const tables = await readTables(db, bookkeepingTables(sets));
-    await refuseOtherVersion(await nextLine(lines), await namesOfMigrations(db, sets));
+    await refuseOtherVersion(await lines.next(), await namesOfMigrations(db, sets));
     await emptyNewDatabase(db, tables, Object.assign({}, ...sets.map((set) => set.rowsOfNewDatabase)));
     const writer = new ImportWriter(db, new Map(tables.map((table) => [table.name, table])));
     for (;;) {
-      const line = await nextLine(lines);
-      if (line === undefined) throw cutShort();
+      const line = await lines.next();
+      if (line === undefined) throw cutShort(lines.number);
       if ('end' in line) return await writer.finish(line.end);
       await writer.take(line);
     }
@@ -105,19 +106,47 @@ async function releaseJobs(db: Kysely<unknown>): Promise<void> {
   await sql`update jobs set leased_until = null where leased_until is not null`.execute(db);
 }
 
-async function nextLine(lines: AsyncIterator<string>): Promise<TransferLine | undefined> {
-  const { value, done } = await lines.next();
-  if (done) return undefined;
-  try {
-    return JSON.parse(value) as TransferLine;
-  } catch (cause) {
-    throw new DatabaseUnusableError('The export holds a line that is not JSON: export again.', { cause });
+/** The lines of an export, with the number of the one that was read last. */
+class ExportLines {
+  readonly #lines: AsyncIterator<string>;
+  /** Counted from 1. */
+  number = 0;
+
+  constructor(input: Readable) {
+    this.#lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+  }
+
+  /** `undefined` after the last one. */
+  async next(): Promise<TransferLine | undefined> {
+    const { value, done } = await this.#lines.next();
+    if (done) return undefined;
+    this.number++;
+    const line = parseLine(value);
+    if (line === undefined) {
+      throw new DatabaseUnusableError(
+        `The export is damaged in line ${this.number}: nothing was imported; export again, or copy the file again.`,
+      );
+    }
+    return line;
   }
 }
 
-function cutShort(): DatabaseUnusableError {
+function parseLine(text: string): TransferLine | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Told with its number by whoever counts.
+    return undefined;
+  }
+  const isLine = typeof value === 'object' && value !== null && lineKinds.some((kind) => kind in value);
+  return isLine ? (value as TransferLine) : undefined;
+}
+
+function cutShort(afterLine?: number): DatabaseUnusableError {
+  const where = afterLine === undefined ? '' : ` after line ${afterLine}`;
   return new DatabaseUnusableError(
-    'The export is cut short: nothing was imported; export again and check the disk.',
+    `The export is cut short${where}: nothing was imported; export again and check the disk.`,
   );
 }
 

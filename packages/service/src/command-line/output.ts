@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import type { Terminal } from './terminal.js';
 
 export interface OutputFlags {
@@ -38,16 +39,55 @@ export function printResult(
   terminal.print(json ? JSON.stringify(machines) : people);
 }
 
-/** A table with lines around its cells; a cell may have several lines of text. */
+export interface TableContent {
+  readonly head: readonly string[];
+  /** A cell may have several lines of text. */
+  readonly rows: readonly (readonly (string | number)[])[];
+}
+
+const stateColours: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
+  ...{ active: 'green', primary: 'green', running: 'green' },
+  ...{ accepted: 'yellow', waiting: 'yellow', 'deletions confirmed': 'yellow' },
+  ...{ compromised: 'red', dead: 'red', 'credential refused': 'red', 'deletions frozen': 'red' },
+};
+
+/** A table with lines around its cells, as wide as the terminal at most; states are coloured where it shows colours. */
 export async function formatTable(
-  head: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
+  { columns, isColoured = false }: Pick<Terminal, 'columns' | 'isColoured'>,
+  { head, rows }: TableContent,
 ): Promise<string> {
   // Loaded for those who print a table, and not for --help.
   const { default: Table } = await import('cli-table3');
-  const table = new Table({ head: [...head], style: { head: [], border: [] } });
-  table.push(...rows.map((row) => [...row]));
+  const colWidths = columns === undefined ? [] : fittingWidths(columns, { head, rows });
+  const style = { head: [], border: [] };
+  const table = new Table({ head: [...head], style, colWidths, wordWrap: true, wrapOnWordBoundary: false });
+  const cellOf = (cell: string | number, column: number) => {
+    const colour = head[column] === 'state' && isColoured ? stateColours[cell] : undefined;
+    // Whether it is wanted has been decided for the terminal.
+    return colour === undefined ? cell : styleText(colour, String(cell), { validateStream: false });
+  };
+  table.push(...rows.map((row) => row.map(cellOf)));
   return table.toString();
+}
+
+// A space on each side.
+const cellPadding = 2;
+const narrowestCell = 4 + cellPadding;
+
+/** The widths of the columns, the widest made narrower until all of them fit. */
+function fittingWidths(room: number, { head, rows }: TableContent): number[] {
+  const linesOf = (cell: string | number | undefined) => String(cell ?? '').split('\n');
+  const widths = head.map((title, column) => {
+    const lines = [title, ...rows.flatMap((row) => linesOf(row[column]))];
+    return cellPadding + Math.max(...lines.map(({ length }) => length));
+  });
+  const border = widths.length + 1;
+  for (;;) {
+    const widest = Math.max(...widths);
+    const tooMuch = widths.reduce((sum, width) => sum + width, border) - room;
+    if (tooMuch <= 0 || widest <= narrowestCell) return widths;
+    widths[widths.indexOf(widest)] = widest - 1;
+  }
 }
 
 /** Lines of aligned columns. */

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { styleText } from 'node:util';
 import type { Environment } from '../config/environment-reader.js';
 import { Secret } from '../config/secret.js';
 import { type Clock, systemClock } from '../lifecycle/clock.js';
@@ -9,6 +10,10 @@ import { CommandError } from './command-error.js';
 export interface Terminal {
   readonly environment: Environment;
   readonly clock: Clock;
+  /** Characters that a line of the result has room for; `undefined` where nobody looks at it. */
+  readonly columns?: number | undefined;
+  /** Whether the result is shown in colours. */
+  readonly isColoured?: boolean;
   /** Prints the command's result, and nothing else, on standard output. */
   print(text: string): void;
   /** Says something beside the result, on standard error. */
@@ -24,6 +29,9 @@ export function processTerminal(environment: Environment): Terminal {
   return {
     environment,
     clock: systemClock,
+    columns: process.stdout.isTTY ? process.stdout.columns : undefined,
+    // Node's own rules: the stream is a terminal, NO_COLOR, FORCE_COLOR.
+    isColoured: styleText('red', 'x', { stream: process.stdout }) !== 'x',
     print: (text) => void process.stdout.write(`${text}\n`),
     say: (text) => void process.stderr.write(`${text}\n`),
     async ask(question) {

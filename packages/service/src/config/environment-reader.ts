@@ -1,4 +1,5 @@
 import { ConfigurationError } from './configuration-error.js';
+import { nearestName } from './nearest-name.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,7 +25,7 @@ export class EnvironmentReader {
 
   /** The variable's text, or `undefined` when it is unset. */
   optional(name: string): string | undefined {
-    this.#known.add(this.#prefix + name);
+    this.#known.add(name);
     return this.#environment[this.#prefix + name] || undefined;
   }
 
@@ -58,8 +59,10 @@ export class EnvironmentReader {
     const text = this.optional(name);
     if (text === undefined) return undefined;
     if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+      const meant = text.includes('//') ? undefined : `https://${text}`;
+      const hint = meant !== undefined && URL.canParse(meant) ? `, such as ${meant}` : '';
       this.problem(
-        `${this.#prefix}${name} is "${text}": it must be a URL that starts with http:// or https://.`,
+        `${this.#prefix}${name} is "${text}": it must be a URL that starts with http:// or https://${hint}.`,
       );
       return undefined;
     }
@@ -78,11 +81,26 @@ export class EnvironmentReader {
 
   /** @throws ConfigurationError naming every problem, unknown variables of the prefix included. */
   finish(): void {
-    for (const name of Object.keys(this.#environment)) {
-      if (name.startsWith(this.#prefix) && !this.#known.has(name)) {
-        this.#problems.push(`${name} is not a setting: remove it or mend its spelling.`);
-      }
-    }
-    if (this.#problems.length > 0) throw new ConfigurationError(this.#problems);
+    const problems = [...this.#problems, ...this.#unknownNames()];
+    if (problems.length > 0) throw new ConfigurationError(problems);
+  }
+
+  /** For a command that needs few of the settings that were read. @throws ConfigurationError naming every unknown variable. */
+  refuseUnknown(): void {
+    const problems = this.#unknownNames();
+    if (problems.length > 0) throw new ConfigurationError(problems);
+  }
+
+  #unknownNames(): string[] {
+    return Object.keys(this.#environment)
+      .filter((name) => name.startsWith(this.#prefix))
+      .map((name) => name.slice(this.#prefix.length))
+      .filter((name) => !this.#known.has(name))
+      .map((name) => {
+        const meant = nearestName(name, this.#known);
+        const advice =
+          meant === undefined ? 'remove it or mend its spelling.' : `did you mean ${this.fullName(meant)}?`;
+        return `${this.fullName(name)} is not a setting: ${advice}`;
+      });
   }
 }

@@ -5,6 +5,7 @@ export { AddressRanges } from './client-address.js';
 export * from './create-http-app.js';
 export * from './foreign-request.js';
 export * from './http-limits.js';
+export * from './http-url.js';
 export { ListAnswer } from './list-answer.js';
 export * from './listen.js';
 export * from './metrics-listener.js';

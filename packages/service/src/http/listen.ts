@@ -4,6 +4,7 @@ import type { EnvironmentReader } from '../config/environment-reader.js';
 import { openInOrder } from '../lifecycle/open-in-order.js';
 import type { RunningService } from '../lifecycle/run-process.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { formatHttpUrl } from './http-url.js';
 import { startMetricsListener } from './metrics-listener.js';
 import type { Readiness } from './readiness.js';
 
@@ -12,9 +13,9 @@ export interface ListenConfiguration {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** A second listener, on loopback, that serves /metrics. */
+  /** A second listener, for the operator's network alone, that serves /metrics. */
   readonly metrics:
-    | { readonly kind: 'configured'; readonly port: number }
+    | { readonly kind: 'configured'; readonly host: string; readonly port: number }
     | { readonly kind: 'not-configured' };
 }
 
@@ -36,18 +37,22 @@ const ports = { minimum: 0, maximum: 65_535 } as const;
 /** Reads the settings that both programs have under their prefixes. */
 export function readListenConfiguration(reader: EnvironmentReader, usualPort: number): ListenConfiguration {
   const hasMetrics = reader.optional('METRICS_PORT') !== undefined;
+  const metricsHost = reader.optional('METRICS_HOST');
+  if (metricsHost !== undefined && !hasMetrics) {
+    const [host, port] = [reader.fullName('METRICS_HOST'), reader.fullName('METRICS_PORT')];
+    reader.problem(`${host} says where metrics are shown, but ${port} is not set: set both or neither.`);
+  }
   return {
     host: reader.optional('HOST') ?? '127.0.0.1',
     port: reader.integer('PORT', usualPort, ports),
     metrics: hasMetrics
-      ? { kind: 'configured', port: reader.integer('METRICS_PORT', 0, ports) }
+      ? {
+          kind: 'configured',
+          host: metricsHost ?? '127.0.0.1',
+          port: reader.integer('METRICS_PORT', 0, ports),
+        }
       : { kind: 'not-configured' },
   };
-}
-
-/** Where a host and port are reached by HTTP. */
-export function formatHttpUrl(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /**
@@ -64,7 +69,7 @@ export function listen(
     let metricsUrl: string | undefined;
     if (metrics.kind === 'configured') {
       service.metrics.collectProcessMetrics();
-      const listener = await startMetricsListener(service.metrics, metrics.port, service.readiness);
+      const listener = await startMetricsListener(service.metrics, metrics, service.readiness);
       closers.push(() => listener.close());
       metricsUrl = listener.url;
     }

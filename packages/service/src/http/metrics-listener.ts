@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from '../metrics/metrics.js';
 import { describeForeignRequest } from './foreign-request.js';
+import { formatHttpUrl } from './http-url.js';
 import { type Readiness, readinessAnswer } from './readiness.js';
 
 export interface MetricsListener {
@@ -11,16 +12,15 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
-const host = '127.0.0.1';
 const json = 'application/json; charset=utf-8';
 
 /**
- * Serves the process's metrics on loopback, apart from the operations that servers reach, and health, with the
+ * Serves the process's metrics, apart from the operations that servers reach, and health, with the
  * sentences that strangers are not told. Port 0 takes any. A request from a web page of another site is refused with 403.
  */
 export async function startMetricsListener(
   metrics: Metrics,
-  port: number,
+  { host, port }: { readonly host: string; readonly port: number },
   readiness: Readiness,
 ): Promise<MetricsListener> {
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ export async function startMetricsListener(
   server.listen(port, host);
   await once(server, 'listening');
   return {
-    url: `http://${host}:${(server.address() as AddressInfo).port}/metrics`,
+    url: `${formatHttpUrl(host, (server.address() as AddressInfo).port)}/metrics`,
     async close() {
       server.close();
       server.closeAllConnections();

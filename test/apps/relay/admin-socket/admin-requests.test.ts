@@ -52,6 +52,15 @@ describe('a request to the admin socket', () => {
     expect(text).toContain('operation="POST /admin/api/keys/rotate",status="200"');
   });
 
+  it('is missed by nobody where a connection brings none', async () => {
+    (await connected()).destroy();
+    const closed = await connected();
+    closed.resume().end();
+    await once(closed, 'close');
+    await rotation();
+    expect(opened.logged()).not.toMatch(/"level":"(?:warn|error|fatal)"/);
+  });
+
   it('is refused when it does not say who asks', async () => {
     for (const name of ['', 'waxwing-operator: %zz\r\n', `waxwing-operator: ${'x'.repeat(101)}\r\n`]) {
       const answer = await exchange(

@@ -113,10 +113,33 @@ describe('the apps file', () => {
   });
 
   it.each([
-    ['[', 'is not JSON'],
+    ['{\n"fcm": [\n', 'is not JSON from line 2 on: look there for a comma'],
+    ['{\n"fcm": [],\n"apns" []}', 'is not JSON from line 3 on'],
     ['{}', 'lists no app'],
-    ['{"fcm":[{"service_account_file":"one.json","extra":1}]}', 'fcm.0'],
-    ['{"apns":[{"team_id":"T E A M"}]}', 'apns.0.team_id'],
+    ['[]', 'line 1: the whole must be an object, in { }.'],
+    ['{\n"fmc": []\n}', 'line 2: fmc is no field: did you mean fcm?'],
+    [
+      '{"fcm": [{"service_account_file": "a,]}:\\"b"},\n{\n"service_acount_file":\n"one.json"}]}',
+      'line 3: fcm.1.service_acount_file is no field: did you mean service_account_file?',
+    ],
+    [
+      '{"fcm":[{"service_account_file":"one.json",\n"colour":1}]}',
+      'line 2: fcm.0.colour is no field: there are project, service_account_file, address_by, servers, realms.',
+    ],
+    ['{"fcm": [\n{\n"project": "p"}]}', 'line 2: fcm.0.service_account_file is missing.'],
+    ['{"fcm":\n{}}', 'line 1: fcm must be a list, in [ ].'],
+    ['{"fcm": [{\n"service_account_file": 1}]}', 'line 2: fcm.0.service_account_file must be a text.'],
+    [
+      '{"fcm": [{"service_account_file": "a",\n"address_by": "x"}]}',
+      'line 2: fcm.0.address_by must be one of "token", "fid".',
+    ],
+    ['{"fcm": [{"service_account_file":\n""}]}', 'line 1: fcm.0.service_account_file must not be empty.'],
+    [
+      '{"fcm": [{"service_account_file": "a", "realms": [\n"x"]}]}',
+      'line 2: fcm.0.realms.0 must be a UUID such as ',
+    ],
+    ['{"apns":[{\n\n"team_id":"T E A M"}]}', 'line 3: apns.0.team_id must be letters and digits'],
+    ['{"apns":[{\n"topics": "x"}]}', 'line 2: apns.0.topics must be "*" or a list of bundle ids.'],
     [
       { fcm: [{ service_account_file: 'one.json' }, { service_account_file: 'two.json' }] },
       'the default Firebase project',

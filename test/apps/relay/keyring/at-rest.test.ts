@@ -270,14 +270,30 @@ describe('a passphrase', () => {
     const old = await (await openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).encrypt(
       bytesOf('ring'),
     );
-    await writePrivateFile(path, `a new one\n${passphrase}\n`);
+    await writePrivateFile(path, `a new one that is long\n${passphrase}\n`);
     const both = await openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
     expect(textOf(await both.decrypt(old))).toBe('ring');
     const renewed = await both.encrypt(bytesOf('ring'));
-    await writePrivateFile(path, 'a new one\n');
+    await writePrivateFile(path, 'a new one that is long\n');
     const alone = await openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
     expect(textOf(await alone.decrypt(renewed))).toBe('ring');
     expect(await refusal(alone.decrypt(old))).toContain(path);
+  });
+
+  it('that can be guessed encrypts nothing, and a ring without its end is told to be damaged', async () => {
+    const path = join(freshFolder(), 'passphrase');
+    const open = () => openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
+    await writePrivateFile(path, 'fifteen letters\n');
+    expect(await refusal((await open()).encrypt(bytesOf('ring')))).toMatch(
+      /has 15 characters, which can be guessed: use at least 16/,
+    );
+    await writePrivateFile(path, 'sixteen letters!\n');
+    const ring = await (await open()).encrypt(bytesOf('ring'));
+    for (const cut of ['', ring.slice(0, 60), ring.slice(0, -20)]) {
+      expect(await refusal((await open()).decrypt(cut))).toContain(
+        'perhaps damaged, since its end is missing',
+      );
+    }
   });
 });
 

@@ -75,7 +75,9 @@ describe('the page on scaling', () => {
       const folder = mkdtempSync(join(tmpdir(), 'waxwing-scaling-'));
       const [block = '', ...others] = commandsOf(scaling);
       expect(others).toEqual([]);
-      const commands = block.replace('postgres://waxwing@db.example.org/relay', await postgres.freshUrl());
+      const commands = block
+        .replace('postgres://waxwing@db.example.org/relay', await postgres.freshUrl())
+        .replaceAll('/var/lib/waxwing', folder);
       const before =
         'waxwing-relay keys init\nwaxwing-relay servers add --realm 9aa61d0b-8ce5-488d-8e9e-fedc346e6836\n';
       const { status, output } = await runScript(folder, before + commands, {

@@ -6,6 +6,7 @@ import { type CryptoKey, importPKCS8 } from 'jose';
 import { z } from 'zod';
 import type { ApnsApp } from '../vendors/apns/app.js';
 import { type FcmApp, isDefaultFcmApp } from '../vendors/fcm/app.js';
+import { describeMistakes, notJson } from './describe-shape.js';
 
 /** Every credential that the relay holds with a vendor. */
 export interface AppSet {
@@ -35,6 +36,11 @@ const appsFile = z.strictObject({
   fcm: z.array(fcmEntry).default([]),
   apns: z.array(apnsEntry).default([]),
 });
+const fields = {
+  '': Object.keys(appsFile.shape),
+  fcm: Object.keys(fcmEntry.shape),
+  apns: Object.keys(apnsEntry.shape),
+};
 
 // https://cloud.google.com/iam/docs/keys-create-delete shows the file.
 const serviceAccount = z.object({
@@ -76,16 +82,12 @@ function parseShape(path: string, text: string): z.infer<typeof appsFile> {
   let value: unknown;
   try {
     value = parseJson(text);
-  } catch (cause) {
-    throw new ConfigurationError([`The apps file ${path} is not JSON: mend it or restore it.`], { cause });
+  } catch {
+    throw notJson(path, text);
   }
   const parsed = appsFile.safeParse(value);
   if (!parsed.success) {
-    throw new ConfigurationError(
-      parsed.error.issues.map(
-        (issue) => `The apps file ${path}: ${issue.path.join('.') || 'the whole'}: ${issue.message}.`,
-      ),
-    );
+    throw new ConfigurationError(describeMistakes({ path, text }, parsed.error.issues, fields));
   }
   if (parsed.data.fcm.length + parsed.data.apns.length === 0) {
     throw new ConfigurationError([`The apps file ${path} lists no app: add an entry to "fcm" or "apns".`]);

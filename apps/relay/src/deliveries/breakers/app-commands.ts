@@ -24,7 +24,7 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
         { json },
         {
           machines: { apps: breakers.map(formatForMachines) },
-          people: breakers.length === 0 ? 'Nothing is held back.' : await formatBreakers(breakers),
+          people: breakers.length === 0 ? 'Nothing is held back.' : await formatBreakers(terminal, breakers),
         },
       );
     });
@@ -81,7 +81,7 @@ function formatForMachines(breaker: StoredBreaker): object {
   };
 }
 
-function formatBreakers(breakers: readonly StoredBreaker[]): Promise<string> {
+function formatBreakers(terminal: Terminal, breakers: readonly StoredBreaker[]): Promise<string> {
   const rows = breakers.map((breaker) => [
     breaker.app,
     whoseOf(breaker),
@@ -89,5 +89,5 @@ function formatBreakers(breakers: readonly StoredBreaker[]): Promise<string> {
     new Date(breaker.openedAt).toISOString(),
     breaker.reason,
   ]);
-  return formatTable(['app', 'whose', 'state', 'since', 'why'], rows);
+  return formatTable(terminal, { head: ['app', 'whose', 'state', 'since', 'why'], rows });
 }

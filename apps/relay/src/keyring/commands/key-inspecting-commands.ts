@@ -22,7 +22,7 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
       const machines = await runKeyOperation(terminal, listKeys);
       printResult(terminal, flags, {
         machines,
-        people: await formatKeys(machines, terminal.clock()),
+        people: await formatKeys(terminal, machines),
       });
     });
   withJson(keys.command('export-public'))
@@ -45,7 +45,8 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
     });
 }
 
-function formatKeys({ keys }: z.infer<typeof listKeys.answer>, now: number): Promise<string> {
+function formatKeys(terminal: Terminal, { keys }: z.infer<typeof listKeys.answer>): Promise<string> {
+  const now = terminal.clock();
   const head = ['key', 'state', 'age', 'accepted until', 'last used', 'last 30 days', 'safe to retire since'];
   const rows = keys.map((key) => [
     key.id,
@@ -56,7 +57,7 @@ function formatKeys({ keys }: z.infer<typeof listKeys.answer>, now: number): Pro
     formatSparkline(key.registrations_per_day),
     shownDate(key.safe_to_retire_since),
   ]);
-  return formatTable(head, rows);
+  return formatTable(terminal, { head, rows });
 }
 
 function shownDate(instant: string | null): string {

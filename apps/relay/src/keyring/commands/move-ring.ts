@@ -58,9 +58,14 @@ async function move(terminal: Terminal, flags: MoveFlags): Promise<void> {
     const kept = flags.removeOld
       ? `No copy is left in ${copy.place}.`
       : `A copy, as encrypted as before, is in ${copy.place}: --remove-old destroys it.`;
+    const needs =
+      place.kind === 'database'
+        ? ['A ring in the database needs RELAY_KEY_AUDIT_LOG and RELAY_KEY_ADMIN_SOCKET too, a path each.']
+        : [];
     const people = [
       moved ? `The key ring is in ${to.store.place}.` : `The key ring was in ${to.store.place} already.`,
       `Set RELAY_KEY_RING=${setting} and restart every relay of this ring: until then they keep the ring that they have, and cannot change it.`,
+      ...needs,
       kept,
     ].join('\n');
     const machines = { moved, dry_run: false, removed_old: removed, key_ring: setting };

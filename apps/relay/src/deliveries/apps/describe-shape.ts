@@ -1,0 +1,65 @@
+import { ConfigurationError, nearestName } from '@waxwing/service/config';
+import type { z } from 'zod';
+import { lineAt, lineInJson } from './line-in-json.js';
+
+/** Where the text of a file stops being JSON. */
+export function notJson(path: string, text: string): ConfigurationError {
+  return new ConfigurationError([
+    `The apps file ${path} is not JSON from line ${brokenLine(text)} on: look there for a comma, a quote or a bracket that is missing or too much.`,
+  ]);
+}
+
+function brokenLine(text: string): number {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    const position = /at position (\d+)/.exec((error as Error).message)?.[1];
+    return lineAt(text, position === undefined ? text.trimEnd().length : Number(position));
+  }
+  return 1;
+}
+
+/** What is wrong with the form of an apps file: a sentence for each mistake, with its line and field. */
+export function describeMistakes(
+  { path, text }: { readonly path: string; readonly text: string },
+  issues: readonly z.core.$ZodIssue[],
+  fieldsOf: Readonly<Record<string, readonly string[]>>,
+): string[] {
+  return issues.flatMap((issue) => {
+    const place = issue.path.map((part) => String(part)).join('.');
+    const say = (at: readonly PropertyKey[], sentence: string) =>
+      `The apps file ${path}, line ${lineInJson(text, at)}: ${sentence}`;
+    if (issue.code !== 'unrecognized_keys') {
+      return [say(issue.path, `${place === '' ? 'the whole' : place} ${describeIssue(issue)}.`)];
+    }
+    const known = fieldsOf[String(issue.path[0] ?? '')] ?? [];
+    return issue.keys.map((key) => {
+      const meant = nearestName(key, known);
+      const advice = meant === undefined ? `there are ${known.join(', ')}.` : `did you mean ${meant}?`;
+      const name = [...issue.path, key].map((part) => String(part)).join('.');
+      return say([...issue.path, key], `${name} is no field: ${advice}`);
+    });
+  });
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a text',
+  array: 'a list, in [ ]',
+  object: 'an object, in { }',
+};
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.message.endsWith('received undefined')
+        ? 'is missing'
+        : `must be ${typeNames[issue.expected] ?? issue.expected}`;
+    case 'too_small':
+      return 'must not be empty';
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    default:
+      // Of our own words; those of a UUID are the platform's, which name the form.
+      return issue.message;
+  }
+}

@@ -1,0 +1,38 @@
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],:"]+/g;
+
+interface Container {
+  readonly isList: boolean;
+  /** Of the element that is read; `undefined` in an object before its next name. */
+  at: string | number | undefined;
+}
+
+/**
+ * The line, counted from 1, of the value at `path` in a text that is JSON; of what it would be in where there is no such
+ * value.
+ */
+export function lineInJson(text: string, path: readonly PropertyKey[]): number {
+  const stack: Container[] = [];
+  let best = { depth: 0, offset: Math.max(0, text.search(/\S/)) };
+  for (const { 0: token, index } of text.matchAll(tokens)) {
+    const top = stack.at(-1);
+    if (token === '}' || token === ']') stack.pop();
+    else if (token === ',') {
+      if (top !== undefined) top.at = typeof top.at === 'number' ? top.at + 1 : undefined;
+      continue;
+    } else if (top !== undefined && !top.isList && top.at === undefined) {
+      top.at = JSON.parse(token) as string;
+    }
+    const isOnPath = stack.every(({ at }, depth) => at === path[depth]);
+    if (isOnPath && stack.length > best.depth && token !== '}' && token !== ']') {
+      best = { depth: stack.length, offset: index };
+    }
+    if (token === '{') stack.push({ isList: false, at: undefined });
+    if (token === '[') stack.push({ isList: true, at: 0 });
+  }
+  return lineAt(text, best.offset);
+}
+
+/** The line of a character. */
+export function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { runRelayCommand } from '@waxwing/relay';
+import { runServerCommand } from '@waxwing/server';
+import type { Terminal } from '@waxwing/service/command-line';
+import { Secret } from '@waxwing/service/config';
+import { describe, expect, it } from 'vitest';
+import { describeApi, type OpenApi } from './api-page.js';
+
+const root = join(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' }).trim().split('\n');
+
+/** As GitHub makes it from a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+}
+
+function anchorsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
+}
+
+/** The files of the project that a page links to, as seen from the root, with the anchor. */
+function linksOf(page: string): { readonly file: string; readonly anchor: string | undefined }[] {
+  const text = read(page).replace(/```[\s\S]*?```|`[^`\n]*`/g, '');
+  return [...text.matchAll(/\]\((?![a-z]+:)([^)\s#]*)(?:#([^)\s]*))?\)/g)].map(([, path, anchor]) => ({
+    file: path ? relative(root, join(root, dirname(page), path)) : page,
+    anchor,
+  }));
+}
+
+describe('the pages', () => {
+  it('link to files and headings that exist', () => {
+    const links = pages.flatMap((page) => linksOf(page).map((link) => ({ page, ...link })));
+    expect(links.length).toBeGreaterThan(100);
+    const broken = links.filter(
+      ({ file, anchor }) =>
+        !existsSync(join(root, file)) ||
+        (anchor !== undefined && file.endsWith('.md') && !anchorsOf(file).includes(anchor)),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('are all linked from the index of docs', () => {
+    const linked = new Set(linksOf('docs/index.md').map(({ file }) => file));
+    const docs = pages.filter((page) => /^(?:docs\/)?[\w-]+\.md$/.test(page) && page !== 'docs/index.md');
+    expect(docs.filter((page) => !linked.has(page))).toEqual([]);
+    expect(linksOf('README.md').map(({ file }) => file)).toContain('docs/index.md');
+  });
+});
+
+/** What `--help` prints after these arguments. */
+async function helpOf(program: string, argv: readonly string[]): Promise<string> {
+  const printed: string[] = [];
+  const terminal: Terminal = {
+    environment: {},
+    clock: () => 0,
+    print: (text) => void printed.push(text),
+    say: (text) => void printed.push(text),
+    ask: async () => undefined,
+    readSecret: async () => new Secret(''),
+  };
+  await (program === 'relay' ? runRelayCommand : runServerCommand)([...argv, '--help'], terminal);
+  return printed.join('\n');
+}
+
+it('every command that a page names exists', async () => {
+  const naming = /\bwaxwing-(relay|server) ([a-z]+) ([a-z]+(?:-[a-z]+)*)/g;
+  const code = (page: string) => read(page).match(/```sh[\s\S]*?```|`[^`\n]+`/g) ?? [];
+  const named = new Set(
+    pages
+      .filter((page) => page !== 'CHANGELOG.md')
+      .flatMap((page) =>
+        code(page).flatMap((text) => [...text.matchAll(naming)].map(([command]) => command)),
+      ),
+  );
+  expect(named.size).toBeGreaterThan(20);
+  const unknown: string[] = [];
+  for (const command of named) {
+    const [program = '', ...argv] = command.replace('waxwing-', '').split(' ');
+    if (argv[0] === 'serve') continue;
+    if (!(await helpOf(program, argv)).startsWith(`Usage: ${command} `)) unknown.push(command);
+  }
+  expect(unknown).toEqual([]);
+});
+
+it('the API reference is what the OpenAPI documents say; --update writes it again', async () => {
+  const sections = ['server', 'relay', 'relay-admin'].map((name) =>
+    describeApi(name, JSON.parse(read(`docs/openapi/${name}.json`)) as OpenApi),
+  );
+  const introduction = `# API reference
+
+Every operation of the server, of the relay, and of the relay's socket for its operator. Parameters of a \`body\` are sent as a
+form; error codes are explained in [errors.md](errors.md). A test writes this page from the OpenAPI documents.`;
+  const page = `${[introduction, ...sections].join('\n\n')}\n`;
+  await expect(page).toMatchFileSnapshot(join(root, 'docs/api.md'));
+});

@@ -1,0 +1,45 @@
+import { formatTable } from '@waxwing/service/command-line';
+import { describe, expect, it } from 'vitest';
+
+const content = {
+  head: ['id', 'state', 'why'],
+  rows: [
+    ['7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e', 'active', 'one\ntwo'],
+    ['a', 'deactivated', 'because the vendor said so, again and again'],
+    ['b', 'dead', 'active'],
+  ],
+};
+const escapeCharacter = String.fromCharCode(27);
+const widest = (text: string) => Math.max(...text.split('\n').map(({ length }) => length));
+/** All that is in the cells of a table, however it was broken into lines. */
+const letters = (text: string) =>
+  [...text]
+    .filter((letter) => /[a-z0-9-]/.test(letter))
+    .sort()
+    .join('');
+
+describe('a table', () => {
+  it('is no wider than the terminal, and loses nothing', async () => {
+    const whole = await formatTable({}, content);
+    expect(widest(whole)).toBe(100);
+    for (const columns of [40, 60, 80, 99]) {
+      const fitted = await formatTable({ columns }, content);
+      expect(widest(fitted)).toBeLessThanOrEqual(columns);
+      expect(letters(fitted)).toBe(letters(whole));
+    }
+    expect(await formatTable({ columns: 200 }, content)).toBe(whole);
+  });
+
+  it('colours states, and nothing else, where the terminal shows colours', async () => {
+    const plain = await formatTable({}, content);
+    const coloured = await formatTable({ isColoured: true }, content);
+    const sequences = [
+      ...coloured.matchAll(new RegExp(`${escapeCharacter}\\[(\\d+)m([a-z ]+)${escapeCharacter}\\[39m`, 'g')),
+    ];
+    expect(sequences.map(([, colour, text]) => [colour, text])).toEqual([
+      ['32', 'active'],
+      ['31', 'dead'],
+    ]);
+    expect(coloured.replace(new RegExp(`${escapeCharacter}\\[\\d+m`, 'g'), '')).toBe(plain);
+  });
+});
