@@ -53,8 +53,13 @@ export function parseJsonOrUndefined(
 
 /** Compact JSON text; a `bigint` is written as its digits. */
 export function stringifyJson(value: JsonValue): string {
-  // The platform's writer is four times as fast, and knows no bigint.
-  return (hasBigint(value) ? stringify(value) : JSON.stringify(value)) ?? 'null';
+  try {
+    // The platform's writer is four times as fast, and throws where there is a bigint: to look for one first takes as long as to write.
+    return JSON.stringify(value) ?? 'null';
+  } catch (error) {
+    if (!hasBigint(value)) throw error;
+    return stringify(value) ?? 'null';
+  }
 }
 
 function hasBigint(value: JsonValue): boolean {

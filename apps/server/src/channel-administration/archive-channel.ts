@@ -10,16 +10,14 @@ import type { ServerContext } from '../context.js';
 import { everybody } from '../event-queues/everybody.js';
 import { holdGroups } from '../permissions/hold-groups.js';
 import { readRealmSettings, storeRealmSetting } from '../realm/realm-setting-store.js';
+import { channelSettingNames, noChannel } from '../realm/realm-settings.js';
 import type { ServerTransaction } from '../tables.js';
 import { eventsOfArchiving } from './channel-events.js';
 import { requireMayAdminister } from './plan-channel-update.js';
 
-const moderationChannel = 'moderation_request_channel_id';
-const noChannel = -1;
-
 /**
  * `DELETE /api/v1/streams/{stream_id}`: archives a channel; it stays, with its messages, and takes no more. It is no default
- * channel any more, nor the one in which moderators are asked. Those who may know of it are told. Refuses with BAD_REQUEST
+ * channel any more, nor one that a setting of the organisation names. Those who may know of it are told. Refuses with BAD_REQUEST
  * channels that do not exist or are archived already, and whoever may not administer the channel.
  */
 export const archiveChannel = operation({
@@ -46,21 +44,24 @@ export const archiveChannel = operation({
         .execute();
       await publish(transaction, eventsOfArchiving(channel, await readAudience(db, [channel.id])));
       if (channel.isDefault) await publish(transaction, [await defaultChannelsEvent(db)]);
-      await forgetModerationChannel(transaction, publish, channel.id);
+      await forgetChannel(transaction, publish, channel.id);
     }, holdGroups);
     return {};
   },
 });
 
-async function forgetModerationChannel(
+/** Settings that named the channel name none any more. */
+async function forgetChannel(
   transaction: ServerTransaction,
   publish: ServerContext['publish'],
   channelId: number,
 ): Promise<void> {
   const { db } = transaction;
-  if ((await readRealmSettings(db))[moderationChannel] !== channelId) return;
-  await storeRealmSetting(db, moderationChannel, noChannel);
-  const data = { [moderationChannel]: noChannel };
+  const settings = await readRealmSettings(db);
+  const naming = channelSettingNames.filter((name) => settings[name] === channelId);
+  if (naming.length === 0) return;
+  for (const name of naming) await storeRealmSetting(db, name, noChannel);
+  const data = Object.fromEntries(naming.map((name) => [name, noChannel]));
   const event = { type: 'realm', op: 'update_dict', property: 'default', data };
   await publish(transaction, [{ event, audience: await everybody(db) }]);
 }

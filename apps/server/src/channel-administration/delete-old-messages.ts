@@ -18,15 +18,17 @@ const dayMilliseconds = 24 * 60 * 60_000;
  */
 export async function deleteOldMessages(context: Context, signal: AbortSignal): Promise<number> {
   let removed = 0;
-  // Conversations before this one have nothing more to go, and are not looked at again.
-  let conversationId = 0;
-  while (!signal.aborted) {
-    const { result } = await context.database.writeAlone((transaction) =>
-      deleteSome(transaction, context, conversationId),
-    );
-    if (result === undefined) break;
-    removed += result.removed;
-    conversationId = result.conversationId;
+  for (const findOldest of [oldestOfChannels, oldestDirect]) {
+    // Places before this one have nothing more to go, and are not looked at again.
+    let fromId = 0;
+    while (!signal.aborted) {
+      const { result } = await context.database.writeAlone((transaction) =>
+        deleteSome(transaction, context, (search) => findOldest(transaction.db, { ...search, fromId })),
+      );
+      if (result === undefined) break;
+      removed += result.removed;
+      fromId = result.placeId;
+    }
   }
   return removed;
 }
@@ -39,57 +41,55 @@ interface Oldest {
   readonly topic_lower: string;
 }
 
+interface Search {
+  readonly realmDays: number;
+  readonly now: number;
+  /** The first channel or conversation to look at. */
+  readonly fromId: number;
+}
+
 interface Deleted {
   readonly removed: number;
-  /** The first conversation that may have something more to go. */
-  readonly conversationId: number;
+  /** The channel or conversation that they were in, the first that may have something more to go. */
+  readonly placeId: number;
 }
 
 /** `undefined` where nothing is to go any more. */
 async function deleteSome(
   transaction: ServerTransaction,
   context: Context,
-  fromConversationId: number,
+  findOldest: (search: Omit<Search, 'fromId'>) => Promise<Oldest | undefined>,
 ): Promise<Deleted | undefined> {
-  const { db } = transaction;
   const now = context.clock();
-  const { message_retention_days: realmDays } = await readRealmSettings(db);
-  const oldest =
-    (await oldestOfChannels(db, realmDays, now)) ??
-    (await oldestDirect(db, { realmDays, now, fromConversationId }));
+  const { message_retention_days: realmDays } = await readRealmSettings(transaction.db);
+  const oldest = await findOldest({ realmDays, now });
   if (oldest === undefined) return undefined;
   const [channel] = oldest.channel_id === null ? [] : await lockChannels(transaction, [oldest.channel_id]);
   const messages = await lockOldOfSamePlace(transaction, oldest, { channel, realmDays, now });
   if (messages.length === 0) return undefined;
   await removeMessages(transaction, context, { messages, channel, actorId: undefined });
-  return { removed: messages.length, conversationId: oldest.conversation_id ?? fromConversationId };
+  return { removed: messages.length, placeId: Number(oldest.channel_id ?? oldest.conversation_id) };
 }
 
-/** Where the oldest message of a channel is to go, it is the one that the channel begins with. */
+/** Of the first channel that has something to go: its oldest message is the one that it begins with. */
 async function oldestOfChannels(
   db: Kysely<ServerTables>,
-  realmDays: number,
-  now: number,
+  { realmDays, now, fromId }: Search,
 ): Promise<Oldest | undefined> {
   const { rows } = await sql<Oldest>`
     select messages.id, messages.channel_id, messages.conversation_id, messages.topic_lower
     from channels join messages on messages.id = channels.first_message_id
-    where coalesce(channels.message_retention_days, ${realmDays}) > 0
+    where channels.id >= ${fromId}
+      and coalesce(channels.message_retention_days, ${realmDays}) > 0
       and messages.sent_at < ${now} - coalesce(channels.message_retention_days, ${realmDays}) * ${dayMilliseconds}
-    order by messages.id limit 1`.execute(db);
+    order by channels.id limit 1`.execute(db);
   return rows[0];
-}
-
-interface DirectSearch {
-  readonly realmDays: number;
-  readonly now: number;
-  readonly fromConversationId: number;
 }
 
 /** Of the first conversation that has something to go: those after it are not looked at. */
 async function oldestDirect(
   db: Kysely<ServerTables>,
-  { realmDays, now, fromConversationId }: DirectSearch,
+  { realmDays, now, fromId }: Search,
 ): Promise<Oldest | undefined> {
   if (realmDays < 0) return undefined;
   const { rows } = await sql<Oldest>`
@@ -97,7 +97,7 @@ async function oldestDirect(
     from conversations join messages on messages.id = (
       select min(id) from messages as first where first.conversation_id = conversations.id
     )
-    where conversations.id >= ${fromConversationId}
+    where conversations.id >= ${fromId}
       and messages.sent_at < ${now - realmDays * dayMilliseconds}
     order by conversations.id limit 1`.execute(db);
   return rows[0];

@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
 import { type SendingContext, sendMessages } from '../messages/insert-messages.js';
-import { renderContents } from '../messages/render-content.js';
+import { type Author, renderContents } from '../messages/render-content.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -36,9 +36,27 @@ export async function postNotices(
   if (!(await readRealmSettings(db)).send_channel_events_messages) return;
   const contents = write(await readNames(db, actor.id));
   if (contents.length === 0) return;
+  await postAsNotificationBot(transaction, context, { author: actor, channel, topic: noticeTopic }, contents);
+}
+
+interface BotPost {
+  /** Whose the names in the texts are. */
+  readonly author: Author;
+  /** Locked. */
+  readonly channel: Channel;
+  readonly topic: string;
+}
+
+/** Posts texts that mention nobody; in a channel without named topics, to the one that has no name. */
+export async function postAsNotificationBot(
+  transaction: ServerTransaction,
+  context: SendingContext,
+  { author, channel, topic: named }: BotPost,
+  contents: readonly string[],
+): Promise<void> {
   const senderId = await systemBotId(transaction, 'notification-bot');
-  const rendered = await renderContents(db, context.realm, actor, contents);
-  const topic = channel.topicsPolicy === 'empty_topic_only' ? '' : noticeTopic;
+  const rendered = await renderContents(transaction.db, context.realm, author, contents);
+  const topic = channel.topicsPolicy === 'empty_topic_only' ? '' : named;
   const destination = { kind: 'channel' as const, channelId: channel.id, topic };
   await sendMessages(
     transaction,

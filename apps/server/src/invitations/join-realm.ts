@@ -1,6 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { hashCredential } from '@waxwing/service/config';
 import { generateApiKey } from '../authentication/api-key.js';
+import { announcementsChannelId, announceNewcomer } from '../channel-administration/announcements.js';
 import { lockChannels } from '../channels/channel-store.js';
 import { defaultChannelIds } from '../channels/default-channels.js';
 import { eventsOfJoining } from '../channels/subscription-events.js';
@@ -66,17 +67,22 @@ interface Entering {
 }
 
 async function enterChannels(
-  { publish }: ServerContext,
+  context: ServerContext,
   transaction: ServerTransaction,
   { userId, terms, now }: Entering & { readonly now: number },
 ): Promise<void> {
   const { db } = transaction;
   const defaults = terms.includesDefaults ? await defaultChannelIds(db) : [];
-  const locked = await lockChannels(transaction, ascendingIds([...terms.channelIds, ...defaults]));
-  const channels = locked.filter(({ isArchived }) => !isArchived);
+  const placeId = await announcementsChannelId(db, 'signup_announcements_stream_id');
+  const entered = new Set([...terms.channelIds, ...defaults]);
+  const ids = [...entered, ...(placeId === undefined ? [] : [placeId])];
+  const open = (await lockChannels(transaction, ascendingIds(ids))).filter(({ isArchived }) => !isArchived);
+  const channels = open.filter(({ id }) => entered.has(id));
   const memberships = channels.map(({ id: channelId }) => ({ channelId, userId }));
   const rows = await insertSubscriptions(db, memberships);
-  await publish(transaction, await eventsOfJoining(db, { channels, rows, created: new Set(), now }));
+  await context.publish(transaction, await eventsOfJoining(db, { channels, rows, created: new Set(), now }));
+  const place = open.find(({ id }) => id === placeId);
+  if (place !== undefined) await announceNewcomer(transaction, context, place, userId);
 }
 
 async function enterGroups(

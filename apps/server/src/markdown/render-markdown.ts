@@ -17,7 +17,7 @@ export interface RenderedMarkdown extends References {
 /** The longest text that is read as Markdown, in code points; a longer one is shown as typed. */
 const maxTextCodePoints = 10_000;
 /** The longest HTML, in UTF-16 code units; a text that would become longer is shown as typed. */
-const maxHtmlLength = 1_000_000;
+const maxHtmlLength = 200_000;
 /** What one text may cost: formulas, code and matches of linkifiers beyond this are shown as typed. */
 const maxTexCharacters = 1_000;
 const maxCodeCharacters = 3_000;

@@ -66,10 +66,14 @@ export const getMessages = operation({
     const window = ids === undefined ? readWindow(parameters) : undefined;
     const narrow = await readNarrowCondition(db, realm, actor, terms);
     const writing = { form: readForm(parameters), words: wordsOf(narrow.search ?? '') };
-    const write = async (found: readonly FoundMessage[]) => {
+    const writerOf = async (found: readonly FoundMessage[]) => {
       const messages = found.map(({ message }) => message);
       const surroundings = await readSurroundingsFor(db, realm, actor, messages);
-      return found.map((each) => writeFound(each, { ...writing, surroundings }));
+      return (each: FoundMessage) => writeFound(each, { ...writing, surroundings });
+    };
+    const inPieces = async function* (found: readonly FoundMessage[]) {
+      const write = await writerOf(found);
+      for (const piece of piecesOfText(found)) yield piece.map(write);
     };
     const asked = window === undefined ? (ids ?? []).length : window.before + window.after;
     if (asked <= messagesPerPiece) {
@@ -77,26 +81,46 @@ export const getMessages = operation({
         window === undefined
           ? { found: await findAmong(db, actor, narrow, amongNumbers(db, ids ?? [])) }
           : await findWindow(db, actor, narrow, window);
-      return { messages: await write(found), ...writeBounds(bounds) };
+      const [, ...more] = piecesOfText(found);
+      if (more.length > 0) return new ListAnswer('messages', inPieces(found), writeBounds(bounds));
+      return { messages: found.map(await writerOf(found)), ...writeBounds(bounds) };
     }
     const { found: wanted, ...bounds } =
       window === undefined ? { found: ids ?? [] } : await findWindowIds(db, actor, narrow, window);
     const pieces = async function* () {
       for (const piece of piecesOf(wanted)) {
-        yield write(await findAmong(db, actor, narrow, amongNumbers(db, piece)));
+        yield* inPieces(await findAmong(db, actor, narrow, amongNumbers(db, piece)));
       }
     };
     return new ListAnswer('messages', pieces(), writeBounds(bounds));
   },
 });
 
-/** So many are read and written at a time: in much less time than other requests can be kept waiting. */
+/** So many are read at a time: in much less time than other requests can be kept waiting. */
 const messagesPerPiece = 200;
+/** So much text is written at a time, in UTF-16 code units; one message is never divided. */
+const textPerPiece = 1024 * 1024;
 
 function* piecesOf(ids: readonly number[]): Generator<number[]> {
   const ascending = [...new Set(ids)].sort((one, other) => one - other);
   for (let from = 0; from < ascending.length; from += messagesPerPiece)
     yield ascending.slice(from, from + messagesPerPiece);
+}
+
+function* piecesOfText(found: readonly FoundMessage[]): Generator<FoundMessage[]> {
+  let piece: FoundMessage[] = [];
+  let length = 0;
+  for (const each of found) {
+    const { content, renderedContent } = each.message;
+    length += content.length + renderedContent.length;
+    if (length > textPerPiece && piece.length > 0) {
+      yield piece;
+      piece = [];
+      length = content.length + renderedContent.length;
+    }
+    piece.push(each);
+  }
+  yield piece;
 }
 
 /** How far the messages reach; nothing is said of those that were asked for by their ids. */

@@ -26,13 +26,17 @@ export interface MessageSurroundings {
   editsOf(messageId: number): readonly MessageEdit[];
 }
 
-/** Reads what records of these messages need, in six statements at most, however many they are. */
+/**
+ * Reads what records of these messages need, in six statements at most, however many they are; in two less where it is said
+ * that none of them was ever edited.
+ */
 export async function readSurroundings(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
   messages: readonly Message[],
+  { areNew = false }: { readonly areNew?: boolean } = {},
 ): Promise<MessageSurroundings> {
-  const { message_edit_history_visibility_policy: historyPolicy } = await readRealmSettings(db);
+  const historyPolicy = areNew ? 'none' : await readHistoryPolicy(db);
   const conversations = await readConversations(db, messages);
   const channels = await readChannelNames(db, messages);
   const edits = historyPolicy === 'none' ? new Map<number, MessageEdit[]>() : await readEdits(db, messages);
@@ -49,6 +53,10 @@ export async function readSurroundings(
     participantsOf: (id) => known(conversations, id),
     editsOf: (id) => edits.get(id) ?? [],
   };
+}
+
+async function readHistoryPolicy(db: Db): Promise<HistoryPolicy> {
+  return (await readRealmSettings(db)).message_edit_history_visibility_policy;
 }
 
 /** As whoever reads may see it: users of whom it may not know have no name, address or picture. */

@@ -62,10 +62,9 @@ async function readFacts(
     author,
     named.flatMap(({ channelNames }) => channelNames),
   );
-  const { default_code_block_language: defaultCodeLanguage } = await readRealmSettings(db);
   return {
     realmUrl,
-    defaultCodeLanguage,
+    defaultCodeLanguage: contents.some(hasFence) ? await readCodeLanguage(db) : '',
     users: await readUsers(db, author, {
       names: named.flatMap(({ userNames }) => userNames),
       ids: named.flatMap(({ userIds }) => userIds),
@@ -82,6 +81,15 @@ async function readFacts(
       named.flatMap(({ topics }) => topics),
     ),
   };
+}
+
+/** Whether there may be a code block that the organisation's language is for. */
+function hasFence(content: string): boolean {
+  return /```|~~~/.test(content);
+}
+
+async function readCodeLanguage(db: Db): Promise<string> {
+  return (await readRealmSettings(db)).default_code_block_language;
 }
 
 /** Names as a table of a statement: `v`, with the column `name`. */

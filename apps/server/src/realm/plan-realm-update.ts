@@ -6,10 +6,14 @@ import type { PermissionName } from '../permissions/permission-settings.js';
 import type { PermissionValues } from '../permissions/permission-store.js';
 import { planPermission } from '../permissions/plan-permission.js';
 import { type Role, roles } from '../permissions/roles.js';
-import { guardianOf, type RealmSettingName, type RealmSettingValues } from './realm-settings.js';
-
-/** What stands for none of the channels. */
-const noChannel = -1;
+import {
+  channelSettingNames,
+  channelSettings,
+  guardianOf,
+  noChannel,
+  type RealmSettingName,
+  type RealmSettingValues,
+} from './realm-settings.js';
 
 /** What somebody wants to be another with the organisation. */
 export interface RealmUpdateWish {
@@ -31,8 +35,8 @@ export interface RealmFacts {
   readonly permissions: PermissionValues<'realm'>;
   readonly nobodyId: number;
   readonly known: KnownReferences;
-  /** The ids of the private channels that are in use, as far as they are asked about. */
-  readonly privateChannelIds: readonly number[];
+  /** The channels that settings are to name, as far as they are in use. */
+  readonly channels: readonly { readonly id: number; readonly isPrivate: boolean }[];
 }
 
 /**
@@ -45,12 +49,7 @@ export function planRealmUpdate(facts: RealmFacts, wish: RealmUpdateWish): Realm
     value === undefined ? [] : [name],
   );
   requireGuardian(facts.role, asked);
-  const { moderation_request_channel_id: channelId = noChannel } = wish.settings;
-  if (channelId !== noChannel && !facts.privateChannelIds.includes(channelId)) {
-    throw new ProtocolError('BAD_REQUEST', {
-      message: `moderation_request_channel_id is ${channelId}: it must be the id of a private channel that is not archived, or -1`,
-    });
-  }
+  requireChannels(facts, wish);
   const settings = Object.entries(wish.settings).filter(
     ([name, value]) => value !== undefined && value !== facts.settings[name as RealmSettingName],
   );
@@ -63,6 +62,18 @@ export function planRealmUpdate(facts: RealmFacts, wish: RealmUpdateWish): Realm
     return value === undefined ? [] : [[name, value] as const];
   });
   return { settings: Object.fromEntries(settings), permissions: Object.fromEntries(permissions) };
+}
+
+function requireChannels({ channels }: RealmFacts, { settings }: RealmUpdateWish): void {
+  for (const name of channelSettingNames) {
+    const id = settings[name] ?? noChannel;
+    if (id === noChannel) continue;
+    const isPrivate = channelSettings[name] === 'private';
+    if (channels.some((channel) => channel.id === id && (channel.isPrivate || !isPrivate))) continue;
+    throw new ProtocolError('BAD_REQUEST', {
+      message: `${name} is ${id}: it must be the id of a ${isPrivate ? 'private ' : ''}channel that is not archived, or -1`,
+    });
+  }
 }
 
 function requireGuardian(role: RealmFacts['role'], names: readonly string[]): void {

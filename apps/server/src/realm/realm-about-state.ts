@@ -57,9 +57,6 @@ const always = {
   gif_rating_options: {},
   realm_plan_type: 1,
   realm_org_type: 0,
-  realm_new_stream_announcements_stream_id: -1,
-  realm_signup_announcements_stream_id: -1,
-  realm_moderation_request_channel_id: -1,
   realm_zulip_update_announcements_stream_id: -1,
 } as const;
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@waxwing/protocol';
-import { keepingRows } from '@waxwing/storage';
+import { amongNumbers, keepingRows } from '@waxwing/storage';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import { writeValue } from '../permissions/group-setting-value.js';
@@ -13,7 +13,7 @@ import type { ServerTransaction } from '../tables.js';
 import type { RealmChange, RealmFacts, RealmUpdateWish } from './plan-realm-update.js';
 import { type MirroredValues, mirrorsOf } from './realm-mirrors.js';
 import { readRealmSettings, storeRealmSetting } from './realm-setting-store.js';
-import type { RealmSettingName } from './realm-settings.js';
+import { channelSettingNames, type RealmSettingName } from './realm-settings.js';
 
 /** Reads the facts for a change of the organisation, while groups and settings are held (`holdGroups`). */
 export async function readRealmFacts(
@@ -29,22 +29,26 @@ export async function readRealmFacts(
     permissions: (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm),
     nobodyId: (await roleGroupIds(db)).get('role:nobody') as number,
     known: await readReferences(transaction, named),
-    privateChannelIds: await privateAmong(transaction, settings.moderation_request_channel_id),
+    channels: await channelsAmong(transaction, settings),
   };
 }
 
-/** The channel, if it is a private one; it stays so until the transaction ends. */
-async function privateAmong({ db }: ServerTransaction, id: number | undefined): Promise<number[]> {
-  if (id === undefined) return [];
+/** The channels that settings are to name, if they are in use; they stay so until the transaction ends. */
+async function channelsAmong(
+  { db }: ServerTransaction,
+  settings: RealmUpdateWish['settings'],
+): Promise<RealmFacts['channels']> {
+  const ids = channelSettingNames.flatMap((name) => settings[name] ?? []);
+  if (ids.length === 0) return [];
   const rows = await db
     .selectFrom('channels')
-    .select('id')
-    .where('id', '=', id)
-    .where('is_private', '=', 1)
+    .select(['id', 'is_private'])
+    .where('id', 'in', amongNumbers(db, ids))
     .where('is_archived', '=', 0)
+    .orderBy('id')
     .modifyEnd(keepingRows(db))
     .execute();
-  return rows.map((row) => row.id);
+  return rows.map(({ id, is_private }) => ({ id, isPrivate: is_private === 1 }));
 }
 
 /** Makes the change; what clients are to be told of it, in order. A new waiting period makes and unmakes full members. */

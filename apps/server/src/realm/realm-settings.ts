@@ -28,6 +28,9 @@ const day = 24 * 60 * 60;
 /** A hundred years. */
 const maximumWaitingPeriodDays = 36_500;
 
+/** The value of a setting that names a channel, where it names none. */
+export const noChannel = -1;
+
 /** The settings of the organisation that are no permissions, with how they are when nobody has set them. */
 export const realmSettings = {
   description: setting('', textOfAtMost(1000), z.string()),
@@ -54,7 +57,11 @@ export const realmSettings = {
   enable_read_receipts: flag(false, { since: 137 }),
   welcome_message_custom_text: setting('', textOfAtMost(8000), z.string(), { since: 416 }),
   /** The private channel in which moderators are asked for help; -1 for none. */
-  moderation_request_channel_id: setting(-1, channelOrNone(), z.number().int(), { since: 331 }),
+  moderation_request_channel_id: setting(noChannel, channelOrNone(), z.number().int(), { since: 331 }),
+  /** The channel in which new channels are announced; -1 for none. */
+  new_stream_announcements_stream_id: setting(noChannel, channelOrNone(), z.number().int(), { since: 241 }),
+  /** The channel in which it is told who has joined; -1 for none. */
+  signup_announcements_stream_id: setting(noChannel, channelOrNone(), z.number().int(), { since: 241 }),
   send_channel_events_messages: flag(false, { since: 434 }),
   inline_image_preview: flag(true),
   inline_url_embed_preview: flag(false),
@@ -69,6 +76,15 @@ export type RealmSettingValues = {
     ? Value
     : never;
 };
+
+/** The settings that name a channel which is in use, and what kind of channel they take. */
+export const channelSettings = {
+  moderation_request_channel_id: 'private',
+  new_stream_announcements_stream_id: 'any',
+  signup_announcements_stream_id: 'any',
+} as const satisfies Partial<Record<RealmSettingName, 'private' | 'any'>>;
+
+export const channelSettingNames = Object.keys(channelSettings) as (keyof typeof channelSettings)[];
 
 /** Whether it names a setting that is no permission. */
 export function isRealmSettingName(name: string): name is RealmSettingName {

@@ -9,10 +9,12 @@ import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import { requireNoGuest } from '../authentication/require-member.js';
+import { announceChannels, announcementsChannelId } from '../channel-administration/announcements.js';
 import { creationNotice } from '../channel-administration/channel-notices.js';
 import { postNotices } from '../channel-administration/post-notices.js';
 import { readChannelAccess } from '../channels/channel-access.js';
 import { refused } from '../channels/channel-refusals.js';
+import type { Channel } from '../channels/channel-store.js';
 import { channelDescriptionInJson } from '../channels/channel-text.js';
 import { defaultChannelsEvent } from '../channels/default-channels.js';
 import { lockNamedChannels } from '../channels/find-named-channels.js';
@@ -81,8 +83,8 @@ const parameters = z.object({
  * channels is for those that are made. Whoever may know is told. Refuses with BAD_REQUEST guests, unknown users, channels
  * that cannot be joined, whoever may not make such channels or put others into one, and settings that do not go together;
  * with UNAUTHORIZED_PRINCIPAL retention days from anybody but an owner; with REQUEST_VARIABLE_INVALID bad ones; with
- * CHANNEL_ALREADY_EXISTS a name that somebody else gives to a channel at the same time. The organisation has no channel for
- * announcements, so that `announce` adds nothing to the notice in a new channel.
+ * CHANNEL_ALREADY_EXISTS a name that somebody else gives to a channel at the same time. With `announce`, public
+ * channels that are made are told of in the organisation's channel for that, if it has one.
  */
 export const subscribe = operation({
   method: 'POST',
@@ -104,6 +106,7 @@ export const subscribe = operation({
         actor: held,
         wish,
         principals: parameters.principals,
+        announces: parameters.announce,
       });
       const plan = planSubscribing(facts, wish);
       const done = await applySubscribing(transaction, context, { facts, plan, wish });
@@ -144,19 +147,26 @@ interface Asked {
   readonly actor: PermissionHolder;
   readonly wish: SubscribingWish;
   readonly principals: z.output<typeof principalList> | undefined;
+  readonly announces: boolean;
+}
+
+interface Facts extends SubscribingFacts {
+  /** Where new channels are to be announced. */
+  readonly announcements: Channel | undefined;
 }
 
 async function readFacts(
   transaction: ServerTransaction,
   { offersWebPublicChannels, realm }: ServerContext,
-  { actor, wish, principals }: Asked,
-): Promise<SubscribingFacts> {
+  { actor, wish, principals, announces }: Asked,
+): Promise<Facts> {
   const { db } = transaction;
   const known = await readReferences(transaction, namedIn(valuesOf(wish)));
-  const found = await lockNamedChannels(
-    transaction,
-    wish.channels.map(({ name }) => name.trim()),
-  );
+  const placeId = announces
+    ? await announcementsChannelId(db, 'new_stream_announcements_stream_id')
+    : undefined;
+  const names = wish.channels.map(({ name }) => name.trim());
+  const found = await lockNamedChannels(transaction, names, placeId === undefined ? [] : [placeId]);
   const access = await readChannelAccess(db, actor, [...found.values()]);
   const roleGroups = await roleGroupIds(db);
   const userIds =
@@ -171,11 +181,12 @@ async function readFacts(
     isFolderKnown: wish.folderId !== undefined && (await isKnownFolder(transaction, wish.folderId)),
     existing: new Map([...access.values()].map((each) => [each.channel.name.toLowerCase(), each])),
     userIds,
+    announcements: [...found.values()].find(({ id, isArchived }) => id === placeId && !isArchived),
   };
 }
 
 interface Planned {
-  readonly facts: SubscribingFacts;
+  readonly facts: Facts;
   readonly plan: SubscribingPlan;
   readonly wish: SubscribingWish;
 }
@@ -205,6 +216,9 @@ async function applySubscribing(
       creationNotice(channel, names),
     ]);
   }
+  const { announcements: channel } = facts;
+  if (channel !== undefined)
+    await announceChannels(transaction, context, { channel, actor: facts.rights.actor }, made);
   const isNew = new Set(rows.map(({ channel_id, user_id }) => `${channel_id} ${user_id}`));
   const joined = wanted.filter(({ channelId, userId }) => isNew.has(`${channelId} ${userId}`));
   return {

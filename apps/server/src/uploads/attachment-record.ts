@@ -19,14 +19,13 @@ export const attachmentRecord = z.object({
 
 export type AttachmentRecord = z.input<typeof attachmentRecord>;
 
-/** As many messages of a file as an event names: a file may be in very many. */
-const messagesPerEvent = 100;
+/** As many messages of a file as are told of: a file may be in very many. */
+const messagesPerFile = 100;
 
-/** The files with the messages that refer to them, or with the newest of these, in one statement. */
+/** The files with the newest messages that refer to them, in one statement. */
 export async function writeAttachments(
   db: Kysely<ServerTables>,
   uploads: readonly Upload[],
-  mostMessages?: number,
 ): Promise<AttachmentRecord[]> {
   if (uploads.length === 0) return [];
   const ids = uploads.map(({ id }) => id);
@@ -43,7 +42,7 @@ export async function writeAttachments(
     )
     .innerJoin('messages', 'messages.id', 'placed.message_id')
     .select(['placed.attachment_id', 'messages.id', 'messages.sent_at'])
-    .$if(mostMessages !== undefined, (query) => query.where('placed.place', '<=', mostMessages ?? 0))
+    .where('placed.place', '<=', messagesPerFile)
     .orderBy('messages.id')
     .execute();
   const messages = new Map<number, AttachmentRecord['messages']>(ids.map((id) => [id, []]));
@@ -69,7 +68,7 @@ export async function attachmentEvents(
 ): Promise<PublishedEvent[]> {
   if (uploads.length === 0) return [];
   const upload_space_used = await readUsedBytes(db);
-  const attachments = await writeAttachments(db, uploads, messagesPerEvent);
+  const attachments = await writeAttachments(db, uploads);
   return attachments.map((attachment, index) => ({
     event: { type: 'attachment', op, attachment, upload_space_used },
     audience: [uploads[index]?.ownerId as UserId],

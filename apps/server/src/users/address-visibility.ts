@@ -72,8 +72,16 @@ function effectiveVisibility({ isBot, visibility }: Pick<AddressOwner, 'isBot' |
   return isBot ? addressVisibility.everyone : visibility;
 }
 
+/** What was found for the last address, which is mostly the only one: to parse it for every message takes long. */
+let lastHost = { url: '', host: '' };
+
 /** The organisation's host, or one that nobody can have where that makes no address: a port, a number, a single name. */
 function addressHost({ url }: Pick<PushRealm, 'url'>): string {
+  if (lastHost.url !== url) lastHost = { url, host: hostOf(url) };
+  return lastHost.host;
+}
+
+function hostOf(url: string): string {
   const { host } = new URL(url);
   return /^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/.test(host) ? host : 'hidden.invalid';
 }

@@ -61,6 +61,18 @@ eachBackend((backend) => {
     expect((await kept.messages()).map(({ content }) => content)).toEqual(['without end']);
   });
 
+  it('deletes the oldest messages of every channel, in whatever order the channels were made', async () => {
+    const later = new ChannelUnderTest(organisation);
+    await later.make();
+    for (const each of [later, channel, later]) {
+      await each.updated('owner', { message_retention_days: 3 });
+      const message = { type: 'stream', to: each.id, topic: 'one', content: 'old' };
+      await organisation.do('member', 'POST', 'messages', message);
+    }
+    await pass(4);
+    expect([await channel.messages(), await later.messages()]).toEqual([[], []]);
+  });
+
   it('deletes direct messages that are older than the organisation keeps', async () => {
     const { id } = await organisation.do('member', 'POST', 'messages', {
       ...{ type: 'direct', to: [organisation.id('second')], content: 'hello' },

@@ -70,14 +70,6 @@ eachBackend((backend) => {
     expect(await listed('member', { include_owner_subscribed: true })).toEqual([]);
   });
 
-  it('a new channel can be announced, for which there is no further place', async () => {
-    const name = organisation.newName();
-    const wish = { subscriptions: [{ name }], announce: true };
-    const body = await organisation.do('member', 'POST', 'users/me/subscriptions', wish);
-    expect(body).not.toHaveProperty('ignored_parameters_unsupported');
-    expect(body.subscribed).toEqual({ [organisation.id('member')]: [name] });
-  });
-
   describe('what a subscription says of notifications', () => {
     const notifications = async (capabilities: Record<string, boolean>, field = 'subscriptions') => {
       const body = await organisation.do('second', 'POST', 'register', {

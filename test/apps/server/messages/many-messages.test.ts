@@ -34,4 +34,31 @@ eachBackend((backend) => {
       rest: { ...success, found_anchor: false, found_oldest: false, found_newest: false },
     });
   });
+
+  it.each([100, 1000])(
+    '%i messages with much text come in pieces of a mebibyte at most',
+    async (num_before) => {
+      const { id: channelId } = await addChannel(organisation, { members: ['member'] });
+      const [first = 0] = await post(organisation, { channelId });
+      const { db } = organisation.server.server.database;
+      const { id: _, ...row } = await db
+        .selectFrom('messages')
+        .selectAll()
+        .where('id', '=', first)
+        .executeTakeFirstOrThrow();
+      const long = { ...row, rendered_content: 'x'.repeat(150_000) };
+      for (let count = 0; count < 20; count++) await db.insertInto('messages').values(long).execute();
+      const narrow = JSON.stringify([['channel', channelId]]);
+      const query = new URLSearchParams({ anchor: 'newest', num_before: String(num_before), narrow });
+      const { authorization } = organisation.accounts.member;
+      const response = await organisation.server.server.app.inject({
+        ...{ url: `/api/v1/messages?${query}`, headers: { authorization }, payloadAsStream: true },
+      });
+      const pieces = await response.stream().toArray();
+      expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1.1 * 1024 * 1024);
+      const { messages, found_oldest } = JSON.parse(Buffer.concat(pieces).toString());
+      const ids = messages.map(({ id }: { id: number }) => id);
+      expect([ids, found_oldest]).toEqual([Array.from({ length: 21 }, (_, index) => first + index), true]);
+    },
+  );
 });

@@ -31,4 +31,14 @@ eachBackend((backend) => {
     expect(message).toMatchObject({ id, type: 'private', subject: '', content: '<p><em>hello</em></p>' });
     expect(message).not.toHaveProperty('stream_id');
   });
+
+  it('code without a language has that of the organisation, in quotes too', async () => {
+    const { id: to } = await addChannel(organisation, { members: ['member', 'second'] });
+    await organisation.do('owner', 'PATCH', 'realm', { default_code_block_language: 'python' });
+    for (const content of ['```\nx = 1\n```', '~~~\nx = 1\n~~~', '> ```\n> x = 1\n> ```']) {
+      const { message } = await read(await send({ type: 'channel', to, topic: 'code', content }));
+      expect((message as { content: string }).content).toContain('data-code-language="Python"');
+    }
+    await organisation.do('owner', 'PATCH', 'realm', { default_code_block_language: '' });
+  });
 });

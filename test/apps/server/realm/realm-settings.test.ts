@@ -34,6 +34,8 @@ eachBackend((backend) => {
         realm_invite_required: true,
         realm_enable_read_receipts: false,
         realm_welcome_message_custom_text: '',
+        realm_new_stream_announcements_stream_id: -1,
+        realm_signup_announcements_stream_id: -1,
         realm_send_channel_events_messages: false,
         realm_inline_image_preview: true,
         realm_inline_url_embed_preview: false,

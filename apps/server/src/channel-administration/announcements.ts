@@ -1,0 +1,47 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { Channel } from '../channels/channel-store.js';
+import type { SendingContext } from '../messages/insert-messages.js';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { noChannel } from '../realm/realm-settings.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
+import { postAsNotificationBot } from './post-notices.js';
+
+type AnnouncementsSetting = 'new_stream_announcements_stream_id' | 'signup_announcements_stream_id';
+
+/** The id of the channel that the organisation has for such announcements, if any; the caller locks it with its others. */
+export async function announcementsChannelId(
+  db: Kysely<ServerTables>,
+  setting: AnnouncementsSetting,
+): Promise<number | undefined> {
+  const id = (await readRealmSettings(db))[setting];
+  return id === noChannel ? undefined : id;
+}
+
+/** Posts that these channels are new, as far as everybody may know of them. The channel for it is locked. */
+export async function announceChannels(
+  transaction: ServerTransaction,
+  context: SendingContext,
+  { channel, actor }: { readonly channel: Channel; readonly actor: PermissionHolder },
+  made: readonly Channel[],
+): Promise<void> {
+  const names = made.filter(({ isPrivate }) => !isPrivate).map(({ name }) => `#**${name}**`);
+  if (names.length === 0) return;
+  const what = names.length === 1 ? 'a new channel' : 'new channels';
+  const text = `@_**|${actor.id}** made ${what}: ${names.join(', ')}.`;
+  await postAsNotificationBot(transaction, context, { author: actor, channel, topic: 'new channels' }, [
+    text,
+  ]);
+}
+
+/** Posts that somebody has joined the organisation. The channel for it is locked. */
+export async function announceNewcomer(
+  transaction: ServerTransaction,
+  context: SendingContext,
+  channel: Channel,
+  userId: UserId,
+): Promise<void> {
+  const text = `@_**|${userId}** joined this organization.`;
+  await postAsNotificationBot(transaction, context, { author: undefined, channel, topic: 'signups' }, [text]);
+}
