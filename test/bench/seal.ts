@@ -3,7 +3,7 @@ import { encodeNotification, type MessageContent, sealNotification } from '@waxw
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
 import { loadNativeSodium } from '@waxwing/sodium/native';
 import libsodium from 'libsodium-wrappers';
-import { relayDeviceId, userId as user } from '../support/ids.js';
+import { accountIdText, relayDeviceId, userId as user } from '../support/ids.js';
 import { type BenchOptions, type BenchResult, medianRates, rateOf } from './bench-result.js';
 
 const rounds = 9;
@@ -38,7 +38,7 @@ async function measure(name: string, sodium: Sodium, bareSeal: BareSeal): Promis
   const { publicKey } = sodium.generateKeyPair();
   const pushPublicKey = Buffer.from(publicKey).toString('base64');
   const device = {
-    pushAccountId: '9223372036854775807',
+    pushAccountId: accountIdText('9223372036854775807'),
     tokenKind: 'apns',
     pushPublicKey,
     relayDeviceId: relayDeviceId(7),

@@ -12,7 +12,7 @@ import {
 } from '#server-push/notifications/test-notification-limits.js';
 import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import { activateRegistration, activePushDevices } from '#server-push/push-devices/push-device-store.js';
-import { relayDeviceId, userId as user } from '../support/ids.js';
+import { accountIdText, relayDeviceId, userId as user } from '../support/ids.js';
 import { eachBackend } from '../support/test-databases.js';
 
 const start = 1_800_000_000_000;
@@ -110,7 +110,7 @@ eachBackend((backend) => {
       return database.write((transaction) => takeTestNotification(transaction, userId, asked, now));
     };
     beforeEach(async () => {
-      for (const pushAccountId of ['1', '2']) {
+      for (const pushAccountId of ['1', '2'].map(accountIdText)) {
         await database.write(async (transaction) => {
           const registration = {
             ...{ pushAccountId, tokenKind: 'fcm' as const, hash: 'hash' },

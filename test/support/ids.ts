@@ -1,7 +1,8 @@
-import type { RelayDeviceId, UserId } from '@waxwing/protocol';
+import type { PushAccountIdText, RelayDeviceId, UserId } from '@waxwing/protocol';
 import type { RealmId } from '#relay/servers/server-tables.js';
 
-/** Numbers that a test made up, as the ids that it takes them for. */
+/** Numbers and texts that a test made up, as the ids that it takes them for. */
 export const userId = (number: number): UserId => number as UserId;
+export const accountIdText = (id: number | string): PushAccountIdText => String(id) as PushAccountIdText;
 export const relayDeviceId = (number: number): RelayDeviceId => number as RelayDeviceId;
 export const realmId = (number: number): RealmId => number as RealmId;

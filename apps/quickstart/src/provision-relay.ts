@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises';
 import { runRelayCommand } from '@waxwing/relay';
-import { type Environment, writePrivateFile } from '@waxwing/service/config';
+import { type Environment, fileExists, writePrivateFile } from '@waxwing/service/config';
 import type { Vendors } from '@waxwing/vendors';
 import { captureJson } from './captured-command.js';
 import type { QuickstartPaths } from './quickstart-environments.js';
@@ -24,7 +23,7 @@ export async function provisionRelay(
     ],
   };
   await writePrivateFile(paths.apps, `${JSON.stringify(apps, undefined, 2)}\n`);
-  if (!(await exists(paths.keyRing))) await captureJson(runRelayCommand, environment, ['keys', 'init']);
+  if (!(await fileExists(paths.keyRing))) await captureJson(runRelayCommand, environment, ['keys', 'init']);
 }
 
 /** The public half of the key that clients should seal to. */
@@ -68,14 +67,4 @@ async function newCredentials(environment: Environment, realmUuid: string): Prom
       ? await run<Credentials>('servers', 'add', '--realm', realmUuid, '--name', 'quickstart')
       : await run<Credentials>('servers', 'rotate-key', known.server_id, '--yes');
   return { serverId: made.server_id, serverKey: made.server_key };
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
 }

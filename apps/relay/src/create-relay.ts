@@ -41,8 +41,8 @@ export interface RelayOverrides {
 
 /** A relay that is ready to answer, and does its jobs; it listens nowhere yet. */
 export interface Relay extends HttpService {
-  readonly log: Log;
-  readonly database: RelayDatabase;
+  /** What its operations work with. */
+  readonly context: RelayContext;
 }
 
 const jobsDeadlineMilliseconds = 5000;
@@ -107,7 +107,7 @@ async function assemble(
   scheduleRelayJobs({ ...foundation, keyRing, unreadableTokens, receipts: deliveries.receipts });
   metrics.watchJobs(() => database.jobs.tally());
   await database.jobs.start();
-  return { app, log, database, metrics, readiness };
+  return { app, context, metrics, readiness };
 }
 
 function createReadiness(

@@ -10,6 +10,6 @@ export async function startRelay(
   const relay = await createRelay(configuration, overrides);
   const listening = await listen(relay, configuration);
   const { url, metricsUrl } = listening;
-  relay.log.info({ url, metricsUrl }, 'ready');
+  relay.context.log.info({ url, metricsUrl }, 'ready');
   return listening;
 }

@@ -1,3 +1,4 @@
+import { uuidPattern } from '@waxwing/protocol';
 import { maximumRealmUrlBytes } from '@waxwing/server-push';
 import { type Environment, EnvironmentReader, Secret } from '@waxwing/service/config';
 import {
@@ -47,7 +48,6 @@ const maximumRequestsPerUser = 100;
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
 // A hundred years at most.
 const validityRange = { minimum: 1, maximum: 52_704_000 };
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Reads the `SERVER_*` variables. @throws ConfigurationError naming everything that is wrong with them. */
 export function readServerEnvironment(environment: Environment): ServerConfiguration {

@@ -7,4 +7,5 @@ export * from './relay-notification.js';
 export * from './relay-registration.js';
 export * from './relay-removal.js';
 export type { UserId } from './user-id.js';
+export { uuidPattern } from './uuid.js';
 export * from './wire-fields.js';

@@ -1,6 +1,9 @@
 /** The client's random 64-bit number for one account on one phone; signed, as peers store it. Never a `number`. */
 export type PushAccountId = bigint & { readonly brand: 'PushAccountId' };
 
+/** The same in decimal: the form for databases, events, URL-encoded forms and FCM data. */
+export type PushAccountIdText = string & { readonly brand: 'PushAccountIdText' };
+
 const decimalText = /^-?(?:0|[1-9]\d{0,18})$/;
 
 /** The id in `value`, or `undefined` when it is not an integer of 64 bits. Takes what JSON and forms give us. */
@@ -11,9 +14,8 @@ export function parsePushAccountId(value: unknown): PushAccountId | undefined {
   return undefined;
 }
 
-/** Decimal text: the form for databases, events, URL-encoded forms and FCM data. */
-export function formatPushAccountId(id: PushAccountId): string {
-  return id.toString(10);
+export function formatPushAccountId(id: PushAccountId): PushAccountIdText {
+  return id.toString(10) as PushAccountIdText;
 }
 
 /** The first eight bytes as a positive id (63 bits of them), for a client that picks one at random. */

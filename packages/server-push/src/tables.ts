@@ -1,4 +1,4 @@
-import type { RelayDeviceId, UserId } from '@waxwing/protocol';
+import type { PushAccountIdText, RelayDeviceId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, type MigrationSet, type WriteTransaction } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
@@ -18,7 +18,7 @@ export interface ServerPushTables {
     id: Generated<PushDeviceId>;
     user_id: UserId;
     /** Decimal text. */
-    push_account_id: string;
+    push_account_id: PushAccountIdText;
     /** Counts the registrations that were accepted from the phone, so that work for an older one changes nothing. */
     generation: number;
     /** Tells an identical repeat of the newest registration from a changed one. */

@@ -12,7 +12,6 @@ eachBackend((backend) => {
     let relay: RelayUnderTest;
     beforeEach(async () => {
       relay = await startRelayUnderTest(await backend.freshUrl());
-      await relay.startJobs();
       await relay.database.jobs.idle();
     });
     afterEach(() => relay.close());

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
+import { accountIdText } from '../../support/ids.js';
 import { notified, refused, registered } from '../../support/relay-stand-in.js';
 import { eachBackend, eachPostgres, sqliteBackend } from '../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest, testPhone } from './server-under-test.js';
@@ -175,7 +176,10 @@ describe('two servers on one database', () => {
       const [ada] = await startTwo(1000);
       if (ada === undefined) throw new Error('nobody is there');
       const row = { user_id: ada.userId, generation: 1, registration_hash: '', changed_at: 0 };
-      const rows = Array.from({ length: 995 }, (_, index) => ({ ...row, push_account_id: `-${index + 1}` }));
+      const rows = Array.from({ length: 995 }, (_, index) => ({
+        ...row,
+        push_account_id: accountIdText(-index - 1),
+      }));
       await servers[0].server.database.db.insertInto('push_devices').values(rows).execute();
       const [statuses] = await flood([ada], 20, register);
       expect(statuses).toEqual([...Array(5).fill(200), ...Array(15).fill(400)]);

@@ -1,6 +1,6 @@
 import { errorCodes } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { relayDeviceId, userId } from '../../support/ids.js';
+import { accountIdText, relayDeviceId, userId } from '../../support/ids.js';
 import { refused, registered } from '../../support/relay-stand-in.js';
 import {
   type Account,
@@ -291,7 +291,7 @@ describe('a user with a thousand devices', () => {
     const { db } = test.server.database;
     const rows = Array.from({ length: 1000 }, (_, index) => ({
       user_id: ada.userId,
-      push_account_id: String(index),
+      push_account_id: accountIdText(index),
       generation: 1,
       registration_hash: '',
       error_code: errorCodeOf(index),
@@ -322,12 +322,17 @@ describe('a user with a thousand devices', () => {
     await db
       .updateTable('push_devices')
       .set({ relay_device_id: relayDeviceId(7) })
-      .where('push_account_id', '=', '9')
+      .where('push_account_id', '=', accountIdText(9))
       .execute();
     await db
       .insertInto('push_devices')
       .values({
-        ...{ user_id: userId(ada.userId + 1), push_account_id: '-1', generation: 1, registration_hash: '' },
+        ...{
+          user_id: userId(ada.userId + 1),
+          push_account_id: accountIdText(-1),
+          generation: 1,
+          registration_hash: '',
+        },
         ...{ error_code: 'REQUEST_EXPIRED', changed_at: 0 },
       })
       .execute();

@@ -9,7 +9,7 @@ import { encodeNotification, type NotificationContent, sealNotification } from '
 import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
-import { relayDeviceId, userId as user } from '../../support/ids.js';
+import { accountIdText, relayDeviceId, userId as user } from '../../support/ids.js';
 
 const sodium = await loadWasmSodium();
 const { publicKey } = sodium.generateKeyPair();
@@ -177,7 +177,7 @@ const longestUrl = `https://${'h'.repeat(492)}`;
 describe('whatever a notification says', () => {
   it('it is a valid notification of a published size, and fits both vendors', () => {
     const device = {
-      pushAccountId: '-9223372036854775808',
+      pushAccountId: accountIdText('-9223372036854775808'),
       relayDeviceId: relayDeviceId(Number.MAX_SAFE_INTEGER),
     };
     const pushPublicKey = Buffer.from(publicKey).toString('base64');

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import { enqueueForwarding } from '#server-push/push-devices/forward-registration.js';
 import { ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
-import { userId as user } from '../../support/ids.js';
+import { accountIdText, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { RelayStandIn, registered } from '../../support/relay-stand-in.js';
 import { eachBackend, type TestBackend } from '../../support/test-databases.js';
@@ -53,7 +53,7 @@ async function waitingServer(backend: TestBackend) {
       database.write(async (transaction) => {
         for (const id of ids) {
           const registration = {
-            ...{ pushAccountId: String(id), tokenKind: 'fcm' as const, pushPublicKey: 'a push key' },
+            ...{ pushAccountId: accountIdText(id), tokenKind: 'fcm' as const, pushPublicKey: 'a push key' },
             ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: 'sealed', hash: 'a hash' },
           };
           const accepted = await acceptRegistration(transaction, userId, registration, now);

@@ -6,7 +6,7 @@ import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
 import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import { enqueueForwarding, forwardRegistrationJob } from '#server-push/push-devices/forward-registration.js';
-import { userId as user } from '../../support/ids.js';
+import { accountIdText, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { eachBackend } from '../../support/test-databases.js';
 
@@ -51,7 +51,7 @@ describe('a registration whose job is gone', () => {
       const accept = (userId: UserId) =>
         database.write(async (transaction) => {
           const registration = {
-            pushAccountId: String(userId),
+            pushAccountId: accountIdText(userId),
             tokenKind: 'fcm' as const,
             pushPublicKey: 'a push key',
             bouncerPublicKey: 'a bouncer key',

@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import { enqueueForwarding } from '#server-push/push-devices/forward-registration.js';
 import { failRegistration } from '#server-push/push-devices/push-device-store.js';
-import { relayDeviceId, userId as user } from '../../support/ids.js';
+import { accountIdText, relayDeviceId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { notified, RelayStandIn, refused, registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
@@ -72,7 +72,7 @@ eachBackend((backend) => {
           transaction,
           userId,
           {
-            ...{ pushAccountId, tokenKind: 'fcm', pushPublicKey, hash },
+            ...{ pushAccountId: accountIdText(pushAccountId), tokenKind: 'fcm', pushPublicKey, hash },
             ...{ bouncerPublicKey: 'a bouncer key', encryptedPushRegistration: `sealed ${hash}` },
           },
           now,
@@ -235,7 +235,12 @@ eachBackend((backend) => {
     it('are told in requests of at most 200', async () => {
       await database.write(async ({ db }) => {
         for (let id = 1; id <= 250; id += 1) {
-          const row = { user_id: ada, push_account_id: String(id), generation: 1, registration_hash: 'a' };
+          const row = {
+            user_id: ada,
+            push_account_id: accountIdText(id),
+            generation: 1,
+            registration_hash: 'a',
+          };
           await db
             .insertInto('push_devices')
             .values({ ...row, changed_at: now, relay_device_id: relayDeviceId(id) })

@@ -22,7 +22,7 @@ import {
   pendingRegistration,
 } from '#server-push/push-devices/push-device-store.js';
 import { tellUser } from '../../../docs/examples/send-notification.js';
-import { relayDeviceId as relayId, userId as user } from '../../support/ids.js';
+import { accountIdText, relayDeviceId as relayId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { openSealed } from '../../support/noble-oracle.js';
 import { notified, RelayStandIn, refused } from '../../support/relay-stand-in.js';
@@ -40,7 +40,7 @@ const userId = user(7);
 
 let now = 1_000_000;
 const registration = (hash: string, tokenKind: 'fcm' | 'apns' = 'fcm') => ({
-  pushAccountId: '9223372036854775807',
+  pushAccountId: accountIdText('9223372036854775807'),
   tokenKind,
   pushPublicKey,
   bouncerPublicKey: 'a bouncer key',
@@ -148,7 +148,10 @@ eachBackend((backend) => {
 
     async function activate(pushAccountId: string, relayDeviceId: RelayDeviceId, tokenKind: 'fcm' | 'apns') {
       await database.write(async (transaction) => {
-        const whole = { ...registration(pushAccountId, tokenKind), pushAccountId };
+        const whole = {
+          ...registration(pushAccountId, tokenKind),
+          pushAccountId: accountIdText(pushAccountId),
+        };
         const accepted = await acceptRegistration(transaction, userId, whole, now);
         if (accepted.kind !== 'accepted') throw new Error('not accepted');
         await activateRegistration(transaction, accepted.key, relayDeviceId, now);
@@ -222,7 +225,7 @@ eachBackend((backend) => {
       relay.otherwise(notified());
       const whole = { userId, content: { type: 'test', time: 1 }, giveUpAt: now + 60_000 } as const;
       expect(await push.send(whole)).toEqual({ kind: 'no-device', pending: 0 });
-      const pending = { ...registration('0'), pushAccountId: '3' };
+      const pending = { ...registration('0'), pushAccountId: accountIdText(3) };
       await database.write((transaction) => acceptRegistration(transaction, userId, pending, now));
       expect(await push.send(whole)).toEqual({ kind: 'no-device', pending: 1 });
       const queued = (await database.jobs.list({})).map(({ kind }) => kind);

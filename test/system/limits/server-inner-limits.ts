@@ -2,7 +2,7 @@ import { bouncerKeysPath, relayRemovePath } from '@waxwing/protocol';
 import { expect } from 'vitest';
 import { enqueueRemoval } from '#server-push/push-devices/remove-relay-devices.js';
 import { testPhone } from '../../apps/server/server-under-test.js';
-import { relayDeviceId } from '../../support/ids.js';
+import { accountIdText, relayDeviceId } from '../../support/ids.js';
 import { registered } from '../../support/relay-stand-in.js';
 import type { Answer } from './ask.js';
 import { answered, type Limit } from './limit.js';
@@ -23,7 +23,7 @@ function devices(server: ServerUnderLimits): Promise<Answer> {
 /** Has the relay be told of so many removed devices. */
 async function remove({ test }: ServerUnderLimits, count: number): Promise<void> {
   const freed = Array.from({ length: count }, (_, index) => ({
-    ...{ relayDeviceId: relayDeviceId(1_000_000 + index), pushAccountId: '7' },
+    ...{ relayDeviceId: relayDeviceId(1_000_000 + index), pushAccountId: accountIdText(7) },
   }));
   const { database } = test.server;
   await database.write((transaction) => enqueueRemoval(database, transaction, { freed, now: test.now }));
@@ -73,7 +73,7 @@ export const serverInnerLimits: readonly ServerLimit[] = [
       const waiting = { pending_token_kind: 'fcm', pending_encrypted_registration: 'sealed' } as const;
       const row = { user_id: server.greedy.userId, generation: 1, registration_hash: '', ...waiting };
       const rows = Array.from({ length: 10 }, (_, index) => ({
-        ...{ ...row, push_account_id: `-${index + 1}`, changed_at: server.test.now },
+        ...{ ...row, push_account_id: accountIdText(-index - 1), changed_at: server.test.now },
       }));
       await server.test.server.database.write(({ db }) =>
         db.insertInto('push_devices').values(rows).execute(),

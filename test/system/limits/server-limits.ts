@@ -2,6 +2,7 @@ import { bouncerKeysPath, registerPushDevicePath, testNotificationPath } from '@
 import { expect } from 'vitest';
 import { testPhone } from '../../apps/server/server-under-test.js';
 import { request } from '../../packages/service/listening-app.js';
+import { accountIdText } from '../../support/ids.js';
 import { notified, registered } from '../../support/relay-stand-in.js';
 import type { Answer } from './ask.js';
 import { answered, type Limit, refusals } from './limit.js';
@@ -120,7 +121,10 @@ const numbers: readonly ServerLimit[] = [
     async provoke(server) {
       const { userId: user_id } = server.greedy;
       const row = { user_id, generation: 1, registration_hash: '', changed_at: 0 };
-      const rows = Array.from({ length: 999 }, (_, index) => ({ ...row, push_account_id: `-${index + 1}` }));
+      const rows = Array.from({ length: 999 }, (_, index) => ({
+        ...row,
+        push_account_id: accountIdText(-index - 1),
+      }));
       await server.test.server.database.write(({ db }) =>
         db.insertInto('push_devices').values(rows).execute(),
       );

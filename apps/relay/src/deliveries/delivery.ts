@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { RelayDeviceId } from '@waxwing/protocol';
+import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import type { RelayDevice } from '../registrations/relay-device.js';
 import type { RealmId } from '../servers/server-tables.js';
 
@@ -23,7 +23,7 @@ export interface EncryptedNotification {
   /** UUID, lower case; goes to APNs as `apns-id`. */
   readonly notificationId: string;
   /** Decimal text of 64 bits. */
-  readonly pushAccountId: string;
+  readonly pushAccountId: PushAccountIdText;
   /** Canonical base64. */
   readonly encryptedData: string;
   readonly urgency: VendorUrgency;

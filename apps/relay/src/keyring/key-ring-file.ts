@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, type Stats, statSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ConfigurationError, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
+import { ConfigurationError, fileExists, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import { withFileLock } from '@waxwing/storage';
 import type { KeyRingStore } from './key-ring-store.js';
 
@@ -70,15 +70,5 @@ async function removeLeftovers(path: string): Promise<void> {
   if (!(await fileExists(folder))) return;
   for (const name of await readdir(folder)) {
     if (isLeftover(name)) await rm(join(folder, name), { force: true });
-  }
-}
-
-export async function fileExists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
   }
 }

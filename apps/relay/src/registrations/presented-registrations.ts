@@ -1,3 +1,4 @@
+import type { PushAccountIdText } from '@waxwing/protocol';
 import { BulkStatement } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
@@ -8,7 +9,7 @@ import type { SealedRegistrationMark } from './open-registration.js';
 interface PresentedFor {
   readonly realmId: RealmId;
   /** Decimal text. */
-  readonly pushAccountId: string;
+  readonly pushAccountId: PushAccountIdText;
 }
 
 export type PresentedRegistration = SealedRegistrationMark & PresentedFor;

@@ -1,4 +1,4 @@
-import { formatPushAccountId, livenessTimeoutSeconds } from '@waxwing/protocol';
+import { formatPushAccountId, livenessTimeoutSeconds, type PushAccountIdText } from '@waxwing/protocol';
 import { BulkStatement, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
@@ -10,7 +10,7 @@ type Numbered = Pick<OpenedRegistration, 'device' | 'sequence'>;
 /** The highest sequence of one account, among those presented now or of all so far. */
 interface AccountSequence {
   readonly realm_id: RealmId;
-  readonly push_account_id: string;
+  readonly push_account_id: PushAccountIdText;
   readonly sequence: number;
 }
 
@@ -120,7 +120,7 @@ function buildStatement(db: Kysely<RelayTables>, rows: number): string {
     .columns(['realm_id', 'push_account_id', 'sequence', 'presented_at'])
     .values(
       Array.from({ length: rows }, () => ({
-        ...{ realm_id: 0 as RealmId, push_account_id: '' },
+        ...{ realm_id: 0 as RealmId, push_account_id: '' as PushAccountIdText },
         ...{ sequence: 0, presented_at: 0 },
       })),
     )

@@ -1,4 +1,4 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
+import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
@@ -9,7 +9,7 @@ export interface RegistrationTables {
     id: Generated<RelayDeviceId>;
     realm_id: RealmId;
     /** Decimal text. Null is room for registrations that are known by their token alone. */
-    push_account_id: string | null;
+    push_account_id: PushAccountIdText | null;
     token_kind: string;
     /** The first of what TokenVault.lookups gives for the token. */
     token_lookup: string;
@@ -34,7 +34,7 @@ export interface RegistrationTables {
   registration_sequences: {
     realm_id: RealmId;
     /** Decimal text. */
-    push_account_id: string;
+    push_account_id: PushAccountIdText;
     sequence: number;
     /** When a registration of the account was presented last. */
     presented_at: number;

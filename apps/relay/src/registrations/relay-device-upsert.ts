@@ -1,10 +1,12 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
+import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import { BulkStatement } from '@waxwing/storage';
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
 
-export type RelayDeviceRow = Insertable<RelayTables['relay_devices']> & { readonly push_account_id: string };
+export type RelayDeviceRow = Insertable<RelayTables['relay_devices']> & {
+  readonly push_account_id: PushAccountIdText;
+};
 
 const columns = [
   'realm_id',
@@ -20,7 +22,7 @@ const columns = [
 
 const templateRow: RelayDeviceRow = {
   realm_id: 0 as RealmId,
-  push_account_id: '',
+  push_account_id: '' as PushAccountIdText,
   token_kind: '',
   token_lookup: '',
   token: '',
@@ -35,7 +37,7 @@ type NumberedRow = readonly [number, RelayDeviceRow];
 
 interface SavedRow {
   readonly id: RelayDeviceId;
-  readonly push_account_id: string;
+  readonly push_account_id: PushAccountIdText;
 }
 
 /** Inserts rows or renews those that exist, many to a statement. The statements are built once for a database. */

@@ -1,3 +1,4 @@
+import type { PushAccountIdText } from '@waxwing/protocol';
 import type { RealmId } from '../servers/server-tables.js';
 /**
  * How tokens rest in the database: encrypted, bound to the row that they stand in, and found again by a keyed hash, so
@@ -30,7 +31,7 @@ export interface UnreadableToken {
 /** What of a row its token is bound to: what tells it from all others. */
 export interface TokenRow {
   readonly realm_id: RealmId;
-  readonly push_account_id: string | null;
+  readonly push_account_id: PushAccountIdText | null;
   readonly token_lookup: string;
 }
 

@@ -1,4 +1,4 @@
-import { maximumPushDevicesPerUser, type UserId } from '@waxwing/protocol';
+import { maximumPushDevicesPerUser, type PushAccountIdText, type UserId } from '@waxwing/protocol';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { CheckedRegistration } from './check-registration.js';
@@ -76,7 +76,7 @@ export async function acceptRegistration(
 }
 
 /** How many devices a user has, how many of them wait for the relay, and whether this one is among them. */
-async function countDevices(db: Kysely<ServerPushTables>, userId: UserId, pushAccountId: string) {
+async function countDevices(db: Kysely<ServerPushTables>, userId: UserId, pushAccountId: PushAccountIdText) {
   const { devices, waiting, known } = await db
     .selectFrom('push_devices')
     .select((is) => [

@@ -5,6 +5,7 @@ import {
   maximumEncryptedPushRegistrationCharacters,
   normalizeCiphertextBase64,
   ProtocolError,
+  type PushAccountIdText,
   type registerPushDeviceParameters,
   type TokenKind,
 } from '@waxwing/protocol';
@@ -14,7 +15,7 @@ import type { z } from 'zod';
 /** A registration whose contents were checked. */
 export interface CheckedRegistration {
   /** Decimal text. */
-  readonly pushAccountId: string;
+  readonly pushAccountId: PushAccountIdText;
   readonly tokenKind: TokenKind;
   readonly pushPublicKey: string;
   readonly bouncerPublicKey: string;

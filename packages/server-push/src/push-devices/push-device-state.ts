@@ -1,4 +1,4 @@
-import type { JsonObject, PushDeviceStatus } from '@waxwing/protocol';
+import type { JsonObject, PushAccountIdText, PushDeviceStatus } from '@waxwing/protocol';
 import type { Selectable } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
 
@@ -13,7 +13,7 @@ export function pushDeviceStatus(
 }
 
 /** The event that tells a user's clients of a change; `push_account_id` as decimal text. */
-export function pushDeviceEvent(pushAccountId: string, errorCode: string | undefined): JsonObject {
+export function pushDeviceEvent(pushAccountId: PushAccountIdText, errorCode: string | undefined): JsonObject {
   const event = { type: 'push_device', push_account_id: pushAccountId };
   return errorCode === undefined
     ? { ...event, status: 'active' }

@@ -1,4 +1,10 @@
-import type { PushDeviceStateOnWire, RelayDeviceId, TokenKind, UserId } from '@waxwing/protocol';
+import type {
+  PushAccountIdText,
+  PushDeviceStateOnWire,
+  RelayDeviceId,
+  TokenKind,
+  UserId,
+} from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
 import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
 import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
@@ -14,7 +20,7 @@ export interface RegistrationKey {
 /** A PushDevice that notifications can be sent to. */
 export interface ActivePushDevice {
   readonly id: PushDeviceId;
-  readonly pushAccountId: string;
+  readonly pushAccountId: PushAccountIdText;
   readonly tokenKind: TokenKind;
   readonly pushPublicKey: string;
   readonly relayDeviceId: RelayDeviceId;
@@ -25,13 +31,13 @@ export interface ActivePushDevice {
 /** Whose device changed. */
 export interface ChangedPushDevice {
   readonly userId: UserId;
-  readonly pushAccountId: string;
+  readonly pushAccountId: PushAccountIdText;
 }
 
 /** A device of the relay that a PushDevice had and has no more. */
 export interface FreedRelayDevice {
   readonly relayDeviceId: RelayDeviceId;
-  readonly pushAccountId: string;
+  readonly pushAccountId: PushAccountIdText;
 }
 
 /** A registration that is in force now, and the device of the relay that the former one had. */
@@ -165,14 +171,16 @@ export async function pushDevicesOf(
 export async function activePushDevices(
   db: Reader,
   userId: UserId,
-  pushAccountId?: string,
+  pushAccountId?: PushAccountIdText,
 ): Promise<ActivePushDevice[]> {
   const rows = await db
     .selectFrom('push_devices')
     .selectAll()
     .where('user_id', '=', userId)
     .where('relay_device_id', 'is not', null)
-    .$if(pushAccountId !== undefined, (query) => query.where('push_account_id', '=', pushAccountId ?? ''))
+    .$if(pushAccountId !== undefined, (query) =>
+      query.where('push_account_id', '=', pushAccountId as PushAccountIdText),
+    )
     .orderBy('id')
     .execute();
   return rows.map((row) => ({

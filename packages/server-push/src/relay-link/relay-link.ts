@@ -1,4 +1,4 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
+import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
 import {
   encodeRelayNotifyRequest,
   encodeRelayRemoval,
@@ -34,7 +34,7 @@ export interface RelayLinkOptions {
 
 export interface ForwardedRegistration {
   /** Decimal text. */
-  readonly pushAccountId: string;
+  readonly pushAccountId: PushAccountIdText;
   readonly bouncerPublicKey: string;
   readonly encryptedPushRegistration: string;
 }

@@ -13,7 +13,7 @@ import { rebuildAps } from '#relay/deliveries/requests/read-push-request.js';
 import { ApnsConnection } from '#relay/deliveries/vendors/apns/connection.js';
 import { type ApnsEnding, ApnsExchange } from '#relay/deliveries/vendors/apns/exchange.js';
 import { type ApnsNotification, buildApnsNotification } from '#relay/deliveries/vendors/apns/message.js';
-import { realmId, relayDeviceId } from '../../../support/ids.js';
+import { accountIdText, realmId, relayDeviceId } from '../../../support/ids.js';
 import { until } from './deliveries-under-test.js';
 
 const time = { now: 1_000_000 };
@@ -78,7 +78,7 @@ const target = {
 const notification = {
   ...{ serverId: '', realmId: realmId(1), realmUuid: '', relayDeviceId: relayDeviceId(1) },
   notificationId: '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e',
-  ...{ pushAccountId: '1', encryptedData: 'AAAA' },
+  ...{ pushAccountId: accountIdText(1), encryptedData: 'AAAA' },
   urgency: { vendor: 'apns', priority: 10, pushType: 'alert', aps: rebuildAps({}) },
   ...{ receivedAt: 0, timeToLiveSeconds: 60, collapseId: 'news' },
 } as const;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  formatPushAccountId,
   type PushAccountId,
   parseJson,
   type RelayDeviceId,
@@ -10,25 +11,16 @@ import {
   relayReceiptsPath,
   stringifyJson,
 } from '@waxwing/protocol';
-import { EnvironmentReader, Secret } from '@waxwing/service/config';
-import { bindOperations, createHttpApp, Readiness, readinessAnswer } from '@waxwing/service/http';
+import { createRelay, readRelayEnvironment } from '@waxwing/relay';
+import { readinessAnswer } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { Metrics } from '@waxwing/service/metrics';
 import { startVendors, type Vendors } from '@waxwing/vendors';
-import { createDeliveries } from '#relay/deliveries/create-deliveries.js';
-import { readDeliveriesEnvironment } from '#relay/deliveries/deliveries-configuration.js';
 import { type DeliveryTimings, productionTimings } from '#relay/deliveries/delivery-timings.js';
-import { notify } from '#relay/deliveries/requests/notify-operation.js';
-import { findReceipts } from '#relay/deliveries/requests/receipts-operation.js';
-import { openRelayDatabase } from '#relay/open-database.js';
-import { placeOfToken, type TokenVault } from '#relay/registrations/token-vault.js';
-import { UnreadableTokens } from '#relay/registrations/unreadable-tokens.js';
+import { placeOfToken } from '#relay/registrations/token-vault.js';
 import { addServer } from '#relay/servers/manage-servers.js';
-import { openSharedQuotas } from '#relay/servers/quota-exchange.js';
-import { ServerDirectory } from '#relay/servers/server-directory.js';
 import type { RealmId } from '#relay/servers/server-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
-import { createNodeTokenVault } from '../../../support/node-token-vault.js';
+import { type RingOnDisk, ringOnDisk } from '../keyring/ring-material.js';
 
 export const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
 export const topic = 'org.example.App';
@@ -77,7 +69,8 @@ export interface UnderTestOptions {
   readonly databaseUrl?: string;
   /** What an earlier one left, to start again on the same data. */
   readonly dir?: string;
-  readonly tokenVault?: TokenVault;
+  /** The key ring of an earlier one, or of another that runs; its own where nothing is said. */
+  readonly ring?: RingOnDisk;
 }
 export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnderTest>>;
 
@@ -95,7 +88,7 @@ export function appsFor({ credentials }: RunningVendors): { fcm: object[]; apns:
   };
 }
 
-/** The relay's delivery operations, its database and its job queue, against the real stand-ins for FCM and APNs. */
+/** A relay with one server, against the real stand-ins for FCM and APNs. */
 export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'waxwing-deliveries-'));
   const clock = options.clock ?? (() => Date.now());
@@ -104,42 +97,22 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   const appsFile = join(dir, 'apps.json');
   const writeApps = (apps: object) => writeFileSync(appsFile, JSON.stringify(apps), { mode: 0o600 });
   writeApps((options.apps ?? appsFor)(vendors));
-  const environment = {
+  const ring = options.ring ?? (await ringOnDisk(undefined, clock));
+  const configuration = readRelayEnvironment({
+    ...ring.environment,
+    RELAY_DATABASE: options.databaseUrl ?? `sqlite:${join(dir, 'relay.sqlite')}`,
     RELAY_APPS_FILE: appsFile,
     RELAY_FCM_BASE_URL: vendors.urls.fcm,
     RELAY_APNS_PRODUCTION_URL: vendors.urls.apnsProduction,
     RELAY_APNS_SANDBOX_URL: vendors.urls.apnsSandbox,
     RELAY_APNS_CA_FILE: vendors.credentials.caFile,
     ...options.environment,
-  };
-  const reader = new EnvironmentReader(environment, 'RELAY_');
-  const configuration = readDeliveriesEnvironment(reader);
-  reader.finish();
+  });
   const { log, text, lines } = createMemoryLog();
-  const database = await openRelayDatabase({
-    url: new Secret(options.databaseUrl ?? `sqlite:${join(dir, 'relay.sqlite')}`),
-    role: 'serving',
-    clock,
-    onJobError: (error) => log.error({ err: error }, 'job error'),
-  });
-  const metrics = new Metrics();
-  const tokenVault = options.tokenVault ?? createNodeTokenVault();
   const timings = { ...quickTimings, ...options.timings };
-  const unreadableTokens = new UnreadableTokens({ database, tokenVault, metrics, log });
-  const deliveries = await createDeliveries({
-    ...{ configuration, clock, log, metrics, database, tokenVault, unreadableTokens, timings },
-    random: Math.random,
-  });
-  const { quotas, exchange } = await openSharedQuotas({
-    ...{ database, clock, log, notificationsPerMinute: configuration.notificationsPerMinute },
-    intervalMilliseconds: timings.quotaExchangeMilliseconds,
-  });
-  const servers = new ServerDirectory(database.db, clock);
-  const operations = bindOperations({ servers, quotas, deliveries }, [notify, findReceipts]);
-  const checks = { vendors: () => deliveries.readiness(), keys: () => unreadableTokens.describe() };
-  const readiness = new Readiness(checks, log);
-  const app = await createHttpApp({ log, metrics, operations, readiness });
-  await database.jobs.start();
+  const relay = await createRelay(configuration, { log, clock, monotonic: clock, timings });
+  const { app, context, metrics, readiness } = relay;
+  const { database, deliveries, tokenVault } = context;
   const known = await database.db
     .selectFrom('realms')
     .select('id')
@@ -169,7 +142,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   }) {
     const identity = {
       realm_id: row.realm ?? realmId,
-      push_account_id: String(pushAccountId),
+      push_account_id: formatPushAccountId(pushAccountId),
       token_lookup: `lookup of ${row.token} ${randomBytes(4).toString('hex')}`,
     };
     const { id } = await database.write(({ db }) =>
@@ -212,6 +185,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       deliveries,
       realmId,
       tokenVault,
+      ring,
       writeApps,
       authorization,
     },
@@ -285,13 +259,10 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
 
     /** Ends it as a process ends; with `keepData` a new one can start on what it leaves. */
     async close({ keepData = false } = {}): Promise<void> {
-      await app.close();
-      await database.jobs.stop(0);
-      await deliveries.close(keepData ? patienceMilliseconds : 0);
-      await exchange.stop(keepData ? patienceMilliseconds : 0);
-      await database.close();
+      await relay.close();
       await own?.close();
-      if (!keepData) rmSync(dir, { recursive: true, force: true });
+      if (keepData) return;
+      for (const folder of [dir, ring.folder]) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { stringifyJson } from '@waxwing/protocol';
+import { formatPushAccountId } from '@waxwing/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { productionTimings } from '#relay/deliveries/delivery-timings.js';
 import { placeOfToken } from '#relay/registrations/token-vault.js';
@@ -100,7 +100,7 @@ async function addPhones(count: number): Promise<number[]> {
       const token = isApns(index) ? apnsToken(offset + index) : `fcm-${offset + index}`;
       const identity = {
         realm_id: realmId,
-        push_account_id: stringifyJson(pushAccountId),
+        push_account_id: formatPushAccountId(pushAccountId),
         token_lookup: `lookup of ${token}`,
       };
       return {

@@ -94,11 +94,11 @@ describe('a server over its quota', () => {
       environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60' },
     };
     relay = await startDeliveriesUnderTest(options);
-    const { dir, tokenVault, authorization } = relay;
+    const { dir, ring, authorization } = relay;
     const id = await relay.addFcm('fcm-1');
     expect((await relay.notify(Array.from({ length: 60 }, () => fcmRequest(id)))).status).toBe(200);
     await relay.close({ keepData: true });
-    relay = await startDeliveriesUnderTest({ ...options, dir, tokenVault });
+    relay = await startDeliveriesUnderTest({ ...options, dir, ring });
     const refused = await relay.notify([fcmRequest(id)], { authorization });
     expect([refused.status, refused.body.code]).toEqual([503, 'RATE_LIMIT_HIT']);
     time.now += 1000;
@@ -123,8 +123,8 @@ describe('two relays on one database', () => {
         timings: { quotaExchangeMilliseconds: 10 },
       };
       relay = await startDeliveriesUnderTest(options);
-      const { authorization, tokenVault, database } = relay;
-      second = await startDeliveriesUnderTest({ ...options, tokenVault });
+      const { authorization, ring, database } = relay;
+      second = await startDeliveriesUnderTest({ ...options, ring });
       const id = await relay.addFcm('fcm-1');
       expect((await relay.notify(Array.from({ length: 60 }, () => fcmRequest(id)))).status).toBe(200);
       const told = () => database.db.selectFrom('server_quotas').select('used_milliseconds').execute();

@@ -121,8 +121,8 @@ describe('two relays on one PostgreSQL', () => {
       const time = { now: Date.UTC(2026, 0, 5, 12) };
       const clock = () => time.now;
       const first = await startDeliveriesUnderTest({ databaseUrl, clock });
-      const { vendors, tokenVault, authorization, faults, statistics } = first;
-      const second = await startDeliveriesUnderTest({ databaseUrl, clock, vendors, tokenVault });
+      const { vendors, ring, authorization, faults, statistics } = first;
+      const second = await startDeliveriesUnderTest({ databaseUrl, clock, vendors, ring });
       try {
         await faults([{ vendor: 'apns', mint_interval_seconds: 1200 }]);
         const request = apnsRequest(await first.addApns(apnsToken()));

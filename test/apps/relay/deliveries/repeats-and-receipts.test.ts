@@ -95,9 +95,9 @@ eachBackend((backend) => {
       const request = fcmRequest(await first.addFcm('fcm-remembered'), { notification_id: randomUUID() });
       const { body } = await first.notify([request]);
       expect(body.results).toMatchObject([{ status: 'sent' }]);
-      const { dir, tokenVault, authorization } = first;
+      const { dir, ring, authorization } = first;
       await first.close({ keepData: true });
-      const second = await startDeliveriesUnderTest({ databaseUrl, dir, tokenVault });
+      const second = await startDeliveriesUnderTest({ databaseUrl, dir, ring });
       try {
         expect((await second.notify([request], { authorization })).body).toEqual(body);
         expect(await second.arrived()).toEqual([]);
@@ -279,7 +279,7 @@ eachBackend((backend) => {
       const second = await startDeliveriesUnderTest({
         databaseUrl,
         dir: first.dir,
-        tokenVault: first.tokenVault,
+        ring: first.ring,
       });
       try {
         await expect.poll(async () => (await second.arrived(token)).length).toBe(1);

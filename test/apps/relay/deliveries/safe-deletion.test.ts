@@ -185,7 +185,7 @@ describe('a sudden wave of dead tokens', () => {
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
       dir: relay.dir,
-      tokenVault: relay.tokenVault,
+      ring: relay.ring,
     });
     expect(await relay.metrics.text()).toMatch(metric);
     const [breaker] = await new BreakerStore(relay.database).list();

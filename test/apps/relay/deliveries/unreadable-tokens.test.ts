@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TokenVault } from '#relay/registrations/token-vault.js';
-import { createNodeTokenVault } from '../../../support/node-token-vault.js';
+import { ringOnDisk } from '../keyring/ring-material.js';
 import {
   type DeliveriesUnderTest,
   fcmRequest,
@@ -81,23 +81,18 @@ describe('a stored token that cannot be read', () => {
 
 describe('a key ring without the key of the stored tokens', () => {
   it('holds what was accepted before until the right ring is back', async () => {
-    const own = createNodeTokenVault();
-    relay = await startDeliveriesUnderTest({ tokenVault: own });
+    relay = await startDeliveriesUnderTest();
     const id = await relay.addFcm('patient');
     await relay.faults([{ vendor: 'fcm', status: 503 }]);
     const notificationId = randomUUID();
     const asked = [fcmRequest(id, { notification_id: notificationId })];
     expect((await relay.notify(asked)).body.results).toMatchObject([{ status: 'queued' }]);
-    const { dir, authorization } = relay;
+    const { dir, ring, authorization } = relay;
+    const { tokenKeys } = (await ring.keeper.read()).ring;
     await relay.close({ keepData: true });
 
-    let isBack = false;
-    const blind: TokenVault = {
-      ...own,
-      open: (sealed, place) =>
-        isBack ? own.open(sealed, place) : { reason: 'UNKNOWN_TOKEN_KEY', keyId: '1a2b3c4d' },
-    };
-    relay = await startDeliveriesUnderTest({ dir, tokenVault: blind });
+    const other = await ringOnDisk(undefined, Date.now);
+    relay = await startDeliveriesUnderTest({ dir, ring: other });
     const receipts = async () => {
       const url = `/api/v1/remotes/push/e2ee/receipts?ids=${notificationId}`;
       const answer = await relay.app.inject({ method: 'GET', url, headers: { authorization } });
@@ -105,11 +100,12 @@ describe('a key ring without the key of the stored tokens', () => {
     };
     await until(async () => (await receipts()).reason === 'UNKNOWN_TOKEN_KEY');
     expect((await receipts()).status).toBe('queued');
-    const other = await relay.notify([fcmRequest(id)], { authorization });
-    expect(other.body.results).toEqual([{ status: 'rejected', reason: 'UNKNOWN_TOKEN_KEY', fault: 'relay' }]);
-    expect((await relay.ready()).checks.keys).toContain('does not have their token keys 1a2b3c4d');
-    isBack = true;
+    const { body } = await relay.notify([fcmRequest(id)], { authorization });
+    expect(body.results).toEqual([{ status: 'rejected', reason: 'UNKNOWN_TOKEN_KEY', fault: 'relay' }]);
+    expect((await relay.ready()).checks.keys).toContain(`does not have their token keys ${tokenKeys[0]?.id}`);
+    await other.keeper.change((wrong) => ({ ...wrong, tokenKeys }), { actor: 'test', action: 'restore' });
     await until(async () => (await receipts()).status === 'sent');
     expect((await relay.ready()).ready).toBe(true);
+    rmSync(ring.folder, { recursive: true });
   });
 });

@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writePrivateFile } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { generateX25519Identity } from 'age-encryption';
 import { auditFile } from '#relay/keyring/audit-log.js';
@@ -41,24 +42,28 @@ export interface RingOnDisk {
   readonly auditPath: string;
   readonly keeper: KeyRingKeeper;
   readonly time: { now: number };
+  /** The variables by which a relay uses it. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A key ring in a file of its own folder. */
-export async function ringOnDisk(ring?: KeyRing): Promise<RingOnDisk> {
+/** A key ring in a file of its own folder, by the clock `time` where nothing is said. */
+export async function ringOnDisk(ring?: KeyRing, clock?: Clock): Promise<RingOnDisk> {
   const folder = freshFolder();
   const identityPath = join(folder, 'identity');
   await writePrivateFile(identityPath, `${await generateX25519Identity()}\n`);
   const path = join(folder, 'ring.age');
   const auditPath = join(folder, 'audit.jsonl');
   const time = { now: startedAt };
+  const now = clock ?? (() => time.now);
   const keeper = new KeyRingKeeper({
     store: keyRingFile(path),
     unlock: { kind: 'identity', path: identityPath },
     policy,
     sodium,
-    clock: () => time.now,
+    clock: now,
     audit: auditFile(auditPath),
   });
-  await keeper.create(ring ?? newKeyRing(sodium, time.now), 'test');
-  return { folder, path, identityPath, auditPath, keeper, time };
+  await keeper.create(ring ?? newKeyRing(sodium, now()), 'test');
+  const environment = { RELAY_KEY_RING: path, RELAY_KEY_RING_IDENTITY_FILE: identityPath };
+  return { folder, path, identityPath, auditPath, keeper, time, environment };
 }

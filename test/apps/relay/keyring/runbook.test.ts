@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { EnvironmentReader } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
 import { readKeyRingEnvironment } from '#relay/keyring/key-ring-configuration.js';
+import { answersHeld } from '../../../support/program-answers.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 
 const root = join(import.meta.dirname, '../../../..');
@@ -22,7 +23,7 @@ async function runScript(folder: string, commands: string, environment: Record<s
   const { PATH = '' } = process.env;
   const child = spawn('bash', ['-euc', `set -o pipefail\n${relay}\n${commands}`], {
     cwd: folder,
-    env: { PATH, HOME: folder, ...environment },
+    env: { PATH, HOME: folder, ...answersHeld, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -1,13 +1,16 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { importKeys } from '#relay/keyring/key-ring-transitions.js';
 import { findRelayDevices, markExpired } from '#relay/registrations/relay-device-store.js';
 import { addRealms } from '#relay/servers/manage-servers.js';
 import { realmId } from '../../../support/ids.js';
 import { seal } from '../../../support/noble-oracle.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
+import { policy } from '../keyring/ring-material.js';
 import {
   goodForm,
+  importedKey,
   otherRealmUuid,
   type RelayUnderTest,
   realmUuid,
@@ -105,7 +108,7 @@ eachBackend((backend) => {
       const ids = await Promise.all(forms.map((form) => deviceIdOf(form)));
       expect(new Set(ids).size).toBe(1);
       expect(await relay.devices()).toHaveLength(1);
-      expect(relay.keyRing.used.get(goodForm().bouncer_public_key ?? '')).toBe(100);
+      expect(await relay.keyUses()).toEqual({ [goodForm().bouncer_public_key ?? '']: 100 });
     });
   });
 
@@ -162,12 +165,10 @@ eachBackend((backend) => {
       'REQUEST_EXPIRED',
     ]);
     expect(await relay.devices()).toHaveLength(2);
-    expect(relay.keyRing.used).toEqual(
-      new Map([
-        [keys[0]?.public_key, 1],
-        [keys[1]?.public_key, 1],
-      ]),
-    );
+    expect(await relay.keyUses()).toEqual({
+      [keys[0]?.public_key ?? '']: 1,
+      [keys[1]?.public_key ?? '']: 1,
+    });
   });
 
   it('gives each of 400 registrations of one moment its own device', async () => {
@@ -183,16 +184,17 @@ eachBackend((backend) => {
 
   it('refuses a key that left the ring while the registration waited, without blaming the box', async () => {
     const answer = relay.register(goodForm());
-    relay.keyRing.remove(goodForm().bouncer_public_key ?? '');
+    relay.time.now += policy.acceptForMilliseconds;
     expect((await answer).body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
   });
 
   it('looks at the ring once more for a key that it does not know, since a phone may have learnt of it already', async () => {
-    const key = goodForm().bouncer_public_key ?? '';
-    const privateKey = keys.find(({ public_key }) => public_key === key)?.private_key ?? '';
-    relay.keyRing.remove(key);
-    relay.context.keyRing.takeOver = async () => relay.keyRing.add(key, privateKey);
-    expect(await deviceIdOf(goodForm())).toEqual(expect.any(Number));
+    const stranger = keys.find(({ in_key_ring }) => !in_key_ring);
+    if (stranger === undefined) throw new Error('the vectors hold no key that is not in the ring');
+    const context = { now: relay.time.now, policy };
+    const change = { actor: 'another relay', action: 'import' };
+    await relay.ring.keeper.change((ring) => importKeys(ring, [importedKey(stranger)], context), change);
+    expect(await deviceIdOf(goodForm(sealed(fcm('one token'), stranger)))).toEqual(expect.any(Number));
   });
 
   it('takes a registration from the quota of its server before anything of it is looked at', async () => {
@@ -208,9 +210,7 @@ eachBackend((backend) => {
   });
 
   it('answers the whole batch with an error, and keeps nothing, when the commit fails', async () => {
-    relay.context.keyRing.keyUsed = () => {
-      throw new Error('disk full');
-    };
+    await relay.database.write(({ db }) => db.schema.dropTable('bouncer_key_uses').execute());
     const answers = await Promise.all([relay.register(goodForm()), relay.register(goodForm())]);
     expect(answers.map(({ status }) => status)).toEqual([500, 500]);
     expect(await relay.devices()).toEqual([]);

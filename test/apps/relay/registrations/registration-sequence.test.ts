@@ -150,7 +150,6 @@ eachBackend((backend) => {
 
     it('is forgotten 400 days after the last one in force, and refused ones delay nothing', async () => {
       const { database } = relay;
-      await relay.startJobs();
       await register({ sequence: 9 });
       const remembered = () => database.db.selectFrom('registration_sequences').select('sequence').execute();
       const start = relay.time.now;

@@ -4,13 +4,13 @@ import { openRelayDatabase } from '#relay/open-database.js';
 import { type RelayDeviceRow, RelayDeviceUpsert } from '#relay/registrations/relay-device-upsert.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import fc from '../../../support/fast-check.js';
-import { realmId } from '../../../support/ids.js';
+import { accountIdText, realmId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { otherRealmUuid, realmUuid } from '../relay-under-test.js';
 
 const device = fc.record({
   realm_id: fc.constantFrom(realmId(1), realmId(2)),
-  push_account_id: fc.integer({ min: 1, max: 12 }).map(String),
+  push_account_id: fc.integer({ min: 1, max: 12 }).map(accountIdText),
   token_lookup: fc.constantFrom('one', 'two', 'three'),
   ios_app_id: fc.constantFrom(null, 'org.example.App', 'org.example.Beta'),
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { placeOfToken } from '#relay/registrations/token-vault.js';
-import { realmId } from '../../../support/ids.js';
+import { accountIdText, realmId } from '../../../support/ids.js';
 import { registrationVectors, relayProtocolVectors } from '../../../support/protocol-vectors.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from '../relay-under-test.js';
@@ -33,7 +33,11 @@ eachBackend((backend) => {
     await relay.register(goodForm());
     const [row] = await relay.devices();
     if (row === undefined) throw new Error('nothing was registered');
-    for (const change of [{ realm_id: realmId(2) }, { push_account_id: '9' }, { token_lookup: 'another' }]) {
+    for (const change of [
+      { realm_id: realmId(2) },
+      { push_account_id: accountIdText(9) },
+      { token_lookup: 'another' },
+    ]) {
       const opened = relay.context.tokenVault.open(row.token, placeOfToken({ ...row, ...change }));
       expect(opened, JSON.stringify(change)).toEqual({ reason: 'UNREADABLE_TOKEN' });
     }

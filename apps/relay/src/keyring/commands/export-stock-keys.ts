@@ -1,10 +1,9 @@
 import { encodeBase64 } from '@waxwing/protocol';
 import { printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
-import { createPrivateFile } from '@waxwing/service/config';
+import { createPrivateFile, fileExists } from '@waxwing/service/config';
 import type { Command } from 'commander';
 import { openingKeys } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
-import { fileExists } from '../key-ring-file.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
 import { isThere } from './key-files.js';
 import { type AskedChangeFlags, withConsent } from './output.js';

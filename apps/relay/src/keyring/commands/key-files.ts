@@ -1,11 +1,10 @@
 import { encodeBase64 } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
-import { createPrivateFile, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
+import { createPrivateFile, fileExists, readPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import type { Sodium } from '@waxwing/sodium';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import type { SigningPublicKey } from '../key-ring.js';
 import type { UnlockFile } from '../key-ring-cipher.js';
-import { fileExists } from '../key-ring-file.js';
 
 /**
  * Makes the identity file where it is missing; its path if that was done, otherwise `undefined`.
