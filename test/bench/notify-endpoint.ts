@@ -33,7 +33,7 @@ export async function run(): Promise<BenchResult[]> {
   const relay = await startDeliveriesUnderTest({ vendors: stand.vendors });
   const provider = openNodeApn(stand);
   try {
-    const load = await openNotifyLoad(relay);
+    const load = await openNotifyLoad(relay, phonesPerRequest);
     let index = 0;
     const theirs = async (): Promise<number> => {
       index += 1;
@@ -65,11 +65,14 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** Requests of 100 phones each, as many under way as make 1,000 notifications; costs next to nothing in this process. */
-async function openNotifyLoad(relay: DeliveriesUnderTest): Promise<HttpLoad> {
+/** Requests of so many phones each, as many under way as make 1,000 notifications; costs next to nothing in this process. */
+export async function openNotifyLoad(
+  relay: DeliveriesUnderTest,
+  phonesPerRequest: number,
+): Promise<HttpLoad> {
   const ids: number[] = [];
   for (let index = 0; index < phones; index += 1) ids.push(await relay.addApns(phoneToken(index)));
-  await relay.app.listen({ host: '127.0.0.1', port: 0 });
+  if (!relay.app.server.listening) await relay.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = relay.app.server.address() as AddressInfo;
   const requests = Array.from({ length: phones / phonesPerRequest }, (_, index) => {
     const chosen = ids.slice(index * phonesPerRequest, (index + 1) * phonesPerRequest);

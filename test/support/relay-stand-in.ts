@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { relayRegisterManyPath } from '@waxwing/protocol';
 
 /** A request that the stand-in received. */
 export interface RelayRequest {
@@ -45,19 +46,29 @@ export function refused(status: number, code: string, msg = 'no'): RelayReaction
   return { status, body: { result: 'error', msg, code } };
 }
 
-/** A relay's HTTP side that does what the test says and remembers what it was asked. */
+/** Success for many registrations: what came of each, in order. */
+export function registeredMany(results: readonly object[]): RelayReaction {
+  return { status: 200, body: { result: 'success', msg: '', results } };
+}
+
+/**
+ * A relay's HTTP side that does what the test says and remembers what it was asked. It is a stock one, which takes registrations one by
+ * one: a request for many is answered 404 and not remembered, unless it is said to take them.
+ */
 export class RelayStandIn {
   readonly requests: RelayRequest[] = [];
   readonly #http: Server;
   readonly #next: RelayReaction[] = [];
+  readonly #takesMany: boolean;
   #otherwise: Reactor = () => ({ status: 503 });
 
-  private constructor() {
+  private constructor(takesMany: boolean) {
+    this.#takesMany = takesMany;
     this.#http = createServer((request, response) => void this.#receive(request, response));
   }
 
-  static async start(): Promise<RelayStandIn> {
-    const relay = new RelayStandIn();
+  static async start({ takesMany = false } = {}): Promise<RelayStandIn> {
+    const relay = new RelayStandIn(takesMany);
     await new Promise<void>((resolve) => relay.#http.listen(0, '127.0.0.1', resolve));
     return relay;
   }
@@ -91,6 +102,9 @@ export class RelayStandIn {
       headers: request.headers,
       body: Buffer.concat(chunks).toString('utf8'),
     };
+    if (!this.#takesMany && received.path === relayRegisterManyPath) {
+      return void response.writeHead(404).end();
+    }
     this.requests.push(received);
     const reaction = this.#next.shift() ?? this.#otherwise(received);
     if (reaction === 'silence') return;

@@ -12,6 +12,7 @@ import { keyOperations } from './keyring/administration/key-operations.js';
 import { getKeyList } from './keyring/key-list-operation.js';
 import type { OpenKeyRing } from './keyring/open-key-ring.js';
 import { registerDevice } from './registrations/register-device.js';
+import { registerDevices } from './registrations/register-devices.js';
 import { removeDevices } from './registrations/remove-devices.js';
 
 type AdminContext = OpenKeyRing['admin'];
@@ -19,6 +20,7 @@ type AdminContext = OpenKeyRing['admin'];
 /** Every operation of the relay that servers and phones reach. */
 export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   registerDevice,
+  registerDevices,
   removeDevices,
   notify,
   findReceipts,

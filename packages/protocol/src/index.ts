@@ -5,6 +5,7 @@ export * from './relay-device-id.js';
 export * from './relay-key-list.js';
 export * from './relay-notification.js';
 export * from './relay-registration.js';
+export * from './relay-registration-batch.js';
 export * from './relay-removal.js';
 export type { UserId } from './user-id.js';
 export { uuidPattern } from './uuid.js';

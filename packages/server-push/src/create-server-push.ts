@@ -22,6 +22,7 @@ import {
 } from './push-devices/forward-registration.js';
 import { pushDevicesOf } from './push-devices/push-device-store.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
+import { GroupedRegistrations } from './relay-link/grouped-registrations.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
 import { RelayLink } from './relay-link/relay-link.js';
 import type { ServerPushOptions } from './server-push-options.js';
@@ -58,7 +59,8 @@ export function createServerPush<Tables extends ServerPushTables>(
   const dispatcher = options.dispatcher ?? new Agent({ connections: maximumRelayConnections });
   const link = createLink(options, dispatcher);
   const sender = link && new NotificationSender({ ...options, link });
-  handleForwarding({ database, link, publish, clock, random });
+  const registrations = link && new GroupedRegistrations(link, clock);
+  handleForwarding({ database, registrations, publish, clock, random });
   database.jobs.handle(
     deliverNotificationJob,
     deliverNotificationHandler({ database, sender, clock, random, isWanted: options.isWanted }),

@@ -14,7 +14,7 @@ import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import { enqueueForwarding } from '#server-push/push-devices/forward-registration.js';
-import { failRegistration } from '#server-push/push-devices/push-device-store.js';
+import { failRegistration } from '#server-push/push-devices/pending-registrations.js';
 import { accountIdText, relayDeviceId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { notified, RelayStandIn, refused, registered } from '../../support/relay-stand-in.js';

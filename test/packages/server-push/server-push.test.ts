@@ -16,11 +16,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import {
   activateRegistration,
-  activePushDevices,
-  dropDeadRegistration,
   failRegistration,
-  pendingRegistration,
-} from '#server-push/push-devices/push-device-store.js';
+  pendingRegistrations,
+} from '#server-push/push-devices/pending-registrations.js';
+import { activePushDevices, dropDeadRegistration } from '#server-push/push-devices/push-device-store.js';
 import { tellUser } from '../../../docs/examples/send-notification.js';
 import { accountIdText, relayDeviceId as relayId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
@@ -78,10 +77,10 @@ eachBackend((backend) => {
     it('let a registration be settled once, and never an older one', async () => {
       const [first, second] = [await accept('a'), await accept('b')];
       if (first.kind !== 'accepted' || second.kind !== 'accepted') throw new Error('not accepted');
-      expect(await pendingRegistration(database.db, first.key)).toBeUndefined();
-      expect(await pendingRegistration(database.db, second.key)).toMatchObject({
-        pending_encrypted_registration: 'sealed b',
-      });
+      expect(await pendingRegistrations(database.db, [first.key, second.key])).toMatchObject([
+        undefined,
+        { pending_encrypted_registration: 'sealed b' },
+      ]);
       const settle = (key: typeof first.key) =>
         database.write((transaction) => activateRegistration(transaction, key, relayId(5), now));
       const fail = (key: typeof first.key) =>

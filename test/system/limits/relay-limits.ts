@@ -3,6 +3,7 @@ import {
   livenessTimeoutSeconds,
   relayNotifyPath,
   relayReceiptsPath,
+  relayRegisterManyPath,
   relayRegisterPath,
   relayRemovePath,
 } from '@waxwing/protocol';
@@ -26,6 +27,16 @@ function register(
 ): Promise<Answer> {
   const fields = { ...relay.registration({ token: 'greedy', ...sealed }), ...changes };
   return ask(form(relay.url + relayRegisterPath, relay.greedy.authorization, fields));
+}
+
+function registerMany(relay: RelayUnderLimits, count: number, padding = ''): Promise<Answer> {
+  const { realm_uuid, ...fields } = relay.registration({ token: 'many' });
+  const registrations = Array.from({ length: count }, (_, id) => ({
+    ...fields,
+    push_account_id: 100 + (id % 9),
+  }));
+  const body = JSON.stringify({ realm_uuid, registrations, padding });
+  return ask({ ...relay.notification(1), url: relay.url + relayRegisterManyPath, body });
 }
 
 function remove(relay: RelayUnderLimits, count: number): Promise<Answer> {
@@ -69,6 +80,7 @@ const requests: readonly RelayLimit[] = [
     },
   },
   quota('relay-quota-register', `POST ${relayRegisterPath}`, (relay) => register(relay, {})),
+  quota('relay-quota-register-many', `POST ${relayRegisterManyPath}`, (relay) => registerMany(relay, 1)),
   quota('relay-quota-notify', `POST ${relayNotifyPath}`, (relay) => ask(relay.notification(1))),
   quota('relay-quota-remove', `POST ${relayRemovePath}`, (relay) => remove(relay, 0)),
   quota('relay-quota-receipts', `GET ${relayReceiptsPath}`, (relay) => receipts(relay, 1)),
@@ -119,6 +131,21 @@ export const relaySizeLimits: readonly RelayLimit[] = [
     metric: registered(413),
     answer: [413, 'PAYLOAD_TOO_LARGE'],
     provoke: (relay) => register(relay, {}, { padding: 'x'.repeat(128 * 1024) }),
+  },
+  {
+    id: 'relay-register-many-bytes',
+    metric: answered(`POST ${relayRegisterManyPath}`, 413),
+    answer: [413, 'PAYLOAD_TOO_LARGE'],
+    provoke: (relay) => registerMany(relay, 1, 'x'.repeat(1024 * 1024)),
+  },
+  {
+    id: 'relay-registrations-at-once',
+    metric: answered(`POST ${relayRegisterManyPath}`, 400),
+    answer: badRequest,
+    async provoke(relay) {
+      await within(registerMany(relay, 100));
+      return registerMany(relay, 101);
+    },
   },
   {
     id: 'relay-notify-bytes',

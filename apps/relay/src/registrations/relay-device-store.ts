@@ -1,11 +1,10 @@
 import type { ApnsEnvironment, RelayDeviceId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
 import { deviceColumns, type StoredRelayDevice, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
-
-const maximumIdsPerQuery = 500;
 
 export interface FindRelayDevices {
   readonly realmId: RealmId;
@@ -13,22 +12,38 @@ export interface FindRelayDevices {
   readonly vault: TokenVault;
 }
 
+type FoundDevices = Map<RelayDeviceId, StoredRelayDevice>;
+
 /** The devices with these ids that belong to the realm, expired ones included; ids of other realms are left out. */
 export async function findRelayDevices(
   db: Kysely<RelayTables>,
-  { realmId, ids, vault }: FindRelayDevices,
-): Promise<Map<RelayDeviceId, StoredRelayDevice>> {
-  const found = new Map<RelayDeviceId, StoredRelayDevice>();
-  for (let offset = 0; offset < ids.length; offset += maximumIdsPerQuery) {
-    const rows = await db
-      .selectFrom('relay_devices')
-      .select(deviceColumns)
-      .where('realm_id', '=', realmId)
-      .where('id', 'in', ids.slice(offset, offset + maximumIdsPerQuery))
-      .execute();
-    for (const row of rows) found.set(row.id, toRelayDevice(row, vault));
-  }
-  return found;
+  wanted: FindRelayDevices,
+): Promise<FoundDevices> {
+  const [found] = await findForEach(db, [wanted]);
+  return found ?? new Map();
+}
+
+/** {@link findRelayDevices} for several realms and servers at once, each by itself: one query for all of them. */
+export async function findForEach(
+  db: Kysely<RelayTables>,
+  wanted: readonly FindRelayDevices[],
+): Promise<FoundDevices[]> {
+  const ids = [...new Set(wanted.flatMap((each) => each.ids))];
+  const rows = await db
+    .selectFrom('relay_devices')
+    .select(deviceColumns)
+    .where('id', 'in', amongNumbers(db, ids))
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return wanted.map(({ realmId, ids, vault }) => {
+    const found: FoundDevices = new Map();
+    for (const id of ids) {
+      const row = byId.get(id);
+      // Nobody's token is opened for another realm.
+      if (row?.realm_id === realmId) found.set(id, toRelayDevice(row, vault));
+    }
+    return found;
+  });
 }
 
 export interface Expiry {

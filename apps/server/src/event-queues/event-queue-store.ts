@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
-import { nobodyElseHolds } from '@waxwing/storage';
+import { fixedQuery, nobodyElseHolds } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 import type { ClientCapability } from './client-capabilities.js';
@@ -29,14 +29,24 @@ export async function findQueue(
   queueId: string,
   now: number,
 ): Promise<EventQueueRow | undefined> {
-  return db
+  const [row] = await liveQueue(db, { queueId, userId, now });
+  return row;
+}
+
+interface LiveQueue {
+  readonly queueId: string;
+  readonly userId: UserId;
+  readonly now: number;
+}
+
+const liveQueue = fixedQuery<ServerTables, LiveQueue, EventQueueRow>((db, parameter) =>
+  db
     .selectFrom('event_queues')
     .selectAll()
-    .where('queue_id', '=', queueId)
-    .where('user_id', '=', userId)
-    .where(isLive(now))
-    .executeTakeFirst();
-}
+    .where('queue_id', '=', parameter('queueId'))
+    .where('user_id', '=', parameter('userId'))
+    .where(isLive(parameter('now'))),
+);
 
 /** Whether a queue was used a short enough time ago. */
 export function isLive(now: number): RawBuilder<boolean> {
@@ -193,7 +203,7 @@ export async function eventsAfter(db: Reader, queueId: string, eventId: number):
   const events: EventOnWire[] = [];
   let characters = 0;
   for (;;) {
-    const rows = await readEvents(db, queueId, events.at(-1)?.id ?? eventId);
+    const rows = await readEvents(db, { queueId, after: events.at(-1)?.id ?? eventId });
     for (const { event_id: id, event } of rows) {
       characters += event.length;
       if (events.length > 0 && characters > enoughCharacters) return events;
@@ -203,17 +213,22 @@ export async function eventsAfter(db: Reader, queueId: string, eventId: number):
   }
 }
 
-function readEvents(db: Reader, queueId: string, after: number) {
-  return db
-    .selectFrom('queued_events')
-    .innerJoin('event_texts', 'event_texts.id', 'queued_events.text_id')
-    .select(['event_id', 'event'])
-    .where('queue_id', '=', queueId)
-    .where('event_id', '>', after)
-    .orderBy('event_id')
-    .limit(eventsPerReading)
-    .execute();
+interface EventsOfQueue {
+  readonly queueId: string;
+  readonly after: number;
 }
+
+const readEvents = fixedQuery<ServerTables, EventsOfQueue, { event_id: number; event: string }>(
+  (db, parameter) =>
+    db
+      .selectFrom('queued_events')
+      .innerJoin('event_texts', 'event_texts.id', 'queued_events.text_id')
+      .select(['event_id', 'event'])
+      .where('queue_id', '=', parameter('queueId'))
+      .where('event_id', '>', parameter('after'))
+      .orderBy('event_id')
+      .limit(eventsPerReading),
+);
 
 /** The next event id of a queue; `undefined` when the queue is gone. */
 export async function takeEventId(db: Writer, queueId: string): Promise<number | undefined> {

@@ -5,8 +5,8 @@ import { removeInBatches } from '@waxwing/storage';
 import type { PublishEvents } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { forwardingDeadlineMilliseconds } from './forward-registration.js';
+import { failLongPending } from './pending-registrations.js';
 import { pushDeviceEvent } from './push-device-state.js';
-import { failLongPending } from './push-device-store.js';
 
 export interface FailLongPendingOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;

@@ -1,20 +1,19 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome } from '@waxwing/jobs';
 import { maximumPushDevicesPerUser, parseJson } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service/lifecycle';
-import type { RelayLink } from '../relay-link/relay-link.js';
+import { type Clock, Gathered } from '@waxwing/service/lifecycle';
+import type { GroupedRegistrations } from '../relay-link/grouped-registrations.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
 import type { AcceptedRegistration } from './accept-registration.js';
-import { pushDeviceEvent } from './push-device-state.js';
 import {
   activateRegistration,
-  type ChangedPushDevice,
-  type FreedRelayDevice,
   failRegistration,
-  pendingRegistration,
+  pendingRegistrations,
   type RegistrationKey,
-} from './push-device-store.js';
+} from './pending-registrations.js';
+import { type PushDeviceRow, pushDeviceEvent } from './push-device-state.js';
+import type { ChangedPushDevice, FreedRelayDevice } from './push-device-store.js';
 import { enqueueRemoval } from './remove-relay-devices.js';
 
 /** Kind of the job that takes an accepted registration to the relay. */
@@ -37,7 +36,7 @@ const turnMilliseconds = 60_000;
 export interface ForwardRegistrationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` while the organisation has no relay. */
-  readonly link: RelayLink | undefined;
+  readonly registrations: GroupedRegistrations | undefined;
   readonly publish: PublishEvents;
   readonly clock: Clock;
   readonly random: () => number;
@@ -64,11 +63,14 @@ export async function enqueueForwarding(
   await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
 }
 
+type PendingRegistrations = Gathered<RegistrationKey, PushDeviceRow | undefined>;
+
 /** Says who takes accepted registrations to the relay. */
 export function handleForwarding(options: ForwardRegistrationOptions): void {
-  const { jobs } = options.database;
+  const { db, jobs } = options.database;
+  const pending: PendingRegistrations = new Gathered((keys) => pendingRegistrations(db, keys));
   const handler: Omit<JobHandler<ServerPushTables>, 'concurrency'> = {
-    run: (job, signal) => forwardRegistration(options, job, signal),
+    run: (job, signal) => forwardRegistration({ ...options, pending }, job, signal),
     giveUp: (job) => (transaction) => fail(options, transaction, readKey(job), 'REQUEST_EXPIRED'),
   };
   jobs.handle(forwardRegistrationJob, { ...handler, concurrency });
@@ -80,22 +82,22 @@ export function handleForwarding(options: ForwardRegistrationOptions): void {
  * event says so in the same commit. A job for a registration that was replaced or removed meanwhile changes nothing.
  */
 async function forwardRegistration(
-  options: ForwardRegistrationOptions,
+  options: ForwardRegistrationOptions & { readonly pending: PendingRegistrations },
   job: Job,
   signal: AbortSignal,
 ): Promise<JobOutcome<ServerPushTables>> {
-  const { database, link, clock, random } = options;
+  const { pending, registrations, clock, random } = options;
   const key = readKey(job);
-  const row = await pendingRegistration(database.db, key);
+  const row = await pending.ask(key);
   if (row === undefined) return { kind: 'done' };
-  if (link === undefined)
+  if (registrations === undefined)
     return retryLater(job, { reason: 'no relay is configured' }, { clock, random, capMilliseconds });
   const registration = {
     pushAccountId: row.push_account_id,
     bouncerPublicKey: row.pending_bouncer_public_key ?? '',
     encryptedPushRegistration: row.pending_encrypted_registration ?? '',
   };
-  const outcome = await link.register(registration, signal);
+  const outcome = await registrations.register(registration, signal);
   if (outcome.kind === 'accepted') {
     const accepted = { relayDeviceId: outcome.answer, pushAccountId: row.push_account_id };
     return { kind: 'done', apply: (transaction) => activate(options, transaction, key, accepted) };

@@ -5,17 +5,11 @@ import type {
   TokenKind,
   UserId,
 } from '@waxwing/protocol';
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
 import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
 type Reader = Kysely<ServerPushTables>;
-
-/** Names one registration of one PushDevice. */
-export interface RegistrationKey {
-  readonly id: PushDeviceId;
-  readonly generation: number;
-}
 
 /** A PushDevice that notifications can be sent to. */
 export interface ActivePushDevice {
@@ -40,18 +34,6 @@ export interface FreedRelayDevice {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** A registration that is in force now, and the device of the relay that the former one had. */
-export interface ActivatedPushDevice extends ChangedPushDevice {
-  readonly freed: readonly FreedRelayDevice[];
-}
-
-const nothingPending = {
-  pending_token_kind: null,
-  pending_push_public_key: null,
-  pending_bouncer_public_key: null,
-  pending_encrypted_registration: null,
-} as const;
-
 /** What these rows had at the relay. */
 export function freedBy(
   rows: readonly Pick<PushDeviceRow, 'relay_device_id' | 'push_account_id'>[],
@@ -59,96 +41,6 @@ export function freedBy(
   return rows.flatMap(({ relay_device_id: relayDeviceId, push_account_id: pushAccountId }) =>
     relayDeviceId === null ? [] : [{ relayDeviceId, pushAccountId }],
   );
-}
-
-/** The registration that waits for the relay; `undefined` when it was replaced, settled or removed. */
-export async function pendingRegistration(
-  db: Reader,
-  key: RegistrationKey,
-): Promise<PushDeviceRow | undefined> {
-  return db
-    .selectFrom('push_devices')
-    .selectAll()
-    .where('id', '=', key.id)
-    .where('generation', '=', key.generation)
-    .where('pending_token_kind', 'is not', null)
-    .executeTakeFirst();
-}
-
-/** Puts the pending registration in force; `undefined` when it is not pending any more. */
-export async function activateRegistration(
-  transaction: PushTransaction,
-  key: RegistrationKey,
-  relayDeviceId: RelayDeviceId,
-  now: number,
-): Promise<ActivatedPushDevice | undefined> {
-  // Changes nothing: it holds the row where others could else change it before the next statement.
-  const former = await transaction.db
-    .updateTable('push_devices')
-    .set((is) => ({ generation: is.ref('generation') }))
-    .where('id', '=', key.id)
-    .where('generation', '=', key.generation)
-    .returning(['relay_device_id', 'push_account_id'])
-    .execute();
-  const changed = await settle(transaction, key, {
-    token_kind: sql<TokenKind>`pending_token_kind`,
-    push_public_key: sql<string>`pending_push_public_key`,
-    relay_device_id: relayDeviceId,
-    active_generation: key.generation,
-    changed_at: now,
-  });
-  const freed = freedBy(former).filter((device) => device.relayDeviceId !== relayDeviceId);
-  return changed && { ...changed, freed };
-}
-
-/** Marks the pending registration as failed; `undefined` when it is not pending any more. */
-export async function failRegistration(
-  transaction: PushTransaction,
-  key: RegistrationKey,
-  errorCode: string,
-  now: number,
-): Promise<ChangedPushDevice | undefined> {
-  return settle(transaction, key, { error_code: errorCode, changed_at: now });
-}
-
-/** Marks up to `limit` registrations as failed that were accepted before `before` and wait still; whose they are. */
-export async function failLongPending(
-  transaction: PushTransaction,
-  { before, limit, errorCode, now }: { before: number; limit: number; errorCode: string; now: number },
-): Promise<ChangedPushDevice[]> {
-  const db = transaction.db;
-  const waiting = db
-    .selectFrom('push_devices')
-    .select('id')
-    .where('pending_token_kind', 'is not', null)
-    .where('changed_at', '<', before)
-    .limit(limit);
-  return (
-    db
-      .updateTable('push_devices')
-      .set({ error_code: errorCode, changed_at: now, ...nothingPending })
-      .where('id', 'in', waiting)
-      // Said again because a registration may take the row's place between the two.
-      .where('pending_token_kind', 'is not', null)
-      .where('changed_at', '<', before)
-      .returning(['user_id as userId', 'push_account_id as pushAccountId'])
-      .execute()
-  );
-}
-
-async function settle(
-  transaction: PushTransaction,
-  key: RegistrationKey,
-  change: object,
-): Promise<ChangedPushDevice | undefined> {
-  return transaction.db
-    .updateTable('push_devices')
-    .set({ ...change, ...nothingPending })
-    .where('id', '=', key.id)
-    .where('generation', '=', key.generation)
-    .where('pending_token_kind', 'is not', null)
-    .returning(['user_id as userId', 'push_account_id as pushAccountId'])
-    .executeTakeFirst();
 }
 
 /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`. */
@@ -224,12 +116,14 @@ export async function dropDeadRegistration(
 export async function deletePushDevicesOf(
   transaction: PushTransaction,
   userId: UserId,
-  pushAccountId?: string,
+  pushAccountId?: PushAccountIdText,
 ): Promise<FreedRelayDevice[]> {
   const removed = await transaction.db
     .deleteFrom('push_devices')
     .where('user_id', '=', userId)
-    .$if(pushAccountId !== undefined, (query) => query.where('push_account_id', '=', pushAccountId ?? ''))
+    .$if(pushAccountId !== undefined, (query) =>
+      query.where('push_account_id', '=', pushAccountId as PushAccountIdText),
+    )
     .returning(['relay_device_id', 'push_account_id'])
     .execute();
   return freedBy(removed);

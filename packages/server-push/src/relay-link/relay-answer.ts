@@ -1,6 +1,14 @@
-import { isJsonObject, type JsonValue, parseJsonOrUndefined } from '@waxwing/protocol';
+import {
+  type ErrorCode,
+  errorCodes,
+  isJsonObject,
+  type JsonValue,
+  parseJsonOrUndefined,
+  type RelayDeviceId,
+  type RelayRegisterResult,
+} from '@waxwing/protocol';
 import { readRetryAfter } from '@waxwing/service/http';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** Why the relay must be asked again: nobody answered, it has trouble, it is busy, or the admin must mend something. */
 type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
@@ -77,6 +85,17 @@ export function interpretAnswer<Schema extends z.ZodType>(
   }
   const hint = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
   return retry('admin-must-act', `answered ${status}${hint}; is its address right?`);
+}
+
+/** What came of one of several registrations: a refusal means what it means as the answer to one alone. */
+export function interpretResult(result: RelayRegisterResult): RelayOutcome<RelayDeviceId> {
+  if (result.result === 'success') return { kind: 'accepted', answer: result.device_id };
+  const status = isErrorCode(result.code) ? errorCodes[result.code].httpStatus : 400;
+  return interpretAnswer({ status, retryAfter: undefined, body: JSON.stringify(result) }, z.never(), 0);
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorCodes, code);
 }
 
 function isSuccess(body: JsonValue | undefined): boolean {

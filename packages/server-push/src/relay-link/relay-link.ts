@@ -1,7 +1,9 @@
-import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
+import type { RelayDeviceId } from '@waxwing/protocol';
 import {
   encodeRelayNotifyRequest,
+  encodeRelayRegisterMany,
   encodeRelayRemoval,
+  type ForwardedRegistration,
   type KeyListAnswer,
   keyListAnswer,
   keyListPath,
@@ -10,6 +12,8 @@ import {
   relayNotifyAnswer,
   relayNotifyPath,
   relayRegisterAnswer,
+  relayRegisterManyAnswer,
+  relayRegisterManyPath,
   relayRegisterPath,
   relayRemoveAnswer,
   relayRemovePath,
@@ -21,7 +25,13 @@ import { type Dispatcher, request } from 'undici';
 import type { z } from 'zod';
 import type { RelayAccount } from '../server-push-options.js';
 import type { LinkMonitor } from './link-monitor.js';
-import { interpretAnswer, type ReceivedAnswer, type RelayOutcome, type RelayRetry } from './relay-answer.js';
+import {
+  interpretAnswer,
+  interpretResult,
+  type ReceivedAnswer,
+  type RelayOutcome,
+  type RelayRetry,
+} from './relay-answer.js';
 
 export interface RelayLinkOptions {
   readonly relay: Extract<RelayAccount, { kind: 'configured' }>;
@@ -32,13 +42,6 @@ export interface RelayLinkOptions {
   readonly monitor: LinkMonitor;
 }
 
-export interface ForwardedRegistration {
-  /** Decimal text. */
-  readonly pushAccountId: PushAccountIdText;
-  readonly bouncerPublicKey: string;
-  readonly encryptedPushRegistration: string;
-}
-
 interface Exchange {
   readonly path: string;
   /** What is posted, with our credentials; a GET for anybody where there is nothing. */
@@ -47,6 +50,9 @@ interface Exchange {
   /** Answers that are final whatever they say, and tell nothing about the link: the relay may not know the operation. */
   readonly finalStatuses?: readonly number[];
 }
+
+/** The code of what a relay does not know. */
+export const unknownRequest = 'NOT_FOUND';
 
 const maximumAnswerBytes = 256 * 1024;
 const userAgent = 'waxwing-server/0.1.0';
@@ -80,6 +86,24 @@ export class RelayLink {
     const exchange = { path: relayRegisterPath, content, signal };
     const outcome = await this.#askAsServer(exchange, relayRegisterAnswer);
     return outcome.kind === 'accepted' ? { kind: 'accepted', answer: outcome.answer.device_id } : outcome;
+  }
+
+  /**
+   * Hands several sealed registrations to the relay in one request; the answer is what came of each, in order. A relay that
+   * does not know the request (stock ones do not) refuses it for good with {@link unknownRequest}.
+   */
+  async registerMany(
+    registrations: readonly ForwardedRegistration[],
+    signal?: AbortSignal,
+  ): Promise<RelayOutcome<readonly RelayOutcome<RelayDeviceId>[]>> {
+    const body = stringifyJson(encodeRelayRegisterMany(this.#options.realmUuid, registrations));
+    const content = { type: 'application/json', body };
+    const exchange = { path: relayRegisterManyPath, content, signal, finalStatuses: [404, 405] };
+    const isComplete = ({ results }: z.infer<typeof relayRegisterManyAnswer>) =>
+      results.length === registrations.length;
+    const outcome = await this.#askAsServer(exchange, relayRegisterManyAnswer.refine(isComplete));
+    if (outcome.kind !== 'accepted') return outcome;
+    return { kind: 'accepted', answer: outcome.answer.results.map(interpretResult) };
   }
 
   /** Has the relay deliver notifications; at most as many as its body limit allows. */
@@ -133,7 +157,11 @@ export class RelayLink {
       return this.#unreachable(error);
     }
     if (exchange.finalStatuses?.includes(received.status) === true) {
-      return { kind: 'refused-for-good', code: 'NOT_FOUND', message: 'the relay does not know the request' };
+      return {
+        kind: 'refused-for-good',
+        code: unknownRequest,
+        message: 'the relay does not know the request',
+      };
     }
     return interpretAnswer(received, schema, this.#options.clock());
   }

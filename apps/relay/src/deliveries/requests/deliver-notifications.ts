@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { PushRequest } from '@waxwing/protocol';
-import type { Clock } from '@waxwing/service/lifecycle';
+import { type Clock, Gathered } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { hasReadableToken, type StoredRelayDevice } from '../../registrations/relay-device.js';
-import { findRelayDevices } from '../../registrations/relay-device-store.js';
+import { type FindRelayDevices, findForEach } from '../../registrations/relay-device-store.js';
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
@@ -72,9 +72,11 @@ export class DeliverNotifications {
   /** Of each request that waits for vendors; aborted when it waits no longer. */
   readonly #waits = new Set<AbortController>();
   #waitsNoLonger = false;
+  readonly #lookUps: Gathered<FindRelayDevices, Map<number, StoredRelayDevice>>;
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
+    this.#lookUps = new Gathered((wanted) => findForEach(options.database.db, wanted));
   }
 
   /** See {@link LoadLimit.requireRoom}. */
@@ -263,13 +265,13 @@ export class DeliverNotifications {
   }
 
   #findDevices(items: readonly Item[]): Promise<Map<number, StoredRelayDevice>> {
-    const { database, tokenVault: vault } = this.#options;
+    const { tokenVault: vault } = this.#options;
     const ids = [...new Set(items.map(({ notification }) => notification.relayDeviceId))].filter(
       Number.isSafeInteger,
     );
     const realmId = items[0]?.notification.realmId;
     if (realmId === undefined) return Promise.resolve(new Map());
-    return findRelayDevices(database.db, { realmId, ids, vault });
+    return this.#lookUps.ask({ realmId, ids, vault });
   }
 
   async #recall(items: readonly Item[]): Promise<Map<string, Receipt>> {

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { JsonObject } from './json.js';
+import type { PushAccountIdText } from './push-account-id.js';
+import { relayRegisterAnswer, relayRegisterParameters } from './relay-registration.js';
+import { uuid } from './wire-fields.js';
+
+/** Path of the relay's operation that takes many sealed registrations; a stock relay has none and answers 404. */
+export const relayRegisterManyPath = '/api/v1/remotes/push/e2ee/register_many';
+
+/** Most registrations in one request. */
+export const maximumRegistrationsAtOnce = 100;
+
+/** Largest body of that request in bytes. */
+export const registerManyBodyLimitBytes = 1024 * 1024;
+
+const registration = relayRegisterParameters.omit({ realm_uuid: true });
+type Registration = z.output<typeof registration>;
+
+const count = `must be 1 to ${maximumRegistrationsAtOnce} registrations`;
+const registrations = z
+  .array(z.unknown(), count)
+  .min(1, count)
+  .max(maximumRegistrationsAtOnce, count)
+  .transform((values, context): Registration[] => {
+    const parsed: Registration[] = [];
+    for (const [index, value] of values.entries()) {
+      const { data, error } = registration.safeParse(value);
+      if (data === undefined) {
+        const { path = [], message = 'is wrong' } = error?.issues[0] ?? {};
+        context.addIssue({ code: 'custom', path: [index, ...path], message });
+        return z.NEVER;
+      }
+      parsed.push(data);
+    }
+    return parsed;
+  })
+  .meta({ openApiJson: z.array(registration).min(1).max(maximumRegistrationsAtOnce) });
+
+/** JSON body of `POST /remotes/push/e2ee/register_many`, parsed without rounding integers. */
+export const relayRegisterManyParameters = z.object({ realm_uuid: uuid, registrations });
+
+/** What became of one registration: its device, or why it is refused. */
+const relayRegisterResult = z.discriminatedUnion('result', [
+  relayRegisterAnswer.extend({ result: z.literal('success') }),
+  z.object({ result: z.literal('error'), code: z.string(), msg: z.string() }),
+]);
+export type RelayRegisterResult = z.output<typeof relayRegisterResult>;
+
+/** What the relay answers: one result for each registration, in order. */
+export const relayRegisterManyAnswer = z.object({ results: z.array(relayRegisterResult) });
+
+/** A registration as a server hands it on. */
+export interface ForwardedRegistration {
+  /** Decimal text. */
+  readonly pushAccountId: PushAccountIdText;
+  /** Base64. */
+  readonly encryptedPushRegistration: string;
+  readonly bouncerPublicKey: string;
+}
+
+/** The same request as a server writes it, for `stringifyJson`. */
+export function encodeRelayRegisterMany(
+  realmUuid: string,
+  items: readonly ForwardedRegistration[],
+): JsonObject {
+  return {
+    realm_uuid: realmUuid,
+    registrations: items.map(({ pushAccountId, encryptedPushRegistration, bouncerPublicKey }) => ({
+      push_account_id: BigInt(pushAccountId),
+      encrypted_push_registration: encryptedPushRegistration,
+      bouncer_public_key: bouncerPublicKey,
+    })),
+  };
+}

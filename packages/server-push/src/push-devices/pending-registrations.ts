@@ -1,0 +1,138 @@
+import type { RelayDeviceId, TokenKind } from '@waxwing/protocol';
+import { amongNumbers, fixedQuery, lockingRows } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
+import type { PushDeviceRow } from './push-device-state.js';
+import { type ChangedPushDevice, type FreedRelayDevice, freedBy } from './push-device-store.js';
+
+type Reader = Kysely<ServerPushTables>;
+
+/** Names one registration of one PushDevice. */
+export interface RegistrationKey {
+  readonly id: PushDeviceId;
+  readonly generation: number;
+}
+
+/** A registration that is in force now, and the device of the relay that the former one had. */
+export interface ActivatedPushDevice extends ChangedPushDevice {
+  readonly freed: readonly FreedRelayDevice[];
+}
+
+const nothingPending = {
+  pending_token_kind: null,
+  pending_push_public_key: null,
+  pending_bouncer_public_key: null,
+  pending_encrypted_registration: null,
+} as const;
+
+/** The registrations that wait for the relay, in this order; `undefined` for one that was replaced, settled or removed. */
+export async function pendingRegistrations(
+  db: Reader,
+  keys: readonly RegistrationKey[],
+): Promise<(PushDeviceRow | undefined)[]> {
+  const ids = amongNumbers(
+    db,
+    keys.map(({ id }) => id),
+  );
+  const rows = await db
+    .selectFrom('push_devices')
+    .selectAll()
+    .where('id', 'in', ids)
+    .where('pending_token_kind', 'is not', null)
+    .execute();
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return keys.map(({ id, generation }) => {
+    const row = byId.get(id);
+    return row?.generation === generation ? row : undefined;
+  });
+}
+
+/** Puts the pending registration in force; `undefined` when it is not pending any more. */
+export async function activateRegistration(
+  transaction: PushTransaction,
+  key: RegistrationKey,
+  relayDeviceId: RelayDeviceId,
+  now: number,
+): Promise<ActivatedPushDevice | undefined> {
+  const former = await formerDevice(transaction.db, key);
+  const [changed] = await putInForce(transaction.db, { ...key, relayDeviceId, now });
+  const freed = freedBy(former).filter((device) => device.relayDeviceId !== relayDeviceId);
+  return changed && { ...changed, freed };
+}
+
+/** On PostgreSQL it holds the row, which others could else change before the next statement. */
+const formerDevice = fixedQuery<
+  ServerPushTables,
+  RegistrationKey,
+  Pick<PushDeviceRow, 'relay_device_id' | 'push_account_id'>
+>((db, parameter) =>
+  db
+    .selectFrom('push_devices')
+    .select(['relay_device_id', 'push_account_id'])
+    .where('id', '=', parameter('id'))
+    .where('generation', '=', parameter('generation'))
+    .modifyEnd(lockingRows(db)),
+);
+
+interface InForce extends RegistrationKey {
+  readonly relayDeviceId: RelayDeviceId;
+  readonly now: number;
+}
+
+const putInForce = fixedQuery<ServerPushTables, InForce, ChangedPushDevice>((db, parameter) =>
+  settling(db, {
+    token_kind: sql<TokenKind>`pending_token_kind`,
+    push_public_key: sql<string>`pending_push_public_key`,
+    relay_device_id: parameter('relayDeviceId'),
+    active_generation: parameter('generation'),
+    changed_at: parameter('now'),
+  })
+    .where('id', '=', parameter('id'))
+    .where('generation', '=', parameter('generation')),
+);
+
+/** Marks the pending registration as failed; `undefined` when it is not pending any more. */
+export async function failRegistration(
+  transaction: PushTransaction,
+  key: RegistrationKey,
+  errorCode: string,
+  now: number,
+): Promise<ChangedPushDevice | undefined> {
+  return settling(transaction.db, { error_code: errorCode, changed_at: now })
+    .where('id', '=', key.id)
+    .where('generation', '=', key.generation)
+    .executeTakeFirst();
+}
+
+/** Marks up to `limit` registrations as failed that were accepted before `before` and wait still; whose they are. */
+export async function failLongPending(
+  transaction: PushTransaction,
+  { before, limit, errorCode, now }: { before: number; limit: number; errorCode: string; now: number },
+): Promise<ChangedPushDevice[]> {
+  const db = transaction.db;
+  const waiting = db
+    .selectFrom('push_devices')
+    .select('id')
+    .where('pending_token_kind', 'is not', null)
+    .where('changed_at', '<', before)
+    .limit(limit);
+  return (
+    db
+      .updateTable('push_devices')
+      .set({ error_code: errorCode, changed_at: now, ...nothingPending })
+      .where('id', 'in', waiting)
+      // Said again because a registration may take the row's place between the two.
+      .where('pending_token_kind', 'is not', null)
+      .where('changed_at', '<', before)
+      .returning(['user_id as userId', 'push_account_id as pushAccountId'])
+      .execute()
+  );
+}
+
+function settling(db: Reader, change: object) {
+  return db
+    .updateTable('push_devices')
+    .set({ ...change, ...nothingPending })
+    .where('pending_token_kind', 'is not', null)
+    .returning(['user_id as userId', 'push_account_id as pushAccountId']);
+}

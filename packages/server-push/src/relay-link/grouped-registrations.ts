@@ -1,0 +1,88 @@
+import {
+  type ForwardedRegistration,
+  maximumRegistrationsAtOnce,
+  type RelayDeviceId,
+  registerManyBodyLimitBytes,
+} from '@waxwing/protocol';
+import { type Clock, Gathered } from '@waxwing/service/lifecycle';
+import type { RelayOutcome } from './relay-answer.js';
+import { type RelayLink, unknownRequest } from './relay-link.js';
+
+interface Forwarded {
+  readonly registration: ForwardedRegistration;
+  readonly signal: AbortSignal;
+}
+
+type Outcomes = readonly RelayOutcome<RelayDeviceId>[];
+
+/** How long a relay that does not know the request for many is not asked again whether it does. */
+const oneByOneMilliseconds = 60 * 60_000;
+// Names, quotes, a key and an account id around each sealed registration.
+const charactersAround = 256;
+
+/**
+ * Registrations on their way to the relay: those of one turn of the event loop go in one request where the relay takes
+ * many at once, and each in its own where it does not. What comes of each is told to whoever brought it.
+ */
+export class GroupedRegistrations {
+  readonly #link: Pick<RelayLink, 'register' | 'registerMany'>;
+  readonly #clock: Clock;
+  readonly #together = new Gathered<Forwarded, RelayOutcome<RelayDeviceId>>((forwarded) =>
+    this.#askForAll(forwarded),
+  );
+  #foundUnknownAt: number | undefined;
+
+  constructor(link: Pick<RelayLink, 'register' | 'registerMany'>, clock: Clock) {
+    this.#link = link;
+    this.#clock = clock;
+  }
+
+  /** The id of its RelayDevice, or why there is none. */
+  register(registration: ForwardedRegistration, signal: AbortSignal): Promise<RelayOutcome<RelayDeviceId>> {
+    if (this.#goesOneByOne()) return this.#link.register(registration, signal);
+    return this.#together.ask({ registration, signal });
+  }
+
+  #goesOneByOne(): boolean {
+    // A clock that was set back keeps nobody from asking again.
+    const since = this.#foundUnknownAt === undefined ? -1 : this.#clock() - this.#foundUnknownAt;
+    return since >= 0 && since < oneByOneMilliseconds;
+  }
+
+  async #askForAll(forwarded: readonly Forwarded[]): Promise<Outcomes> {
+    const outcomes = await Promise.all(groupsOf(forwarded).map((group) => this.#ask(group)));
+    return outcomes.flat();
+  }
+
+  async #ask(group: readonly Forwarded[]): Promise<Outcomes> {
+    if (group.length > 1) {
+      const signal = AbortSignal.any([...new Set(group.map((each) => each.signal))]);
+      const registrations = group.map(({ registration }) => registration);
+      const outcome = await this.#link.registerMany(registrations, signal);
+      if (outcome.kind === 'accepted') return outcome.answer;
+      if (outcome.kind === 'retry') return group.map(() => outcome);
+      if (outcome.code === unknownRequest) this.#foundUnknownAt = this.#clock();
+    }
+    // Also where the whole was refused, so that one that spoils it is refused alone.
+    return Promise.all(group.map(({ registration, signal }) => this.#link.register(registration, signal)));
+  }
+}
+
+/** As few groups as the relay takes, in order. */
+function groupsOf(forwarded: readonly Forwarded[]): Forwarded[][] {
+  const groups: Forwarded[][] = [];
+  let characters = Number.POSITIVE_INFINITY;
+  for (const each of forwarded) {
+    const added = each.registration.encryptedPushRegistration.length + charactersAround;
+    const last = groups.at(-1);
+    const isFull = last?.length === maximumRegistrationsAtOnce;
+    if (last === undefined || isFull || characters + added > registerManyBodyLimitBytes) {
+      groups.push([each]);
+      characters = charactersAround + added;
+    } else {
+      last.push(each);
+      characters += added;
+    }
+  }
+  return groups;
+}

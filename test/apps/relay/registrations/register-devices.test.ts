@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import {
+  type Answer,
+  goodForm,
+  otherRealmUuid,
+  type RelayUnderTest,
+  realmUuid,
+  startRelayUnderTest,
+} from '../relay-under-test.js';
+
+eachBackend((backend) => {
+  let relay: RelayUnderTest;
+  beforeEach(async () => {
+    relay = await startRelayUnderTest(await backend.freshUrl());
+  });
+  afterEach(() => relay.close());
+
+  async function ask(body: string, authorization = relay.authorization): Promise<Answer> {
+    const answer = await relay.app.inject({
+      method: 'POST',
+      url: '/api/v1/remotes/push/e2ee/register_many',
+      headers: { authorization, 'content-type': 'application/json' },
+      payload: body,
+    });
+    return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+  }
+
+  /** Account ids are written as they are, so that large ones are not rounded here. */
+  function bodyOf(items: readonly Record<string, string>[], realm = realmUuid): string {
+    const registrations = items.map(({ realm_uuid: _realm, push_account_id: id, ...fields }) =>
+      JSON.stringify({ push_account_id: 0, ...fields }).replace('0', id ?? ''),
+    );
+    return `{"realm_uuid": "${realm}", "registrations": [${registrations.join(', ')}]}`;
+  }
+
+  const register = (...items: Record<string, string>[]) => ask(bodyOf(items));
+  const of = (push_account_id: string, changes: Record<string, string> = {}) =>
+    goodForm({ push_account_id, ...changes });
+  const many = (count: number) => Array.from({ length: count }, (_, index) => of(String(1 + (index % 10))));
+  const unknownKey = { bouncer_public_key: Buffer.alloc(32, 9).toString('base64') };
+
+  it('keeps each registration and answers its device, the same one that it has when it comes alone', async () => {
+    const accounts = ['2408', '-9223372036854775808', '9223372036854775807'];
+    const { status, body } = await register(...accounts.map((id) => of(id)));
+    expect(status).toBe(200);
+    const devices = await relay.devices();
+    const idOf = (account: string) => devices.find((row) => row.push_account_id === account)?.id;
+    expect(devices).toHaveLength(3);
+    expect(body).toEqual({
+      ...{ result: 'success', msg: '' },
+      results: accounts.map((account) => ({ result: 'success', device_id: idOf(account) })),
+    });
+    expect(await relay.register(of('2408'))).toMatchObject({ body: { device_id: idOf('2408') } });
+    expect(await register(...accounts.map((id) => of(id)))).toMatchObject({ body });
+  });
+
+  it('judges each registration by itself, in order, and says of each refusal what it says of one alone', async () => {
+    const wrong = [of('2', unknownKey), of('3', { encrypted_push_registration: 'AAAA' })];
+    const alone = await Promise.all(wrong.map((form) => relay.register(form)));
+    expect(await register(of('1'), ...wrong, of('4'))).toMatchObject({
+      status: 200,
+      body: {
+        results: [
+          { result: 'success' },
+          ...alone.map(({ body: { code, msg } }) => ({ result: 'error', code, msg })),
+          { result: 'success' },
+        ],
+      },
+    });
+    expect((await relay.devices()).map(({ push_account_id }) => push_account_id)).toEqual(['1', '4']);
+  });
+
+  it('refuses each registration that is too old, and keeps none of them', async () => {
+    relay.time.now += 100_000_000;
+    const { body } = await register(of('1'), of('2'));
+    expect(body.results).toMatchObject([{ code: 'REQUEST_EXPIRED' }, { code: 'REQUEST_EXPIRED' }]);
+    expect(await relay.devices()).toEqual([]);
+  });
+
+  it('refuses who may not ask, and what it cannot read, and keeps nothing', async () => {
+    const body = bodyOf([of('1')]);
+    expect(await ask(body, 'Basic AAAA')).toMatchObject({ status: 401 });
+    expect(await ask(body, relay.otherAuthorization)).toMatchObject({
+      status: 403,
+      body: { code: 'REMOTE_REALM_SERVER_MISMATCH_ERROR' },
+    });
+    const nobody = bodyOf([of('1')], '00000000-0000-4000-8000-000000000000');
+    expect(await ask(nobody)).toMatchObject({ status: 403, body: { code: 'MISSING_REMOTE_REALM' } });
+    const wrong: [string, string][] = [
+      ['{', 'Malformed JSON'],
+      [bodyOf([]), 'Invalid registrations: must be 1 to 100 registrations'],
+      [bodyOf(many(101)), 'Invalid registrations: must be 1 to 100 registrations'],
+      [
+        bodyOf([of('1'), of('"x"')]),
+        'Invalid registrations.1.push_account_id: must be an integer of 64 bits',
+      ],
+      [`{"realm_uuid": "${realmUuid}", "registrations": [{"push_account_id": 1}]}`, 'registrations.0.'],
+      [bodyOf([of('1')], 'x'), 'Invalid realm_uuid: must be a UUID'],
+    ];
+    for (const [text, msg] of wrong) {
+      expect(await ask(text)).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg: expect.stringContaining(msg) },
+      });
+    }
+    expect(await relay.devices()).toEqual([]);
+  });
+
+  it('tells of the whole request that the database failed, so that the server repeats it', async () => {
+    const failing = vi
+      .spyOn(relay.database, 'writeGathered')
+      .mockRejectedValue(new Error('the disk is full'));
+    expect(await register(of('1'), of('2'))).toMatchObject({
+      status: 500,
+      body: { code: 'INTERNAL_SERVER_ERROR' },
+    });
+    failing.mockRestore();
+    const repeated = await register(of('1'), of('2'));
+    expect(repeated.body.results).toMatchObject([{ result: 'success' }, { result: 'success' }]);
+  });
+
+  it('takes each registration from the quota, and nothing where not enough is left for all', async () => {
+    await relay.close();
+    relay = await startRelayUnderTest(await backend.freshUrl(), {
+      RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60',
+    });
+    expect(await ask('{')).toMatchObject({ status: 400 });
+    expect(await register(...many(57))).toMatchObject({ status: 200 });
+    const refused = await register(...many(4));
+    expect(refused).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });
+    expect(refused.headers['retry-after']).toBe('2');
+    expect(await register(...many(2))).toMatchObject({ status: 200 });
+    expect(await register(of('1'))).toMatchObject({ status: 503 });
+    relay.time.now += 1000;
+    expect(await ask(bodyOf([of('1')], otherRealmUuid))).toMatchObject({ status: 403 });
+  });
+});
