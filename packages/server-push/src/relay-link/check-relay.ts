@@ -13,7 +13,7 @@ import type { RelayOutcome } from './relay-answer.js';
 import { type ProbeAnswer, RelayLink } from './relay-link.js';
 
 /** What of the link to the relay was looked at. */
-export type RelayCheckName = 'address' | 'key' | 'realm' | 'clock' | 'key-list';
+type RelayCheckName = 'address' | 'key' | 'realm' | 'clock' | 'key-list';
 
 export interface RelayCheck {
   readonly name: RelayCheckName;
