@@ -1,12 +1,11 @@
 import { createServerPush, type RelayAccount, type ServerPush } from '@waxwing/server-push';
-import { ConfigurationError, readPrivateFile, Secret } from '@waxwing/service/config';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { authenticateUser, holdUser } from './authentication/authenticate.js';
-import type { RelaySettings, ServerConfiguration } from './configuration.js';
+import type { ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { QueueListeners } from './event-queues/queue-listeners.js';
@@ -14,6 +13,7 @@ import { isStillTold } from './messages/push/is-still-told.js';
 import { handleMessageJobs } from './messages/push/message-jobs.js';
 import { openServerDatabase } from './open-database.js';
 import { bindServerOperations } from './operations.js';
+import { readRelayKey } from './push/read-relay-key.js';
 import { readRealm } from './realm/realm-store.js';
 import { newRegisterLine } from './register/register-line.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
@@ -145,16 +145,4 @@ async function mountServerPush(
     sodium,
     ...(relayTimeoutMilliseconds === undefined ? {} : { relayTimeoutMilliseconds }),
   });
-}
-
-async function readRelayKey(settings: RelaySettings): Promise<RelayAccount> {
-  if (settings.kind === 'not-configured') return settings;
-  const { kind, url, serverId, serverKeyFile } = settings;
-  const key = (await readPrivateFile(serverKeyFile, 'SERVER_RELAY_SERVER_KEY_FILE')).trim();
-  if (key === '') {
-    throw new ConfigurationError([
-      `The file ${serverKeyFile} holds no key: write into it what waxwing-relay servers add printed.`,
-    ]);
-  }
-  return { kind, url, serverId, serverKey: new Secret(key) };
 }

@@ -5,16 +5,18 @@ import type { ServerConfiguration } from '../configuration.js';
 import { asCommandError } from '../realm/as-command-error.js';
 import { readRealm } from '../realm/realm-store.js';
 import { withServerDatabase } from '../with-database.js';
+import { addCheckCommand } from './check-command.js';
 
 interface SendFlags extends OutputFlags {
   readonly user: string;
   readonly text: string;
 }
 
-/** `waxwing-server push status|send`. */
+/** `waxwing-server push status|send|check`. */
 export function addPushCommands(push: Command, terminal: Terminal): void {
   addStatusCommand(push, terminal);
   addSendCommand(push, terminal);
+  addCheckCommand(push, terminal);
 }
 
 function addSendCommand(push: Command, terminal: Terminal): void {

@@ -109,10 +109,8 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
       await send('POST', testNotificationPath, { push_account_id: pushAccountId }, asUser);
     },
     async registerEventQueue(eventTypes) {
-      const fields = {
-        event_types: JSON.stringify(eventTypes),
-        fetch_event_types: JSON.stringify([...eventTypes, 'realm']),
-      };
+      const fetched = JSON.stringify([...eventTypes, 'realm']);
+      const fields = { event_types: JSON.stringify(eventTypes), fetch_event_types: fetched };
       const answer = await send('POST', '/api/v1/register', fields, asUser);
       // Not every server says there whose queue it is.
       const { user_id: userId = await getOwnUserId() } = answer;

@@ -39,7 +39,12 @@ export interface RelayLinkOptions {
   readonly dispatcher: Dispatcher;
   readonly timeoutMilliseconds: number;
   readonly clock: Clock;
-  readonly monitor: LinkMonitor;
+  readonly monitor: Pick<LinkMonitor, 'report'>;
+}
+
+/** An answer as it arrived, and its `Date`. */
+export interface ProbeAnswer extends ReceivedAnswer {
+  readonly date: string | undefined;
 }
 
 interface Exchange {
@@ -130,6 +135,16 @@ export class RelayLink {
     return this.#askAsServer(exchange, relayRemoveAnswer);
   }
 
+  /** What the relay answers to a request of this server that delivers nothing; nothing of it is judged or reported. */
+  async probe(): Promise<ProbeAnswer | RelayRetry> {
+    const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, []));
+    try {
+      return await this.#exchange({ path: relayNotifyPath, content: { type: 'application/json', body } });
+    } catch (error) {
+      return this.#unreachable(error);
+    }
+  }
+
   /** The relay's signed key list, which it gives to anybody. */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
     return this.#ask({ path: keyListPath }, keyListAnswer);
@@ -142,7 +157,8 @@ export class RelayLink {
     const outcome = await this.#ask(exchange, schema);
     const isTelling = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
     // Our own closing says nothing about the relay.
-    if (isTelling && exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
+    if (isTelling && exchange.signal?.aborted !== true)
+      await this.#options.monitor.report(asTrouble(outcome));
     return outcome;
   }
 
@@ -166,7 +182,7 @@ export class RelayLink {
     return interpretAnswer(received, schema, this.#options.clock());
   }
 
-  async #exchange({ path, content, signal }: Exchange): Promise<ReceivedAnswer> {
+  async #exchange({ path, content, signal }: Exchange): Promise<ProbeAnswer> {
     const { relay, dispatcher, timeoutMilliseconds } = this.#options;
     const timeout = AbortSignal.timeout(timeoutMilliseconds);
     const answer = await request(relay.url + path, {
@@ -180,8 +196,9 @@ export class RelayLink {
       dispatcher,
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     });
-    const retryAfter = answer.headers['retry-after'];
+    const { 'retry-after': retryAfter, date } = answer.headers;
     return {
+      date: Array.isArray(date) ? date[0] : date,
       status: answer.statusCode,
       retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
       body: await readAnswerText(answer.body, maximumAnswerBytes),
@@ -195,4 +212,11 @@ export class RelayLink {
     const reason = `the relay at ${this.#options.relay.url} cannot be reached: ${why}`;
     return { kind: 'retry', cause: 'unreachable', reason, retryAfterSeconds: undefined };
   }
+}
+
+/** A relay has what servers ask of it, so that who does not know it is none, though what it says reads like one. */
+function asTrouble<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> {
+  if (outcome.kind !== 'refused-for-good' || outcome.code !== 'NOT_FOUND') return outcome;
+  const reason = 'the relay answered that it does not know the request; is its address right?';
+  return { kind: 'retry', cause: 'admin-must-act', reason, retryAfterSeconds: undefined };
 }

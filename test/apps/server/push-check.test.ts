@@ -1,0 +1,133 @@
+import { runServerCommand } from '@waxwing/server';
+import { Secret } from '@waxwing/service/config';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-ports.js';
+import { notified, type RelayReaction, refused } from '../../support/relay-stand-in.js';
+import { eachBackend } from '../../support/test-databases.js';
+import { relayServerId, relayServerKey, ServerUnderTest, testPhone } from './server-under-test.js';
+
+const notifyPath = '/api/v1/remotes/push/e2ee/notify';
+const noKeyList = refused(404, 'NOT_FOUND');
+
+eachBackend((backend) => {
+  let test: ServerUnderTest;
+  beforeAll(async () => {
+    test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
+  });
+  afterAll(() => test.close());
+
+  /** Types the command beside the server that runs. */
+  async function push(command: string, settings: Record<string, string> = {}) {
+    const [printed, said]: [string[], string[]] = [[], []];
+    const status = await runServerCommand(['push', command, '--json'], {
+      environment: {
+        SERVER_DATABASE: test.databaseUrl,
+        SERVER_RELAY_URL: test.relay.url,
+        SERVER_RELAY_SERVER_ID: relayServerId,
+        SERVER_RELAY_SERVER_KEY_FILE: `${test.folder}/server-key`,
+        ...settings,
+      },
+      clock: () => test.now,
+      print: (text) => void printed.push(text),
+      say: (text) => void said.push(text),
+      ask: async () => undefined,
+      readSecret: async () => new Secret(''),
+    });
+    const text = printed.join('');
+    return { status, said: said.join('\n'), answer: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  /** Answers the authenticated request in this way, at a time that is off by so much. */
+  function relayAnswers(reaction: RelayReaction, offMilliseconds = 0, keyList: RelayReaction = noKeyList) {
+    const date = new Date(test.now + offMilliseconds).toUTCString();
+    test.relay.otherwise(({ path }) => {
+      const chosen = path === notifyPath ? reaction : keyList;
+      return typeof chosen === 'string' ? chosen : { ...chosen, headers: { date } };
+    });
+  }
+
+  describe('push check', () => {
+    it('asks the relay as the server to deliver nothing, and finds all well', async () => {
+      relayAnswers(notified());
+      const { status, answer } = await push('check');
+      const names = ['address', 'key', 'realm', 'clock', 'key-list'];
+      expect([status, answer.ok]).toEqual([0, true]);
+      expect(answer.checks.map(({ name }: { name: string }) => name)).toEqual(names);
+      const [request] = test.relay.requests;
+      expect(request?.headers.authorization).toBe(`Basic ${btoa(`${relayServerId}:${relayServerKey}`)}`);
+      expect(JSON.parse(request?.body ?? '')).toEqual({
+        realm_uuid: test.server.realmUuid,
+        push_requests: [],
+      });
+    });
+
+    it.each([
+      [
+        'a page of something else',
+        { status: 404, body: '<h1>Not Found</h1>' },
+        'address',
+        'SERVER_RELAY_URL',
+      ],
+      ['a 404 that reads like a relay’s', noKeyList, 'address', 'SERVER_RELAY_URL'],
+      [
+        'a success that is not of a relay',
+        { status: 200, body: { result: 'success' } },
+        'address',
+        'not as a relay',
+      ],
+      ['a redirection', { status: 302 }, 'address', 'not as a relay'],
+      ['a cut connection', 'cut', 'address', 'cannot be reached'],
+      ['a refusal of the key', refused(401, 'UNAUTHORIZED'), 'key', 'rotate-key'],
+      ['a busy relay', refused(503, 'RATE_LIMIT_HIT'), 'key', 'try again later'],
+      ['an unknown realm', refused(403, 'MISSING_REMOTE_REALM'), 'realm', 'servers add-realm'],
+      ['a realm of another server', refused(403, 'REMOTE_REALM_SERVER_MISMATCH_ERROR'), 'realm', 'add-realm'],
+    ] as const)('fails at %s, and says what to do', async (_, reaction, name, remedy) => {
+      relayAnswers(reaction);
+      const { status, said, answer } = await push('check');
+      expect(answer).toMatchObject({ ok: false });
+      expect(answer.checks.at(-1)).toEqual({ name, ok: false, sentence: expect.stringContaining(remedy) });
+      expect([status, said]).toEqual([1, expect.stringContaining(`see ${name}`)]);
+    });
+
+    it.each([
+      [3_600_000, 'behind'],
+      [-3_600_000, 'ahead of'],
+    ])('fails where the relay’s clock is %i ms off', async (offMilliseconds, which) => {
+      relayAnswers(notified(), offMilliseconds);
+      const { status, answer } = await push('check');
+      const clock = answer.checks.find(({ name }: { name: string }) => name === 'clock');
+      expect([status, clock.ok, clock.sentence]).toEqual([
+        1,
+        false,
+        expect.stringContaining(`3600 s ${which}`),
+      ]);
+    });
+
+    it('fails where the key list is none', async () => {
+      relayAnswers(notified(), 0, { status: 200, body: { result: 'success' } });
+      const { status, answer } = await push('check');
+      expect([status, answer.checks.at(-1)]).toMatchObject([1, { name: 'key-list', ok: false }]);
+    });
+
+    it('fails where nothing listens', async () => {
+      const { status, answer } = await push('check', {
+        SERVER_RELAY_URL: `http://127.0.0.1:${await freePort()}`,
+      });
+      expect([status, answer.checks]).toEqual([
+        1,
+        [{ name: 'address', ok: false, sentence: expect.stringContaining('ECONNREFUSED') }],
+      ]);
+    });
+  });
+
+  describe('push status', () => {
+    it('does not take a 404 for an answer of the relay', async () => {
+      const ada = await test.addAccount('ada@example.com');
+      test.relay.otherwise(noKeyList);
+      await test.register(ada, testPhone('1').fields);
+      await test.settle();
+      const { answer } = await push('status');
+      expect(answer).toMatchObject({ state: 'failing', last_error: expect.stringContaining('address') });
+    });
+  });
+});
