@@ -57,6 +57,9 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
     return await startVendors({ dataDir, host, log, ...ports });
   } catch (error) {
     const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+    if (code === 'EEXIST' || code === 'ENOTDIR') {
+      throw new Error(`${dataDir} is a file or lies in one: name a folder with --data-dir`, { cause: error });
+    }
     if (code !== 'EADDRINUSE') throw error;
     throw new Error(`port ${port} on ${host} is in use: choose others with --port-base`, { cause: error });
   }

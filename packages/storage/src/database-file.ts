@@ -24,6 +24,22 @@ export function makePrivateFile(path: string): void {
   }
 }
 
+/** Why no database file can be at a path: a sentence that says what to do; `undefined` where one is, or can be made. */
+export function describeMisplacement(path: string): string | undefined {
+  const folder = dirname(path);
+  const there = statSync(folder, { throwIfNoEntry: false });
+  if (there === undefined) {
+    return `The database file ${path} cannot be made, as there is no folder ${folder}: make it with mkdir -m 700, or mend the path.`;
+  }
+  if (!there.isDirectory()) {
+    return `The database file ${path} cannot be made, as ${folder} is a file and no folder: mend the path.`;
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    return `The database ${path} is a folder: name a file in it.`;
+  }
+  return undefined;
+}
+
 /**
  * Why a database file must not be used: it, or what SQLite keeps beside it, is open to others than its owner. A sentence
  * that says what to do; `undefined` for private files, and for files that are not there.

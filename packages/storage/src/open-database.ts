@@ -143,8 +143,11 @@ async function openBackend<Tables>(options: BackendOptions): Promise<Backend<Tab
     const { openPostgresBackend } = await import('./postgres/postgres-backend.js');
     return await openPostgresBackend(options);
   }
+  if (scheme === undefined) {
+    throw new DatabaseUnusableError('The database URL has no scheme: write sqlite:<file> or postgres://….');
+  }
   // The rest of the URL may hold a password.
   throw new DatabaseUnusableError(
-    `The database URL begins with "${scheme ?? ''}", which is not known: write sqlite:<file> or postgres://….`,
+    `The database URL begins with "${scheme}", which is not known: write sqlite:<file> or postgres://….`,
   );
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { readRelayEnvironment } from '@waxwing/relay';
 import { ConfigurationError } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
@@ -84,6 +87,38 @@ it('shows metrics on this machine alone unless it is told where, and not where n
   expect(problemsOf({ ...needed, RELAY_METRICS_HOST: '::' })).toEqual([
     'RELAY_METRICS_HOST says where metrics are shown, but RELAY_METRICS_PORT is not set: set both or neither.',
   ]);
+});
+
+it.each([
+  [
+    'file/ring.age',
+    /^waxwing-relay: \S+ cannot be used, as a file is where a folder is expected: mend the path\.$/,
+  ],
+  ['.', /^waxwing-relay: The key ring \S+ is a folder: name a file in it in RELAY_KEY_RING\.$/],
+])('tells in one sentence that the key ring cannot be at %s', async (place, sentence) => {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-places-'));
+  writeFileSync(join(folder, 'file'), '');
+  const { status, stderr } = await runRelayCommand(['keys', 'init'], {
+    environment: {
+      RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}`,
+      RELAY_KEY_RING: join(folder, place),
+      RELAY_KEY_RING_IDENTITY_FILE: join(folder, 'identity'),
+      RELAY_KEY_AUDIT_LOG: join(folder, 'audit.jsonl'),
+      RELAY_KEY_ADMIN_SOCKET: join(folder, 'relay.sock'),
+    },
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(sentence);
+});
+
+it('suggests the command that was probably meant', async () => {
+  for (const [typed, meant] of [
+    ['kesy list', 'keys'],
+    ['keys lsit', 'list'],
+  ] as const) {
+    const { status, stderr } = await runRelayCommand(typed.split(' '), { environment: {} });
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`Did you mean ${meant}?`)]);
+  }
 });
 
 it('refuses a mistyped setting in a command as well, which would use another database', async () => {

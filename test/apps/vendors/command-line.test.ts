@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,6 +86,16 @@ describe('waxwing-vendors', () => {
     ]) {
       expect(out).toContain(text);
     }
+  });
+
+  it('says in one line that its data directory is a file', async () => {
+    const file = join(directory, 'a-file');
+    await writeFile(file, '');
+    const { code, err } = await run('--port-base', '0', '--data-dir', file).exit;
+    expect([code, err]).toEqual([
+      1,
+      `waxwing-vendors: ${file} is a file or lies in one: name a folder with --data-dir\n`,
+    ]);
   });
 
   it('says in one line which flag to use when a port is taken', async () => {

@@ -27,6 +27,13 @@ import { retryDelayMilliseconds } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 
+it('a folder where a private file should be is told as such', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-folder-'));
+  await expect(readPrivateFile(folder, 'the apps')).rejects.toThrow(
+    `${folder} (the apps) is a folder: name a file.`,
+  );
+});
+
 describe('the environment reader', () => {
   it('reports every problem at once, unknown names included', () => {
     const reader = new EnvironmentReader(

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -49,14 +50,32 @@ describe('a SQLite file', () => {
   const backend = sqliteBackend();
 
   it('and all that belongs to it can be read by its owner only', async () => {
-    const folder = join(dirname(pathOf(await backend.freshUrl())), 'new', 'folder');
-    const path = join(folder, 'x.sqlite');
+    const path = pathOf(await backend.freshUrl());
     const database = await backend.open<Tables>({ migrations: [notes], url: `sqlite:${path}` });
     await insert(database, 'a');
     const modes = ['', '-wal', '-shm', '.serving'].map((suffix) => statSync(`${path}${suffix}`).mode & 0o777);
     expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
+
+  it.each(['serving', 'visiting'] as const)(
+    'has its folder made by nobody but the operator, for a %s process',
+    async (role) => {
+      const here = dirname(pathOf(await backend.freshUrl()));
+      const open = (path: string) =>
+        backend.open<Tables>({ migrations: [notes], url: `sqlite:${path}`, role });
+      const folder = join(here, 'mistyped');
+      await expect(open(join(folder, 'x.sqlite'))).rejects.toThrow(
+        `as there is no folder ${folder}: make it with mkdir -m 700, or mend the path.`,
+      );
+      expect(existsSync(folder)).toBe(false);
+      writeFileSync(join(here, 'file'), '');
+      await expect(open(join(here, 'file', 'x.sqlite'))).rejects.toThrow('is a file and no folder');
+      await expect(open(here)).rejects.toThrow(`The database ${here} is a folder: name a file in it.`);
+      await expect(backend.open({ migrations: [notes], url: 'relay.sqlite', role })).rejects.toThrow(
+        'The database URL has no scheme: write sqlite:<file> or postgres://….',
+      );
+    },
+  );
 
   it.each(['serving', 'visiting'] as const)(
     'that others may use is refused, with what to do, to a %s process',

@@ -50,6 +50,9 @@ const leftoverEnd = /^\.[0-9a-f]{12}\.new$/;
 // A change puts a new file in the place of the old one. Under another name the old one would stay, and with it the
 // private halves of keys that are destroyed since.
 function refuseOtherNames(path: string, file: Stats): void {
+  if (file.isDirectory()) {
+    throw new ConfigurationError([`The key ring ${path} is a folder: name a file in it in RELAY_KEY_RING.`]);
+  }
   if (file.isSymbolicLink()) {
     throw new ConfigurationError([
       `The key ring ${path} is a symbolic link: name the file that it leads to in RELAY_KEY_RING.`,

@@ -11,6 +11,9 @@ import { ConfigurationError } from './configuration-error.js';
 export async function readPrivateFile(path: string, purpose: string): Promise<string> {
   try {
     const file = await stat(path);
+    if (file.isDirectory()) {
+      throw new ConfigurationError([`${path} (${purpose}) is a folder: name a file.`]);
+    }
     const { mode } = file;
     if ((mode & 0o077) !== 0 && !isSystemdCredential(file, await stat(dirname(path)))) {
       const shown = (mode & 0o777).toString(8).padStart(4, '0');

@@ -44,9 +44,12 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
 
 /** One line for each thing that is wrong; unexpected errors keep their stack. */
 export function describeBootError(error: unknown): string {
-  const { code, message, stack } = error as NodeJS.ErrnoException;
+  const { code, message, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof ConfigurationError) return error.problems.join('\n  ');
   if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE') return message;
   if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') return message;
+  if (path !== undefined && (code === 'ENOTDIR' || code === 'EEXIST')) {
+    return `${path} cannot be used, as a file is where a folder is expected: mend the path.`;
+  }
   return stack ?? String(error);
 }

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { describeOpenness, makePrivateFile } from '../database-file.js';
+import { describeMisplacement, describeOpenness, makePrivateFile } from '../database-file.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { checkpointBytes } from './log-checkpoints.js';
 import { isBusy } from './sqlite-errors.js';
@@ -28,7 +28,7 @@ const writerCacheKibibytes = 32_768;
  * tables of one of `units`.
  */
 export function openSqlite(path: string, units: readonly string[]): SqliteFile {
-  refuseOpenness(path);
+  refuseUnusable(path);
   try {
     // SQLite gives the -wal and -shm files the mode of the file that they belong to.
     makePrivateFile(path);
@@ -54,8 +54,8 @@ export function openSqlite(path: string, units: readonly string[]): SqliteFile {
   }
 }
 
-function refuseOpenness(path: string): void {
-  const problem = describeOpenness(path);
+function refuseUnusable(path: string): void {
+  const problem = describeMisplacement(path) ?? describeOpenness(path);
   if (problem !== undefined) throw new DatabaseUnusableError(problem);
 }
 
@@ -84,7 +84,7 @@ function openReader(path: string): SqliteDatabase {
  * @throws DatabaseUnusableError when another process serves from the file.
  */
 export function lockForServing(path: string): () => void {
-  refuseOpenness(path);
+  refuseUnusable(path);
   const lockPath = lockPathOf(path);
   const lock = openLockFile(path, lockPath);
   try {
