@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 // Those of Markdown measure the processor time of their process, and so have one each.
 const serverTests = ['test/apps/server/*.test.ts', 'test/apps/server/!(markdown)/**/*.test.ts'];
+const packageTests = ['test/packages/{client,protocol,sodium}/*.test.ts'];
 
 export default defineConfig({
   resolve: { conditions: ['source'] },
@@ -18,9 +19,13 @@ export default defineConfig({
     // A machine that stalls for seconds in the middle of a test must not fail the gate; what fails twice does.
     retry: process.env.CI === undefined ? 0 : 1,
     projects: [
-      // Loading the server takes longer than many of its test files: those of one worker share what is loaded.
+      // Loading takes longer than many of these test files: those of one worker share what is loaded.
       { extends: true, test: { name: 'server', include: serverTests, isolate: false } },
-      { extends: true, test: { name: 'other', include: ['test/**/*.test.ts'], exclude: serverTests } },
+      { extends: true, test: { name: 'packages', include: packageTests, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'other', include: ['test/**/*.test.ts'], exclude: [...serverTests, ...packageTests] },
+      },
     ],
   },
 });

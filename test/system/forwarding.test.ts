@@ -1,17 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { addUsers } from '../support/add-users.js';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
 import { publicKeyOf, seal } from '../support/noble-oracle.js';
 
 let world: Constellation;
 let user: ConstellationUser;
 
-beforeEach(async () => {
+beforeAll(async () => {
   world = await Constellation.create();
-  user = await world.addUser('ada');
 }, 60_000);
 
-afterEach(() => world.close());
+let tests = 0;
+beforeEach(async () => {
+  tests += 1;
+  user = (await addUsers(world, [`ada-${tests}`]))[0] as ConstellationUser;
+});
+
+afterEach(() => world.endProcesses());
+afterAll(() => world.close());
 
 type Pending = { status: string; error_code: string | null };
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { measureSlowdown } from '../../support/slowdown.js';
 import type { SpawnedProcess } from '../../support/spawned-process.js';
 
 /** What a process holds, as its metrics tell. */
@@ -55,25 +55,8 @@ export class ProcessProbe {
     return this.#process.output.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
   }
 
-  /**
-   * Begins to measure how many times as long as on a machine of its own the process takes, because it waits for a core
-   * that others use; gives what ends the measurement. 1 where the system does not tell.
-   */
+  /** Begins to measure how much longer the process takes because others use its cores, as {@link measureSlowdown}. */
   slowdown(): () => number {
-    const start = this.#scheduled();
-    return () => {
-      const end = this.#scheduled();
-      const [ran, waited] = [end.ran - start.ran, end.waited - start.waited];
-      return ran > 0 ? (ran + waited) / ran : 1;
-    };
-  }
-
-  /** Nanoseconds of the main thread. */
-  #scheduled(): { readonly ran: number; readonly waited: number } {
-    const { pid } = this.#process.child;
-    const file = `/proc/${pid}/task/${pid}/schedstat`;
-    if (!existsSync(file)) return { ran: 0, waited: 0 };
-    const [ran = 0, waited = 0] = readFileSync(file, 'utf8').split(' ').map(Number);
-    return { ran, waited };
+    return measureSlowdown(this.#process.child.pid);
   }
 }

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { expect } from 'vitest';
 import { RawConnection } from '../../packages/service/listening-app.js';
+import { measureSlowdown } from '../../support/slowdown.js';
 import { type Answer, ask, type Question } from './ask.js';
 
 /** Where a limit is reached and passed: a process that listens, and what it says of itself. */
@@ -29,6 +30,8 @@ export interface Limit<World> {
 const requestsMeanwhile = 12;
 const betweenMilliseconds = 10;
 const p99Milliseconds = 200;
+const measurements = 3;
+const mostSlowdown = 2;
 
 /** Refusals by the HTTP side, as the metrics count them. */
 export const refusals = (reason: string): string => `waxwing_http_refusals_total{reason="${reason}"}`;
@@ -108,11 +111,20 @@ function isSpared({ url, body }: Question, spares: NonNullable<Limit<unknown>['s
   return spares === 'everybody' || body === undefined;
 }
 
-/** Somebody who asks for little is answered, and soon: measured up to three times, as others use the machine too. */
+/**
+ * Somebody who asks for little is answered, and soon: measured up to three times, as others use the machine too. Where
+ * this process takes longer because others use its cores, the bound is as many times longer; where that is more than
+ * twice, only that everything is answered counts.
+ */
 async function expectServed(questions: readonly Question[], count: number): Promise<void> {
-  let slowest = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < 3 && slowest >= p99Milliseconds; tries++) slowest = await p99(questions, count);
-  expect(slowest).toBeLessThan(p99Milliseconds);
+  for (let tries = 1; ; tries++) {
+    const endOfMeasurement = measureSlowdown(process.pid);
+    const slowest = await p99(questions, count);
+    const slowdown = endOfMeasurement();
+    const most = slowdown > mostSlowdown ? Number.POSITIVE_INFINITY : p99Milliseconds * slowdown;
+    if (slowest < most) return;
+    if (tries === measurements) return expect(slowest).toBeLessThan(most);
+  }
 }
 
 async function p99(questions: readonly Question[], count: number): Promise<number> {

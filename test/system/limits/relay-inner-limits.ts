@@ -85,15 +85,17 @@ export const relayInnerLimits: readonly RelayLimit[] = [
     metric: openBreakers,
     answer: [200],
     async provoke(relay) {
-      const devices = [
-        ...[await relay.device('refused-1'), await relay.device('refused-2', '8')],
-        await relay.device('refused-3', '9'),
-      ];
+      // Accounts of their own: what other limits registered for theirs cannot be replaced by just anything.
+      const accounts = [21, 22, 23] as const;
+      const devices: number[] = [];
+      for (const account of accounts) devices.push(await relay.device(`refused-${account}`, `${account}`));
       await relay.vendorFaults([{ vendor: 'fcm', reason: 'THIRD_PARTY_AUTH_ERROR' }]);
-      for (const [index, device] of devices.entries()) {
-        await ask(relay.notification(device, 1, { ...payloadFor(7 + index), ttl_seconds: 5 }));
-      }
-      const answer = await ask(relay.notification(devices[0] ?? 0, 1, { ttl_seconds: 5 }));
+      const notify = (index: number) => {
+        const wishes = { ...payloadFor(accounts[index] ?? 0), ttl_seconds: 5 };
+        return ask(relay.notification(devices[index] ?? 0, 1, wishes));
+      };
+      for (const index of accounts.keys()) await notify(index);
+      const answer = await notify(0);
       expect(answer.body?.results).toMatchObject([{ reason: 'EXPIRED_THIRD_PARTY_AUTH_ERROR' }]);
       return answer;
     },

@@ -171,7 +171,8 @@ export class RelayUnderLimits implements Place {
   async device(token: string, push_account_id = '7'): Promise<number> {
     const { authorization } = this.greedy;
     const fields = { ...this.registration({ token }), push_account_id };
-    const { body } = await ask(form(this.url + relayRegisterPath, authorization, fields));
+    const { status, body } = await ask(form(this.url + relayRegisterPath, authorization, fields));
+    if (status !== 200) throw new Error(`the relay registered no phone for ${token}: ${body?.msg}`);
     return Number(body?.device_id);
   }
 
