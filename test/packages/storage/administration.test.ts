@@ -191,8 +191,8 @@ describe('the commands about the queue', () => {
       expect((await run(url, ['queue', 'list'])).said).toBe('');
       expect((await run(url, ['queue', 'list', '--kind', 'none'])).printed).toBe('There are no such jobs.');
       const { printed } = await run(url, ['queue', 'list']);
-      expect(printed).toMatch(/^id +kind +state +attempts +at +last reason$/m);
-      expect(printed).toMatch(/ dies +dead +1 +2027-01-15T08:00:00.000Z +the relay refused it$/m);
+      expect(printed).toMatch(/^│ id +│ kind +│ state +│ attempts +│ at +│ last reason +│$/m);
+      expect(printed).toMatch(/ dies +│ dead +│ 1 +│ 2027-01-15T08:00:00.000Z │ the relay refused it │$/m);
       for (const flags of [
         ['--state', 'lost'],
         ['--limit', '0'],
