@@ -4,20 +4,21 @@ import type { ServerTransaction } from '../tables.js';
 import { type Channel, lockChannels } from './channel-store.js';
 
 /**
- * The channels with these names, whatever the letter case, and those with these ids, by the name in lower case; nobody else
- * changes them meanwhile.
+ * The channels with these names, whatever the letter case, by the name in lower case, and, where a name has none, those with
+ * the ids of `ifMissing`; nobody else changes them meanwhile.
  */
 export async function lockNamedChannels(
   transaction: ServerTransaction,
   names: readonly string[],
-  ids: readonly number[] = [],
+  ifMissing: readonly number[] = [],
 ): Promise<ReadonlyMap<string, Channel>> {
-  if (names.length + ids.length === 0) return new Map();
+  if (names.length === 0) return new Map();
   const { db } = transaction;
-  const rows = names.map((name) => ({ name: name.toLowerCase() }));
+  const rows = [...new Set(names.map((name) => name.toLowerCase()))].map((name) => ({ name }));
   const found = await sql<{ id: number }>`
     select id from channels
     where name_lower in (select v.name from ${rowsAsTable(db, 'v', { name: 'text' }, rows)})`.execute(db);
-  const channels = await lockChannels(transaction, [...found.rows.map(({ id }) => id), ...ids]);
+  const others = found.rows.length < rows.length ? ifMissing : [];
+  const channels = await lockChannels(transaction, [...found.rows.map(({ id }) => id), ...others]);
   return new Map(channels.map((channel) => [channel.name.toLowerCase(), channel]));
 }

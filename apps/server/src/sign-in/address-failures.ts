@@ -21,7 +21,7 @@ export class AddressFailures {
     return undefined;
   }
 
-  /** Gives back what was taken for a sign-in that succeeded. */
+  /** Gives back what was taken for a sign-in that succeeded, or in which no password was tested. */
   giveBack(address: string): void {
     const failures = this.#addresses.get(address);
     if (failures !== undefined && failures.count > 0) failures.count -= 1;

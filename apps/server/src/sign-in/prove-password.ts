@@ -27,7 +27,7 @@ const waitAgainSeconds = 1;
 
 /**
  * The person whose password it is. It takes its turn among all who want one checked, and counts as a try of the name and of
- * the address.
+ * the address; of the address only where the password was tested and is wrong.
  * @throws ProtocolError AUTHENTICATION_FAILED for an unknown name, a person without a password and a wrong one, after the
  * same work; USER_DEACTIVATED for whoever is deactivated and knows its password; RATE_LIMIT_HIT for a name or an address
  * that has failed too often, and where too many wait.
@@ -37,12 +37,26 @@ export async function provePassword(context: Context, claim: PasswordClaim): Pro
   const { address, name, signal } = claim;
   const wait = address === undefined ? undefined : addressFailures.take(address, clock());
   if (wait !== undefined) throw rateLimitHit('sign-in from this address', wait);
-  const holder = await hashLine.run({ sender: address ?? name, signal }, () => prove(context, claim));
-  if (address !== undefined) addressFailures.giveBack(address);
+  const giveBack = () => {
+    if (address !== undefined) addressFailures.giveBack(address);
+  };
+  const holder = await hashLine
+    .run({ sender: address ?? name, signal }, () => prove(context, claim))
+    .catch((error: unknown) => {
+      giveBack();
+      throw error;
+    });
+  if (holder === undefined) throw new ProtocolError('AUTHENTICATION_FAILED');
+  if (!holder.isActive) throw new ProtocolError('USER_DEACTIVATED');
+  giveBack();
   return holder;
 }
 
-async function prove({ clock, database }: Context, { name, password }: PasswordClaim): Promise<ProvenHolder> {
+/** Whose password it is; `undefined` where it is nobody's. Where it throws, no password was tested. */
+async function prove(
+  { clock, database }: Context,
+  { name, password }: PasswordClaim,
+): Promise<ProvenHolder | undefined> {
   const taken = await database.write((transaction) => takeSignInTry(transaction, name, clock()));
   if (taken.kind !== 'taken') {
     throw rateLimitHit(
@@ -53,7 +67,5 @@ async function prove({ clock, database }: Context, { name, password }: PasswordC
   const { hash, holder } = await findPassword(database.db, name);
   const isRight = await matchesPassword(password, hash);
   const found = isRight ? holder() : undefined;
-  if (found === undefined || hash === undefined) throw new ProtocolError('AUTHENTICATION_FAILED');
-  if (!found.isActive) throw new ProtocolError('USER_DEACTIVATED');
-  return { ...found, passwordHash: hash };
+  return found === undefined || hash === undefined ? undefined : { ...found, passwordHash: hash };
 }

@@ -162,9 +162,11 @@ async function readFacts(
 ): Promise<Facts> {
   const { db } = transaction;
   const known = await readReferences(transaction, namedIn(valuesOf(wish)));
-  const placeId = announces
-    ? await announcementsChannelId(db, 'new_stream_announcements_stream_id')
-    : undefined;
+  // Private channels are not announced.
+  const placeId =
+    announces && wish.privacy.isPrivate !== true
+      ? await announcementsChannelId(db, 'new_stream_announcements_stream_id')
+      : undefined;
   const names = wish.channels.map(({ name }) => name.trim());
   const found = await lockNamedChannels(transaction, names, placeId === undefined ? [] : [placeId]);
   const access = await readChannelAccess(db, actor, [...found.values()]);

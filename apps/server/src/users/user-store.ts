@@ -27,6 +27,12 @@ export async function findUser(db: Reader, email: string): Promise<User | undefi
   return row && toUser(row);
 }
 
+/** The user with this id as it is now, if it is active. */
+export async function findUserById(db: Reader, id: UserId): Promise<User | undefined> {
+  const row = await activeUsers(db).where('id', '=', id).executeTakeFirst();
+  return row && toUser(row);
+}
+
 /** All active users and bots, oldest first. */
 export async function listUsers(db: Reader): Promise<User[]> {
   return (await activeUsers(db).orderBy('id').execute()).map(toUser);

@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
-import { addChannel } from './chat-under-test.js';
+import { addChannel, subscribe } from './chat-under-test.js';
 import { post } from './edit/moves-under-test.js';
 
 eachBackend((backend) => {
@@ -33,6 +33,47 @@ eachBackend((backend) => {
       ids,
       rest: { ...success, found_anchor: false, found_oldest: false, found_newest: false },
     });
+  });
+
+  it.each([
+    [
+      'is taken out of the channel',
+      (channelId: number) => subscribe(organisation, channelId, organisation.id('second'), false),
+    ],
+    ['is deactivated', () => organisation.do('owner', 'DELETE', `users/${organisation.id('second')}`)],
+  ])('whoever %s in the middle of many messages gets none of those that follow', async (_, lose) => {
+    const { id: channelId } = await addChannel(organisation, {
+      ...{ members: ['member', 'second'], isPrivate: true, isHistoryPublic: true },
+    });
+    const [first = 0] = await post(organisation, { channelId });
+    const { db } = organisation.server.server.database;
+    const { id: __, ...row } = await db
+      .selectFrom('messages')
+      .selectAll()
+      .where('id', '=', first)
+      .executeTakeFirstOrThrow();
+    for (let count = 0; count < 300; count++) await db.insertInto('messages').values(row).execute();
+    const executor = Object.getPrototypeOf(Object.getPrototypeOf(db.getExecutor()));
+    const execute = executor.executeQuery;
+    let losing: Promise<unknown> | undefined;
+    const queries = vi.spyOn(executor, 'executeQuery').mockImplementation(async function (
+      this: unknown,
+      query,
+    ) {
+      const result = await execute.call(this, query);
+      // The first piece is read, and nobody has had it yet.
+      if (losing === undefined && result.rows[0]?.rendered_content !== undefined) {
+        losing = lose(channelId);
+        await losing;
+      }
+      return result;
+    });
+    const narrow = [['channel', channelId]];
+    const asked = { narrow, anchor: 'oldest', num_after: 1000 };
+    const { messages } = await organisation.do('second', 'GET', 'messages', asked);
+    queries.mockRestore();
+    const ids = (messages as { id: number }[]).map(({ id }) => id);
+    expect(ids).toEqual(Array.from({ length: 200 }, (_, index) => first + index));
   });
 
   it.each([100, 1000])(

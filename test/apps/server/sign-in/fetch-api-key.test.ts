@@ -277,6 +277,18 @@ eachBackend((backend) => {
       expect((await failures()).length).toBeLessThanOrEqual(maximumAddressFailures);
     });
 
+    it('is not refused by its address for tries in which no password was tested', async () => {
+      const address = '203.0.113.8';
+      const tryAda = () => signIn(ada.email, 'wrong horse battery', address);
+      for (let count = 0; count < 5; count++) await tryAda();
+      for (let count = 0; count < maximumAddressFailures; count++) {
+        expect((await tryAda()).body.code).toBe('RATE_LIMIT_HIT');
+      }
+      const bob = await newPerson();
+      await test.server.database.write(({ db }) => storePassword(db, bob.userId, cheapHash));
+      expect((await signIn(bob.email, password, address)).status).toBe(200);
+    });
+
     it('is forgotten in time', async () => {
       const rows = await watchFailures();
       await fail('forgotten@example.com');

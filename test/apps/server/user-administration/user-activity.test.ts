@@ -1,6 +1,7 @@
 import { roles } from '@waxwing/server';
 import { Secret } from '@waxwing/service/config';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { QueueListener } from '#server/event-queues/queue-listeners.js';
 import { setPassword } from '#server/users/set-password.js';
 import { registered } from '../../../support/relay-stand-in.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -63,11 +64,15 @@ eachBackend((backend) => {
 
     it('gets the answer to a poll that waits', async () => {
       const { body } = await test.ask(ada, 'POST', 'register', { fetch_event_types: '[]' });
+      const waits = vi.spyOn(QueueListener.prototype, 'wait');
       const waiting = test.ask(ada, 'GET', 'events', {
         ...{ queue_id: String(body.queue_id), last_event_id: '-1' },
       });
+      await expect.poll(() => waits.mock.calls).toHaveLength(1);
+      waits.mockRestore();
       await deactivate(owner, ada);
-      expect((await waiting).body).toMatchObject({ result: 'error' });
+      const { status, body: answer } = await waiting;
+      expect([status, answer.code]).toEqual([400, 'BAD_EVENT_QUEUE_ID']);
     });
 
     it('has no phone that is told of anything', async () => {

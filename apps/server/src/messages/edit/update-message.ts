@@ -6,11 +6,13 @@ import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
 import { type AttachmentRecord, attachmentRecord } from '../../uploads/attachment-record.js';
 import { holdMessage, inOneChannel } from '../hold-message.js';
+import { findReadableMessages } from '../message-access.js';
 import { applyEdit, editedChannels } from './apply-edit.js';
 import type { EditContext } from './edit-context.js';
+import { refusedEdit } from './edit-refusals.js';
 import { type EditWish, propagateModes } from './edit-wish.js';
 import { planEdit } from './plan-edit.js';
-import { renderNewContent } from './read-content-facts.js';
+import { type RenderedContent, renderNewContent } from './read-content-facts.js';
 import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
 
 /**
@@ -58,11 +60,8 @@ export const updateMessage = operation({
       tellsNewThread: parameters.send_notification_to_new_thread,
       prevContentSha256: parameters.prev_content_sha256,
     };
-    const { content } = wish;
-    const { database, realm } = context;
     // Before the transaction, as it takes longer than everything else and others would wait.
-    const rendered =
-      content === undefined ? undefined : await renderNewContent(database.db, realm, actor, content);
+    const rendered = await renderOwn(context, actor, parameters.message_id, wish.content);
     const asked: AskedEdit = { wish, content: rendered };
     const attempt = (transaction: ServerTransaction, held: KnownUser) =>
       edit(transaction, context, held, parameters.message_id, asked);
@@ -73,6 +72,22 @@ export const updateMessage = operation({
     return { detached_uploads: detached };
   },
 });
+
+/**
+ * The new content of a message of the actor's own, rendered. Nothing is rendered for others, whom {@link planEdit} refuses.
+ * @throws ProtocolError BAD_REQUEST for a message that the actor cannot read.
+ */
+async function renderOwn(
+  { database: { db }, realm }: ServerContext,
+  actor: KnownUser,
+  id: number,
+  content: string | undefined,
+): Promise<RenderedContent | undefined> {
+  if (content === undefined) return undefined;
+  const [message] = await findReadableMessages(db, actor, [id]);
+  if (message === undefined) throw refusedEdit('Invalid message(s)');
+  return message.senderId === actor.id ? renderNewContent(db, realm, actor, content) : undefined;
+}
 
 async function edit(
   transaction: ServerTransaction,

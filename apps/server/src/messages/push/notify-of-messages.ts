@@ -23,8 +23,8 @@ const anyMention =
   messageFlags.mentioned | messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned;
 
 /**
- * As {@link notifyOfMessages}, of a message whose text has changed: those whom the former text did not mention and the new
- * one does. Whoever was told of the message already is not told again; of direct messages everybody was.
+ * As {@link notifyOfMessages}, of a message whose text has changed: those whom the new text mentions in a way in which the
+ * former one did not, so by name and not only with everybody. Whoever was told of the message already is not told again; of direct messages everybody was.
  */
 export async function notifyOfNewMentions(
   transaction: ServerTransaction,
@@ -33,9 +33,8 @@ export async function notifyOfNewMentions(
   flagsBefore: ReadonlyMap<UserId, number>,
 ): Promise<void> {
   if (edited.message.channelId === undefined) return;
-  const mentions = (flags: number) => (flags & anyMention) !== 0;
   const copies = edited.copies.filter(
-    ({ userId, flags }) => mentions(flags) && !mentions(flagsBefore.get(userId) ?? 0),
+    ({ userId, flags }) => (flags & ~(flagsBefore.get(userId) ?? 0) & anyMention) !== 0,
   );
   await notifyOfMessages(transaction, context, [{ ...edited, copies }]);
 }

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import type { CompiledQuery } from 'kysely';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel } from '../chat-under-test.js';
@@ -42,6 +43,19 @@ eachBackend((backend) => {
   const mayNotResolve = "BAD_REQUEST: You don't have permission to resolve topics in this channel.";
   const resolving = { topic: '✔ lunch', propagate_mode: 'change_all' };
 
+  /** What an edit says whose content names a channel, and whether the database was asked for such a channel. */
+  async function editLookingFor(who: Who, id: number) {
+    const name = organisation.newName();
+    const executor = Object.getPrototypeOf(
+      Object.getPrototypeOf(organisation.server.server.database.db.getExecutor()),
+    );
+    const queries = vi.spyOn(executor, 'executeQuery');
+    const said = await edit(who, id, { content: `#**${name}**` });
+    const asked = JSON.stringify(queries.mock.calls.map(([query]) => (query as CompiledQuery).parameters));
+    queries.mockRestore();
+    return [said, asked.includes(`"${name}"`) || asked.includes(`\\"${name}\\"`)];
+  }
+
   describe('the content', () => {
     it('is changed by its sender alone, whatever the role of others', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
@@ -52,6 +66,17 @@ eachBackend((backend) => {
       }
       expect(await stored(organisation, id)).toMatchObject({ content: 'hello', topic: 'lunch' });
       expect(await edit('member', id, { content: 'x' })).toBe(ok);
+    });
+
+    it('is looked at only where the message is their own and they can read it', async () => {
+      const { id: channelId } = await addChannel(organisation, { members: ['member'] });
+      const { id: hiddenId } = await addChannel(organisation, { isPrivate: true });
+      const [id = 0, hidden = 0] = await post(organisation, { channelId }, { channelId: hiddenId });
+      const invalid = 'BAD_REQUEST: Invalid message(s)';
+      expect(await editLookingFor('owner', id)).toEqual([mayNotEdit, false]);
+      expect(await editLookingFor('member', hidden)).toEqual([invalid, false]);
+      expect(await editLookingFor('member', 999_999_999)).toEqual([invalid, false]);
+      expect(await editLookingFor('member', id)).toEqual([ok, true]);
     });
 
     it('is changed by nobody where allow_message_editing is off, and topics still are', async () => {

@@ -31,6 +31,19 @@ eachBackend((backend) => {
       expect(await edit(id, '@**all** hello')).toMatchObject([{ type: 'message', message_id: id }]);
     });
 
+    it('that mentions by name tells phones that were not to know of a mention of everybody', async () => {
+      const channel = await push.channel([push.ada, push.bob]);
+      const muted = { stream_id: String(channel), topic: 't', visibility_policy: '1' };
+      await push.do(push.ada, 'POST', 'user_topics', muted);
+      let id = 0;
+      const told = await push.arriving(async () => {
+        id = await push.sendToChannel(channel, '@**all** hello');
+      });
+      expect(told).toEqual([]);
+      const arrived = await edit(id, `@**all** hello ${push.mention}`);
+      expect(arrived).toMatchObject([{ type: 'message', message_id: id }]);
+    });
+
     it('tells no phone of a mention that it had before', async () => {
       const { id, told } = await sendQuietly(push.mention);
       expect(told).toMatchObject([{ type: 'message' }]);
