@@ -78,12 +78,13 @@ describe('the completion', () => {
 
   it.runIf(isThere('zsh')).each(cases)('of zsh completes $line', ({ line, expected }) => {
     const words = line.split(' ');
-    // What zsh's own machinery does around the function: `words` and CURRENT before, and the matching afterwards.
+    // What zsh's own machinery does around the function: `words` and CURRENT before, and the matching
+    // afterwards, for which it finds programs in PATH.
     const found = shell(
       'zsh',
       ['-f'],
       `compdef() { completer=$1 }
-      _describe() { print -rl -- \${(P)4} }
+      _describe() { env true && print -rl -- \${(P)4} }
       ${scriptFor(line, 'zsh')}
       words=(${words.join(' ')}) CURRENT=${words.length}
       $completer`,

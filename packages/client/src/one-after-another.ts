@@ -19,3 +19,16 @@ export function createTurns(): <T>(name: string, task: () => Promise<T>) => Prom
     return turn(task);
   };
 }
+
+/** Runs a task beside all else; whoever asks for it while it runs shares that run. What it throws is thrown to nobody. */
+export function createSharedRun(task: () => Promise<void>): () => void {
+  let isRunning = false;
+  const end = () => {
+    isRunning = false;
+  };
+  return () => {
+    if (isRunning) return;
+    isRunning = true;
+    task().then(end, end);
+  };
+}

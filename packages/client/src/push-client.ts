@@ -4,7 +4,7 @@ import {
   createMemoryForgottenAccountStore,
   type ForgottenAccountStore,
 } from './accounts/forgotten-account.js';
-import { type AccountIdentity, isSameAccount, type PushAccount } from './accounts/push-account.js';
+import { type AccountIdentity, isSameAccount } from './accounts/push-account.js';
 import type { PushAccountStore } from './accounts/push-account-store.js';
 import type { PushToken } from './build-registration.js';
 import { createChatApi } from './chat-api/chat-api.js';
@@ -17,8 +17,8 @@ import type { ReceivedPush } from './notifications/received-push.js';
 import type { SeenNotifications } from './notifications/seen-notifications.js';
 import { createTurns } from './one-after-another.js';
 import type { RegistrationStatus } from './registration/registration-status.js';
+import { createSignOuts } from './registration/sign-outs.js';
 import { syncRegistration } from './registration/sync-registration.js';
-import { tellForgotten } from './registration/tell-forgotten.js';
 import { requireKey, requirePresent } from './require-options.js';
 import type { PhoneClock } from './server-clock.js';
 import { webOriginOf } from './web-origin.js';
@@ -79,8 +79,8 @@ export interface Registrar {
   sendTestNotification(): Promise<void>;
   /**
    * Drops the account's key pair, for a sign-out: what still arrives for it can no longer be opened. Then the server is
-   * told, for which it waits up to 10 s; where that fails, it is tried again at the next `sync` of any account, for 30
-   * days. Call it before the API key is made invalid. It throws what the stores throw.
+   * told, for which it waits up to 10 s; where that fails, it is tried again beside the next `sync` of any account, for
+   * 30 days. Call it before the API key is made invalid. It throws what the stores throw.
    */
   forget(): Promise<void>;
 }
@@ -111,7 +111,9 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   const inTurn = createTurns();
   const { forgotten = createMemoryForgottenAccountStore() } = options;
   const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
-  const tell = () => inTurn('forgotten', () => tellForgotten({ ...connection, forgotten }));
+  const inTurnOf = <T>({ realmUrl, userId }: AccountIdentity, task: () => Promise<T>) =>
+    inTurn(`${webOriginOf(realmUrl)} ${userId}`, task);
+  const signOuts = createSignOuts({ ...connection, forgotten, accounts, inTurnOf });
 
   return {
     registrar(account) {
@@ -119,21 +121,17 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
       const { email, apiKey } = account;
       const api = createChatApi({ realmUrl: identity.realmUrl, email, apiKey, ...connection });
       const context = { sodium, random, clock, accounts, bouncerKeys, pushToken, identity, api };
-      const turn = `${webOriginOf(identity.realmUrl)} ${identity.userId}`;
       const signIn = { realmUrl: identity.realmUrl, email, apiKey };
-      const forgetRow = async ({ pushAccountId, sequence, registration }: PushAccount) => {
-        // Before the row goes, so that an app that ends in between still tells the server.
-        const mayBeKnown = sequence !== undefined || registration !== undefined;
-        if (mayBeKnown) await forgotten.put({ ...signIn, pushAccountId, forgottenAt: clock() });
-        await accounts.remove(pushAccountId);
-      };
       const rows = async () => (await accounts.list()).filter((row) => isSameAccount(row, identity));
 
       return {
         async sync({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds } = {}) {
-          const synced = inTurn(turn, () => syncRegistration(context, settleTimeoutMilliseconds));
-          const [status] = await Promise.all([synced, tell()]);
-          return status;
+          const synced = inTurnOf(identity, async () => {
+            await signOuts.finish(await rows());
+            return syncRegistration(context, settleTimeoutMilliseconds);
+          });
+          signOuts.tellBeside();
+          return synced;
         },
         async sendTestNotification() {
           const [row] = await rows();
@@ -142,10 +140,8 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
           await api.sendTestNotification(row.pushAccountId);
         },
         async forget() {
-          await inTurn(turn, async () => {
-            for (const row of await rows()) await forgetRow(row);
-          });
-          await tell();
+          await inTurnOf(identity, async () => signOuts.forget(await rows(), signIn));
+          await signOuts.tell();
         },
       };
     },

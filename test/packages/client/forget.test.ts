@@ -1,6 +1,6 @@
 import { createTextStores } from '@waxwing/client';
 import type { PushAccountId } from '@waxwing/protocol';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createPhone } from './phone.js';
 
 const path = '/api/v1/mobile_push/register';
@@ -64,9 +64,9 @@ describe('registrar.forget', () => {
     expect(server.devices.has(id)).toBe(true);
     server.overrides.clear();
     await (await restart()).sync();
+    await vi.waitFor(() => expect(texts.has('waxwing.forgotten')).toBe(false));
     expect(server.devices.has(id)).toBe(false);
     expect(told()).toEqual([id, id]);
-    expect(texts.has('waxwing.forgotten')).toBe(false);
   });
 
   it('is tried again while the server is busy, and ends no sync that works', async () => {
@@ -76,6 +76,7 @@ describe('registrar.forget', () => {
     await expect(syncOther()).resolves.toMatchObject({ code: 'retry-later' });
     server.overrides.clear();
     await expect(syncOther()).resolves.toMatchObject({ code: 'active' });
+    await vi.waitFor(() => expect(texts.has('waxwing.forgotten')).toBe(false));
     expect(told()).toEqual([id, id, id]);
   });
 
@@ -89,8 +90,61 @@ describe('registrar.forget', () => {
     await registrar.forget();
     server.overrides.clear();
     await syncOther();
+    await vi.waitFor(() => expect(texts.has('waxwing.forgotten')).toBe(false));
     expect(told()).toEqual([id]);
   });
+
+  it('holds up no sync where the server does not answer, and asks it once at a time', async () => {
+    const { server, registrar, id, told, restart } = await registeredPhone();
+    server.overrides.set(path, offline);
+    await registrar.forget();
+    const other = await restart();
+    let answer = (_: Response): void => {};
+    const answered = new Promise<Response>((resolve) => {
+      answer = resolve;
+    });
+    server.overrides.set(path, () => (server.requests.at(-1)?.method === 'DELETE' ? answered : offline()));
+    await expect(other.sync()).resolves.toMatchObject({ code: 'unreachable' });
+    await expect(other.sync()).resolves.toMatchObject({ code: 'unreachable' });
+    expect(told()).toEqual([id, id]);
+    answer(server.answer({}));
+    await vi.waitFor(() => expect(texts.has('waxwing.forgotten')).toBe(false));
+  });
+
+  it('drops a damaged text, and syncs', async () => {
+    const { registrar, syncOther } = await registeredPhone();
+    for (const text of ['[{"pushAccountId":', '{}', 'null', '[1,{"pushAccountId":"x"}]']) {
+      texts.set('waxwing.forgotten', text);
+      await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    }
+    await registrar.forget();
+    await expect(syncOther()).resolves.toMatchObject({ code: 'active' });
+    expect(texts.has('waxwing.forgotten')).toBe(false);
+  });
+
+  it.each(['its own', "another account's"])(
+    'that stopped half-way is finished by %s next sync, and the server keeps who signs in again',
+    async (whose) => {
+      const { server, registrar, id, syncOther, told, accounts } = await registeredPhone();
+      const { url: realmUrl, email, apiKey, now } = server;
+      const [row] = await accounts.list();
+      const pushAccountId = row?.pushAccountId as PushAccountId;
+      // What is there when the app ends between the two stores.
+      await stores().forgotten.put({ pushAccountId, realmUrl, email, apiKey, forgottenAt: now });
+      if (whose !== 'its own') {
+        await syncOther();
+        await vi.waitFor(() => expect(texts.has('waxwing.forgotten')).toBe(false));
+        expect(await accounts.get(pushAccountId)).toBeUndefined();
+      }
+      const status = await registrar.sync();
+      expect(status).toMatchObject({ code: 'active' });
+      await vi.waitFor(() => expect(texts.has('waxwing.forgotten')).toBe(false));
+      expect(told()).toEqual([id]);
+      expect(await accounts.get(pushAccountId)).toBeUndefined();
+      expect(server.devices.has(id)).toBe(false);
+      expect(server.devices.has(String(status.pushAccountId))).toBe(true);
+    },
+  );
 
   it('gives up after 30 days', async () => {
     const { server, registrar, id, told, syncOther } = await registeredPhone();

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import type { DatabaseWithJobs } from '@waxwing/jobs';
@@ -44,10 +44,10 @@ const count = async ({ db }: DatabaseWithJobs<Tables>) =>
 describe('the write-ahead log of a SQLite file', () => {
   const backend = sqliteBackend();
 
-  async function open() {
+  async function open(options: { onJobError?: (error: unknown) => void } = {}) {
     const url = await backend.freshUrl();
     const path = url.slice('sqlite:'.length);
-    const database = await backend.open<Tables>({ migrations: [notes], url });
+    const database = await backend.open<Tables>({ migrations: [notes], url, ...options });
     return { database, path, logBytes: () => statSync(`${path}-wal`).size };
   }
 
@@ -94,5 +94,27 @@ describe('the write-ahead log of a SQLite file', () => {
       await sql<{ integrity_check: string }>`select * from pragma_integrity_check`.execute(database.db)
     ).rows[0] as { integrity_check: string };
     expect(verdict).toBe('ok');
+  });
+
+  it.each([
+    ['its size cannot be told', '-wal', (path: string) => symlinkSync(path, path), rmSync],
+    ['the thread cannot open the file', '', (path: string) => mkdirSync(path), rmdirSync],
+  ])('is copied back by the writer, and each write done once, where %s', async (_, ending, block, free) => {
+    const told: unknown[] = [];
+    const { database, path } = await open({ onJobError: (error) => told.push(error) });
+    await writeMebibytes(database, 1);
+    const blocked = `${path}${ending}`;
+    const aside = `${blocked}-aside`;
+    renameSync(blocked, aside);
+    block(blocked);
+    await writeMebibytes(database, 40);
+    await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 20_000 });
+    free(blocked);
+    renameSync(aside, blocked);
+    await writeMebibytes(database, 2);
+    expect(statSync(path).size).toBeGreaterThan(limit);
+    expect(await count(database)).toBe(43);
+    await database.close();
+    expect(told).toHaveLength(1);
   });
 });

@@ -98,13 +98,24 @@ export function toRow(
   return { row, olderLookups };
 }
 
-/** Makes a row that was written before the look-up key was replaced one that the upsert will recognise. */
+/**
+ * Makes a row that was written before the look-up key was replaced one that the upsert will recognise. Where the device
+ * has several rows, the one of the current key stays, or else the latest.
+ */
 async function renewLookup(db: Transaction<RelayTables>, { row, olderLookups }: RowToSave): Promise<void> {
-  await db
-    .updateTable('relay_devices')
-    .set({ token_lookup: row.token_lookup })
+  const lookup = row.token_lookup;
+  const found = await db
+    .selectFrom('relay_devices')
+    .select(['id', 'token_lookup'])
     .where('realm_id', '=', row.realm_id)
     .where('push_account_id', '=', row.push_account_id)
-    .where('token_lookup', 'in', olderLookups)
+    .where('token_lookup', 'in', [lookup, ...olderLookups])
+    .orderBy('id', 'desc')
     .execute();
+  const kept = found.find(({ token_lookup }) => token_lookup === lookup) ?? found[0];
+  if (kept === undefined) return;
+  const others = found.filter((each) => each !== kept).map(({ id }) => id);
+  if (others.length > 0) await db.deleteFrom('relay_devices').where('id', 'in', others).execute();
+  if (kept.token_lookup === lookup) return;
+  await db.updateTable('relay_devices').set({ token_lookup: lookup }).where('id', '=', kept.id).execute();
 }

@@ -1,4 +1,11 @@
-import { type JsonValue, type PushAccountId, parseJson, stringifyJson } from '@waxwing/protocol/phone';
+import {
+  isJsonObject,
+  type JsonValue,
+  type PushAccountId,
+  parseJsonOrUndefined,
+  parsePushAccountId,
+  stringifyJson,
+} from '@waxwing/protocol/phone';
 import type { ForgottenAccount, ForgottenAccountStore } from '../accounts/forgotten-account.js';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
@@ -73,8 +80,8 @@ function createTextPushAccountStore(storage: TextStorage, inTurn: Turn): PushAcc
 function createTextForgottenAccountStore(storage: TextStorage, inTurn: Turn): ForgottenAccountStore {
   async function list(): Promise<readonly ForgottenAccount[]> {
     const text = await storage.getItem(forgottenName);
-    const rows = text === null ? [] : (parseJson(text) as unknown as ForgottenAccount[]);
-    return rows.map((row) => ({ ...row, pushAccountId: BigInt(row.pushAccountId) as PushAccountId }));
+    const rows = text === null ? [] : parseJsonOrUndefined(text);
+    return Array.isArray(rows) ? rows.flatMap((row) => decodeForgottenAccount(row) ?? []) : [];
   }
   async function replace(accounts: readonly ForgottenAccount[]): Promise<void> {
     if (accounts.length === 0) await storage.removeItem(forgottenName);
@@ -87,6 +94,23 @@ function createTextForgottenAccountStore(storage: TextStorage, inTurn: Turn): Fo
     put: (account) => inTurn(async () => replace([...(await others(account.pushAccountId)), account])),
     remove: (id) => inTurn(async () => replace(await others(id))),
   };
+}
+
+/** `undefined` for a damaged one, which nobody can be told of: the server finds out by itself. */
+function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
+  if (!isJsonObject(row)) return undefined;
+  const { realmUrl, email, apiKey, forgottenAt } = row;
+  const pushAccountId = parsePushAccountId(row.pushAccountId);
+  if (
+    pushAccountId === undefined ||
+    typeof realmUrl !== 'string' ||
+    typeof email !== 'string' ||
+    typeof apiKey !== 'string' ||
+    typeof forgottenAt !== 'number'
+  ) {
+    return undefined;
+  }
+  return { pushAccountId, realmUrl, email, apiKey, forgottenAt };
 }
 
 function createTextSeenNotifications(storage: TextStorage, inTurn: Turn): SeenNotifications {

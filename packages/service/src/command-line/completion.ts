@@ -56,13 +56,13 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The commands among the words before the cursor, one after the other, in `path`. */
+/** The commands among the words before the cursor, one after the other, in `place`: zsh's own `path` is the list of `PATH`. */
 function findPath(places: readonly Place[], words: string): string {
   const paths = places.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
-  return `  local word path=''
+  return `  local word place=''
   for word in ${words}; do
-    case "$path $word" in
-      ${paths.join(' | ')}) path="$path $word" ;;
+    case "$place $word" in
+      ${paths.join(' | ')}) place="$place $word" ;;
     esac
   done`;
 }
@@ -76,7 +76,7 @@ function bashScript(name: string, places: readonly Place[]): string {
 ${own}() {
 ${findPath(places, `"\${COMP_WORDS[@]:1:COMP_CWORD-1}"`)}
   local words=''
-  case "$path" in
+  case "$place" in
 ${cases.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
@@ -97,7 +97,7 @@ function zshScript(name: string, places: readonly Place[]): string {
 ${own}() {
 ${findPath(places, `"\${(@)words[2,CURRENT-1]}"`)}
   local -a found
-  case "$path" in
+  case "$place" in
 ${cases.join('\n')}
   esac
   _describe -t commands ${quoted(name)} found || _files

@@ -43,15 +43,14 @@ export class LogCheckpoints {
     this.#logPath = `${options.path}-wal`;
   }
 
-  /** To be called after each commit; returns at once. */
+  /** To be called after each commit; returns at once. It never throws: what is committed would pass for failed. */
   committed(): void {
     if (this.#isCopying || this.#isOver) return;
-    const bytes = this.#logBytes();
-    if (bytes <= checkpointBytes) this.#nextBytes = checkpointBytes;
-    if (bytes <= this.#nextBytes) return;
-    this.#isCopying = true;
-    this.#worker ??= this.#startWorker();
-    this.#worker.postMessage('copy' satisfies CheckpointOrder);
+    try {
+      this.#copyWhenLong();
+    } catch (error) {
+      this.#giveUp(error);
+    }
   }
 
   /** Resolves when the thread has ended and its connection is closed. */
@@ -66,6 +65,15 @@ export class LogCheckpoints {
     await ended;
   }
 
+  #copyWhenLong(): void {
+    const bytes = this.#logBytes();
+    if (bytes <= checkpointBytes) this.#nextBytes = checkpointBytes;
+    if (bytes <= this.#nextBytes) return;
+    this.#isCopying = true;
+    this.#worker ??= this.#startWorker();
+    this.#worker.postMessage('copy' satisfies CheckpointOrder);
+  }
+
   #logBytes(): number {
     return statSync(this.#logPath, { throwIfNoEntry: false })?.size ?? 0;
   }
@@ -77,6 +85,10 @@ export class LogCheckpoints {
     worker.unref();
     worker.on('message', (answer: CheckpointAnswer) => void this.#copied(answer));
     worker.on('error', (error) => this.#giveUp(error));
+    worker.on('exit', (code) => {
+      this.#worker = undefined;
+      if (!this.#isOver) this.#giveUp(new Error(`the thread of checkpoints ended with code ${code}`));
+    });
     return worker;
   }
 
@@ -94,8 +106,11 @@ export class LogCheckpoints {
 
   #giveUp(error: unknown): void {
     this.#isOver = true;
-    this.#worker = undefined;
-    this.#options.copyInline();
+    try {
+      this.#options.copyInline();
+    } catch (inlineError) {
+      this.#options.onError(inlineError);
+    }
     this.#options.onError(error);
   }
 }

@@ -85,6 +85,23 @@ eachBackend((backend) => {
     );
   });
 
+  it('keeps one row of a device that has several, and registers it with all others', async () => {
+    const oldest = namedVault('oldest');
+    const all: TokenVault = {
+      ...both,
+      lookups: (token) => [...both.lookups(token), ...oldest.lookups(token)],
+    };
+    await register(oldest, ['one', 'two']);
+    const [, two] = await register(before, ['one', 'two']);
+    const [one] = await register(after, ['one']);
+    const ids = await register(all, ['one', 'two', 'three']);
+    expect(ids).toEqual([one, two, expect.any(Number)]);
+    const rows = await stored();
+    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(ids));
+    const opened = new Map(rows.map((row) => [row.id, after.open(row.token, placeOfToken(row))]));
+    expect(ids.map((id) => opened.get(id as RelayDeviceId))).toEqual(['one', 'two', 'three']);
+  });
+
   it('encrypts with the new key what nobody registers again, keeping ids, and has the old key destroyed only then', async () => {
     const tokens = Array.from({ length: 450 }, (_, index) => `token ${index}`);
     const ids = await register(before, tokens);
