@@ -35,7 +35,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
       description: 'whether the vendors take the credentials of apps, and apps that are held back',
       add: async (apps) => {
         (await import('./deliveries/breakers/app-commands.js')).addAppCommands(apps, terminal);
-        (await import('./deliveries/apps/check-command.js')).addCheckCommand(apps, terminal);
+        (await import('./deliveries/apps/check-command.js')).addAppCheckCommand(apps, terminal);
       },
     },
     {

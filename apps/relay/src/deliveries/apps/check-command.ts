@@ -21,7 +21,7 @@ interface CheckFlags extends OutputFlags {
 }
 
 /** Adds `apps check`. */
-export function addCheckCommand(apps: Command, terminal: Terminal): void {
+export function addAppCheckCommand(apps: Command, terminal: Terminal): void {
   withJson(apps.command('check'))
     .description('ask Google and Apple whether they take the credential of each app; no phone gets anything')
     .option('--topic <bundle-id>', 'the app to ask Apple about for an entry with "topics": "*"')
