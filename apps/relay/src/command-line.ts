@@ -32,9 +32,11 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     },
     {
       name: 'apps',
-      description: 'apps whose credential is refused or whose deletions are frozen',
-      add: async (apps) =>
-        (await import('./deliveries/breakers/app-commands.js')).addAppCommands(apps, terminal),
+      description: 'whether the vendors take the credentials of apps, and apps that are held back',
+      add: async (apps) => {
+        (await import('./deliveries/breakers/app-commands.js')).addAppCommands(apps, terminal);
+        (await import('./deliveries/apps/check-command.js')).addAppCheckCommand(apps, terminal);
+      },
     },
     {
       name: 'keys',

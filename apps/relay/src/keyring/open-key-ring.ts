@@ -8,6 +8,7 @@ import type { KeyRingConfiguration } from './key-ring-configuration.js';
 import { KeyRingKeeper } from './key-ring-keeper.js';
 import { keyRingStore } from './key-ring-place.js';
 import type { KeyRingDatabase } from './key-ring-tables.js';
+import { KeyRingTokenVault } from './key-ring-token-vault.js';
 import { readKeyUses } from './key-uses.js';
 import { LiveKeyRing } from './live-key-ring.js';
 import { withListToRenew } from './publish-key-list.js';
@@ -37,6 +38,15 @@ export interface OpenKeyRing {
 // A change must take effect within two seconds where the ring is a file, within a minute where it is shared.
 const filePollMilliseconds = 1000;
 const rowPollMilliseconds = 5000;
+
+/** What opens and seals stored tokens by the ring as it is now, for a command. @throws ConfigurationError as {@link openKeyRing}. */
+export async function readTokenVault(
+  configuration: KeyRingConfiguration,
+  options: Pick<OpenKeyRingOptions, 'sodium' | 'clock' | 'database'>,
+): Promise<KeyRingTokenVault> {
+  const { ring } = await createKeyRingKeeper(configuration, options).read();
+  return new KeyRingTokenVault(() => ring, options.clock, options.sodium);
+}
 
 /**
  * Opens the key ring of a relay and keeps following it.

@@ -35,6 +35,11 @@ interface Served {
   readonly sender: VendorSender;
 }
 
+export interface ServedApp {
+  readonly app: FcmApp | ApnsApp;
+  readonly sender: VendorSender;
+}
+
 export interface AppRegistryOptions {
   readonly configuration: DeliveriesConfiguration;
   readonly clock: Clock;
@@ -79,6 +84,11 @@ export class AppRegistry {
     }
     const app = findApnsApp(this.#apps, target.iosAppId);
     return app && this.#routeOf(app, `apns:${app.topics === '*' ? '*' : target.iosAppId}:${environment}`);
+  }
+
+  /** Every entry of the apps file, with its way to the vendor. */
+  get entries(): readonly ServedApp[] {
+    return [...this.#served].map(([app, { sender }]) => ({ app, sender }));
   }
 
   /** Reads the apps file again, so that a mended credential is used without a restart; what did not change keeps its connections. */

@@ -36,6 +36,8 @@ export interface SendOptions {
   /** Which of Apple's systems; without meaning for FCM. */
   readonly environment: ApnsEnvironment;
   readonly notAfter: number;
+  /** FCM judges the message without sending it; APNs has no such thing. */
+  readonly isValidateOnly?: boolean | undefined;
 }
 
 /** One way to a vendor with one credential. */

@@ -1,13 +1,20 @@
 import { type Delivery, expiresAt, vendorCollapseId } from '../../delivery.js';
 import type { FcmApp } from './app.js';
 
+export interface FcmMessageOptions {
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly addressBy: FcmApp['addressBy'];
+  readonly isValidateOnly?: boolean | undefined;
+}
+
 /**
  * The body of `messages:send`: a data message, so that the app and not the system decides what is shown. All values of
  * `data` are text. A phone is named by `token` today; Google has announced `fid` in its place. https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
 export function buildFcmMessage(
   { notification, device }: Delivery,
-  { now, addressBy }: { readonly now: number; readonly addressBy: FcmApp['addressBy'] },
+  { now, addressBy, isValidateOnly = false }: FcmMessageOptions,
 ): string {
   const { pushAccountId, encryptedData, urgency } = notification;
   const collapseId = vendorCollapseId(notification);
@@ -18,6 +25,7 @@ export function buildFcmMessage(
   );
   const isHigh = urgency.vendor === 'fcm' && urgency.priority === 'high';
   return JSON.stringify({
+    ...(isValidateOnly && { validate_only: true }),
     message: {
       [addressBy]: device.target.token,
       data: { push_account_id: pushAccountId, encrypted_data: encryptedData },

@@ -43,12 +43,12 @@ export class FcmSender implements VendorSender {
     });
   }
 
-  async send(delivery: Delivery, { notAfter }: SendOptions): Promise<VendorAnswer> {
+  async send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer> {
     const { gate } = this.#pool;
-    const admission = gate.enter(notAfter);
+    const admission = gate.enter(options.notAfter);
     if (admission !== true && !(await admission)) return overloaded;
     try {
-      return await this.#send(delivery, notAfter);
+      return await this.#send(delivery, options);
     } finally {
       gate.leave();
     }
@@ -69,7 +69,7 @@ export class FcmSender implements VendorSender {
     await this.#oauthAgent.destroy();
   }
 
-  async #send(delivery: Delivery, notAfter: number): Promise<VendorAnswer> {
+  async #send(delivery: Delivery, { notAfter, isValidateOnly }: SendOptions): Promise<VendorAnswer> {
     const { app, clock } = this.#options;
     let accessToken = this.#accessToken.peek();
     if (accessToken === undefined) {
@@ -79,7 +79,7 @@ export class FcmSender implements VendorSender {
     }
     // Google may have taken its time for the access token.
     if (clock() > notAfter) return overloaded;
-    const body = buildFcmMessage(delivery, { now: clock(), addressBy: app.addressBy });
+    const body = buildFcmMessage(delivery, { now: clock(), addressBy: app.addressBy, isValidateOnly });
     const first = await this.#pool.post(accessToken, body);
     const isUnseen = first.kind === 'unanswered' && first.why === 'NOT_CONNECTED';
     const answer = isUnseen && clock() <= notAfter ? await this.#pool.post(accessToken, body) : first;

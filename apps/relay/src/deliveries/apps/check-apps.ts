@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { formatPushAccountId, type PushAccountId, type PushTarget } from '@waxwing/protocol';
+import type { Clock } from '@waxwing/service/lifecycle';
+import { beforeAllDevices } from '../../registrations/relay-device.js';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
+import type { Delivery, VendorUrgency } from '../delivery.js';
+import type { ApnsApp } from '../vendors/apns/app.js';
+import type { FcmApp } from '../vendors/fcm/app.js';
+import type { VendorAnswer, VendorSender } from '../vendors/vendor-sender.js';
+import type { AppRegistry } from './app-registry.js';
+import { describeApnsTrouble, describeFcmTrouble } from './check-sentences.js';
+
+export interface AppCheck {
+  /** As `apps status` names it. */
+  readonly app: string;
+  readonly ok: boolean;
+  /** The vendor's reason, or why there was none; `null` when nothing was asked. */
+  readonly reason: string | null;
+  readonly sentence: string;
+}
+
+export interface CheckAppsOptions {
+  readonly apps: AppRegistry;
+  readonly configuration: DeliveriesConfiguration;
+  readonly clock: Clock;
+  /** The bundle id to ask about for an entry that serves every one. */
+  readonly topic: string | undefined;
+}
+
+// No vendor has issued them: Google's are longer, and Apple's are random.
+const impossibleFcmToken = 'no-phone-has-this-token';
+const impossibleApnsToken = '0'.repeat(64);
+const waitMilliseconds = 30_000;
+
+/** Asks each app's vendor about a token that no phone has, so that the answer is about the credential alone. */
+export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> {
+  const checks = options.apps.entries.map(({ app, sender }) =>
+    app.vendor === 'fcm' ? checkFcm(app, sender, options) : checkApns(app, sender, options),
+  );
+  return (await Promise.all(checks)).flat();
+}
+
+async function checkFcm(
+  app: FcmApp,
+  sender: VendorSender,
+  { configuration, clock }: CheckAppsOptions,
+): Promise<AppCheck[]> {
+  const target: PushTarget = { tokenKind: 'fcm', token: impossibleFcmToken };
+  const delivery = deliveryTo(target, { vendor: 'fcm', priority: 'normal' }, clock());
+  const answer = await sender.send(delivery, {
+    environment: 'production',
+    notAfter: clock() + waitMilliseconds,
+    isValidateOnly: true,
+  });
+  const trouble = describeFcmTrouble({ app, answer, url: configuration.fcmBaseUrl });
+  return [conclude(`fcm:${app.projectId}`, answer, trouble)];
+}
+
+async function checkApns(
+  app: ApnsApp,
+  sender: VendorSender,
+  { configuration, clock, topic: chosen }: CheckAppsOptions,
+): Promise<AppCheck[]> {
+  const name = (topic: string) => `apns:${app.topics === '*' ? '*' : topic}:production`;
+  const topics = app.topics === '*' ? [chosen] : [...app.topics];
+  const checks = topics.map(async (topic) => {
+    if (topic === undefined) {
+      const sentence = 'the entry serves every bundle id: name one of your apps with --topic.';
+      return { app: name('*'), ok: false, reason: null, sentence };
+    }
+    const target: PushTarget = {
+      ...{ tokenKind: 'apns', token: impossibleApnsToken },
+      ...{ iosAppId: topic, apnsEnvironment: 'production' },
+    };
+    const urgency = { vendor: 'apns', priority: 5, pushType: 'background', aps: backgroundAps } as const;
+    const answer = await sender.send(deliveryTo(target, urgency, clock()), {
+      environment: 'production',
+      notAfter: clock() + waitMilliseconds,
+    });
+    const url = configuration.apnsUrls.production;
+    return conclude(name(topic), answer, describeApnsTrouble({ app, answer, topic, url }));
+  });
+  return Promise.all(checks);
+}
+
+const backgroundAps = '{"content-available":1}';
+
+function deliveryTo(target: PushTarget, urgency: VendorUrgency, now: number): Delivery {
+  const realmId = 0 as RealmId;
+  const device = { id: beforeAllDevices, realmId, target, registeredAt: now, expiredAt: undefined };
+  const notification = {
+    serverId: '',
+    realmId,
+    realmUuid: '',
+    relayDeviceId: beforeAllDevices,
+    notificationId: randomUUID(),
+    pushAccountId: formatPushAccountId(0n as PushAccountId),
+    encryptedData: '',
+    urgency,
+    receivedAt: now,
+    timeToLiveSeconds: 0,
+    collapseId: undefined,
+  };
+  return { notification, device };
+}
+
+function conclude(app: string, answer: VendorAnswer, trouble: string | undefined): AppCheck {
+  if (trouble === undefined) {
+    const sentence = 'the vendor takes the credential.';
+    return { app, ok: true, reason: reasonOf(answer), sentence };
+  }
+  return { app, ok: false, reason: reasonOf(answer), sentence: trouble };
+}
+
+function reasonOf(answer: VendorAnswer): string {
+  if (answer.kind === 'accepted') return 'ACCEPTED';
+  return answer.kind === 'refused' ? answer.reason : answer.why;
+}

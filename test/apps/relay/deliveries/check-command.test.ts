@@ -1,0 +1,226 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startVendors, type Vendors } from '@waxwing/vendors';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { commandClock, runRelayCommand } from '../command-line-under-test.js';
+import { type RingOnDisk, ringOnDisk } from '../keyring/ring-material.js';
+import { appsFor, topic } from './deliveries-under-test.js';
+
+const dir = mkdtempSync(join(tmpdir(), 'waxwing-apps-check-'));
+const appsFile = join(dir, 'apps.json');
+let vendors: Vendors;
+let ring: RingOnDisk;
+let environment: Record<string, string> = {};
+beforeAll(async () => {
+  vendors = await startVendors({ dataDir: join(dir, 'vendors'), clock: commandClock });
+  ring = await ringOnDisk(undefined, commandClock);
+  environment = {
+    ...ring.environment,
+    RELAY_DATABASE: `sqlite:${join(dir, 'relay.sqlite')}`,
+    RELAY_APPS_FILE: appsFile,
+    RELAY_FCM_BASE_URL: vendors.urls.fcm,
+    RELAY_APNS_PRODUCTION_URL: vendors.urls.apnsProduction,
+    RELAY_APNS_SANDBOX_URL: vendors.urls.apnsSandbox,
+    RELAY_APNS_CA_FILE: vendors.credentials.caFile,
+  };
+});
+afterAll(async () => {
+  await vendors.close();
+  for (const folder of [dir, ring.folder]) rmSync(folder, { recursive: true });
+});
+beforeEach(async () => {
+  writeApps({});
+  await faults([]);
+});
+
+const fcmName = () => `fcm:${vendors.credentials.fcmProjectId}`;
+const apnsName = `apns:${topic}:production`;
+// As the vendors answer for a token that no phone has; the stand-ins know no phones and take every token.
+const unknownToken = [
+  { vendor: 'fcm', token: 'no-phone-has-this-token', status: 400, reason: 'INVALID_ARGUMENT' },
+  { vendor: 'apns', token: '0'.repeat(64), status: 400, reason: 'BadDeviceToken' },
+];
+
+function writeApps({ fcm = {}, apns = {} }: { fcm?: object; apns?: object }): void {
+  const apps = appsFor(vendors);
+  const changed = {
+    fcm: [{ ...apps.fcm[0], ...fcm }],
+    apns: [{ ...apps.apns[0], topics: [topic], ...apns }],
+  };
+  writeFileSync(appsFile, JSON.stringify(changed), { mode: 0o600 });
+}
+
+async function faults(rules: readonly object[]): Promise<void> {
+  const response = await fetch(`${vendors.urls.http}/faults`, {
+    method: 'PUT',
+    body: JSON.stringify({ rules }),
+  });
+  if (response.status !== 200) throw new Error(await response.text());
+}
+
+async function delivered(): Promise<{ vendor: string }[]> {
+  return (await (await fetch(`${vendors.urls.http}/deliveries`)).json()).deliveries;
+}
+
+async function providerTokens(): Promise<number> {
+  return (await (await fetch(`${vendors.urls.http}/stats`)).json()).apns.provider_tokens_accepted;
+}
+
+/** What `apps check --json` says of each app, and its exit status. */
+async function check(more: Record<string, string> = {}, flags: readonly string[] = []) {
+  const argv = ['apps', 'check', '--json', ...flags];
+  const { status, stdout, stderr } = await runRelayCommand(argv, {
+    environment: { ...environment, ...more },
+  });
+  const { ok, apps } = JSON.parse(stdout) as {
+    ok: boolean;
+    apps: { app: string; ok: boolean; reason: string | null; sentence: string }[];
+  };
+  expect(ok).toBe(status === 0);
+  return { status, apps, text: `${stdout}${stderr}` };
+}
+
+function otherKey(type: 'rsa' | 'ec'): string {
+  const { privateKey } =
+    type === 'rsa'
+      ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+      : generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+function writeSecret(name: string, text: string): string {
+  const file = join(dir, name);
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
+}
+
+describe('waxwing-relay apps check', () => {
+  it('finds good credentials good, sends nothing to anybody, and signs no second token for Apple', async () => {
+    await faults(unknownToken);
+    const before = await delivered();
+    const tokens: number[] = [];
+    for (let run = 0; run < 2; run += 1) {
+      const { status, stdout } = await runRelayCommand(['apps', 'check'], { environment });
+      expect(stdout.split('\n')).toEqual([
+        `ok      ${fcmName()}: the vendor takes the credential.`,
+        `ok      ${apnsName}: the vendor takes the credential.`,
+      ]);
+      expect(status).toBe(0);
+      tokens.push(await providerTokens());
+    }
+    expect(await delivered()).toEqual(before);
+    expect(tokens[1]).toBe(tokens[0]);
+    expect((await check()).apps).toMatchObject([
+      { app: fcmName(), ok: true, reason: 'INVALID_TOKEN' },
+      { app: apnsName, ok: true, reason: 'BadDeviceToken' },
+    ]);
+  });
+
+  it('has FCM only validate: what it would take is not delivered', async () => {
+    const { apps } = await check();
+    expect(apps[0]).toMatchObject({ ok: false, reason: 'ACCEPTED' });
+    expect((await delivered()).filter(({ vendor }) => vendor === 'fcm')).toEqual([]);
+  });
+
+  it('tells refused keys by file, with what to do, and prints no secret', async () => {
+    await faults(unknownToken);
+    const account = JSON.parse(readFileSync(vendors.credentials.serviceAccountFile, 'utf8'));
+    const [rsa, ec] = [otherKey('rsa'), otherKey('ec')];
+    const accountFile = writeSecret('other.json', JSON.stringify({ ...account, private_key: rsa }));
+    const keyFile = writeSecret('other.p8', ec);
+    writeApps({ fcm: { service_account_file: accountFile }, apns: { key_file: keyFile } });
+    const { status, apps, text } = await check();
+    expect(status).toBe(1);
+    expect(apps).toMatchObject([
+      { ok: false, reason: 'OAUTH_REFUSED', sentence: expect.stringContaining(accountFile) },
+      { ok: false, reason: 'InvalidProviderToken', sentence: expect.stringContaining(keyFile) },
+    ]);
+    expect(text).toContain('make a new');
+    for (const key of [rsa, ec]) expect(text).not.toContain(key.split('\n')[1]);
+    expect(text).not.toMatch(/bearer|eyJ/i);
+  });
+
+  it('tells a project without rights, and a bundle id that the key may not serve', async () => {
+    await faults([{ vendor: 'apns', topic, status: 400, reason: 'TopicDisallowed' }]);
+    writeApps({ fcm: { project: 'some-other-project' } });
+    const { apps } = await check();
+    expect(apps).toMatchObject([
+      { app: 'fcm:some-other-project', ok: false, reason: 'PERMISSION_DENIED' },
+      { app: apnsName, ok: false, reason: 'TopicDisallowed' },
+    ]);
+    expect(apps[0]?.sentence).toContain('mend "project"');
+    expect(apps[1]?.sentence).toContain(`may not send to ${topic}`);
+  });
+
+  it('tells a message that FCM cannot read from a foreign answer', async () => {
+    const message = 'Invalid JSON payload received.';
+    await faults([{ vendor: 'fcm', status: 400, reason: 'INVALID_ARGUMENT', field: 'message', message }]);
+    const [fcm] = (await check()).apps;
+    expect(fcm).toMatchObject({ ok: false, reason: 'INVALID_ARGUMENT' });
+    expect(fcm?.sentence).toContain('address_by');
+  });
+
+  it('asks for a bundle id where an entry serves every one', async () => {
+    await faults(unknownToken);
+    writeApps({ apns: { topics: '*' } });
+    expect((await check()).apps[1]).toMatchObject({ app: 'apns:*:production', ok: false, reason: null });
+    const { status, apps } = await check({}, ['--topic', topic]);
+    expect(apps[1]).toMatchObject({ app: 'apns:*:production', ok: true });
+    expect(status).toBe(0);
+  });
+
+  it('tells a vendor that cannot be reached', async () => {
+    const port = await freePort();
+    const { status, apps } = await check({
+      RELAY_FCM_BASE_URL: `http://127.0.0.1:${port}`,
+      RELAY_APNS_PRODUCTION_URL: `https://127.0.0.1:${port}`,
+    });
+    expect(status).toBe(1);
+    expect(apps).toMatchObject([
+      { ok: false, reason: 'NOT_CONNECTED' },
+      { ok: false, reason: 'NOT_CONNECTED' },
+    ]);
+    for (const { sentence } of apps) expect(sentence).toContain(`127.0.0.1:${port} gives no answer`);
+  });
+
+  it.each([404, 403, 400, 200])('never takes a foreign answer %i for the vendor', async (statusCode) => {
+    const body = '<html>not here</html>';
+    await faults([
+      { vendor: 'apns', status: statusCode === 200 ? 404 : statusCode, reason: 'BadPath', body },
+    ]);
+    const other = createServer((_request, response) => response.writeHead(statusCode).end(body));
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    const { port } = other.address() as AddressInfo;
+    try {
+      const { status, apps } = await check({ RELAY_FCM_BASE_URL: `http://127.0.0.1:${port}` });
+      expect(status).toBe(1);
+      for (const { ok, sentence } of apps) {
+        expect(ok).toBe(false);
+        expect(sentence).toContain("see that the address is the vendor's");
+      }
+      expect(apps).toHaveLength(2);
+    } finally {
+      other.close();
+    }
+  });
+
+  it('says what is missing where no apps are configured', async () => {
+    const { RELAY_DATABASE = '' } = environment;
+    const bare = { ...ring.environment, RELAY_DATABASE };
+    const { status, stderr } = await runRelayCommand(['apps', 'check'], { environment: bare });
+    expect(status).toBe(1);
+    expect(stderr).toContain('RELAY_APPS_FILE is not set');
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((closed) => server.close(() => closed()));
+  return port;
+}
