@@ -11,9 +11,9 @@ import { deleteInvitationsOf } from '../invitations/invitation-store.js';
 import { tellInvitations } from '../invitations/tell-invitations.js';
 import type { ServerTransaction } from '../tables.js';
 import type { UserDetails } from '../users/user-details.js';
-import { eventsOfActivity } from '../users/user-events.js';
 import { isOnlyOwner } from '../users/user-facts.js';
 import { storeInactive } from '../users/user-store.js';
+import { eventsOfActivityEverywhere } from './activity-events.js';
 
 /** What users are deactivated and reactivated with. */
 export interface ActivityContext extends Pick<ServerContext, 'clock' | 'database' | 'publish'> {
@@ -35,7 +35,7 @@ export async function deactivate(
   if (await isOnlyOwner(db, target)) throw refused('Cannot deactivate the only organization owner');
   const gone = await storeInactive(db, target.id);
   for (const { id } of gone) await endAccess(context, transaction, id);
-  await context.publish(transaction, await eventsOfActivity(db, gone, false));
+  await context.publish(transaction, await eventsOfActivityEverywhere(db, gone, false));
   return gone.map(({ id }) => id);
 }
 
