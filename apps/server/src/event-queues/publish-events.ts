@@ -105,7 +105,7 @@ async function fillQueues(
   const leaving = new Set(events.flatMap(({ endsQueues, audience: ids }) => (endsQueues ? ids : [])));
   const queued: QueuedEvent[] = [];
   const ended: string[] = [];
-  for (const queue of await lockQueues(db, audience, { hasPublic, now })) {
+  for (const queue of await lockQueues(db, audience, { leaving, hasPublic, now })) {
     const wanted = wantedOf(outgoing, queue);
     const isOverfull =
       queue.last_event_id + wanted.length - queue.acknowledged_event_id > maximumEventsPerQueue;
@@ -160,10 +160,17 @@ function toAsking(queue: EventQueueRow): AskingQueue {
   };
 }
 
+interface QueuesAsked {
+  /** Of these users, queues that nobody used for too long too. */
+  readonly leaving: ReadonlySet<UserId>;
+  readonly hasPublic: boolean;
+  readonly now: number;
+}
+
 function lockQueues(
   db: Db,
   userIds: readonly UserId[],
-  { hasPublic, now }: { readonly hasPublic: boolean; readonly now: number },
+  { leaving, hasPublic, now }: QueuesAsked,
 ): Promise<LockedQueue[]> {
   return db
     .selectFrom('event_queues')
@@ -175,7 +182,10 @@ function lockQueues(
         ...(hasPublic ? [is('has_all_public_channels', '=', sql<number>`1`)] : []),
       ]),
     )
-    .where(isLive(now))
+    .where((is) => {
+      if (leaving.size === 0) return isLive(now);
+      return is.or([isLive(now), is('user_id', 'in', amongNumbers(db, [...leaving]))]);
+    })
     .orderBy('queue_id')
     .modifyEnd(lockingRows(db))
     .execute();
