@@ -46,6 +46,15 @@ export async function findChannels(db: Db, ids?: readonly number[]): Promise<Cha
   return rows.map(toChannel);
 }
 
+/** The channels that whoever has no account may know of, by their ids: web-public ones that are not archived. */
+export async function findSpectatorChannels(db: Db): Promise<Channel[]> {
+  const rows = await channelRows(db, undefined)
+    .where('is_web_public', '=', 1)
+    .where('is_archived', '=', 0)
+    .execute();
+  return rows.map(toChannel);
+}
+
 /** As {@link findChannels}, of the last state: nobody else changes them until the transaction ends. */
 export async function lockChannels({ db }: ServerTransaction, ids: readonly number[]): Promise<Channel[]> {
   const rows = await channelRows(db, ids).modifyEnd(lockingRows(db)).execute();

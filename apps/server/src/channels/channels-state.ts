@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { initialState, publicState } from '../event-queues/initial-state.js';
+import { initialState } from '../event-queues/initial-state.js';
 import { roles } from '../permissions/roles.js';
 import { channelRecord } from './channel-record.js';
-import { findChannels } from './channel-store.js';
+import { findSpectatorChannels } from './channel-store.js';
 import { compareNames } from './compare-names.js';
 import { defaultChannelIds } from './default-channels.js';
 import { folderRecord, listFolders, writeFolder } from './folders/folder-store.js';
@@ -22,17 +22,21 @@ export const channelsState = initialState({
     return { streams: [...(await readChannelRecords(db, channels, clock())).values()] };
   },
   async fetchForSpectator({ clock, database: { db } }) {
-    const channels = (await findChannels(db))
-      .filter(({ isArchived, isWebPublic }) => isWebPublic && !isArchived)
-      .sort(compareNames);
+    const channels = (await findSpectatorChannels(db)).sort(compareNames);
     return { streams: [...(await readChannelRecords(db, channels, clock())).values()] };
   },
 });
 
-export const foldersState = publicState({
+/** All folders; without an account, those of the channels that are known without one. */
+export const foldersState = initialState({
   eventType: 'channel_folders',
   shape: z.object({ channel_folders: z.array(folderRecord) }),
   fetch: async ({ database: { db } }) => ({ channel_folders: (await listFolders(db)).map(writeFolder) }),
+  async fetchForSpectator({ database: { db } }) {
+    const known = new Set((await findSpectatorChannels(db)).map(({ folderId }) => folderId));
+    const folders = (await listFolders(db)).filter(({ id }) => known.has(id));
+    return { channel_folders: folders.map(writeFolder) };
+  },
 });
 
 /** The channels that new users are put into; guests are not told. */

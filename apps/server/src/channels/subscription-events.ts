@@ -1,13 +1,13 @@
 import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
-import { ascendingIds } from '../permissions/ascending-ids.js';
 import { gatheredBy } from '../permissions/gathered-by.js';
 import type { ServerTables } from '../tables.js';
 import { type ChannelAudience, readAudience, readersOfChannel } from './channel-audience.js';
 import type { ChannelRecord } from './channel-record.js';
 import type { Channel } from './channel-store.js';
 import { readInherited, withInherited } from './inherited-notifications.js';
+import { peersOf } from './peer-events.js';
 import { readChannelRecords } from './read-channel-records.js';
 import { type SubscriptionRecord, type SubscriptionRow, writeSubscription } from './subscription-record.js';
 import type { Membership } from './subscription-store.js';
@@ -98,27 +98,6 @@ async function additions(
     },
     audience: [userId],
   }));
-}
-
-/** Who joined or left a channel, for everybody else who may know of it. */
-function peersOf(
-  op: 'peer_add' | 'peer_remove',
-  channel: Channel,
-  {
-    audience,
-    joinedOrLeft,
-  }: {
-    readonly audience: ChannelAudience;
-    readonly joinedOrLeft: readonly { readonly channel_id: number; readonly user_id: UserId }[];
-  },
-): PublishedEvent[] {
-  const userIds = ascendingIds(
-    joinedOrLeft.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id),
-  );
-  if (userIds.length === 0) return [];
-  const event = { type: 'subscription', op, stream_ids: [channel.id], user_ids: userIds };
-  const concerned = new Set(userIds);
-  return [{ event, audience: readersOfChannel(audience, channel).filter((id) => !concerned.has(id)) }];
 }
 
 /**

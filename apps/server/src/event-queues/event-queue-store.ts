@@ -125,16 +125,6 @@ export async function deleteQueue(db: Writer, userId: UserId, queueId: string): 
   return deleted !== undefined;
 }
 
-/** Deletes all queues of a user; their ids, in the order in which publishing takes queues. */
-export async function deleteQueuesOf(db: Writer, userId: UserId): Promise<string[]> {
-  const deleted = await db
-    .deleteFrom('event_queues')
-    .where('user_id', '=', userId)
-    .returning('queue_id')
-    .execute();
-  return deleted.map(({ queue_id }) => queue_id).sort();
-}
-
 /** Deletes queues that nobody used for too long, some at a time; how many they were. */
 export async function deleteIdleQueues(db: Writer, now: number, limit: number): Promise<number> {
   const idle = db

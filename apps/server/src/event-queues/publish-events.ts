@@ -22,6 +22,8 @@ export interface PublishedEvent extends AddressedEvent {
   readonly withheldWith?: string;
   /** For queues that get the messages of all public channels too, but for those of these users. */
   readonly publicBut?: ReadonlySet<UserId>;
+  /** The queues of its audience end instead of getting it. */
+  readonly endsQueues?: boolean;
   /** How it reads in a queue, where that differs by what its client has asked for; `event` then only names its type. */
   readonly variantFor?: (queue: AskingQueue) => EventVariant | undefined;
 }
@@ -84,8 +86,8 @@ export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock
     published.set(transaction, all);
     transaction.beforeCommit(async () => {
       await beginPublishing(transaction);
-      const { queued, overfull } = await fillQueues(transaction.db, all, clock());
-      const touched = new Set([...queued.map(({ queue }) => queue.queue_id), ...overfull]);
+      const { queued, ended } = await fillQueues(transaction.db, all, clock());
+      const touched = new Set([...queued.map(({ queue }) => queue.queue_id), ...ended]);
       for (const queueId of touched) await listeners.notify(transaction, queueId);
     });
   };
@@ -95,18 +97,19 @@ async function fillQueues(
   db: Db,
   events: readonly PublishedEvent[],
   now: number,
-): Promise<{ readonly queued: readonly QueuedEvent[]; readonly overfull: readonly string[] }> {
+): Promise<{ readonly queued: readonly QueuedEvent[]; readonly ended: readonly string[] }> {
   const audience = [...new Set(events.flatMap(({ audience: userIds }) => userIds))];
   const hasPublic = events.some(({ publicBut }) => publicBut !== undefined);
-  if (audience.length === 0 && !hasPublic) return { queued: [], overfull: [] };
-  const outgoing = events.map(toOutgoing);
+  if (audience.length === 0 && !hasPublic) return { queued: [], ended: [] };
+  const outgoing = events.filter(({ endsQueues }) => endsQueues !== true).map(toOutgoing);
+  const leaving = new Set(events.flatMap(({ endsQueues, audience: ids }) => (endsQueues ? ids : [])));
   const queued: QueuedEvent[] = [];
-  const overfull: string[] = [];
-  for (const queue of await lockQueues(db, audience, { hasPublic, now })) {
+  const ended: string[] = [];
+  for (const queue of await lockQueues(db, audience, { leaving, hasPublic, now })) {
     const wanted = wantedOf(outgoing, queue);
     const isOverfull =
       queue.last_event_id + wanted.length - queue.acknowledged_event_id > maximumEventsPerQueue;
-    if (isOverfull) overfull.push(queue.queue_id);
+    if (isOverfull || leaving.has(queue.user_id)) ended.push(queue.queue_id);
     else {
       for (const [index, text] of wanted.entries()) {
         queued.push({ queue, eventId: queue.last_event_id + 1 + index, text });
@@ -114,8 +117,8 @@ async function fillQueues(
     }
   }
   if (queued.length > 0) await insertEvents(db, queued);
-  if (overfull.length > 0) await giveUp(db, overfull);
-  return { queued, overfull };
+  if (ended.length > 0) await endQueues(db, ended);
+  return { queued, ended };
 }
 
 function toOutgoing(published: PublishedEvent): OutgoingEvent {
@@ -157,10 +160,17 @@ function toAsking(queue: EventQueueRow): AskingQueue {
   };
 }
 
+interface QueuesAsked {
+  /** Of these users, queues that nobody used for too long too. */
+  readonly leaving: ReadonlySet<UserId>;
+  readonly hasPublic: boolean;
+  readonly now: number;
+}
+
 function lockQueues(
   db: Db,
   userIds: readonly UserId[],
-  { hasPublic, now }: { readonly hasPublic: boolean; readonly now: number },
+  { leaving, hasPublic, now }: QueuesAsked,
 ): Promise<LockedQueue[]> {
   return db
     .selectFrom('event_queues')
@@ -172,7 +182,10 @@ function lockQueues(
         ...(hasPublic ? [is('has_all_public_channels', '=', sql<number>`1`)] : []),
       ]),
     )
-    .where(isLive(now))
+    .where((is) => {
+      if (leaving.size === 0) return isLive(now);
+      return is.or([isLive(now), is('user_id', 'in', amongNumbers(db, [...leaving]))]);
+    })
     .orderBy('queue_id')
     .modifyEnd(lockingRows(db))
     .execute();
@@ -224,8 +237,8 @@ async function insertEvents(db: Db, queued: readonly QueuedEvent[]): Promise<voi
     where event_queues.queue_id = v.queue_id`.execute(db);
 }
 
-/** A queue that holds too much is deleted: its client has to start again. */
-async function giveUp(db: Db, queueIds: readonly string[]): Promise<void> {
+/** Deletes queues that hold too much, whose clients have to start again, and those of users who are gone. */
+async function endQueues(db: Db, queueIds: readonly string[]): Promise<void> {
   const rows = queueIds.map((queueId) => ({ queue_id: queueId }));
   await sql`
     delete from event_queues where queue_id in (

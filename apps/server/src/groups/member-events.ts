@@ -1,4 +1,9 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import { gatheredBy } from '../permissions/gathered-by.js';
+import type { ServerTables } from '../tables.js';
 import type { MembershipChange } from './settle-role-groups.js';
 
 /** What clients are told of users who joined or left groups. */
@@ -9,4 +14,30 @@ export function memberEvents(changes: readonly MembershipChange[]): JsonObject[]
     group_id: groupId,
     user_ids: userIds,
   }));
+}
+
+/**
+ * That users are no longer, or again, among the members of the groups that they are in directly; of deactivated groups,
+ * for clients that know of those. The caller says to whom.
+ */
+export async function eventsOfMemberActivity(
+  db: Kysely<ServerTables>,
+  op: MembershipChange['op'],
+  userIds: readonly UserId[],
+): Promise<Pick<PublishedEvent, 'event' | 'onlyFor'>[]> {
+  const rows = await db
+    .selectFrom('user_group_members as member')
+    .innerJoin('user_groups', 'user_groups.id', 'member.group_id')
+    .select(['member.group_id', 'member.user_id', 'user_groups.is_active'])
+    .where('member.user_id', 'in', amongNumbers(db, userIds))
+    .where('user_groups.name', 'is not', null)
+    .orderBy('member.group_id')
+    .orderBy('member.user_id')
+    .execute();
+  const onlyFor = { capability: 'include_deactivated_groups', isHeld: true } as const;
+  return [...gatheredBy(rows, ({ group_id }) => group_id)].flatMap(([groupId, members]) => {
+    const events = memberEvents([{ op, groupId, userIds: members.map(({ user_id }) => user_id) }]);
+    const isActive = members.every(({ is_active }) => is_active === 1);
+    return events.map((event) => ({ event, ...(isActive ? {} : { onlyFor }) }));
+  });
 }

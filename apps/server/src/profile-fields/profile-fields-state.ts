@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { publicState } from '../event-queues/initial-state.js';
+import { initialState, publicState } from '../event-queues/initial-state.js';
 import { profileFieldRecord, writeProfileField } from './profile-field-record.js';
 import { readProfileFields } from './profile-field-store.js';
 import { externalAccounts, profileFieldTypes } from './profile-field-types.js';
 
-/** The fields of profiles, and of which types there can be. */
-export const profileFieldsState = publicState({
+/** The fields of profiles, and of which types there can be; without an account, the types alone. */
+export const profileFieldsState = initialState({
   eventType: 'custom_profile_fields',
   shape: z.object({
     custom_profile_fields: z.array(profileFieldRecord),
@@ -15,6 +15,8 @@ export const profileFieldsState = publicState({
     custom_profile_fields: (await readProfileFields(database.db)).map(writeProfileField),
     custom_profile_field_types: profileFieldTypes,
   }),
+  fetchForSpectator: () =>
+    Promise.resolve({ custom_profile_fields: [], custom_profile_field_types: profileFieldTypes }),
 });
 
 /** The sites whose accounts have names and links of their own. */

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
-import { publicState } from '../event-queues/initial-state.js';
+import { initialState, type StateContext } from '../event-queues/initial-state.js';
 import {
   type GroupSettingValue,
   groupSettingAnswer,
@@ -18,7 +18,7 @@ import type { ServerTables } from '../tables.js';
 import { realmLimits } from './realm-limits.js';
 import { mirrorShapes, mirrorsOf } from './realm-mirrors.js';
 import { readRealmSettings } from './realm-setting-store.js';
-import { type RealmSettingName, realmSettings } from './realm-settings.js';
+import { channelSettingNames, noChannel, type RealmSettingName, realmSettings } from './realm-settings.js';
 
 type SettingFields = {
   [Name in RealmSettingName as `realm_${Name}`]: (typeof realmSettings)[Name]['answer'];
@@ -39,8 +39,11 @@ type Fields = z.input<z.ZodObject<SettingFields & PermissionFields & MirrorField
 
 const configurations = z.record(z.string(), permissionConfiguration);
 
-/** What is known of the organisation itself: its settings and permissions too. */
-export const realmState = publicState({
+/**
+ * What is known of the organisation itself: its settings and permissions too. Whoever has no account is not told what new
+ * users are welcomed with, nor of channels that are not known without an account.
+ */
+export const realmState = initialState({
   eventType: 'realm',
   shape: z.object({
     realm_uuid: z.string(),
@@ -62,15 +65,39 @@ export const realmState = publicState({
       group: configurations,
     }),
   }),
-  fetch: async ({ database: { db }, realm: { name, url, uuid } }) => ({
+  fetch: readRealm,
+  async fetchForSpectator(context) {
+    const { realm_welcome_message_custom_text: _, ...told } = await readRealm(context);
+    const known = await spectatorChannelIds(context.database.db);
+    const named = channelSettingNames.map((name) => {
+      const id = told[`realm_${name}`];
+      return [name, known.has(id) ? id : noChannel] as const;
+    });
+    return { ...told, ...prefixed(named) };
+  },
+});
+
+/** The channels that are known without an account. */
+async function spectatorChannelIds(db: Kysely<ServerTables>): Promise<ReadonlySet<unknown>> {
+  const rows = await db
+    .selectFrom('channels')
+    .select('id')
+    .where('is_web_public', '=', 1)
+    .where('is_archived', '=', 0)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function readRealm({ database: { db }, realm: { name, url, uuid } }: StateContext) {
+  return {
     realm_uuid: uuid,
     realm_name: name,
     realm_url: url,
     ...realmLimits,
     ...(await readFields(db)),
     server_supported_permission_settings: supportedPermissionSettings(),
-  }),
-});
+  };
+}
 
 async function readFields(db: Kysely<ServerTables>): Promise<Fields> {
   const settings = await readRealmSettings(db);

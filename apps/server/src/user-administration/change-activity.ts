@@ -54,8 +54,7 @@ function change<Result>(
   clock: Clock,
   work: (context: ActivityContext, transaction: ServerTransaction) => Promise<Result>,
 ): Promise<Result> {
-  const queueListeners = queueNotifier(database.signals);
-  const context = { clock, database, queueListeners, publish: createPublisher(queueListeners, clock) };
+  const context = { clock, database, publish: createPublisher(queueNotifier(database.signals), clock) };
   return database
     .write(async (transaction) => {
       await holdGroups(transaction);

@@ -5,20 +5,16 @@ import { generateApiKey } from '../authentication/api-key.js';
 import { storeApiKeyHash } from '../authentication/credential-store.js';
 import { deleteSignInKeys } from '../authentication/sign-in-key-store.js';
 import type { ServerContext } from '../context.js';
-import { deleteQueuesOf } from '../event-queues/event-queue-store.js';
-import type { QueueListeners } from '../event-queues/queue-listeners.js';
 import { deleteInvitationsOf } from '../invitations/invitation-store.js';
 import { tellInvitations } from '../invitations/tell-invitations.js';
 import type { ServerTransaction } from '../tables.js';
 import type { UserDetails } from '../users/user-details.js';
-import { eventsOfActivity } from '../users/user-events.js';
 import { isOnlyOwner } from '../users/user-facts.js';
 import { storeInactive } from '../users/user-store.js';
+import { eventsOfActivityEverywhere } from './activity-events.js';
 
 /** What users are deactivated and reactivated with. */
-export interface ActivityContext extends Pick<ServerContext, 'clock' | 'database' | 'publish'> {
-  readonly queueListeners: Pick<QueueListeners, 'notify'>;
-}
+export type ActivityContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
  * Deactivates a locked user and the bots that belong to it; the ids of all of them. Their keys, event queues, push devices
@@ -35,8 +31,12 @@ export async function deactivate(
   if (await isOnlyOwner(db, target)) throw refused('Cannot deactivate the only organization owner');
   const gone = await storeInactive(db, target.id);
   for (const { id } of gone) await endAccess(context, transaction, id);
-  await context.publish(transaction, await eventsOfActivity(db, gone, false));
-  return gone.map(({ id }) => id);
+  const ids = gone.map(({ id }) => id);
+  await context.publish(transaction, [
+    ...(await eventsOfActivityEverywhere(db, gone, false)),
+    { event: { type: 'realm_user' }, audience: ids, endsQueues: true },
+  ]);
+  return ids;
 }
 
 async function endAccess(
@@ -49,9 +49,6 @@ async function endAccess(
   await storeApiKeyHash(db, id, hashCredential(generateApiKey().reveal()));
   await deleteSignInKeys(db, id);
   await removePushDevicesOf(context.database, transaction, id, context.clock());
-  for (const queueId of await deleteQueuesOf(db, id)) {
-    await context.queueListeners.notify(transaction, queueId);
-  }
   if (await deleteInvitationsOf(db, id)) await tellInvitations(context, transaction, id);
 }
 

@@ -2,8 +2,8 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import type { UserDetails } from '../users/user-details.js';
-import { eventsOfActivity } from '../users/user-events.js';
 import { isAddressTaken, isNameTaken } from '../users/user-facts.js';
+import { eventsOfActivityEverywhere } from './activity-events.js';
 import type { ActivityContext } from './deactivate.js';
 
 /**
@@ -30,7 +30,7 @@ export async function reactivate(
     throw refused('The owner of this bot is deactivated: reactivate the owner first.');
   }
   await db.updateTable('users').set({ is_active: 1 }).where('id', '=', target.id).execute();
-  await publish(transaction, await eventsOfActivity(db, [target], true));
+  await publish(transaction, await eventsOfActivityEverywhere(db, [target], true));
 }
 
 async function hasInactiveOwner(

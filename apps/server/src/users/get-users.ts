@@ -34,9 +34,10 @@ export const getUsers = operation({
       for await (const users of detailsInPieces(database.db, ids as UserId[] | undefined)) {
         const seen = users.filter((each) => sees(each));
         const seenIds = seen.map(({ id }) => id);
-        const profileDataOf = include_custom_profile_fields
-          ? await readProfileData(database.db, seenIds)
-          : undefined;
+        const profileDataOf =
+          reader !== undefined && include_custom_profile_fields
+            ? await readProfileData(database.db, seenIds)
+            : undefined;
         yield seen.map((each) => writeUser(each, { ...options, profileDataOf }));
       }
     }

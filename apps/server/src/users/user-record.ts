@@ -45,7 +45,7 @@ export const userRecord = z
     /** Null where clients make it from the address. */
     avatar_url: z.string().nullable(),
     avatar_version: z.number().int(),
-    /** By the fields' ids; only of people, and only where it is asked for. */
+    /** By the fields' ids; only of people, only where it is asked for, and not for whoever has no account. */
     profile_data: z.record(z.string(), profileValue).optional(),
   })
   .meta({ schemaName: 'User' });
@@ -82,8 +82,10 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
     avatar_version: user.avatarVersion,
   };
   if (isBot) record.bot_owner_id = user.botOwnerId ?? null;
-  if (reader !== undefined) record.timezone = user.timezone;
-  if (profileDataOf !== undefined && !isBot) record.profile_data = profileDataOf(id);
+  if (reader !== undefined) {
+    record.timezone = user.timezone;
+    if (profileDataOf !== undefined && !isBot) record.profile_data = profileDataOf(id);
+  }
   return record;
 }
 

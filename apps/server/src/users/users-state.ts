@@ -91,7 +91,7 @@ async function listUsers(
       reader: actor,
       realm,
       clientMakesAvatars: makesAvatars,
-      profileDataOf: await readProfileData(db, ids),
+      profileDataOf: actor && (await readProfileData(db, ids)),
     };
     own ??= users.find(({ id }) => id === actor?.id);
     for (const each of users) {

@@ -63,6 +63,60 @@ eachBackend((backend) => {
       expect(body.realm_users).toMatchObject([{ user_id: organisation.id('bot') }]);
     });
 
+    it('is told nothing of what profiles say, nor what they can say', async () => {
+      const { id } = await organisation.do('owner', 'POST', 'realm/profile_fields', {
+        ...{ name: 'Telephone', field_type: 1 },
+      });
+      await organisation.do('member', 'PATCH', 'users/me/profile_data', {
+        data: [{ id, value: '0815' }],
+      });
+      const seenBy = async (who: 'member' | undefined) => {
+        const account = who && organisation.accounts[who];
+        const { body } = await organisation.server.ask(account, 'POST', 'register');
+        const { body: listed } = await organisation.server.ask(account, 'GET', 'users', {
+          include_custom_profile_fields: 'true',
+        });
+        return {
+          fields: body.custom_profile_fields,
+          told: [body, listed].map((each) => JSON.stringify(each)),
+        };
+      };
+      for (const each of (await seenBy('member')).told) expect(each).toMatch(/0815/);
+      const { fields, told } = await seenBy(undefined);
+      expect(fields).toEqual([]);
+      for (const each of told) expect(each).not.toMatch(/0815|profile_data|Telephone/);
+    });
+
+    it('is told of folders and named channels only where they are web-public, and not how others are welcomed', async () => {
+      const made = async (name: string) =>
+        (await organisation.do('owner', 'POST', 'channel_folders/create', { name })).channel_folder_id;
+      const idOf = async (stream: string) =>
+        (await organisation.do('owner', 'GET', 'get_stream_id', { stream })).stream_id;
+      const open = await idOf('for everybody');
+      const folders = { open: await made('open folder'), hidden: await made('hidden folder') };
+      await made('empty folder');
+      await organisation.do('owner', 'PATCH', `streams/${open}`, { folder_id: folders.open });
+      for (const name of ['for members', 'for some']) {
+        await organisation.do('owner', 'PATCH', `streams/${await idOf(name)}`, { folder_id: folders.hidden });
+      }
+      await organisation.do('owner', 'PATCH', 'realm', {
+        ...{ welcome_message_custom_text: 'The door code is 4711.' },
+        ...{ moderation_request_channel_id: await idOf('for some') },
+        ...{ new_stream_announcements_stream_id: await idOf('for members') },
+        ...{ signup_announcements_stream_id: open },
+      });
+      const { body } = await register();
+      expect(body).toMatchObject({
+        ...{ channel_folders: [{ id: folders.open, name: 'open folder' }] },
+        ...{ realm_moderation_request_channel_id: -1, realm_new_stream_announcements_stream_id: -1 },
+        realm_signup_announcements_stream_id: open,
+      });
+      expect(body).not.toHaveProperty('realm_welcome_message_custom_text');
+      const told = await organisation.do('member', 'POST', 'register');
+      expect(told.channel_folders).toHaveLength(3);
+      expect(told.realm_welcome_message_custom_text).toBe('The door code is 4711.');
+    });
+
     it.each([
       ['client_gravatar', 'client_external_avatar'],
       ['client_external_avatar', 'client_external_avatar'],

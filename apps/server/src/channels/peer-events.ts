@@ -1,0 +1,64 @@
+import type { UserId } from '@waxwing/protocol';
+import { amongNumbers } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import { gatheredBy } from '../permissions/gathered-by.js';
+import type { ServerTables } from '../tables.js';
+import { type ChannelAudience, readAudience, readersOfChannel } from './channel-audience.js';
+import { type Channel, findChannels } from './channel-store.js';
+
+type PeerChange = 'peer_add' | 'peer_remove';
+
+/** Who joined or left a channel, for everybody else who may know of it. */
+export function peersOf(
+  op: PeerChange,
+  channel: Channel,
+  {
+    audience,
+    joinedOrLeft,
+  }: {
+    readonly audience: ChannelAudience;
+    readonly joinedOrLeft: readonly { readonly channel_id: number; readonly user_id: UserId }[];
+  },
+): PublishedEvent[] {
+  const userIds = ascendingIds(
+    joinedOrLeft.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id),
+  );
+  if (userIds.length === 0) return [];
+  const event = { type: 'subscription', op, stream_ids: [channel.id], user_ids: userIds };
+  const concerned = new Set(userIds);
+  return [{ event, audience: readersOfChannel(audience, channel).filter((id) => !concerned.has(id)) }];
+}
+
+/**
+ * That users are no longer, or again, among the subscribers of the channels that they are in, for everybody else who may
+ * know of each channel; of archived ones, for clients that know of those. Channels with the same audience are in one event.
+ */
+export async function eventsOfPeerActivity(
+  db: Kysely<ServerTables>,
+  op: PeerChange,
+  userIds: readonly UserId[],
+): Promise<PublishedEvent[]> {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select(['channel_id', 'user_id'])
+    .where('user_id', 'in', amongNumbers(db, userIds))
+    .where('is_active', '=', 1)
+    .execute();
+  const ids = ascendingIds(rows.map(({ channel_id }) => channel_id));
+  const audience = await readAudience(db, ids);
+  const joinedOf = gatheredBy(rows, ({ channel_id }) => channel_id);
+  const told = (await findChannels(db, ids)).flatMap((channel) =>
+    peersOf(op, channel, { audience, joinedOrLeft: joinedOf.get(channel.id) ?? [] }).map((peers) => ({
+      ...{ channel, peers, key: JSON.stringify([channel.isArchived, peers.event.user_ids, peers.audience]) },
+    })),
+  );
+  return [...gatheredBy(told, ({ key }) => key).values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const event = { ...first.peers.event, stream_ids: same.map(({ channel }) => channel.id) };
+    const onlyFor = { capability: 'archived_channels', isHeld: true } as const;
+    return [{ ...first.peers, event, ...(first.channel.isArchived ? { onlyFor } : {}) }];
+  });
+}

@@ -1,0 +1,27 @@
+import type { Kysely } from 'kysely';
+import { eventsOfPeerActivity } from '../channels/peer-events.js';
+import { everybody } from '../event-queues/everybody.js';
+import type { PublishedEvent } from '../event-queues/publish-events.js';
+import { eventsOfMemberActivity } from '../groups/member-events.js';
+import type { ServerTables } from '../tables.js';
+import { eventsOfActivity } from '../users/user-events.js';
+import type { User } from '../users/user-store.js';
+
+/**
+ * That users are inactive now, or active again, and so out of, or back in, the groups and channels that they are in: each
+ * to whoever may know of it and is active.
+ */
+export async function eventsOfActivityEverywhere(
+  db: Kysely<ServerTables>,
+  users: readonly Pick<User, 'id' | 'isBot'>[],
+  isActive: boolean,
+): Promise<PublishedEvent[]> {
+  const ids = users.map(({ id }) => id);
+  const audience = await everybody(db);
+  const members = await eventsOfMemberActivity(db, isActive ? 'add_members' : 'remove_members', ids);
+  return [
+    ...(await eventsOfActivity(db, users, isActive)),
+    ...members.map((each) => ({ ...each, audience })),
+    ...(await eventsOfPeerActivity(db, isActive ? 'peer_add' : 'peer_remove', ids)),
+  ];
+}
