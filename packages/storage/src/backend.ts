@@ -13,6 +13,8 @@ export interface Backend<Tables> {
   waitPatiently?(transaction: Transaction<Tables>): Promise<void>;
   /** Has tables changed through a connection that waits for as long as it takes. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
+  /** Bytes of SQLite's write-ahead log; `undefined` on PostgreSQL. */
+  logBytes(): number | undefined;
   close(): Promise<void>;
 }
 

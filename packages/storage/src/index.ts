@@ -1,4 +1,5 @@
 export * from './advisory-locks.js';
+export * from './bulk-insert.js';
 export * from './bulk-statement.js';
 export * from './database-unavailable-error.js';
 export * from './database-unusable-error.js';

@@ -44,6 +44,8 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError as {@link write}.
    */
   writeAlone<Result>(write: Write<Tables, Result>): Promise<AloneResult<Result>>;
+  /** Bytes of SQLite's write-ahead log; `undefined` on PostgreSQL. */
+  logBytes(): number | undefined;
   /** Further calls do nothing. */
   close(): Promise<void>;
 }
@@ -82,6 +84,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     write: (write) => commits.run(write),
     writeGathered: (write) => commits.run(write, true),
     writeAlone: (write) => writeAlone(backend, commits, write),
+    logBytes: () => backend.logBytes(),
     close() {
       closed ??= backend.close();
       return closed;

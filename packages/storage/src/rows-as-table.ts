@@ -28,7 +28,11 @@ export function amongNumbers<Tables, Id extends number>(
   db: Kysely<Tables>,
   numbers: readonly Id[],
 ): RawBuilder<Id> {
-  const json = JSON.stringify(numbers);
+  return amongNumbersOf<Tables, Id>(db, JSON.stringify(numbers));
+}
+
+/** As {@link amongNumbers}, of a JSON array: what a query whose text is fixed has as a parameter. */
+export function amongNumbersOf<Tables, Id extends number>(db: Kysely<Tables>, json: string): RawBuilder<Id> {
   return db.getExecutor().adapter instanceof PostgresAdapter
     ? sql<Id>`(select value::bigint from json_array_elements_text(${json}::json))`
     : sql<Id>`(select value from json_each(${json}))`;
@@ -36,8 +40,17 @@ export function amongNumbers<Tables, Id extends number>(
 
 /** The numbers of a JSON array in a column of text, as a table with the column `value`, beside the row that it is in. */
 export function numbersIn<Tables>(db: Kysely<Tables>, column: string, name: string): RawBuilder<unknown> {
+  return elementsIn(db, column, name, 'bigint');
+}
+
+/** As {@link numbersIn}, of an array of texts. */
+export function textsIn<Tables>(db: Kysely<Tables>, column: string, name: string): RawBuilder<unknown> {
+  return elementsIn(db, column, name, 'text');
+}
+
+function elementsIn<Tables>(db: Kysely<Tables>, column: string, name: string, type: 'bigint' | 'text') {
   const [array, table] = [sql.ref(column), sql.raw(`"${name}"`)];
   return db.getExecutor().adapter instanceof PostgresAdapter
-    ? sql`lateral (select element::bigint as value from json_array_elements_text(${array}::json) as element) as ${table}`
+    ? sql`lateral (select element::${sql.raw(type)} as value from json_array_elements_text(${array}::json) as element) as ${table}`
     : sql`json_each(${array}) as ${table}`;
 }

@@ -72,6 +72,14 @@ function refuseForeign(database: SqliteDatabase, path: string, units: readonly s
   );
 }
 
+/**
+ * What would undo a statement that fails is kept in memory from now on. In a temporary file, which a statement that touches
+ * more than 16 pages makes, it waits for the disk. A migration may sort a whole table, which is better done in files.
+ */
+export function keepUndoInMemory({ writer }: SqliteFile): void {
+  writer.exec('pragma temp_store = memory');
+}
+
 function openReader(path: string): SqliteDatabase {
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`);

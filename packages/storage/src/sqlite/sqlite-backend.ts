@@ -2,7 +2,8 @@ import { Kysely } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { LocalSignals } from '../signals/local-signals.js';
-import { lockForServing, openSqlite } from './open-sqlite.js';
+import { logBytesOf } from './log-checkpoints.js';
+import { keepUndoInMemory, lockForServing, openSqlite } from './open-sqlite.js';
 import { createSqliteDialect } from './sqlite-dialect.js';
 
 /** @throws DatabaseUnusableError when the file cannot be opened, or another process serves from it. */
@@ -11,17 +12,20 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
   if (path === '') throw new DatabaseUnusableError('The database URL names no file: write sqlite:<file>.');
   const unlock = options.role === 'serving' ? lockForServing(path) : () => undefined;
   try {
-    const db = new Kysely<Tables>({
-      dialect: createSqliteDialect(openSqlite(path, options.units), options.onError),
-    });
+    const file = openSqlite(path, options.units);
+    const db = new Kysely<Tables>({ dialect: createSqliteDialect(file, options.onError) });
     return {
       kind: 'sqlite',
       db,
       signals: new LocalSignals(options.onError),
       lanes: 1,
       isConflict: () => false,
-      // Every transaction that writes has the whole file to itself.
-      migrating: (work) => work({ db, lock: async () => {} }),
+      async migrating(work) {
+        // Every transaction that writes has the whole file to itself.
+        await work({ db, lock: async () => {} });
+        keepUndoInMemory(file);
+      },
+      logBytes: () => logBytesOf(file.path),
       async close() {
         await db.destroy();
         unlock();

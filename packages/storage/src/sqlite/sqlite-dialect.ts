@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
   type TransactionSettings,
 } from 'kysely';
-import { LogCheckpoints } from './log-checkpoints.js';
+import { LogCheckpoints, startCheckpointThread } from './log-checkpoints.js';
 import type { SqliteDatabase, SqliteFile } from './open-sqlite.js';
 import { isBusy, translateSqliteError } from './sqlite-errors.js';
 import { StatementCache } from './statement-cache.js';
@@ -84,8 +84,10 @@ class SharedConnections {
     this.reader = new StatementCache(file.openReader());
     this.#checkpoints = new LogCheckpoints({
       path: file.path,
-      finish: () => this.#finishCheckpoint(),
+      takeTurn: () => this.takeTurn(),
       copyInline: () => file.writer.exec(`pragma wal_autocheckpoint = ${inlineCheckpointPages}`),
+      emptyInline: () => file.writer.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0,
+      startThread: startCheckpointThread,
       onError,
     });
   }
@@ -95,7 +97,19 @@ class SharedConnections {
     this.#checkpoints.committed();
   }
 
-  /** Resolves when it is this one's turn to write; the answer passes the turn on. */
+  /** Resolves when it is this one's turn to write, and the log has room; the answer passes the turn on. */
+  async takeTurnToWrite(): Promise<() => void> {
+    const pass = await this.takeTurn();
+    try {
+      await this.#checkpoints.makeRoom();
+    } catch (error) {
+      pass();
+      throw error;
+    }
+    return pass;
+  }
+
+  /** Resolves when it is this one's turn; the answer passes the turn on. */
   async takeTurn(): Promise<() => void> {
     const previous = this.#tail;
     let pass = (): void => {};
@@ -111,15 +125,6 @@ class SharedConnections {
     this.reader.close();
     this.writer.close();
   }
-
-  async #finishCheckpoint(): Promise<void> {
-    const pass = await this.takeTurn();
-    try {
-      execute(this.file.writer, 'pragma wal_checkpoint(passive)');
-    } finally {
-      pass();
-    }
-  }
 }
 
 class SqliteSession implements DatabaseConnection {
@@ -134,7 +139,7 @@ class SqliteSession implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#transaction !== undefined) return run(this.#transaction, query);
     if (isRead(query)) return run(this.#shared.reader, query);
-    const pass = await this.#shared.takeTurn();
+    const pass = await this.#shared.takeTurnToWrite();
     try {
       const result = await whenUnlocked(() => run<R>(this.#shared.writer, query));
       this.#shared.committed();
@@ -151,7 +156,7 @@ class SqliteSession implements DatabaseConnection {
 
   // IMMEDIATE: a deferred transaction that turns to writing while another process writes fails without waiting.
   async beginWriting(): Promise<void> {
-    this.#pass = await this.#shared.takeTurn();
+    this.#pass = await this.#shared.takeTurnToWrite();
     await whenUnlocked(() => execute(this.#shared.file.writer, 'begin immediate'));
     this.#transaction = this.#shared.writer;
   }

@@ -1,0 +1,69 @@
+import {
+  type Compilable,
+  CompiledQuery,
+  type Kysely,
+  PostgresAdapter,
+  type RawBuilder,
+  sql,
+  type Transaction,
+} from 'kysely';
+import { BulkStatement } from './bulk-statement.js';
+import type { RowColumn } from './rows-as-table.js';
+
+/** The columns that a {@link BulkInsert} fills, and what they hold; integers and text may be null. */
+export type InsertedColumns = Readonly<Record<string, RowColumn>>;
+
+/** The values of one row, in the order of the columns. */
+export type InsertedRow = readonly (string | number | null)[];
+
+/**
+ * An insertion of any number of rows. On PostgreSQL all of them are one statement with an array for each column, whose text
+ * is short and always the same; SQLite, where a statement costs no round trip, gets as few prepared ones as it can.
+ */
+export class BulkInsert<Result = never> {
+  readonly #run: <Tables>(db: Transaction<Tables>, rows: readonly InsertedRow[]) => Promise<Result[]>;
+
+  /** @param build the insertion of `rows`, which are given to its `expression`; nothing else of it may be a parameter. */
+  constructor(
+    db: Pick<Kysely<never>, 'getExecutor'>,
+    columns: InsertedColumns,
+    build: (rows: RawBuilder<unknown>) => Compilable<Result>,
+  ) {
+    const types = Object.values(columns);
+    if (db.getExecutor().adapter instanceof PostgresAdapter) {
+      const text = build(arraysOfColumns(types)).compile().sql;
+      this.#run = (db, rows) => insertAtOnce(db, text, types.length, rows);
+    } else {
+      const statement = new BulkStatement<Result>(
+        (size) => build(listOfRows(types.length, size)).compile().sql,
+      );
+      this.#run = (db, rows) => statement.run(db, rows);
+    }
+  }
+
+  /** What the insertion returns, in no order. */
+  run<Tables>(db: Transaction<Tables>, rows: readonly InsertedRow[]): Promise<Result[]> {
+    return this.#run(db, rows);
+  }
+}
+
+async function insertAtOnce<Tables, Result>(
+  db: Transaction<Tables>,
+  text: string,
+  columns: number,
+  rows: readonly InsertedRow[],
+): Promise<Result[]> {
+  if (rows.length === 0) return [];
+  const arrays = Array.from({ length: columns }, (_, column) => rows.map((row) => row[column]));
+  return (await db.executeQuery<Result>(CompiledQuery.raw(text, arrays))).rows;
+}
+
+function arraysOfColumns(types: readonly RowColumn[]): RawBuilder<unknown> {
+  const arrays = types.map((type) => (type === 'integer' ? sql`${[]}::bigint[]` : sql`${[]}::text[]`));
+  return sql`select * from unnest(${sql.join(arrays)})`;
+}
+
+function listOfRows(columns: number, rows: number): RawBuilder<unknown> {
+  const row = sql`(${sql.join(Array.from({ length: columns }, () => 0))})`;
+  return sql`values ${sql.join(Array.from({ length: rows }, () => row))}`;
+}
