@@ -13,8 +13,9 @@ export interface CommandLine {
 /** What a program that keeps its data here gives to have commands about it. */
 export interface AdministrationOptions {
   /** Read when a command runs, so that a wrong setting is a failure of the command. */
-  databaseUrl(): string;
-  readonly migrations: readonly MigrationSet[];
+  databaseUrl(): Promise<string>;
+  /** Loaded when a command runs, and not for its help. */
+  migrations(): Promise<readonly MigrationSet[]>;
   readonly clock: DatabaseWithJobsOptions['now'];
   /** Characters that a line of the result has room for; `undefined` where nobody looks at it. */
   readonly columns?: number | undefined;

@@ -3,12 +3,11 @@ import { createWriteStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { type DatabaseWithJobs, jobMigrations, openDatabaseWithJobs } from '@waxwing/jobs';
+import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type OutputFlags, printResult, withJson } from '@waxwing/service/command-line';
-import { type MigrationStatus, migrationStatus, missingFile } from '@waxwing/storage';
+import { fileTrouble } from '@waxwing/service/config';
+import type { MigrationStatus } from '@waxwing/storage';
 import type { AdministrationOptions, CommandLine } from './command-line.js';
-import { exportDatabase } from './transfer/export-database.js';
-import { importDatabase } from './transfer/import-database.js';
 import type { TransferCounts } from './transfer/transfer-format.js';
 
 interface FileFlags extends OutputFlags {
@@ -30,10 +29,11 @@ export function addDatabaseCommands(db: CommandLine, options: AdministrationOpti
     .description('show what has been done of the tables, and what the next start would do; changes nothing')
     .action(async (flags: OutputFlags) => {
       const units = await statusOf(options);
-      const [backend = ''] = options.databaseUrl().split(':', 1);
+      const url = await options.databaseUrl();
+      const [backend = ''] = url.split(':', 1);
       const pending = units.flatMap((unit) => unit.pending.map((name) => `${unit.unit}/${name}`));
       const newer = units.flatMap((unit) => unit.newer.map((name) => `${unit.unit}/${name}`));
-      const people = describeStatus(options.databaseUrl(), { pending, newer });
+      const people = await describeStatus(url, { pending, newer });
       printResult(options, flags, {
         machines: { backend, units, pending, newer },
         people: `${backend}: ${people}`,
@@ -42,14 +42,15 @@ export function addDatabaseCommands(db: CommandLine, options: AdministrationOpti
   addTransfer(db, options);
 }
 
-function describeStatus(
+async function describeStatus(
   databaseUrl: string,
   { pending, newer }: { readonly pending: readonly string[]; readonly newer: readonly string[] },
-): string {
+): Promise<string> {
   if (newer.length > 0) {
     return `Made by a newer version of this program (it holds ${newer.join(', ')}): install that version.`;
   }
   if (pending.length === 0) return 'Up to date.';
+  const { missingFile } = await import('@waxwing/storage');
   const missing = missingFile(databaseUrl);
   const there = missing === undefined ? '' : `There is no file ${missing} yet. `;
   return `${there}Still to be done: ${pending.join(', ')}.`;
@@ -77,7 +78,8 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
     .option('--file <path>', 'what was exported; standard input where it is left out')
     .action(async ({ file, json }: FileFlags) => {
       const input = file === undefined ? process.stdin : await openToRead(file, options);
-      const { migrations } = options;
+      const { importDatabase } = await import('./transfer/import-database.js');
+      const migrations = await options.migrations();
       // In the place of a serving process, so that none of them works on what is only half there.
       const counts = await withDatabase(options, 'serving', async (database) => {
         try {
@@ -90,16 +92,22 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
     });
 }
 
-function statusOf({ databaseUrl, migrations }: AdministrationOptions): Promise<MigrationStatus[]> {
-  return migrationStatus({ url: databaseUrl(), migrations: [jobMigrations, ...migrations] });
+async function statusOf({ databaseUrl, migrations }: AdministrationOptions): Promise<MigrationStatus[]> {
+  const { jobMigrations } = await import('@waxwing/jobs');
+  const { migrationStatus } = await import('@waxwing/storage');
+  return migrationStatus({
+    url: await databaseUrl(),
+    migrations: [jobMigrations, ...(await migrations())],
+  });
 }
 
 /** As {@link withDatabase} beside whoever serves, but never makes a database: a mistyped path is no empty one. */
-export function withExistingDatabase<Result>(
+export async function withExistingDatabase<Result>(
   options: AdministrationOptions,
   work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
 ): Promise<Result> {
-  const path = missingFile(options.databaseUrl());
+  const { missingFile } = await import('@waxwing/storage');
+  const path = missingFile(await options.databaseUrl());
   if (path !== undefined) {
     throw options.refusal(`There is no database file ${path}: check the setting that names it.`);
   }
@@ -112,10 +120,12 @@ async function withDatabase<Result>(
   role: 'serving' | 'visiting',
   work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
 ): Promise<Result> {
+  // Loaded by the command that runs: help waits for none of it.
+  const { openDatabaseWithJobs } = await import('@waxwing/jobs');
   const onJobError = (error: unknown) => say(String(error));
   const database = await openDatabaseWithJobs<unknown>({
-    url: databaseUrl(),
-    migrations,
+    url: await databaseUrl(),
+    migrations: await migrations(),
     role,
     now: clock,
     onJobError,
@@ -136,9 +146,7 @@ async function exportToFile(
   try {
     await once(output, 'open');
   } catch (error) {
-    throw options.refusal(
-      `The file ${path} cannot be made: ${(error as Error).message}; name one that does not exist yet.`,
-    );
+    throw options.refusal(`The file ${path} cannot be made: ${fileTrouble(error)}.`);
   }
   try {
     const counts = await exportTo(output, { database, place: path, options });
@@ -165,8 +173,9 @@ async function exportTo(
 ): Promise<TransferCounts> {
   // The next line that is written meets it; without a listener it would end the process before.
   output.on('error', () => undefined);
+  const { exportDatabase } = await import('./transfer/export-database.js');
   try {
-    return await exportDatabase(database, { migrations: options.migrations, output });
+    return await exportDatabase(database, { migrations: await options.migrations(), output });
   } catch (error) {
     throw aboutFile(error, `The export could not be written to ${place}`, options);
   }
@@ -174,15 +183,15 @@ async function exportTo(
 
 /** The operating system's errors about a file or a pipe as a sentence, others as they are. */
 function aboutFile(error: unknown, what: string, { refusal }: AdministrationOptions): unknown {
-  const { syscall, message } = error as NodeJS.ErrnoException;
-  return syscall === undefined ? error : refusal(`${what}: ${message}.`);
+  const { syscall } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? error : refusal(`${what}: ${fileTrouble(error)}.`);
 }
 
 async function openToRead(path: string, options: AdministrationOptions) {
   try {
     return (await open(path)).createReadStream();
   } catch (error) {
-    throw options.refusal(`The file ${path} cannot be read: ${(error as Error).message}.`);
+    throw options.refusal(`The file ${path} cannot be read: ${fileTrouble(error)}.`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type JobDetails, type JobQueue, type JobState, type JobSummary, jobStates } from '@waxwing/jobs';
+import type { JobDetails, JobQueue, JobState, JobSummary } from '@waxwing/jobs';
 import {
   type CommandResult,
   type ConsentFlags,
@@ -25,11 +25,11 @@ const maximumListed = 10_000;
 export function addQueueCommands(queue: CommandLine, options: AdministrationOptions): void {
   withJson(queue.command('list'))
     .description('list jobs, the oldest first')
-    .option('--state <state>', `only those that are ${jobStates.join(', ')}`)
+    .option('--state <state>', 'only those that are due, waiting, running, dead')
     .option('--kind <kind>', 'only those of this kind')
     .option('--limit <count>', 'maximum to list (default 100)')
     .action(async (flags: ListFlags) => {
-      const filter = readFilter(flags, options);
+      const filter = await readFilter(flags, options);
       const jobs = await withJobs(options, (queue) => queue.list(filter));
       const people = jobs.length === 0 ? 'There are no such jobs.' : await formatJobs(options, jobs);
       printResult(options, flags, { machines: { jobs: jobs.map(forMachines) }, people });
@@ -79,7 +79,8 @@ function withJobs<Result>(
   return withExistingDatabase(options, ({ jobs }) => work(jobs));
 }
 
-function readFilter({ state, kind, limit = '100' }: ListFlags, { refusal }: AdministrationOptions) {
+async function readFilter({ state, kind, limit = '100' }: ListFlags, { refusal }: AdministrationOptions) {
+  const { jobStates } = await import('@waxwing/jobs');
   const known = jobStates.find((candidate): candidate is JobState => candidate === state);
   if (state !== undefined && known === undefined) {
     throw refusal(`There is no state "${state}": it is one of ${jobStates.join(', ')}.`);

@@ -2,5 +2,7 @@ export * from './command-error.js';
 export { addCompletion } from './completion.js';
 export * from './output.js';
 export * from './package-version.js';
+export { createProgress, type Progress } from './progress.js';
 export * from './run-program.js';
 export * from './terminal.js';
+export { sayUsageErrors } from './usage-errors.js';

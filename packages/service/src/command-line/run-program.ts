@@ -3,6 +3,7 @@ import { describeBootError } from '../lifecycle/run-process.js';
 import { CommandError } from './command-error.js';
 import { addCompletion, completionName } from './completion.js';
 import type { Terminal } from './terminal.js';
+import { sayUsageErrors } from './usage-errors.js';
 
 /** A command that has commands of its own, such as `keys`. */
 export interface CommandGroup {
@@ -40,6 +41,8 @@ export async function runProgram(
     const message = error instanceof CommandError ? error.message : describeBootError(error);
     terminal.say(`${program.name}: ${message}`);
     return 1;
+  } finally {
+    terminal.progress?.end();
   }
 }
 
@@ -64,8 +67,10 @@ async function commandOf(program: Program, argv: readonly string[], terminal: Te
     .action(() => serve.run());
   for (const group of groups) {
     const added = command.command(group.name).description(group.description);
+    added.hook('preAction', (_, typed) => terminal.progress?.begin(`${name} ${group.name} ${typed.name()}`));
     if (argv.includes(group.name) || argv[0] === completionName) await group.add(added);
   }
   addCompletion(command, terminal.print);
+  sayUsageErrors(command);
   return command;
 }

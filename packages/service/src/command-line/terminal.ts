@@ -5,6 +5,7 @@ import type { Environment } from '../config/environment-reader.js';
 import { Secret } from '../config/secret.js';
 import { type Clock, systemClock } from '../lifecycle/clock.js';
 import { CommandError } from './command-error.js';
+import { createProgress, type Progress } from './progress.js';
 
 /** Where a command is typed: what it may read, and where it answers. */
 export interface Terminal {
@@ -14,6 +15,8 @@ export interface Terminal {
   readonly columns?: number | undefined;
   /** Whether the result is shown in colours. */
   readonly isColoured?: boolean;
+  /** Told which command is at work; absent where nobody looks. */
+  readonly progress?: Progress;
   /** Prints the command's result, and nothing else, on standard output. */
   print(text: string): void;
   /** Says something beside the result, on standard error. */
@@ -26,6 +29,8 @@ export interface Terminal {
 
 /** The terminal of this process. */
 export function processTerminal(environment: Environment): Terminal {
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
+  const progress = createProgress(process.stderr.isTTY ? say : () => undefined);
   return {
     environment,
     clock: systemClock,
@@ -33,17 +38,19 @@ export function processTerminal(environment: Environment): Terminal {
     // Node's own rules: the stream is a terminal, NO_COLOR, FORCE_COLOR.
     isColoured: styleText('red', 'x', { stream: process.stdout }) !== 'x',
     print: (text) => void process.stdout.write(`${text}\n`),
-    say: (text) => void process.stderr.write(`${text}\n`),
+    say,
+    progress,
     async ask(question) {
       if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
       const lines = createInterface({ input: process.stdin, output: process.stderr });
       try {
-        return /^y(es)?$/i.test((await lines.question(`${question} [y/N] `)).trim());
+        const answer = await progress.asking(lines.question(`${question} [y/N] `));
+        return /^y(es)?$/i.test(answer.trim());
       } finally {
         lines.close();
       }
     },
-    readSecret,
+    readSecret: (prompt) => progress.asking(readSecret(prompt)),
   };
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigurationError } from './configuration-error.js';
+import { fileTrouble } from './file-trouble.js';
 
 /**
  * Reads a file that holds a secret.
@@ -24,10 +25,9 @@ export async function readPrivateFile(path: string, purpose: string): Promise<st
     return await readFile(path, 'utf8');
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
-    throw new ConfigurationError(
-      [`The file ${path} (${purpose}) cannot be read: ${(error as Error).message}.`],
-      { cause: error },
-    );
+    throw new ConfigurationError([`The file ${path} (${purpose}) cannot be read: ${fileTrouble(error)}.`], {
+      cause: error,
+    });
   }
 }
 

@@ -6,11 +6,13 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { ProtocolError } from '@waxwing/protocol';
 import type { Log } from '../logging/create-logger.js';
-import { addressGroup, forwardedAddress, privateAddresses } from './client-address.js';
+import { ClientAddresses } from './client-addresses.js';
+import { unavailable } from './error-answer.js';
 import { Exchange } from './exchange.js';
+import { isHealthPath } from './health-routes.js';
 import type { HttpLimits } from './http-limits.js';
+import { LateRequests } from './late-requests.js';
 import type { RefusalReason } from './places.js';
 import { Turns } from './turns.js';
 import { WaitingRequests } from './waiting-requests.js';
@@ -19,6 +21,9 @@ export interface ConnectionsOptions {
   readonly limits: HttpLimits;
   readonly log: Log;
   readonly onRefusal: (reason: RefusalReason) => void;
+  readonly settingsPrefix: string;
+  /** Aborted when the server closes. */
+  readonly closing: AbortSignal;
 }
 
 /** Beyond a limit a connection gets one answer, health or 503; so many may wait for it at once, the newest of them. */
@@ -38,6 +43,8 @@ interface Connection {
   readonly address: string | undefined;
   serving: Exchange | undefined;
   readonly waiting: Exchange[];
+  /** As whom a request was authenticated here last. */
+  actor: string | undefined;
   /** The request that was answered last, until the rest of it has come. */
   unread: { readonly request: IncomingMessage; readonly since: number } | undefined;
   /** Since when the answer is ready and not yet taken. */
@@ -58,13 +65,18 @@ export class Connections {
   /** Those without a request, the one that has been so for longest first. */
   readonly #idle = new Set<Connection>();
   readonly #surplus = new Set<Connection>();
-  readonly #addresses = new Map<string, number>();
-  readonly #turns = new Turns();
+  /** Of each address its connections, or requests that are forwarded. */
+  readonly #counts = new Map<string, number>();
+  readonly addresses: ClientAddresses;
+  readonly #turns: Turns;
+  readonly #late: LateRequests;
   readonly #waiting: WaitingRequests;
-  #hasWarnedOfProxy = false;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
+    this.addresses = new ClientAddresses(options);
+    this.#turns = new Turns(options.limits);
+    this.#late = new LateRequests(options);
     this.#waiting = new WaitingRequests(options.limits);
   }
 
@@ -117,36 +129,19 @@ export class Connections {
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After for one too many.
    */
   countForwarded(exchange: Exchange): void {
-    const address = this.#forwardedBy(exchange);
+    const address = this.addresses.forwardedBy(exchange.request);
     if (address === undefined) return;
     if (this.#isFull(address)) {
       this.#options.onRefusal('address');
-      throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
+      throw unavailable();
     }
     this.#countAddress(address, 1);
     exchange.whenOver(() => this.#countAddress(address, -1));
   }
 
-  /**
-   * The address, or the /64, that a request comes from; `undefined` where that cannot be said: a proxy does not say it, or
-   * is one that nobody told us of.
-   */
-  addressOf(exchange: Exchange): string | undefined {
-    return this.#forwardedBy(exchange) ?? this.#limitedAddress(exchange.request.socket);
-  }
-
-  /** For whom a trusted proxy passes a request on; `undefined` where it says nothing, or none did. */
-  #forwardedBy({ request: { headers, socket } }: Exchange): string | undefined {
-    const { trustedProxies } = this.#options.limits;
-    if (trustedProxies.isEmpty || !trustedProxies.has(socket.remoteAddress ?? '')) return undefined;
-    const header = headers['x-forwarded-for'];
-    const client = forwardedAddress(Array.isArray(header) ? header.join(',') : header, trustedProxies);
-    return client === undefined ? undefined : addressGroup(client);
-  }
-
   #admit(socket: Socket): void {
     const { maximumConnections } = this.#options.limits;
-    const address = this.#limitedAddress(socket);
+    const address = this.addresses.limited(socket);
     const isAddressFull = address !== undefined && this.#isFull(address);
     if (!isAddressFull && this.#open.size - this.#surplus.size >= maximumConnections) this.#closeIdle();
     const isFull = this.#open.size - this.#surplus.size >= maximumConnections;
@@ -157,6 +152,7 @@ export class Connections {
       address: isFull || isAddressFull ? undefined : address,
       serving: undefined,
       waiting: [],
+      actor: undefined,
       unread: undefined,
       answeredAt: undefined,
     };
@@ -175,22 +171,6 @@ export class Connections {
     const [oldest] = this.#surplus;
     if (oldest !== undefined && this.#surplus.size >= maximumSurplusConnections) this.#cut(oldest);
     this.#surplus.add(connection);
-  }
-
-  /** The address that a connection counts for; none for a trusted proxy, or what is likely a proxy nobody told us of. */
-  #limitedAddress({ remoteAddress }: Socket): string | undefined {
-    const { limits, log } = this.#options;
-    if (remoteAddress === undefined || limits.trustedProxies.has(remoteAddress)) return undefined;
-    if (!limits.trustedProxies.isEmpty || !privateAddresses.has(remoteAddress))
-      return addressGroup(remoteAddress);
-    if (!this.#hasWarnedOfProxy) {
-      this.#hasWarnedOfProxy = true;
-      log.warn(
-        { address: remoteAddress },
-        'connections from private addresses are not limited one by one: name the proxies before this process in TRUSTED_PROXIES',
-      );
-    }
-    return undefined;
   }
 
   #closeIdle(): void {
@@ -223,13 +203,30 @@ export class Connections {
     this.#idle.delete(connection);
     connection.serving = exchange;
     exchange.whenOver(() => this.#finish(connection, exchange, handle));
-    this.#turns.begin(() => {
+    exchange.receivedAt = performance.now();
+    const { request, response } = exchange;
+    const act = (): void => {
       // Whoever asked may be gone.
-      if (!exchange.isOver) handle(exchange.request, exchange.response);
-    }, isFollowing);
+      if (!exchange.isOver) handle(request, response);
+    };
+    exchange.sender = this.#senderOf(connection, request);
+    const isHealth = isHealthPath(request.url ?? '');
+    const sender = isHealth ? `health ${exchange.sender}` : exchange.sender;
+    const refuse = isHealth || exchange.isSurplus ? undefined : () => this.#late.refuse(exchange);
+    this.#turns.begin(act, { isFollowing, sender, refuse });
   }
 
-  #finish(connection: Connection, { request }: Exchange, handle: RequestListener): void {
+  /**
+   * For whom a request takes its turn. What it says of itself counts for nothing, since it is not checked yet, and behind a
+   * trusted proxy neither does who asked before on the same connection, which carries the requests of many.
+   */
+  #senderOf({ actor }: Connection, request: IncomingMessage): string {
+    const isOfOne = actor !== undefined && !this.addresses.isForwarding(request.socket);
+    return isOfOne ? `actor ${actor}` : `address ${this.addresses.nearest(request)}`;
+  }
+
+  #finish(connection: Connection, { actor, request }: Exchange, handle: RequestListener): void {
+    connection.actor = actor ?? connection.actor;
     connection.serving = undefined;
     connection.answeredAt = undefined;
     if (!this.#open.has(connection.socket)) return;
@@ -277,12 +274,12 @@ export class Connections {
   }
 
   #isFull(address: string): boolean {
-    return (this.#addresses.get(address) ?? 0) >= this.#options.limits.maximumConnectionsPerAddress;
+    return (this.#counts.get(address) ?? 0) >= this.#options.limits.maximumConnectionsPerAddress;
   }
 
   #countAddress(address: string, change: 1 | -1): void {
-    const count = (this.#addresses.get(address) ?? 0) + change;
-    if (count === 0) this.#addresses.delete(address);
-    else this.#addresses.set(address, count);
+    const count = (this.#counts.get(address) ?? 0) + change;
+    if (count === 0) this.#counts.delete(address);
+    else this.#counts.set(address, count);
   }
 }

@@ -1,21 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../logging/create-logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { tellAnswered } from './answered.js';
+import { Backlog, type BacklogOptions } from './backlog.js';
 import { Connections } from './connections.js';
-import { errorAnswer, toProtocolError } from './error-answer.js';
+import { errorAnswer, json, refuseUnrouted, toProtocolError, unavailable } from './error-answer.js';
 import type { Exchange } from './exchange.js';
 import { FastifyOperationRequest } from './fastify-operation-request.js';
 import { addHealth, asksForHealth } from './health-routes.js';
 import { defaultHttpLimits, type HttpLimits } from './http-limits.js';
-import { ListAnswer, streamList } from './list-answer.js';
 import { isNotFound, notFound } from './not-found.js';
-import { type BoundOperation, RawAnswer } from './operation.js';
+import type { BoundOperation } from './operation.js';
+import { addOperation, defaultBodyLimitBytes } from './operation-route.js';
 import { Places } from './places.js';
+import { watchProcess } from './process-busy.js';
 import { Readiness, type ReadinessChecks } from './readiness.js';
-import { acceptBodies, acceptFiles, expectedBodyBytes, receiveBody } from './received-body.js';
+import { acceptBodies, acceptFiles } from './received-body.js';
+import { factsKey, factsOf, type RequestFacts, setFacts } from './request-facts.js';
 import { type ServedOperation, serveOperations } from './served-operation.js';
 
 export interface HttpAppOptions {
@@ -26,17 +28,17 @@ export interface HttpAppOptions {
   readonly readiness: Readiness | ReadinessChecks;
   /** What is not said is as in {@link defaultHttpLimits}. */
   readonly limits?: Partial<HttpLimits>;
+  /** What the names of the program's settings begin with, such as `SERVER_`; for what the log advises. */
+  readonly settingsPrefix?: string;
   /** What an actor with too many requests is answered: 429 where nothing is said, 503 where peers take that for final. */
   readonly actorRefusalStatus?: 429 | 503;
   /** How long closing waits for requests that are under way or still arrive; six seconds where nothing is said. */
   readonly closePatienceMilliseconds?: number;
 }
 
-const defaultBodyLimitBytes = 64 * 1024;
 const defaultClosePatienceMilliseconds = 6000;
 // A parameter in a path may be an e-mail address.
 const maximumPathParameterCharacters = 400;
-const json = 'application/json; charset=utf-8';
 
 /** What the hooks of one app share. */
 interface Door {
@@ -47,34 +49,13 @@ interface Door {
   readonly closing: AbortSignal;
 }
 
-interface RequestFacts {
-  readonly operation: ServedOperation | undefined;
-  readonly received: FastifyOperationRequest;
-  /** What the operation's `authenticate` answered. */
-  actor: unknown;
-  code: string | undefined;
-}
-
-const factsKey = Symbol('facts');
-
-/** A property, because a weak map of all requests keeps the garbage collector busy. */
-function carrierOf(request: FastifyRequest): { [factsKey]: RequestFacts } {
-  // Fastify's types know of no property that a hook adds.
-  return request as unknown as { [factsKey]: RequestFacts };
-}
-
-/** What is known of a request that has passed the first hook, which none can leave out. */
-function factsOf(request: FastifyRequest): RequestFacts {
-  return carrierOf(request)[factsKey];
-}
-
 /** The HTTP side of a service: the operations, health, its limits, one log line a request, one place for errors. */
 export async function createHttpApp(options: HttpAppOptions): Promise<FastifyInstance> {
-  const { log, metrics } = options;
+  const { log, metrics, settingsPrefix = '' } = options;
   const limits = { ...defaultHttpLimits, ...options.limits };
   const closing = new AbortController();
   const onRefusal = (reason: string): void => metrics.httpRefusals.inc({ reason });
-  const connections = new Connections({ limits, log, onRefusal });
+  const connections = new Connections({ limits, log, onRefusal, settingsPrefix, closing: closing.signal });
   const places = new Places({ limits, onRefusal, actorRefusalStatus: options.actorRefusalStatus ?? 429 });
   const operations = serveOperations(options.operations);
   const door: Door = { options, operations, connections, places, closing: closing.signal };
@@ -108,13 +89,31 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   app.setErrorHandler((error, request, reply) => answerError(door, { request, reply, thrown: error }));
   const { readiness } = options;
   addHealth(app, readiness instanceof Readiness ? readiness : new Readiness(readiness, log), closing.signal);
+  const onOverload = (): void => onRefusal('overload');
+  addOperations(app, door, { limits, onOverload });
+  return app;
+}
+
+/** Those that take files apart, because they take multipart forms as they come. */
+function addOperations(
+  app: FastifyInstance,
+  { operations, places }: Door,
+  options: Pick<BacklogOptions, 'limits' | 'onOverload'>,
+): void {
+  const isProcessBusy = watchProcess();
   const takesFile = ({ declared }: ServedOperation): boolean => declared.body === 'file';
-  for (const operation of operations) if (!takesFile(operation)) addOperation(app, door, operation);
+  const addTo = (part: FastifyInstance, operation: ServedOperation): void => {
+    // A file takes as long as its requester does.
+    const { lane, waitsForOthers = takesFile(operation) } = operation.declared;
+    const backlog =
+      lane === undefined ? new Backlog({ ...options, waitsForOthers, isProcessBusy }) : undefined;
+    addOperation(part, { operation, places, backlog });
+  };
+  for (const operation of operations) if (!takesFile(operation)) addTo(app, operation);
   app.register(async (part) => {
     acceptFiles(part);
-    for (const operation of operations.filter(takesFile)) addOperation(part, door, operation);
+    for (const operation of operations.filter(takesFile)) addTo(part, operation);
   });
-  return app;
 }
 
 function requestIds(): () => string {
@@ -126,7 +125,7 @@ function requestIds(): () => string {
 /** What every request passes first, whatever it asks for. */
 function admitRequests(app: FastifyInstance, { closing, connections, operations }: Door): void {
   app.decorateRequest(factsKey, null);
-  const surroundings = { closing, addressOf: (exchange: Exchange) => connections.addressOf(exchange) };
+  const surroundings = { closing, addressOf: ({ request }: Exchange) => connections.addresses.of(request) };
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
     const received = new FastifyOperationRequest(request, exchange, surroundings);
@@ -135,11 +134,12 @@ function admitRequests(app: FastifyInstance, { closing, connections, operations 
       received,
       actor: undefined,
       code: undefined,
+      work: undefined,
     };
-    carrierOf(request)[factsKey] = facts;
+    setFacts(request, facts);
     if (asksForHealth(request)) return next();
     if (closing.aborted || exchange.isSurplus) {
-      return next(new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 }));
+      return next(unavailable());
     }
     try {
       connections.countForwarded(exchange);
@@ -163,78 +163,11 @@ function operationOf(request: FastifyRequest): ServedOperation | undefined {
   return (request.routeOptions.config as { operation?: ServedOperation }).operation;
 }
 
-function addOperation(app: FastifyInstance, { places }: Door, operation: ServedOperation): void {
-  const { authenticate, declared, route } = operation;
-  const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
-  // A file goes by in pieces; bodies of other kinds are kept for a moment, and do not become large because a file may be.
-  const keptLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
-  app.route({
-    method: declared.method,
-    url: route,
-    bodyLimit: keptLimit,
-    config: { operation },
-    onRequest: async (request) => {
-      const facts = factsOf(request);
-      const { received } = facts;
-      const { exchange } = received;
-      const bodyBytes = expectedBodyBytes(request, keptLimit);
-      if (authenticate !== undefined) {
-        facts.actor = await authenticate(received);
-        const lane = declared.lane?.(received);
-        places.take(exchange, { actor: received.actor, lane, requests: 1, bodyBytes });
-      } else if (bodyBytes > 0) {
-        places.take(exchange, { actor: undefined, requests: 0, bodyBytes });
-      }
-    },
-    handler: async (request, reply) => {
-      const { actor, received } = factsOf(request);
-      if (authenticate === undefined) {
-        places.take(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
-      }
-      received.body = await receiveBody(request, bodyLimit);
-      operation.charge?.(actor);
-      const parameters = received.parameters(operation);
-      const answer = await operation.handle({
-        actor,
-        parameters,
-        head: received,
-        file: received.file,
-        // Made only where it is asked for.
-        get signal() {
-          return received.signal;
-        },
-      });
-      return sendAnswer(reply, operation, answer);
-    },
-  });
-}
-
-function sendAnswer(
-  reply: FastifyReply,
-  { declared, reader }: ServedOperation,
-  answer: JsonObject | RawAnswer | ListAnswer,
-): FastifyReply {
-  if (answer instanceof RawAnswer) {
-    const { body, fields, headers, httpStatus } = answer;
-    tellAnswered(() => ({ declared, httpStatus, code: undefined, fields }));
-    return reply.code(httpStatus).headers(headers).send(body);
-  }
-  const ignored = factsOf(reply.request).received.ignoredParameters(reader);
-  const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
-  reply.header('cache-control', 'no-store').type(json);
-  if (answer instanceof ListAnswer) {
-    tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: undefined }));
-    return reply.send(streamList(answer, extra));
-  }
-  tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
-  return reply.send(`${stringifyJson({ result: 'success', msg: '', ...answer, ...extra })}\n`);
-}
-
 /** Refuses what has no path that the router can read; no hook has seen it. */
 function answerUnrouted(log: Log, { request, reply, thrown }: Failure): void {
-  const { body, code, headers, httpStatus } = errorAnswer(toProtocolError(thrown));
-  reply.raw.writeHead(httpStatus, { ...headers, 'content-type': json }).end(body);
-  log.info({ request: request.id, operation: 'none', status: httpStatus, code });
+  const error = toProtocolError(thrown);
+  const code = refuseUnrouted(reply.raw, error);
+  log.info({ request: request.id, operation: 'none', status: error.httpStatus, code });
 }
 
 interface Failure {

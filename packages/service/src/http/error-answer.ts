@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { type ErrorCode, errorCodes, ProtocolError, stringifyJson } from '@waxwing/protocol';
 
 export interface ErrorAnswer {
@@ -6,6 +7,9 @@ export interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
+
+/** The type of every answer in JSON. */
+export const json = 'application/json; charset=utf-8';
 
 const fastifyCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
@@ -24,6 +28,19 @@ export function toProtocolError(thrown: unknown): ProtocolError {
   }
   const code = fastifyCodes[(thrown as { code?: string }).code ?? ''];
   return new ProtocolError(code ?? 'INTERNAL_SERVER_ERROR', { cause: thrown });
+}
+
+/** What is refused because too much is asked: it may be asked again in a second. */
+export function unavailable(): ProtocolError {
+  return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1 });
+}
+
+/** Answers a request that Fastify has not seen, or will not. */
+export function refuseUnrouted(response: ServerResponse, error: ProtocolError): ErrorCode {
+  const { body, code, headers, httpStatus } = errorAnswer(error);
+  const length = Buffer.byteLength(body);
+  response.writeHead(httpStatus, { ...headers, 'content-type': json, 'content-length': length }).end(body);
+  return code;
 }
 
 /** The one place where an error becomes an answer. */

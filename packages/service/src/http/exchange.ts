@@ -1,11 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+// Made once: each would hold a stack, which takes longer to note down than all else about the end of most requests.
+const endOfExchange = new DOMException('This exchange has come to its end', 'AbortError');
+
 /** One request and its answer, until the answer was sent or nobody is there any more to take it. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** Came over a connection that is one too many, and may ask for nothing but health. */
   readonly isSurplus: boolean;
+  /** When it began to wait for its turn, by `performance.now()`. */
+  receivedAt = performance.now();
+  /** For whom it takes its turn: whom its connection is known to be of, or where it comes from. */
+  sender = '';
+  /** As whom it was authenticated; `undefined` before that. */
+  actor: string | undefined;
   #abort: AbortController | undefined;
   #isAborted = false;
   #isOver = false;
@@ -27,7 +36,7 @@ export class Exchange {
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
-      if (this.#isAborted) this.#abort.abort();
+      if (this.#isAborted) this.#abort.abort(endOfExchange);
     }
     return this.#abort.signal;
   }
@@ -35,7 +44,7 @@ export class Exchange {
   /** Asks whoever works on the answer to come to an end; the answer is still sent. */
   abort(): void {
     this.#isAborted = true;
-    this.#abort?.abort();
+    this.#abort?.abort(endOfExchange);
   }
 
   /** Acts once when the exchange is over, in the opposite order of asking; at once when it is over already. */

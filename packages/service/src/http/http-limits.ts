@@ -13,6 +13,10 @@ export interface HttpLimits {
   readonly maximumRequestsInFlight: number;
   /** The same of one actor. */
   readonly maximumRequestsPerActor: number;
+  /** How long answers may take before an operation takes on no more than it answers in that time. */
+  readonly backlogMilliseconds: number;
+  /** So many requests of each operation are worked on even then. */
+  readonly minimumBacklog: number;
   /** Bytes of bodies in memory, of all requests together; one actor may take a quarter. */
   readonly maximumBodyBytesInFlight: number;
   /** From a connection's or request's first moment until its head is there. */
@@ -35,6 +39,8 @@ export const defaultHttpLimits: HttpLimits = {
   trustedProxies: new AddressRanges([]),
   maximumRequestsInFlight: 10_000,
   maximumRequestsPerActor: 1000,
+  backlogMilliseconds: 300,
+  minimumBacklog: 32,
   maximumBodyBytesInFlight: 64 * 1024 * 1024,
   headTimeoutMilliseconds: 10_000,
   requestTimeoutMilliseconds: 30_000,
@@ -76,6 +82,8 @@ export function readHttpLimits(
       counts,
     ),
     maximumRequestsPerActor: reader.integer(`MAXIMUM_REQUESTS_PER_${actor}`, maximumRequests, counts),
+    backlogMilliseconds: usual.backlogMilliseconds,
+    minimumBacklog: usual.minimumBacklog,
     maximumBodyBytesInFlight: reader.integer(
       'MAXIMUM_BODY_BYTES_IN_FLIGHT',
       usual.maximumBodyBytesInFlight,

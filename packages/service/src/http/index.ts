@@ -1,8 +1,10 @@
 export * from './answered.js';
 export * from './basic-credentials.js';
+export { BoundedLine } from './bounded-line.js';
 export * from './cacheable-answer.js';
 export { AddressRanges } from './client-address.js';
 export * from './create-http-app.js';
+export { toProtocolError } from './error-answer.js';
 export * from './foreign-request.js';
 export * from './http-limits.js';
 export * from './http-url.js';
@@ -13,6 +15,7 @@ export * from './openapi.js';
 export * from './openapi-operation.js';
 export * from './operation.js';
 export * from './operation-codes.js';
+export { rateLimitHit } from './rate-limit-hit.js';
 export * from './read-answer-text.js';
 export * from './readiness.js';
 export * from './retry-after.js';

@@ -2,11 +2,18 @@ import type { ErrorCode } from '@waxwing/protocol';
 import type { z } from 'zod';
 import { type AnyOperation, pathParameters } from './operation.js';
 
-/** Everything that an operation may be refused with, sorted: by the service, for its actor and parameters, and by itself. */
+/** Everything that an operation may be refused with, sorted: what it is asked, and what the service cannot do at the time. */
 export function codesOf(declared: AnyOperation): ErrorCode[] {
+  const all = new Set(codesOfRequests(declared));
+  all.add('INTERNAL_SERVER_ERROR').add('SERVICE_UNAVAILABLE');
+  if (declared.actor.authenticate !== undefined) all.add('RATE_LIMIT_HIT');
+  return [...all].sort();
+}
+
+/** What an operation refuses requests with, sorted: for its actor, its body and its parameters, and by itself. */
+export function codesOfRequests(declared: AnyOperation): ErrorCode[] {
   const { actor, method, codes, parameters } = declared;
-  const all = new Set<ErrorCode>([...codes, ...actor.codes, 'INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE']);
-  if (actor.authenticate !== undefined) all.add('RATE_LIMIT_HIT');
+  const all = new Set<ErrorCode>([...codes, ...actor.codes]);
   if (method !== 'GET') for (const code of codesOfBodies) all.add(code);
   if (Object.keys(parameters.shape).length > 0) {
     all.add('BAD_REQUEST');

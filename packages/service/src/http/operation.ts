@@ -126,9 +126,11 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   readonly isCacheable?: boolean;
   /** What `handle` refuses with, beside what its actor and parameters are refused with. */
   readonly codes: readonly ErrorCode[];
+  /** Whether an answer takes as long as somebody outside does, such as a vendor, or as a bounded line in which it waits. */
+  readonly waitsForOthers?: boolean;
   /** Of an actor's requests with the same lane only the newest is kept; none where `undefined` is answered. */
   lane?(head: RequestHead): string | undefined;
-  /** Takes what the request costs its actor before its parameters are read. @throws ProtocolError when it is too much. */
+  /** Takes what the request costs its actor before its body is received. @throws ProtocolError when it is too much. */
   charge?(context: Context, actor: Actor): void;
   /** The answer's fields, or the one of them that is a long list. Refusals are thrown as ProtocolError. */
   handle(

@@ -5,6 +5,7 @@ import type { HttpLimits } from './http-limits.js';
 /** Why a request was refused though nothing is wrong with it; a label of the metric. */
 export type RefusalReason =
   | 'requests'
+  | 'overload'
   | 'actor-requests'
   | 'body-bytes'
   | 'actor-body-bytes'

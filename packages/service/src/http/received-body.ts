@@ -43,7 +43,10 @@ export function acceptFiles(part: FastifyInstance): void {
 }
 
 /** Bytes that the body will take at most; 0 for none, and for one that is too large to be read. */
-export function expectedBodyBytes({ headers, method }: FastifyRequest, bodyLimitBytes: number): number {
+export function expectedBodyBytes(
+  { headers, method }: Pick<FastifyRequest, 'headers' | 'method'>,
+  bodyLimitBytes: number,
+): number {
   if (method === 'GET') return 0;
   if (headers['transfer-encoding'] !== undefined) return bodyLimitBytes;
   const bytes = Number(headers['content-length'] ?? 0);

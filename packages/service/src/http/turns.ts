@@ -1,33 +1,70 @@
+import { FirstCome } from '../lifecycle/first-come.js';
+import { SendersInTurn } from '../lifecycle/senders-in-turn.js';
+import type { HttpLimits } from './http-limits.js';
+
 /**
  * Node accepts one connection in each turn of the event loop, so that how long a turn takes bounds how many others get
  * in: a hundred a second with this.
  */
 const maximumTurnMilliseconds = 10;
 const maximumActsPerTurn = 256;
+/** So many are refused at most before the next one begins, which takes longer than they all. */
+const maximumRefusalsPerAct = 16;
+
+type TurnLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
+
+interface TurnWish {
+  /** Asked for while something else of its sender was under way. */
+  readonly isFollowing: boolean;
+  /** For whom it asks. Whoever can choose that as they like gets as many turns as they like. */
+  readonly sender: string;
+  /** Called in place of the act where its turn does not come in time; it waits for however long where there is none. */
+  readonly refuse?: (() => void) | undefined;
+}
+
+interface Waiting {
+  readonly act: () => void;
+  readonly refuse: (() => void) | undefined;
+  /** By `performance.now()`. */
+  readonly since: number;
+  isOver: boolean;
+}
 
 /**
- * Begins one thing after the other and lets the sockets be looked at in between: in the order in which they were asked
- * for, but those that follow others of the same sender and those that do not alternately, so that nobody waits
- * behind a crowd of senders who ask for much at once. How long a thing takes includes all that follows from it without
- * waiting for anything outside.
+ * Begins one thing after the other and lets the sockets be looked at in between: of all senders in turn, of one in the
+ * order in which they were asked for, but those that follow others of the same sender and those that do not alternately,
+ * so that nobody waits behind a crowd of senders who ask for much at once. How long a thing takes includes all that follows
+ * from it without waiting for anything outside.
+ *
+ * What has waited for longer than `backlogMilliseconds` behind `minimumBacklog` others is refused, whoever's turn it
+ * is: a sender's turn comes too seldom to empty a long line of its own in time.
  */
 export class Turns {
-  readonly #first: (() => void)[] = [];
-  readonly #following: (() => void)[] = [];
+  readonly #limits: TurnLimits;
+  readonly #first = new SendersInTurn<Waiting>();
+  readonly #following = new SendersInTurn<Waiting>();
+  /** Those that may be refused, the one that has waited for longest first, which has not begun. */
+  readonly #refusable = new FirstCome<Waiting>();
   #isFirstNext = true;
+  #waiting = 0;
   #scheduled = 0;
   #endsAt: number | undefined;
 
-  /** `isFollowing` says that its sender asked for it while something else of theirs was under way. */
-  begin(act: () => void, isFollowing: boolean): void {
-    (isFollowing ? this.#following : this.#first).push(act);
+  constructor(limits: TurnLimits) {
+    this.#limits = limits;
+  }
+
+  begin(act: () => void, { isFollowing, sender, refuse }: TurnWish): void {
+    const waiting = { act, refuse, since: performance.now(), isOver: false };
+    (isFollowing ? this.#following : this.#first).add(sender, waiting);
+    if (refuse !== undefined) this.#refusable.add(waiting);
+    this.#waiting += 1;
     this.#schedule();
   }
 
   /** One for each thing, because Node does what follows from one before it comes to the next. */
   #schedule(): void {
-    const waiting = this.#first.length + this.#following.length;
-    if (this.#scheduled >= Math.min(waiting, maximumActsPerTurn)) return;
+    if (this.#scheduled >= Math.min(this.#waiting, maximumActsPerTurn)) return;
     this.#scheduled += 1;
     setImmediate(this.#next);
   }
@@ -41,13 +78,40 @@ export class Turns {
         this.#endsAt = undefined;
       });
     }
-    if (now < this.#endsAt) this.#take()?.();
+    if (now < this.#endsAt) {
+      this.#refuseLate(now);
+      const next = this.#take();
+      if (next !== undefined) this.#end(next).act();
+    }
     this.#schedule();
   };
 
-  #take(): (() => void) | undefined {
-    const isFirst = this.#following.length === 0 || (this.#isFirstNext && this.#first.length > 0);
-    this.#isFirstNext = !isFirst;
-    return (isFirst ? this.#first : this.#following).shift();
+  #refuseLate(now: number): void {
+    const { backlogMilliseconds, minimumBacklog } = this.#limits;
+    for (let refused = 0; refused < maximumRefusalsPerAct; refused += 1) {
+      const oldest = this.#refusable.first;
+      if (oldest === undefined || this.#waiting <= minimumBacklog) return;
+      if (now - oldest.since <= backlogMilliseconds) return;
+      this.#end(oldest).refuse?.();
+    }
+  }
+
+  #end(waiting: Waiting): Waiting {
+    waiting.isOver = true;
+    this.#waiting -= 1;
+    while (this.#refusable.first?.isOver) this.#refusable.take();
+    // Nothing is left but what was refused.
+    if (this.#waiting === 0) this.#take();
+    return waiting;
+  }
+
+  #take(): Waiting | undefined {
+    for (;;) {
+      const isFirst = this.#following.count === 0 || (this.#isFirstNext && this.#first.count > 0);
+      const next = (isFirst ? this.#first : this.#following).take();
+      if (next?.isOver) continue;
+      if (next !== undefined) this.#isFirstNext = !isFirst;
+      return next;
+    }
   }
 }

@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import { ConfigurationError } from '../config/configuration-error.js';
+import { fileTrouble } from '../config/file-trouble.js';
 import type { Log } from '../logging/create-logger.js';
 
 /** A running service: closing it stops taking requests, finishes or hands back what runs, and frees everything. */
@@ -47,6 +48,12 @@ export function describeBootError(error: unknown): string {
   const { code, message, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof ConfigurationError) return error.problems.join('\n  ');
   if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE') return message;
+  if (
+    path !== undefined &&
+    (code === 'EACCES' || code === 'EPERM' || code === 'ENOENT' || code === 'EROFS')
+  ) {
+    return `${path} cannot be used: ${fileTrouble(error)}.`;
+  }
   if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') return message;
   if (path !== undefined && (code === 'ENOTDIR' || code === 'EEXIST')) {
     return `${path} cannot be used, as a file is where a folder is expected: mend the path.`;

@@ -81,6 +81,13 @@ export class Metrics {
     });
   }
 
+  /** Has the size of SQLite's write-ahead log asked whenever somebody asks for the metrics; there is no such metric where it has none. */
+  watchDatabaseLog(bytes: () => number | undefined): void {
+    if (bytes() === undefined) return;
+    const gauge = this.gauge('waxwing_database_log_bytes', "Bytes of SQLite's write-ahead log");
+    this.#beforeText.push(async () => gauge.set(bytes() ?? 0));
+  }
+
   /** Has what an HTTP side holds asked whenever somebody asks for the metrics; several of them are counted together. */
   watchHttp(count: () => HttpCounts): void {
     this.#httpSides.push(count);

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+
+/** What the parser says, and the same in the words of all other commands. */
+const sentences: readonly (readonly [RegExp, string])[] = [
+  [/^unknown command '(.*)'\s*\(Did you mean (.*)\?\)$/s, 'there is no command "$1": did you mean "$2"?'],
+  [/^unknown command '(.*)'$/s, 'there is no command "$1"'],
+  [/^unknown option '(.*)'\s*\(Did you mean (.*)\?\)$/s, 'there is no option $1: did you mean $2?'],
+  [/^unknown option '(.*)'$/s, 'there is no option $1'],
+  [/^missing required argument '(.*)'$/, '<$1> is missing'],
+  [/^required option '(.*)' not specified$/, 'the option $1 is missing'],
+  [/^option '(.*)' argument missing$/, 'the option $1 needs a value'],
+  [
+    /^too many arguments(?: for '.*')?\. Expected (\d+) arguments? but got (\d+)\.$/,
+    'arguments: $2 where it takes $1',
+  ],
+  [/^option '(.*)' argument '(.*)' is invalid\. It (.*?)\.?$/s, '$1 is "$2": it $3'],
+  [
+    /^option '(.*)' argument '(.*)' is invalid\. Allowed choices are (.*)\.$/s,
+    '$1 is "$2": it must be one of $3',
+  ],
+  [/^command-argument value '(.*)' is invalid for argument '(.*)'\. It (.*?)\.?$/s, '<$2> is "$1": it $3'],
+  [
+    /^command-argument value '(.*)' is invalid for argument '(.*)'\. Allowed choices are (.*)\.$/s,
+    '<$2> is "$1": it must be one of $3',
+  ],
+];
+
+/** Has a program and all of its commands say what is wrong with what was typed in one sentence, with where to look. */
+export function sayUsageErrors(command: Command, path = command.name()): void {
+  command.configureOutput({
+    outputError: (text, write) => {
+      const said = text.trim().replace(/^error: /, '');
+      const [pattern, words] = sentences.find(([form]) => form.test(said)) ?? [];
+      const sentence = pattern === undefined || words === undefined ? said : said.replace(pattern, words);
+      const end = /[.?]$/.test(sentence) ? ' ' : ': ';
+      write(`${path}: ${sentence}${end}"${path} --help" shows what can be typed.\n`);
+    },
+  });
+  for (const one of command.commands) sayUsageErrors(one, `${path} ${one.name()}`);
+}

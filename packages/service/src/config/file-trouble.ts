@@ -1,0 +1,16 @@
+const plainWords: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file; check its path',
+  ENOTDIR: 'a file is where a folder is expected; check its path',
+  EISDIR: 'it is a folder; name a file',
+  EEXIST: 'there is one already; name a new one',
+  EACCES: 'this user may not; check its permissions and those of its folders',
+  EPERM: 'this user may not; check its owner and permissions',
+  EROFS: 'it is on a read-only file system; name another place',
+  ENOSPC: 'the disk is full; make room',
+};
+
+/** What the operating system has against a file, and what to do, as the end of a sentence; its own words for the rest. */
+export function fileTrouble(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return plainWords[code] ?? message;
+}

@@ -1,0 +1,117 @@
+import { type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { tellAnswered } from './answered.js';
+import type { Backlog, Work } from './backlog.js';
+import { json } from './error-answer.js';
+import { ListAnswer, streamList } from './list-answer.js';
+import { RawAnswer } from './operation.js';
+import type { Places } from './places.js';
+import { expectedBodyBytes, receiveBody } from './received-body.js';
+import { factsOf } from './request-facts.js';
+import type { ServedOperation } from './served-operation.js';
+
+export const defaultBodyLimitBytes = 64 * 1024;
+
+export interface OperationRoute {
+  readonly operation: ServedOperation;
+  readonly places: Places;
+  /** None for requests that wait until something happens: how long they take says nothing. */
+  readonly backlog: Backlog | undefined;
+}
+
+/** Serves one operation: what it may hold, and what it costs, is decided by the head of a request, before the body is read. */
+export function addOperation(app: FastifyInstance, { operation, places, backlog }: OperationRoute): void {
+  const { declared, route } = operation;
+  const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
+  // A file goes by in pieces; bodies of other kinds are kept for a moment, and do not become large because a file may be.
+  const keptLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
+  app.route({
+    method: declared.method,
+    url: route,
+    bodyLimit: keptLimit,
+    config: { operation },
+    onRequest: (request) => admit(request, { operation, places, backlog }, keptLimit),
+    handler: async (request, reply) => {
+      const { actor, received, work } = factsOf(request);
+      if (operation.authenticate === undefined) {
+        places.take(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
+      }
+      received.body = await receiveBody(request, bodyLimit);
+      work?.resume();
+      try {
+        const parameters = received.parameters(operation);
+        const answering = operation.handle({
+          actor,
+          parameters,
+          head: received,
+          file: received.file,
+          // Made only where it is asked for.
+          get signal() {
+            return received.signal;
+          },
+        });
+        return sendAnswer(reply, operation, await counted(work, answering));
+      } finally {
+        work?.end();
+      }
+    },
+  });
+}
+
+/** Tells of an answer, and of a refusal for what was asked: both are work that is done. */
+async function counted<Answer>(work: Work | undefined, answering: Promise<Answer>): Promise<Answer> {
+  try {
+    const answer = await answering;
+    work?.answered();
+    return answer;
+  } catch (error) {
+    if (error instanceof ProtocolError && error.httpStatus < 500) work?.answered();
+    throw error;
+  }
+}
+
+async function admit(
+  request: FastifyRequest,
+  { operation, places, backlog }: OperationRoute,
+  keptLimit: number,
+): Promise<void> {
+  const { authenticate, declared } = operation;
+  const facts = factsOf(request);
+  const { received } = facts;
+  const { exchange } = received;
+  const work = backlog?.enter(exchange);
+  facts.work = work;
+  const bodyBytes = expectedBodyBytes(request, keptLimit);
+  if (authenticate !== undefined) {
+    facts.actor = await authenticate(received);
+    exchange.actor = received.actor;
+    const lane = declared.lane?.(received);
+    places.take(exchange, { actor: received.actor, lane, requests: 1, bodyBytes });
+  } else if (bodyBytes > 0) {
+    places.take(exchange, { actor: undefined, requests: 0, bodyBytes });
+  }
+  work?.admit(received.actor ?? received.address ?? 'anybody');
+  work?.pause();
+  operation.charge?.(facts.actor);
+}
+
+function sendAnswer(
+  reply: FastifyReply,
+  { declared, reader }: ServedOperation,
+  answer: JsonObject | RawAnswer | ListAnswer,
+): FastifyReply {
+  if (answer instanceof RawAnswer) {
+    const { body, fields, headers, httpStatus } = answer;
+    tellAnswered(() => ({ declared, httpStatus, code: undefined, fields }));
+    return reply.code(httpStatus).headers(headers).send(body);
+  }
+  const ignored = factsOf(reply.request).received.ignoredParameters(reader);
+  const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+  reply.header('cache-control', 'no-store').type(json);
+  if (answer instanceof ListAnswer) {
+    tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: undefined }));
+    return reply.send(streamList(answer, extra));
+  }
+  tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
+  return reply.send(`${stringifyJson({ result: 'success', msg: '', ...answer, ...extra })}\n`);
+}

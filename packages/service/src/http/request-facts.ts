@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify';
+import type { Work } from './backlog.js';
+import type { FastifyOperationRequest } from './fastify-operation-request.js';
+import type { ServedOperation } from './served-operation.js';
+
+/** What is known of a request beside what Fastify knows. */
+export interface RequestFacts {
+  readonly operation: ServedOperation | undefined;
+  readonly received: FastifyOperationRequest;
+  /** What the operation's `authenticate` answered. */
+  actor: unknown;
+  code: string | undefined;
+  /** `undefined` until its operation has begun with it, and where that has no backlog. */
+  work: Work | undefined;
+}
+
+export const factsKey = Symbol('facts');
+
+/** A property, because a weak map of all requests keeps the garbage collector busy. */
+function carrierOf(request: FastifyRequest): { [factsKey]: RequestFacts } {
+  // Fastify's types know of no property that a hook adds.
+  return request as unknown as { [factsKey]: RequestFacts };
+}
+
+/** What is known of a request that has passed the first hook, which none can leave out. */
+export function factsOf(request: FastifyRequest): RequestFacts {
+  return carrierOf(request)[factsKey];
+}
+
+/** The first hook says what is known. */
+export function setFacts(request: FastifyRequest, facts: RequestFacts): void {
+  carrierOf(request)[factsKey] = facts;
+}

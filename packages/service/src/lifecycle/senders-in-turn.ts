@@ -1,0 +1,46 @@
+import { FirstCome } from './first-come.js';
+
+interface Sender<Waiting> {
+  readonly name: string;
+  readonly waiting: FirstCome<Waiting>;
+}
+
+/** What waits, taken one of each sender in turn, and of one sender in its order; each takes the same time, however many there are. */
+export class SendersInTurn<Waiting> {
+  /** Those of whom something waits; whoever has nothing left is forgotten. */
+  readonly #senders = new Map<string, Sender<Waiting>>();
+  readonly #turns = new FirstCome<Sender<Waiting>>();
+  #count = 0;
+
+  /** How much waits, of everybody. */
+  get count(): number {
+    return this.#count;
+  }
+
+  countOf(sender: string): number {
+    return this.#senders.get(sender)?.waiting.count ?? 0;
+  }
+
+  add(name: string, waiting: Waiting): void {
+    let sender = this.#senders.get(name);
+    if (sender === undefined) {
+      sender = { name, waiting: new FirstCome() };
+      this.#senders.set(name, sender);
+      this.#turns.add(sender);
+    }
+    this.#count += 1;
+    sender.waiting.add(waiting);
+  }
+
+  /** What has waited for longest of the sender whose turn it is; undefined when nothing waits. */
+  take(): Waiting | undefined {
+    const sender = this.#turns.take();
+    if (sender === undefined) return undefined;
+    this.#count -= 1;
+    const taken = sender.waiting.take();
+    // Behind all the others.
+    if (sender.waiting.count > 0) this.#turns.add(sender);
+    else this.#senders.delete(sender.name);
+    return taken;
+  }
+}
