@@ -19,7 +19,7 @@ import { createTurns } from './one-after-another.js';
 import type { RegistrationStatus } from './registration/registration-status.js';
 import { createSignOuts } from './registration/sign-outs.js';
 import { syncRegistration } from './registration/sync-registration.js';
-import { requireKey, requirePresent } from './require-options.js';
+import { requireKey, requirePresent, requireRecoveryKey } from './require-options.js';
 import type { PhoneClock } from './server-clock.js';
 import { webOriginOf } from './web-origin.js';
 
@@ -45,8 +45,8 @@ export interface PushClientOptions {
 export interface KeyListOptions {
   /** The key that signs the relay's key lists: base64 of 32 bytes, pinned in the app. */
   readonly signingPublicKey: string;
-  /** The offline key that can endorse another signing key after a theft: base64 of 32 bytes, pinned beside it. */
-  readonly recoveryPublicKey?: string;
+  /** The offline key that can endorse another signing key after a theft: base64 of 32 bytes, pinned beside it, if the relay has one. */
+  readonly recoveryPublicKey?: string | undefined;
   readonly store: KeyListStore;
 }
 
@@ -65,7 +65,7 @@ export interface SyncOptions {
 export interface Registrar {
   /**
    * Brings the account from any state to the right one: never registered, other token, failed, older than 30 days, other
-   * bouncer key. Call it when the app starts, when the token changes, and at a `push_device` event; it sends nothing
+   * bouncer key. Call it when the app starts, when the token changes, and at a `push_device` event; it registers nothing
    * when nothing is to be done. Calls for one account run one after the other.
    *
    * Refusals and missing answers of the server are told by the status. It throws `RangeError` for a token that no relay
@@ -159,7 +159,7 @@ function createBouncerKeys(
   const { signingPublicKey, recoveryPublicKey, store } = keyList;
   requirePresent(keyList, ['store'], 'keyList.');
   requireKey('keyList.signingPublicKey', signingPublicKey);
-  if (recoveryPublicKey !== undefined) requireKey('keyList.recoveryPublicKey', recoveryPublicKey);
+  if (recoveryPublicKey !== undefined) requireRecoveryKey('keyList.recoveryPublicKey', recoveryPublicKey);
   return createKeyListFollower({
     builtInPublicKey: bouncerPublicKey,
     signingPublicKey,
@@ -174,7 +174,8 @@ function requireIdentity(account: SignedInAccount): AccountIdentity {
   requirePresent(account, ['realmUrl', 'userId', 'email', 'apiKey']);
   const { realmUrl, userId } = account;
   if (typeof userId !== 'bigint' && !Number.isSafeInteger(userId)) {
-    throw new RangeError(`userId must be an integer, but is ${userId}.`);
+    const given = typeof userId === 'string' ? `the text "${userId}"` : String(userId);
+    throw new RangeError(`userId must be an integer, but is ${given}.`);
   }
   return { realmUrl, userId };
 }

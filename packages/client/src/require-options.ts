@@ -15,12 +15,25 @@ export function requireKey(name: string, key: unknown): void {
   }
 }
 
+/** The relay's recovery key among the options, as `requireKey`; not every relay has one. */
+export function requireRecoveryKey(name: string, key: unknown): void {
+  if (key === 'none' || key === null) {
+    throw new RangeError(
+      `${name} must be base64 of 32 bytes, but is ${JSON.stringify(key)}: leave it out where the relay has none.`,
+    );
+  }
+  requireKey(name, key);
+}
+
+const ofTextStores = ['accounts', 'seen', 'store'];
+
 /** @throws RangeError naming the first of these options that is missing. */
 export function requirePresent(options: object, names: readonly string[], prefix = ''): void {
   const given = options as Readonly<Record<string, unknown>>;
   for (const name of names) {
     if (given[name] === undefined || given[name] === null || given[name] === '') {
-      throw new RangeError(`${prefix}${name} is missing.`);
+      const origin = ofTextStores.includes(name) ? ': createTextStores makes one' : '';
+      throw new RangeError(`${prefix}${name} is missing${origin}.`);
     }
   }
 }

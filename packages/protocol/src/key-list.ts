@@ -37,6 +37,11 @@ export interface KeyListDocument {
   readonly revoked: readonly string[];
   /** Oldest first, at least one; each is endorsed by the one before or by the recovery key, the first perhaps by none. */
   readonly signing_keys: readonly ListedSigningKey[];
+  /**
+   * The key that can endorse a signing key after a theft, which the list's signature vouches for: clients that pin none
+   * keep the first that they see. Absent where the relay has none.
+   */
+  readonly recovery_public_key?: string;
 }
 
 /** What both operations answer. `signing_public_key` is the last of `signing_keys`. */
@@ -68,7 +73,10 @@ export function parseKeyListDocument(value: unknown): KeyListDocument | undefine
   if (!Array.isArray(revoked) || !revoked.every(isPublicKey)) return undefined;
   const signing_keys = parseEach(value.signing_keys, parseListedSigningKey);
   if (signing_keys === undefined || signing_keys.length === 0) return undefined;
-  return { version, sequence, issued_at, expires_at, keys, revoked, signing_keys };
+  const document = { version, sequence, issued_at, expires_at, keys, revoked, signing_keys } as const;
+  const { recovery_public_key } = value;
+  if (recovery_public_key === undefined) return document;
+  return isPublicKey(recovery_public_key) ? { ...document, recovery_public_key } : undefined;
 }
 
 function parseListedKey(value: unknown): ListedKey | undefined {

@@ -17,7 +17,7 @@ export interface KeyListTrust {
   readonly verify: VerifySignature;
   /** The signing key of the last list that was verified, or the one that the app pins where there was none. */
   readonly signingPublicKey: string;
-  /** Pinned beside it; `undefined` for an app without one. */
+  /** The recovery key that is pinned beside it, or the one that a verified list has named; `undefined` without one. */
   readonly recoveryPublicKey: string | undefined;
   /** Every key that a verified list has ever called revoked, signing keys among them. */
   readonly revokedKeys: ReadonlySet<string>;

@@ -6,7 +6,6 @@ export { type NotificationReach, notificationReach } from './notifications/notif
 export { sealNotification } from './notifications/seal-notification.js';
 export { serverPushOperations } from './operations.js';
 export { removePushDevicesOf } from './push-devices/remove-relay-devices.js';
-export { rateLimitHit } from './rate-limit-hit.js';
 export { checkRelay, type RelayCheck } from './relay-link/check-relay.js';
 export { type RelayLinkStatus, readRelayLinkStatus } from './relay-link/link-monitor.js';
 export type * from './server-push-options.js';

@@ -9,6 +9,7 @@ import {
 } from '@waxwing/protocol/phone';
 import { createServerClock, type PhoneClock, type ServerClock } from '../server-clock.js';
 import { requireRealmUrl } from '../web-origin.js';
+import { ApiError, UnreachableError } from './api-error.js';
 import { type Connection, exchangeJson } from './api-exchange.js';
 import { type EventQueue, parseEventQueue, parseEvents, type ServerEvent } from './event-queue.js';
 import type { Fetch } from './fetch.js';
@@ -111,7 +112,8 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
     async registerEventQueue(eventTypes) {
       const fetched = JSON.stringify([...eventTypes, 'realm']);
       const fields = { event_types: JSON.stringify(eventTypes), fetch_event_types: fetched };
-      const answer = await send('POST', '/api/v1/register', fields, asUser);
+      const asked = send('POST', '/api/v1/register', fields, asUser);
+      const answer = await asked.catch((error) => refuseOtherServer(options.realmUrl, error));
       // Not every server says there whose queue it is.
       const { user_id: userId = await getOwnUserId() } = answer;
       return parseEventQueue({ ...answer, user_id: userId ?? null });
@@ -125,6 +127,13 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
     },
     getBouncerKeys: () => send('GET', bouncerKeysPath, {}, { timeoutMilliseconds, headers: {} }),
   };
+}
+
+/** @throws UnreachableError when the server has no `/register`, as every chat server has; else the error itself. */
+function refuseOtherServer(realmUrl: string, error: unknown): never {
+  if (!(error instanceof ApiError && error.httpStatus === 404)) throw error;
+  const message = `What answers at ${realmUrl} is no chat server: realmUrl must be the address of the organisation's server.`;
+  throw new UnreachableError(message, { cause: error });
 }
 
 interface SendOptions {

@@ -1,6 +1,7 @@
 import {
   type JsonObject,
   type KeyListRefusal,
+  type KeyListTrust,
   type KeyListVerdict,
   parseKeyListAnswer,
   type VerifySignature,
@@ -47,7 +48,8 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
 
   async function follow(answer: JsonObject): Promise<string | undefined> {
     const state = await store.get();
-    const verdict = verify(answer, state, nowSeconds(), options);
+    const trusted = trustedKeys(state, options);
+    const verdict = verify(answer, { ...options, ...trusted }, state, nowSeconds());
     if (verdict.kind === 'refused') {
       return `The server's list of relay keys is not followed: ${refusals[verdict.reason]}.`;
     }
@@ -56,6 +58,11 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
         ...verdict,
         pinnedSigningPublicKey: options.signingPublicKey,
         builtInPublicKey: options.builtInPublicKey,
+        // The first that was named stays: a thief of the signing key would put another in its place.
+        learnedRecoveryPublicKey:
+          options.recoveryPublicKey === undefined
+            ? (trusted.recoveryPublicKey ?? verdict.list.recovery_public_key)
+            : undefined,
       }),
     );
     return undefined;
@@ -75,35 +82,47 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
   };
 }
 
+type TrustedKeys = Pick<KeyListTrust, 'signingPublicKey' | 'recoveryPublicKey'>;
+
+/**
+ * An update of the app may pin another signing key, which then counts, unless the phone goes by that one or is past it
+ * already. What the former one vouched for counts no more: the update may be there because it was stolen. A pinned
+ * recovery key counts before one that a list has named.
+ */
+function trustedKeys(
+  state: KeyListState | undefined,
+  { signingPublicKey: pinned, recoveryPublicKey }: TrustedKeys,
+): TrustedKeys {
+  if (state === undefined) return { signingPublicKey: pinned, recoveryPublicKey };
+  const isNewPin =
+    pinned !== state.pinnedSigningPublicKey &&
+    pinned !== state.signingPublicKey &&
+    !state.refusedPublicKeys.includes(pinned);
+  return isNewPin
+    ? { signingPublicKey: pinned, recoveryPublicKey }
+    : {
+        signingPublicKey: state.signingPublicKey,
+        recoveryPublicKey: recoveryPublicKey ?? state.learnedRecoveryPublicKey,
+      };
+}
+
 function verify(
   answer: JsonObject,
+  trusted: TrustedKeys & Pick<KeyListTrust, 'verify'>,
   state: KeyListState | undefined,
   nowSeconds: number,
-  options: KeyListFollowerOptions,
 ): KeyListVerdict {
   const parsed = parseKeyListAnswer(answer);
   if (parsed === undefined) return { kind: 'refused', reason: 'malformed' };
-  const refusedKeys = new Set(state?.refusedPublicKeys);
   return verifyKeyList(parsed, {
-    verify: options.verify,
-    signingPublicKey: trustedSigningKey(state, refusedKeys, options.signingPublicKey),
-    recoveryPublicKey: options.recoveryPublicKey,
-    revokedKeys: refusedKeys,
+    verify: trusted.verify,
+    signingPublicKey: trusted.signingPublicKey,
+    recoveryPublicKey: trusted.recoveryPublicKey,
+    revokedKeys: new Set(state?.refusedPublicKeys),
     lastSequence: state?.sequence ?? 0,
     nowSeconds,
     clockLagSeconds: longestClockLagMilliseconds / 1000,
   });
-}
-
-/** An update of the app may pin another signing key, which then counts, unless the phone is past that one already. */
-function trustedSigningKey(
-  state: KeyListState | undefined,
-  refusedKeys: ReadonlySet<string>,
-  pinned: string,
-): string {
-  if (state === undefined) return pinned;
-  const isNewPin = state.pinnedSigningPublicKey !== pinned && !refusedKeys.has(pinned);
-  return isNewPin ? pinned : state.signingPublicKey;
 }
 
 function chooseKey(

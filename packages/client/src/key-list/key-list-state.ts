@@ -18,6 +18,8 @@ export interface KeyListState {
   readonly refusedPublicKeys: readonly string[];
   /** The key that the app is built with, when the list does not have it. */
   readonly unlistedBuiltInKey?: string;
+  /** The first recovery key that a list named, where the app pins none. No later list replaces it, nor revokes it. */
+  readonly learnedRecoveryPublicKey?: string;
 }
 
 /** Keeps the state over restarts of the app. It holds no secret, but nobody else should be able to write it. */
@@ -43,11 +45,13 @@ export interface VerifiedKeyList {
   readonly signingPublicKey: string;
   readonly pinnedSigningPublicKey: string;
   readonly builtInPublicKey: string;
+  readonly learnedRecoveryPublicKey: string | undefined;
 }
 
 /** The state after a list was verified. Nothing that was ever refused comes back. */
 export function followKeyList(state: KeyListState | undefined, verified: VerifiedKeyList): KeyListState {
-  const { list, signingPublicKey, pinnedSigningPublicKey, builtInPublicKey } = verified;
+  const { list, signingPublicKey, pinnedSigningPublicKey, builtInPublicKey, learnedRecoveryPublicKey } =
+    verified;
   const listed = new Set(list.keys.map(({ public_key: publicKey }) => publicKey));
   const primary = list.keys.find((key) => key.state === 'primary');
   const dropped = (state?.listedPublicKeys ?? []).filter((publicKey) => !listed.has(publicKey));
@@ -72,5 +76,6 @@ export function followKeyList(state: KeyListState | undefined, verified: Verifie
     listedPublicKeys: [...listed],
     refusedPublicKeys: [...refused],
     ...(listed.has(builtInPublicKey) ? {} : { unlistedBuiltInKey: builtInPublicKey }),
+    ...(learnedRecoveryPublicKey === undefined ? {} : { learnedRecoveryPublicKey }),
   };
 }

@@ -24,12 +24,19 @@ export const statusSentences = Object.freeze({
   failed: 'The notification service has refused this phone. The app tries again at its next start.',
 } as const);
 
+/** In place of the sentence of `unreachable`, where waiting alone will not help. */
+const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = {
+  cors: 'The server answers, but does not allow this page to read its answers: whoever runs this app can have both at one address.',
+  'foreign-answer':
+    'Something other than the chat server answers at its address: check the address and whether this network asks for a sign-in first, or try again later.',
+};
+
 export type RegistrationStatusCode = keyof typeof statusSentences;
 
 /** Where an account stands. */
 export interface RegistrationStatus {
   readonly code: RegistrationStatusCode;
-  /** For people, in English; translate by `code`. */
+  /** For people, in English; translate by `code` and, where it is `unreachable`, by `cause`. */
   readonly sentence: string;
   /** Which key registrations are sealed to, once that was settled. */
   readonly keySource?: BouncerKeySource;
@@ -50,5 +57,6 @@ export function registrationStatus(
   details: { readonly [Detail in keyof RegistrationStatus]?: RegistrationStatus[Detail] | undefined } = {},
 ): RegistrationStatus {
   const known = Object.entries(details).filter(([, value]) => value !== undefined);
-  return { ...Object.fromEntries(known), code, sentence: statusSentences[code] };
+  const ofCause = details.cause === undefined ? undefined : unreachableSentences[details.cause];
+  return { ...Object.fromEntries(known), code, sentence: ofCause ?? statusSentences[code] };
 }

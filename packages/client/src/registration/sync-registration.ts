@@ -184,11 +184,19 @@ async function register(
   return registered;
 }
 
+const refusedKeyWarning =
+  'The relay does not accept the bouncerPublicKey that the app is built with: it is retired, or that of another relay; compare it with what waxwing-relay keys export-public prints.';
+
 function statusOf({ context, account, known, key, time }: Standing): RegistrationStatus {
   const isRefused = known === undefined || known.status === 'failed';
   const judged = isRefused ? statusCodeOf(known?.errorCode) : known.status;
   const code = time.isServerTime ? judged : 'clock-wrong';
-  const warnings = [key.warning, time.clocksAgree ? undefined : clockWarning(context)];
+  const isOwnKeyRefused = key.source === 'built-in' && isKeyRefused(known);
+  const warnings = [
+    key.warning,
+    isOwnKeyRefused ? refusedKeyWarning : undefined,
+    time.clocksAgree ? undefined : clockWarning(context),
+  ];
   return registrationStatus(code, {
     pushAccountId: account.pushAccountId,
     errorCode: known?.errorCode,

@@ -85,7 +85,7 @@ function createTextForgottenAccountStore(storage: TextStorage, inTurn: Turn): Fo
   }
   async function replace(accounts: readonly ForgottenAccount[]): Promise<void> {
     if (accounts.length === 0) await storage.removeItem(forgottenName);
-    else await storage.setItem(forgottenName, stringifyJson(accounts as unknown as JsonValue));
+    else await storage.setItem(forgottenName, stringifyJson(accounts.map((account) => ({ ...account }))));
   }
   const others = async (id: PushAccountId) =>
     (await list()).filter(({ pushAccountId }) => pushAccountId !== id);

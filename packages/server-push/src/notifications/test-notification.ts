@@ -4,12 +4,11 @@ import {
   testNotificationParameters,
   testNotificationPath,
 } from '@waxwing/protocol';
-import { noAnswer, operation } from '@waxwing/service/http';
+import { noAnswer, operation, rateLimitHit } from '@waxwing/service/http';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 import { activePushDevices } from '../push-devices/push-device-store.js';
-import { rateLimitHit } from '../rate-limit-hit.js';
 import { retryRefusal } from '../relay-link/retry-refusal.js';
 import type { SendOutcome } from './notification-sender.js';
 import { takeTestNotification } from './test-notification-limits.js';

@@ -5,10 +5,9 @@ import {
   registerPushDeviceParameters,
   registerPushDevicePath,
 } from '@waxwing/protocol';
-import { noAnswer, operation } from '@waxwing/service/http';
+import { noAnswer, operation, rateLimitHit } from '@waxwing/service/http';
 import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
-import { rateLimitHit } from '../rate-limit-hit.js';
 import type { PushActor } from '../server-push-options.js';
 import { type Acceptance, acceptRegistration, isRegistered } from './accept-registration.js';
 import { type CheckedRegistration, checkRegistration } from './check-registration.js';

@@ -15,6 +15,17 @@ interface Forwarded {
 
 type Outcomes = readonly RelayOutcome<RelayDeviceId>[];
 
+/** Registrations that were asked for together, and what came of each. */
+interface Part {
+  readonly group: readonly Forwarded[];
+  readonly outcomes: Outcomes;
+}
+
+/** How often a relay is asked for parts of a group while it fails at every one: for all, halves and quarters. */
+const maximumRequestsInVain = 8;
+/** How often it is asked for parts where it takes some: enough to find two among the most that go at once. */
+const maximumRequests = 32;
+
 /** How long a relay that does not know the request for many is not asked again whether it does. */
 const oneByOneMilliseconds = 60 * 60_000;
 // Names, quotes, a key and an account id around each sealed registration.
@@ -54,7 +65,32 @@ export class GroupedRegistrations {
     return outcomes.flat();
   }
 
+  /**
+   * Asks for all of the group at once, and, where the relay fails at that, for halves of it and halves of those, which finds
+   * the ones that give it trouble. Where the relay fails at everything, the trouble is its own, and all of them wait.
+   */
   async #ask(group: readonly Forwarded[]): Promise<Outcomes> {
+    let parts = [await this.#askPart(group)];
+    let asked = 1;
+    while (parts.some(isToBeHalved)) {
+      asked += 2 * parts.filter(isToBeHalved).length;
+      if (asked > (parts.every(isInTrouble) ? maximumRequestsInVain : maximumRequests)) break;
+      const next = parts.map((part) => (isToBeHalved(part) ? this.#askHalves(part) : [part]));
+      parts = (await Promise.all(next)).flat();
+    }
+    return parts.flatMap(({ outcomes }) => outcomes);
+  }
+
+  #askHalves({ group }: Part): Promise<Part[]> {
+    const middle = Math.ceil(group.length / 2);
+    return Promise.all([group.slice(0, middle), group.slice(middle)].map((half) => this.#askPart(half)));
+  }
+
+  async #askPart(group: readonly Forwarded[]): Promise<Part> {
+    return { group, outcomes: await this.#askTogether(group) };
+  }
+
+  async #askTogether(group: readonly Forwarded[]): Promise<Outcomes> {
     if (group.length > 1) {
       const signal = AbortSignal.any([...new Set(group.map((each) => each.signal))]);
       const registrations = group.map(({ registration }) => registration);
@@ -66,6 +102,18 @@ export class GroupedRegistrations {
     // Also where the whole was refused, so that one that spoils it is refused alone.
     return Promise.all(group.map(({ registration, signal }) => this.#link.register(registration, signal)));
   }
+}
+
+/** Whether the relay failed at all of them, as it does at one that it cannot take, and did not say when to come again. */
+function isInTrouble({ outcomes }: Part): boolean {
+  return outcomes.every(
+    (outcome) =>
+      outcome.kind === 'retry' && outcome.httpStatus === 500 && outcome.retryAfterSeconds === undefined,
+  );
+}
+
+function isToBeHalved(part: Part): boolean {
+  return part.group.length > 1 && isInTrouble(part);
 }
 
 /** As few groups as the relay takes, in order. */

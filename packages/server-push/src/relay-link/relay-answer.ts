@@ -27,6 +27,8 @@ export interface RelayRetry {
   readonly reason: string;
   /** Not before so many seconds, where the relay said so. */
   readonly retryAfterSeconds: number | undefined;
+  /** Of the answer, or of what it says of one of several; `undefined` where there was none. */
+  readonly httpStatus: number | undefined;
 }
 
 /** What came of asking the relay. */
@@ -68,6 +70,7 @@ export function interpretAnswer<Schema extends z.ZodType>(
     cause,
     reason: `the relay ${reason}`,
     retryAfterSeconds: retryAfter === undefined ? undefined : Math.ceil(retryAfter / 1000),
+    httpStatus: status,
   });
   if (status === 200) {
     const parsed = isSuccess(body) ? schema.safeParse(body) : undefined;

@@ -210,7 +210,13 @@ export class RelayLink {
     const seconds = this.#options.timeoutMilliseconds / 1000;
     const why = name === 'TimeoutError' ? `it did not answer within ${seconds} s` : (code ?? name);
     const reason = `the relay at ${this.#options.relay.url} cannot be reached: ${why}`;
-    return { kind: 'retry', cause: 'unreachable', reason, retryAfterSeconds: undefined };
+    return {
+      kind: 'retry',
+      cause: 'unreachable',
+      reason,
+      retryAfterSeconds: undefined,
+      httpStatus: undefined,
+    };
   }
 }
 
@@ -218,5 +224,5 @@ export class RelayLink {
 function asTrouble<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> {
   if (outcome.kind !== 'refused-for-good' || outcome.code !== 'NOT_FOUND') return outcome;
   const reason = 'the relay answered that it does not know the request; is its address right?';
-  return { kind: 'retry', cause: 'admin-must-act', reason, retryAfterSeconds: undefined };
+  return { kind: 'retry', cause: 'admin-must-act', reason, retryAfterSeconds: undefined, httpStatus: 404 };
 }
