@@ -43,7 +43,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
       description: 'the keys that registrations are sealed to, and their rotation',
       add: async (keys) => (await import('./keyring/key-ring-commands.js')).addKeyCommands(keys, terminal),
     },
-    ...administrationGroups(terminal, () => administered(terminal)),
+    ...administrationGroups(terminal, administered(terminal)),
   ];
 }
 
@@ -57,12 +57,13 @@ async function serve(terminal: Terminal): Promise<void> {
   await runProcess({ name, log, start: () => startRelay(configuration, { log }) });
 }
 
-async function administered(terminal: Terminal): Promise<Administered> {
-  const { readDatabaseEnvironment } = await import('./configuration.js');
-  const { relayMigrations } = await import('./tables.js');
+function administered(terminal: Terminal): Administered {
   return {
-    databaseUrl: () => readDatabaseEnvironment(terminal.environment).reveal(),
-    migrations: relayMigrations,
+    databaseUrl: async () => {
+      const { readDatabaseEnvironment } = await import('./configuration.js');
+      return readDatabaseEnvironment(terminal.environment).reveal();
+    },
+    migrations: async () => (await import('./tables.js')).relayMigrations,
     shownPayloadFields: [
       'serverId',
       'realmId',

@@ -25,5 +25,5 @@ export interface RelayContext {
   readonly tokenVault: TokenVault;
   readonly deliveries: Deliveries;
   readonly registrations: RegistrationBatches;
-  readonly quotas: Pick<ServerQuotas, 'take' | 'giveBack'>;
+  readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
 }

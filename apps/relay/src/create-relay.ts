@@ -106,6 +106,7 @@ async function assemble(
   if (adminSocket !== undefined) doors.push(adminSocket);
   scheduleRelayJobs({ ...foundation, keyRing, unreadableTokens, receipts: deliveries.receipts });
   metrics.watchJobs(() => database.jobs.tally());
+  metrics.watchDatabaseLog(() => database.logBytes());
   await database.jobs.start();
   return { app, context, metrics, readiness };
 }
@@ -155,6 +156,7 @@ function createApp(
     operations: bindRelayOperations(context),
     readiness,
     limits: configuration.http,
+    settingsPrefix: 'RELAY_',
     // Servers take a 429 for final, and try again after a 503.
     actorRefusalStatus: 503,
   });

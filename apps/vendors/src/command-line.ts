@@ -1,4 +1,4 @@
-import { addCompletion, packageVersion } from '@waxwing/service/command-line';
+import { addCompletion, packageVersion, sayUsageErrors } from '@waxwing/service/command-line';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Vendors } from './start-vendors.js';
 
@@ -35,6 +35,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     process.stdout.write(`${script}\n`);
     process.exit();
   });
+  sayUsageErrors(command);
   return command.parse(argv, { from: 'user' }).opts<CommandLineFlags>();
 }
 

@@ -1,15 +1,21 @@
+import { createProgress } from '@waxwing/service/command-line';
 import { describeVendors, readFlags, startFromFlags } from './command-line.js';
 
+const say = (text: string) => void process.stderr.write(`${text}\n`);
+const progress = createProgress(process.stderr.isTTY ? say : () => undefined);
 try {
   const flags = readFlags(process.argv.slice(2));
+  progress.begin('waxwing-vendors');
   const vendors = await startFromFlags(flags);
   const stop = () => {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     void vendors.close();
   };
   process.on('SIGINT', stop).on('SIGTERM', stop);
+  progress.end();
   process.stdout.write(describeVendors(vendors, flags));
 } catch (error) {
-  process.stderr.write(`waxwing-vendors: ${(error as Error).message}\n`);
+  progress.end();
+  say(`waxwing-vendors: ${(error as Error).message}`);
   process.exitCode = 1;
 }

@@ -5,7 +5,8 @@ import { type AnyOperation, type BoundOperation, bindOperations } from '@waxwing
 
 /**
  * Binds operations of operators to what they work with. A sentence that is meant for the person at the terminal reaches
- * them over HTTP too: as the message of a BAD_REQUEST.
+ * them over HTTP too: as the message of a BAD_REQUEST. What is about settings or files says whose they are, as the command's
+ * own may be others.
  */
 export function bindAdminOperations<Context>(
   context: Context,
@@ -18,7 +19,9 @@ export function bindAdminOperations<Context>(
         return await bound.handle(request);
       } catch (error) {
         if (!(error instanceof CommandError || error instanceof ConfigurationError)) throw error;
-        throw new ProtocolError('BAD_REQUEST', { message: error.message, cause: error });
+        const message =
+          error instanceof ConfigurationError ? `The relay that runs says: ${error.message}` : error.message;
+        throw new ProtocolError('BAD_REQUEST', { message, cause: error });
       }
     },
   }));

@@ -1,23 +1,35 @@
 import type { BouncerKey, KeyRing } from './key-ring.js';
 
-/** What differs between two rings, one phrase for each key, for the audit log and for people. Keys by id. */
-export function describeChanges(before: KeyRing | undefined, after: KeyRing): string[] {
+/**
+ * What differs between two rings, one phrase for each key, for the audit log and for people. Keys by id, but new ones
+ * where they are made up for a preview: those will never be.
+ */
+export function describeChanges(
+  before: KeyRing | undefined,
+  after: KeyRing,
+  { newKeysAreMadeUp = false } = {},
+): string[] {
+  const nameOf: NewKeyNaming = (kind, name) =>
+    newKeysAreMadeUp ? `a new ${kind} key` : `${kind} key ${name}`;
   return [
-    ...bouncerKeyChanges(before, after),
-    ...signingKeyChanges(before, after),
+    ...bouncerKeyChanges(before, after, nameOf),
+    ...signingKeyChanges(before, after, nameOf),
     ...recoveryKeyChanges(before, after),
-    ...tokenKeyChanges(before, after),
+    ...tokenKeyChanges(before, after, nameOf),
     ...(before?.published?.sequence === after.published?.sequence
       ? []
       : [`key list ${after.published?.sequence} signed`]),
   ];
 }
 
-function bouncerKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {
+type NewKeyNaming = (kind: 'bouncer' | 'signing' | 'token', name: string) => string;
+
+function bouncerKeyChanges(before: KeyRing | undefined, after: KeyRing, nameOf: NewKeyNaming): string[] {
   const known = new Map(before?.bouncerKeys.map((key) => [key.id, key]));
   return after.bouncerKeys.flatMap((key) => {
     const old = known.get(key.id);
-    if (old?.state !== key.state) return [`bouncer key ${key.id}: ${old?.state ?? 'new'} -> ${key.state}`];
+    if (old === undefined) return [`${nameOf('bouncer', key.id)}: new -> ${key.state}`];
+    if (old.state !== key.state) return [`bouncer key ${key.id}: ${old.state} -> ${key.state}`];
     return datesOf(old) === datesOf(key) ? [] : [`bouncer key ${key.id}: dated again`];
   });
 }
@@ -26,10 +38,10 @@ function datesOf(key: BouncerKey): string {
   return JSON.stringify(Object.values(key).filter((value) => typeof value === 'number'));
 }
 
-function signingKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {
+function signingKeyChanges(before: KeyRing | undefined, after: KeyRing, nameOf: NewKeyNaming): string[] {
   const current = after.signingKeys.at(-1)?.publicKey;
-  if (before?.signingKeys.at(-1)?.publicKey === current) return [];
-  return [`signing key ${current} signs from now on`];
+  if (current === undefined || before?.signingKeys.at(-1)?.publicKey === current) return [];
+  return [`${nameOf('signing', current)} signs from now on`];
 }
 
 function recoveryKeyChanges(before: KeyRing | undefined, { recoveryPublicKey }: KeyRing): string[] {
@@ -37,7 +49,7 @@ function recoveryKeyChanges(before: KeyRing | undefined, { recoveryPublicKey }: 
   return [`recovery key ${recoveryPublicKey} added`];
 }
 
-function tokenKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {
+function tokenKeyChanges(before: KeyRing | undefined, after: KeyRing, nameOf: NewKeyNaming): string[] {
   const ids = (ring: KeyRing | undefined) => new Set(ring?.tokenKeys.map(({ id }) => id));
   const [old, now] = [ids(before), ids(after)];
   const formBefore = new Map(before?.tokenKeys.map(({ id, oldestForm }) => [id, oldestForm]));
@@ -45,7 +57,7 @@ function tokenKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] 
     ({ id, oldestForm }) => oldestForm > (formBefore.get(id) ?? oldestForm),
   );
   return [
-    ...[...now].filter((id) => !old.has(id)).map((id) => `token key ${id} added`),
+    ...[...now].filter((id) => !old.has(id)).map((id) => `${nameOf('token', id)} added`),
     ...[...old].filter((id) => !now.has(id)).map((id) => `token key ${id} destroyed`),
     ...moved.map(({ id, oldestForm }) => `token key ${id}: only tokens of form ${oldestForm} are accepted`),
   ];

@@ -32,9 +32,9 @@ function refuseShortPassphrase(passphrase: string, path: string): void {
   ]);
 }
 
-function describeUnopened(armoured: string, { kind, path }: UnlockFile): string {
+function describeUnopened(armoured: string, path: string): string {
   return armourEnd.test(armoured)
-    ? `The key ring cannot be decrypted with ${path}: name the right ${kind} file, or, where that is the right one, restore the ring from a backup, as it is damaged then.`
+    ? `The key ring cannot be decrypted with ${path}: where it was rewrapped for another file, set RELAY_KEY_RING_IDENTITY_FILE, or RELAY_KEY_RING_PASSPHRASE_FILE, to that file and restart the relay; where it was not, name the right file, or restore the ring from a backup.`
     : 'The key ring is perhaps damaged, since its end is missing: restore the ring from a backup.';
 }
 
@@ -80,7 +80,7 @@ export async function openKeyRingCipher(
       try {
         return await decryptAgeFile(armor.decode(armoured), identities);
       } catch (cause) {
-        throw new ConfigurationError([describeUnopened(armoured, { kind, path })], { cause });
+        throw new ConfigurationError([describeUnopened(armoured, path)], { cause });
       }
     },
   };

@@ -1,3 +1,4 @@
+import { fixedQuery } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { dayMilliseconds } from './rotation-policy.js';
@@ -31,17 +32,24 @@ export async function countKeyUses(
 ): Promise<void> {
   const nameOf = ({ publicKey, now }: NewUse) => `${publicKey} ${dayOf(now)}`;
   const sorted = [...uses].sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
-  for (const use of sorted) await countKeyUse(db, use, slot);
+  for (const use of sorted) await countKeyUse(db, { ...use, day: dayOf(use.now), slot });
 }
 
-async function countKeyUse(
-  db: Transaction<KeyRingTables>,
-  { publicKey, registrations, now }: NewUse,
-  slot: number,
-): Promise<void> {
-  await db
+interface CountedUse extends NewUse {
+  readonly day: number;
+  readonly slot: number;
+}
+
+const countKeyUse = fixedQuery<KeyRingTables, CountedUse, unknown>((db, parameter) =>
+  db
     .insertInto('bouncer_key_uses')
-    .values({ public_key: publicKey, day: dayOf(now), slot, registrations, last_used_at: now })
+    .values({
+      public_key: parameter('publicKey'),
+      day: parameter('day'),
+      slot: parameter('slot'),
+      registrations: parameter('registrations'),
+      last_used_at: parameter('now'),
+    })
     .onConflict((conflict) =>
       conflict.columns(['public_key', 'day', 'slot']).doUpdateSet((eb) => ({
         registrations: eb('bouncer_key_uses.registrations', '+', eb.ref('excluded.registrations')),
@@ -52,9 +60,8 @@ async function countKeyUse(
           .else(eb.ref('bouncer_key_uses.last_used_at'))
           .end(),
       })),
-    )
-    .execute();
-}
+    ),
+);
 
 /** The use of every key that was ever used, by public key. */
 export async function readKeyUses(db: Kysely<KeyRingTables>): Promise<KeyUses> {

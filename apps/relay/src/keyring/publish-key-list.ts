@@ -82,6 +82,7 @@ function listedContent(ring: KeyRing, now: number): ListedContent {
     })),
     revoked: [...compromised.map(({ publicKey }) => publicKey), ...ring.revokedSigningKeys],
     signing_keys: first === undefined ? ([] as never) : [first, ...others],
+    ...(ring.recoveryPublicKey === undefined ? {} : { recovery_public_key: ring.recoveryPublicKey }),
   };
 }
 

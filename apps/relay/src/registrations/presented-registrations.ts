@@ -1,6 +1,6 @@
 import type { PushAccountIdText } from '@waxwing/protocol';
-import { BulkStatement } from '@waxwing/storage';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { BulkInsert } from '@waxwing/storage';
+import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayDatabase, RelayTables } from '../tables.js';
 import type { SealedRegistrationMark } from './open-registration.js';
@@ -24,6 +24,13 @@ interface PresentedRow {
 /** A phone may have several accounts in one realm, and clients there may be that send one registration for all. */
 const maximumAccountsPerRegistration = 10;
 
+const columns = {
+  forget_at: 'integer',
+  hash: 'text',
+  realm_id: 'integer',
+  push_account_ids: 'text',
+} as const;
+
 const forgottenPerTransaction = 1000;
 
 /**
@@ -32,10 +39,10 @@ const forgottenPerTransaction = 1000;
  * The statements are built once for a database.
  */
 export class PresentedRegistrations {
-  readonly #claim: BulkStatement<PresentedRow>;
+  readonly #claim: BulkInsert<PresentedRow>;
 
   constructor(db: Kysely<RelayTables>) {
-    this.#claim = new BulkStatement((rows) => buildStatement(db, rows));
+    this.#claim = new BulkInsert(db, columns, (rows) => buildStatement(db, rows));
   }
 
   /**
@@ -106,13 +113,12 @@ export async function forgetPresentedRegistrations(
   return forgotten;
 }
 
-function buildStatement(db: Kysely<RelayTables>, rows: number): string {
-  const template = { forget_at: 0, hash: '', realm_id: 0 as RealmId, push_account_ids: '' };
+function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<PresentedRow> {
   const known = sql<string>`presented_registrations.push_account_ids`;
   return db
     .insertInto('presented_registrations')
-    .columns(['forget_at', 'hash', 'realm_id', 'push_account_ids'])
-    .values(Array.from({ length: rows }, () => template))
+    .columns(Object.keys(columns) as (keyof typeof columns)[])
+    .expression(rows)
     .onConflict((conflict) =>
       // The first realm stays; the update also makes the statement return what stands there.
       conflict.columns(['forget_at', 'hash']).doUpdateSet({
@@ -124,6 +130,5 @@ function buildStatement(db: Kysely<RelayTables>, rows: number): string {
           else ${known} || excluded.push_account_ids end`,
       }),
     )
-    .returning(['hash', 'realm_id', 'push_account_ids'])
-    .compile().sql;
+    .returning(['hash', 'realm_id', 'push_account_ids']);
 }

@@ -2,6 +2,7 @@ import type { RelayDeviceId } from '@waxwing/protocol';
 import { ProtocolError, type PushAccountId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
+import { DatabaseUnavailableError } from '@waxwing/storage';
 import type { RealmId } from '../servers/server-tables.js';
 import {
   decodeSealedRegistration,
@@ -93,17 +94,25 @@ export class RegistrationBatches {
         keyRing.find(registration.bouncerPublicKey) !== undefined;
       if (!batch.every(isKnown)) await keyRing.takeOver();
       const now = this.#options.clock();
-      const opened = this.#open(batch, now);
-      if (opened.size === 0) return;
-      const outcomes = await this.#options.store.saveAll([...opened.values()], now);
-      let index = 0;
-      for (const waiting of opened.keys()) {
-        const outcome = outcomes[index++];
-        if (typeof outcome === 'number') waiting.resolve(outcome);
-        else waiting.reject(outcome === 'superseded' ? supersededRegistration() : invalidRegistration());
-      }
+      await this.#save([...this.#open(batch, now)], now);
     } catch (error) {
       for (const { reject } of batch) reject(error);
+    }
+  }
+
+  /** Those that cannot be kept together are kept one by one, in order, so that one that fails fails alone. */
+  async #save(opened: readonly (readonly [Waiting, OpenedRegistration])[], now: number): Promise<void> {
+    if (opened.length === 0) return;
+    try {
+      const registrations = opened.map(([, registration]) => registration);
+      const outcomes = await this.#options.store.saveAll(registrations, now);
+      for (const [index, [waiting]] of opened.entries()) settle(waiting, outcomes[index]);
+    } catch (error) {
+      if (opened.length > 1 && !(error instanceof DatabaseUnavailableError)) {
+        for (const each of opened) await this.#save([each], now);
+      } else {
+        for (const [{ reject }] of opened) reject(error);
+      }
     }
   }
 
@@ -134,4 +143,12 @@ export class RegistrationBatches {
     const mark = markSealedRegistration(sealed, target);
     return { device, bouncerPublicKey, mark, sequence: target.sequence };
   }
+}
+
+function settle(
+  { resolve, reject }: Waiting,
+  outcome: RelayDeviceId | RegistrationRefusal | undefined,
+): void {
+  if (typeof outcome === 'number') resolve(outcome);
+  else reject(outcome === 'superseded' ? supersededRegistration() : invalidRegistration());
 }

@@ -1,6 +1,6 @@
 import { formatPushAccountId, livenessTimeoutSeconds, type PushAccountIdText } from '@waxwing/protocol';
-import { BulkStatement, rowsAsTable } from '@waxwing/storage';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { BulkInsert, rowsAsTable } from '@waxwing/storage';
+import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
 import type { OpenedRegistration } from './open-registration.js';
@@ -20,16 +20,23 @@ interface AccountSequence {
  */
 const furthestAheadMilliseconds = 2 * livenessTimeoutSeconds * 1000;
 
+const columns = {
+  realm_id: 'integer',
+  push_account_id: 'text',
+  sequence: 'integer',
+  presented_at: 'integer',
+} as const;
+
 /**
  * Remembers the highest sequence that each account has registered with, so that no server can present a registration
  * again that the phone has replaced since. Removing the account's devices does not make it forget. The statements are
  * built once for a database.
  */
 export class RegistrationSequences {
-  readonly #raise: BulkStatement<AccountSequence>;
+  readonly #raise: BulkInsert<AccountSequence>;
 
   constructor(db: Kysely<RelayTables>) {
-    this.#raise = new BulkStatement((rows) => buildStatement(db, rows));
+    this.#raise = new BulkInsert(db, columns, (rows) => buildStatement(db, rows));
   }
 
   /**
@@ -114,16 +121,11 @@ function nameOf({ realm_id, push_account_id }: AccountSequence): string {
   return `${realm_id} ${push_account_id}`;
 }
 
-function buildStatement(db: Kysely<RelayTables>, rows: number): string {
+function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<AccountSequence> {
   return db
     .insertInto('registration_sequences')
-    .columns(['realm_id', 'push_account_id', 'sequence', 'presented_at'])
-    .values(
-      Array.from({ length: rows }, () => ({
-        ...{ realm_id: 0 as RealmId, push_account_id: '' as PushAccountIdText },
-        ...{ sequence: 0, presented_at: 0 },
-      })),
-    )
+    .columns(Object.keys(columns) as (keyof typeof columns)[])
+    .expression(rows)
     .onConflict((conflict) =>
       conflict.columns(['realm_id', 'push_account_id']).doUpdateSet(({ ref, eb }) => {
         const furthest = eb(ref('excluded.presented_at'), '+', eb.lit(furthestAheadMilliseconds));
@@ -142,6 +144,5 @@ function buildStatement(db: Kysely<RelayTables>, rows: number): string {
         return { sequence: nowOrBefore('sequence'), presented_at: nowOrBefore('presented_at') };
       }),
     )
-    .returning(['realm_id', 'push_account_id', 'sequence'])
-    .compile().sql;
+    .returning(['realm_id', 'push_account_id', 'sequence']);
 }

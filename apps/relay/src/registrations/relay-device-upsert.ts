@@ -1,36 +1,24 @@
 import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
-import { BulkStatement } from '@waxwing/storage';
-import type { Insertable, Kysely, Transaction } from 'kysely';
-import type { RealmId } from '../servers/server-tables.js';
+import { BulkInsert } from '@waxwing/storage';
+import type { Compilable, Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { RelayTables } from '../tables.js';
 
 export type RelayDeviceRow = Insertable<RelayTables['relay_devices']> & {
   readonly push_account_id: PushAccountIdText;
 };
 
-const columns = [
-  'realm_id',
-  'push_account_id',
-  'token_kind',
-  'token_lookup',
-  'token',
-  'ios_app_id',
-  'apns_environment',
-  'registered_at',
-  'expired_at',
-] as const;
-
-const templateRow: RelayDeviceRow = {
-  realm_id: 0 as RealmId,
-  push_account_id: '' as PushAccountIdText,
-  token_kind: '',
-  token_lookup: '',
-  token: '',
-  ios_app_id: '',
-  apns_environment: '',
-  registered_at: 0,
-  expired_at: 0,
-};
+const columnTypes = {
+  realm_id: 'integer',
+  push_account_id: 'text',
+  token_kind: 'text',
+  token_lookup: 'text',
+  token: 'text',
+  ios_app_id: 'text',
+  apns_environment: 'text',
+  registered_at: 'integer',
+  expired_at: 'integer',
+} as const;
+const columns = Object.keys(columnTypes) as (keyof typeof columnTypes)[];
 
 /** A row and its place among those to be saved. */
 type NumberedRow = readonly [number, RelayDeviceRow];
@@ -42,10 +30,10 @@ interface SavedRow {
 
 /** Inserts rows or renews those that exist, many to a statement. The statements are built once for a database. */
 export class RelayDeviceUpsert {
-  readonly #statement: BulkStatement<SavedRow>;
+  readonly #statement: BulkInsert<SavedRow>;
 
   constructor(db: Kysely<RelayTables>) {
-    this.#statement = new BulkStatement((rows) => buildStatement(db, rows));
+    this.#statement = new BulkInsert(db, columnTypes, (rows) => buildStatement(db, rows));
   }
 
   /** The ids of the rows, in their order; of several rows for one device the last one stays. */
@@ -64,7 +52,9 @@ export class RelayDeviceUpsert {
         if (round.has(account)) later.push(each);
         else round.set(account, each);
       }
-      const rows = [...round.values()].sort(byAccount).map(([, row]) => columns.map((column) => row[column]));
+      const rows = [...round.values()]
+        .sort(byAccount)
+        .map(([, row]) => columns.map((column) => row[column] ?? null));
       for (const { id, push_account_id } of await this.#statement.run(db, rows)) {
         const saved = round.get(push_account_id);
         if (saved !== undefined) ids[saved[0]] = id;
@@ -80,11 +70,11 @@ function byAccount([, left]: NumberedRow, [, right]: NumberedRow): number {
   return left.push_account_id < right.push_account_id ? -1 : 1;
 }
 
-function buildStatement(db: Kysely<RelayTables>, rows: number): string {
+function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<SavedRow> {
   return db
     .insertInto('relay_devices')
     .columns(columns)
-    .values(Array.from({ length: rows }, () => templateRow))
+    .expression(rows)
     .onConflict((conflict) =>
       conflict.columns(['realm_id', 'push_account_id', 'token_lookup']).doUpdateSet(({ ref }) => ({
         token_kind: ref('excluded.token_kind'),
@@ -95,6 +85,5 @@ function buildStatement(db: Kysely<RelayTables>, rows: number): string {
         expired_at: ref('excluded.expired_at'),
       })),
     )
-    .returning(['id', 'push_account_id'])
-    .compile().sql;
+    .returning(['id', 'push_account_id']);
 }

@@ -3,14 +3,14 @@ import { operation } from '@waxwing/service/http';
 import { server } from '../servers/authenticate-server.js';
 import { findRealm } from '../servers/find-realm.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
-import type { ServerQuotas } from '../servers/server-quotas.js';
+import { costOfBody, type ServerQuotas } from '../servers/server-quotas.js';
 import type { RelayDatabase } from '../tables.js';
 import { deleteRelayDevices } from './relay-device-store.js';
 
 interface Context {
   readonly servers: ServerDirectory;
   readonly database: RelayDatabase;
-  readonly quotas: Pick<ServerQuotas, 'take'>;
+  readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
 }
 
 /**
@@ -19,8 +19,9 @@ interface Context {
  * told about others. Each id costs the server as much of its quota as a notification. An extension of the push
  * registration protocol.
  *
- * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
- * RATE_LIMIT_HIT with HTTP 503; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 when nothing is left of the server's quota;
+ * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one of the quota; RATE_LIMIT_HIT when not enough is
+ * left for all; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const removeDevices = operation({
   method: 'POST',
@@ -30,9 +31,10 @@ export const removeDevices = operation({
   parameters: relayRemoveParameters,
   answer: relayRemoveAnswer,
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
+  charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, costOfBody),
   async handle({ database, quotas, servers }: Context, { actor: { serverId }, parameters }) {
     const { realm_uuid: realmUuid, device_ids: ids } = parameters;
-    quotas.take(serverId, Math.max(1, ids.length));
+    quotas.takeAll(serverId, ids.length);
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     if (ids.length > 0) await database.write(({ db }) => deleteRelayDevices(db, realmId, ids));
     return {};

@@ -10,16 +10,10 @@ import {
 } from '@waxwing/service/command-line';
 import { type Command, InvalidArgumentError } from 'commander';
 import { withRelayDatabase } from '../with-database.js';
-import {
-  addRealms,
-  addServer,
-  listServers,
-  requireServer,
-  rotateServerKey,
-  type ServerCredentials,
-  type ServerSummary,
-  setServerDeactivated,
-} from './manage-servers.js';
+import type { ServerCredentials, ServerSummary } from './manage-servers.js';
+
+/** Loaded by the command that runs: help waits for none of it. */
+const manage = () => import('./manage-servers.js');
 
 interface RealmFlags extends OutputFlags {
   readonly realm: readonly string[];
@@ -48,8 +42,8 @@ function addAdding(servers: Command, terminal: Terminal): void {
       readUuid,
     )
     .action(async ({ realm: realmUuids, name, serverId, json }: AddFlags) => {
-      const added = await withRelayDatabase(terminal, (database) =>
-        addServer(database, { serverId, name, realmUuids }, terminal.clock()),
+      const added = await withRelayDatabase(terminal, async (database) =>
+        (await manage()).addServer(database, { serverId, name, realmUuids }, terminal.clock()),
       );
       printCredentials(terminal, { ...added, realmUuids }, { json });
     });
@@ -58,8 +52,8 @@ function addAdding(servers: Command, terminal: Terminal): void {
     .argument('<server-id>', 'the server', readUuid)
     .requiredOption('--realm <uuid>', 'the realm (organisation); repeatable', collectUuids)
     .action(async (serverId: string, { realm: realmUuids, json }: RealmFlags) => {
-      await withRelayDatabase(terminal, (database) =>
-        addRealms(database, serverId, realmUuids, terminal.clock()),
+      await withRelayDatabase(terminal, async (database) =>
+        (await manage()).addRealms(database, serverId, realmUuids, terminal.clock()),
       );
       printResult(
         terminal,
@@ -76,7 +70,7 @@ function addListing(servers: Command, terminal: Terminal): void {
   withJson(servers.command('list'))
     .description('show all servers and their realms')
     .action(async ({ json }: OutputFlags) => {
-      const summaries = await withRelayDatabase(terminal, listServers);
+      const summaries = await withRelayDatabase(terminal, (await manage()).listServers);
       printResult(
         terminal,
         { json },
@@ -97,6 +91,7 @@ function addRotating(servers: Command, terminal: Terminal): void {
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
       const rotated = await withRelayDatabase(terminal, async (database) => {
+        const { requireServer, rotateServerKey } = await manage();
         await requireServer(database.db, serverId);
         const question = `The server ${serverId} is refused until it has the new key. Go on?`;
         await requireConsent(terminal, question, yes);
@@ -112,6 +107,7 @@ function addDeactivating(servers: Command, terminal: Terminal): void {
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
       const changed = await withRelayDatabase(terminal, async (database) => {
+        const { requireServer, setServerDeactivated } = await manage();
         await requireServer(database.db, serverId);
         await requireConsent(
           terminal,
@@ -133,8 +129,8 @@ function addDeactivating(servers: Command, terminal: Terminal): void {
     .description('let a deactivated server in again, with the key that it had')
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json }: OutputFlags) => {
-      const changed = await withRelayDatabase(terminal, (database) =>
-        setServerDeactivated(database, serverId, undefined),
+      const changed = await withRelayDatabase(terminal, async (database) =>
+        (await manage()).setServerDeactivated(database, serverId, undefined),
       );
       printResult(
         terminal,

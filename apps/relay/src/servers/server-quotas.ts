@@ -17,6 +17,8 @@ export interface UsedQuota {
 }
 
 const minuteMilliseconds = 60_000;
+/** Reading a body is work, whatever it holds; it counts as the first of what it asks for. */
+export const costOfBody = 1;
 /** Most servers that are remembered; the one that asked longest ago is forgotten first, and its quota is full then. */
 export const maximumServers = 10_000;
 
@@ -48,11 +50,20 @@ export class ServerQuotas {
     throw new ProtocolError('RATE_LIMIT_HIT', { httpStatus: 503, retryAfterSeconds });
   }
 
-  /** Gives back what was taken just now for a request that is refused. */
-  giveBack(serverId: string, cost: number): void {
-    const bucket = this.#refilled(serverId, this.#clock());
-    bucket.left += cost;
-    bucket.uncollected -= cost;
+  /**
+   * Takes the rest of what a request for `count` things costs, whose body was paid for. Where that or `requireRoom`
+   * refuses, the body is given back: whoever is told to come back later has paid nothing.
+   */
+  takeAll(serverId: string, count: number, requireRoom: () => void = () => undefined): void {
+    try {
+      requireRoom();
+      this.take(serverId, Math.max(costOfBody, count), costOfBody);
+    } catch (error) {
+      const bucket = this.#refilled(serverId, this.#clock());
+      bucket.left += costOfBody;
+      bucket.uncollected -= costOfBody;
+      throw error;
+    }
   }
 
   /** What was taken here since it was last collected, in whole milliseconds; what is less waits for the next time. */

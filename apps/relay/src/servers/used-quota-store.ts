@@ -1,20 +1,21 @@
-import { BulkStatement, removeInBatches } from '@waxwing/storage';
-import { type Kysely, sql } from 'kysely';
+import { BulkInsert, removeInBatches } from '@waxwing/storage';
+import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
 import { maximumServers, type UsedQuota } from './server-quotas.js';
 
 /** Clocks that differ by more tell nothing to each other; by less, a quota fills as the one that is ahead says. */
 const clockDifferenceMilliseconds = 10_000;
+const columns = { server_id: 'text', used_milliseconds: 'integer', counted_at: 'integer' } as const;
 const fullAt = sql<number>`counted_at + used_milliseconds`;
 
 /** What all processes together took from each server's quota, one row for each server. Instants in Unix milliseconds. */
 export class UsedQuotaStore {
   readonly #database: RelayDatabase;
-  readonly #add: BulkStatement;
+  readonly #add: BulkInsert;
 
   constructor(database: RelayDatabase) {
     this.#database = database;
-    this.#add = new BulkStatement((rows) => buildStatement(database.db, rows));
+    this.#add = new BulkInsert(database.db, columns, (rows) => buildStatement(database.db, rows));
   }
 
   /** Adds what was taken since `since` to what is used of quotas that fill up all the time; each server comes once. */
@@ -65,12 +66,12 @@ export function forgetFullQuotas(database: RelayDatabase, now: number, signal: A
   return removeInBatches(forgetSome, signal);
 }
 
-function buildStatement(db: Kysely<RelayTables>, rows: number): string {
+function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<never> {
   const passed = sql<number>`excluded.counted_at - server_quotas.counted_at`;
   return db
     .insertInto('server_quotas')
-    .columns(['server_id', 'used_milliseconds', 'counted_at'])
-    .values(Array.from({ length: rows }, () => ({ server_id: '', used_milliseconds: 0, counted_at: 0 })))
+    .columns(Object.keys(columns) as (keyof typeof columns)[])
+    .expression(rows)
     .onConflict((conflict) =>
       conflict.column('server_id').doUpdateSet({
         used_milliseconds: sql<number>`excluded.used_milliseconds + case
@@ -82,6 +83,5 @@ function buildStatement(db: Kysely<RelayTables>, rows: number): string {
           when ${passed} between ${sql.lit(-clockDifferenceMilliseconds)} and 0 then server_quotas.counted_at
           else excluded.counted_at end`,
       }),
-    )
-    .compile().sql;
+    );
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ApnsEnvironment } from '@waxwing/protocol';
-import { ConfigurationError } from '@waxwing/service/config';
+import { ConfigurationError, fileTrouble } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
@@ -183,7 +183,7 @@ async function readAuthority(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const message = `RELAY_APNS_CA_FILE: the file ${file} cannot be read: ${(cause as Error).message}.`;
+    const message = `RELAY_APNS_CA_FILE: the file ${file} cannot be read: ${fileTrouble(cause)}.`;
     throw new ConfigurationError([message], { cause });
   }
 }

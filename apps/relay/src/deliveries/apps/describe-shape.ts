@@ -37,7 +37,7 @@ export function describeMistakes(
       const meant = nearestName(key, known);
       const advice = meant === undefined ? `there are ${known.join(', ')}.` : `did you mean ${meant}?`;
       const name = [...issue.path, key].map((part) => String(part)).join('.');
-      return say([...issue.path, key], `${name} is no field: ${advice}`);
+      return say([...issue.path, key], `${name} is not a field: ${advice}`);
     });
   });
 }

@@ -57,7 +57,7 @@ const serviceAccount = z.object({
  * @throws ConfigurationError naming every problem.
  */
 export async function readAppsFile(path: string): Promise<AppSet> {
-  const shape = parseShape(path, await readPrivateFile(path, 'the apps and their vendor credentials'));
+  const shape = parseShape(path, await readText(path));
   const folder = dirname(resolve(path));
   const problems: string[] = [];
   const collect = async <T>(read: Promise<T>): Promise<T[]> => {
@@ -76,6 +76,19 @@ export async function readAppsFile(path: string): Promise<AppSet> {
   problems.push(...findContradictions(path, { fcm, apns }));
   if (problems.length > 0) throw new ConfigurationError(problems);
   return { fcm, apns };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readPrivateFile(path, 'the apps and their vendor credentials');
+  } catch (error) {
+    const { cause } = error as Error;
+    if ((cause as NodeJS.ErrnoException | undefined)?.code !== 'ENOENT') throw error;
+    throw new ConfigurationError(
+      [`The apps file ${path} is not there: write it, or unset RELAY_APPS_FILE to deliver nothing.`],
+      { cause },
+    );
+  }
 }
 
 function parseShape(path: string, text: string): z.infer<typeof appsFile> {

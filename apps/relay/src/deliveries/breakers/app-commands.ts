@@ -11,14 +11,20 @@ import {
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { withRelayDatabase } from '../../with-database.js';
-import { BreakerStore, type StoredBreaker } from './breaker-store.js';
+import type { StoredBreaker } from './breaker-store.js';
+
+/** Loaded by the command that runs: help waits for none of it. */
+const stores = () => import('./breaker-store.js');
 
 /** Adds the commands of `apps`: which apps' credentials are refused, and which apps' deletions are frozen. */
 export function addAppCommands(apps: Command, terminal: Terminal): void {
   withJson(apps.command('status'))
     .description('show what is held back, and why')
     .action(async ({ json }: OutputFlags) => {
-      const breakers = await withRelayDatabase(terminal, (database) => new BreakerStore(database).list());
+      const breakers = await withRelayDatabase(terminal, async (database) => {
+        const { BreakerStore } = await stores();
+        return new BreakerStore(database).list();
+      });
       printResult(
         terminal,
         { json },
@@ -35,6 +41,7 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
     .argument('<app>', 'the app as "apps status" shows it, such as fcm:my-project')
     .action(async (app: string, { json, yes }: ConsentFlags) => {
       await withRelayDatabase(terminal, async (database) => {
+        const { BreakerStore } = await stores();
         const store = new BreakerStore(database);
         const frozen = (await store.list()).filter((breaker) => breaker.app === app && isFrozen(breaker));
         if (frozen.length === 0) {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { PushRequest } from '@waxwing/protocol';
 import { type Clock, Gathered } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
@@ -69,8 +68,8 @@ export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
   /** From a request's arrival until what came of it is stored: a repeat waits for that instead of sending again. */
   readonly #claims = new Map<string, Claim>();
-  /** Of each request that waits for vendors; aborted when it waits no longer. */
-  readonly #waits = new Set<AbortController>();
+  /** Ends the wait of each request that waits for vendors. */
+  readonly #waits = new Set<() => void>();
   #waitsNoLonger = false;
   readonly #lookUps: Gathered<FindRelayDevices, Map<number, StoredRelayDevice>>;
 
@@ -115,7 +114,7 @@ export class DeliverNotifications {
   /** From now on no request waits for vendors: what is under way is stored for a later try. For closing. */
   waitNoLonger(): void {
     this.#waitsNoLonger = true;
-    for (const wait of this.#waits) wait.abort();
+    for (const end of this.#waits) end();
   }
 
   /** The items with an id that are this request's to deliver, by their keys; the others are marked as repeats. */
@@ -191,12 +190,15 @@ export class DeliverNotifications {
   async #waitForVendors(items: readonly Item[]): Promise<void> {
     const tries = items.flatMap(({ trying }) => trying ?? []);
     if (tries.length === 0 || this.#waitsNoLonger) return;
-    const wait = new AbortController();
-    this.#waits.add(wait);
-    const budget = setTimeout(() => wait.abort(), this.#options.timings.requestBudgetMilliseconds);
-    await Promise.race([Promise.all(tries), once(wait.signal, 'abort')]);
+    let end = (): void => undefined;
+    const waitEnds = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#waits.add(end);
+    const budget = setTimeout(end, this.#options.timings.requestBudgetMilliseconds);
+    await Promise.race([Promise.all(tries), waitEnds]);
     clearTimeout(budget);
-    this.#waits.delete(wait);
+    this.#waits.delete(end);
   }
 
   async #try(item: Item, delivery: Delivery, options: AttemptOptions): Promise<void> {

@@ -12,18 +12,15 @@ import { operation } from '@waxwing/service/http';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
-import type { ServerQuotas } from '../../servers/server-quotas.js';
+import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
 import { tellOutcome } from '../queue/receipt-store.js';
 import type { DeliverNotifications, DeliveryResult } from './deliver-notifications.js';
 
 interface NotifyContext {
   readonly servers: ServerDirectory;
-  readonly quotas: Pick<ServerQuotas, 'take' | 'giveBack'>;
+  readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
   readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
 }
-
-/** Reading a body is work, whatever it holds; it counts as its first notification. */
-const costOfBody = 1;
 
 /**
  * Delivers notifications to devices of one realm (push registration protocol, "POST remotes/push/e2ee/notify"). Each
@@ -44,17 +41,11 @@ export const notify = operation({
   bodyLimitBytes: notifyBodyLimitBytes,
   answer: relayNotifyAnswer,
   codes: ['RATE_LIMIT_HIT', 'MISSING_REMOTE_REALM', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
+  waitsForOthers: true,
   charge: ({ quotas }: NotifyContext, { serverId }) => quotas.take(serverId, costOfBody),
   async handle({ deliveries, quotas, servers }: NotifyContext, { actor: { serverId }, parameters }) {
     const { realm_uuid: realmUuid, push_requests: pushRequests } = parameters;
-    try {
-      deliveries.requireRoom(pushRequests.length);
-      quotas.take(serverId, Math.max(costOfBody, pushRequests.length), costOfBody);
-    } catch (error) {
-      // Whoever is told to come back later has paid nothing.
-      quotas.giveBack(serverId, costOfBody);
-      throw error;
-    }
+    quotas.takeAll(serverId, pushRequests.length, () => deliveries.requireRoom(pushRequests.length));
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
     return formatAnswer(pushRequests, results);

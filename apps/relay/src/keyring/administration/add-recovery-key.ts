@@ -7,8 +7,9 @@ import type { KeyRing, SigningPublicKey } from '../key-ring.js';
 import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin } from './key-admin.js';
 
 /**
- * Gives a ring without a recovery key the public half of one (base64), for the next release of the app to pin. Refuses
- * with BAD_REQUEST where the ring has one, which phones trust: another one would help none of them.
+ * Gives a ring without a recovery key the public half of one (base64). The key list names it at once, signed by the
+ * signing key; the next release of the app pins it. Refuses with BAD_REQUEST where the ring has one, which phones trust:
+ * another one would help none of them.
  */
 export const addRecoveryKey = operation({
   method: 'POST',

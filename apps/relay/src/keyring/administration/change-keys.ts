@@ -34,7 +34,8 @@ export const rotateKeys = operation({
   async handle(admin: KeyAdmin, { actor, parameters }) {
     const context = transitionContext(admin);
     const transition = (ring: KeyRing) => rotate(ring, context);
-    return changeRing(admin, { actor, action: 'rotate', dryRun: parameters.dry_run, transition });
+    const { dry_run: dryRun } = parameters;
+    return changeRing(admin, { actor, action: 'rotate', dryRun, makesKeys: true, transition });
   },
 });
 
@@ -71,7 +72,7 @@ export const revokeKey = operation({
   async handle(admin: KeyAdmin, { actor, parameters: { key, dry_run: dryRun } }) {
     const context = transitionContext(admin);
     const transition = (ring: KeyRing) => revoke(ring, key, context);
-    return changeRing(admin, { actor, action: 'revoke --compromised', dryRun, transition });
+    return changeRing(admin, { actor, action: 'revoke --compromised', dryRun, makesKeys: true, transition });
   },
 });
 

@@ -55,18 +55,20 @@ export interface RingChange {
   readonly action: string;
   readonly dryRun: boolean;
   readonly mendsDates?: boolean;
+  /** Whether new keys in it are made by this program, another one each time. */
+  readonly makesKeys?: boolean;
   transition(ring: KeyRing): KeyRing;
 }
 
 /** Carries out a change, or only says what it would be. The answer has the `changes`, and whether they were made. */
 export async function changeRing(
   admin: KeyAdmin,
-  { actor, action, dryRun, mendsDates = false, transition }: RingChange,
+  { actor, action, dryRun, mendsDates = false, makesKeys = false, transition }: RingChange,
 ): Promise<z.infer<typeof changeAnswer>> {
   let changes: string[] = [];
   const noted = (ring: KeyRing) => {
     const next = transition(ring);
-    changes = [...describeChanges(ring, next)];
+    changes = [...describeChanges(ring, next, { newKeysAreMadeUp: dryRun && makesKeys })];
     return next;
   };
   if (dryRun) await admin.keeper.preview(noted, { mendsDates });

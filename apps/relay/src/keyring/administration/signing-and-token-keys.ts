@@ -26,7 +26,7 @@ export const replaceSigningKey = operation({
     const action =
       recoveryPrivateKey === undefined ? 'rotate-signing-key' : 'rotate-signing-key --recovery-key';
     return changeRing(admin, {
-      ...{ actor, action, dryRun },
+      ...{ actor, action, dryRun, makesKeys: true },
       transition: (ring) =>
         recoveryPrivateKey === undefined
           ? rotateSigningKey(ring, next, sodium)
@@ -72,6 +72,7 @@ export const rotateTokenKey = operation({
     const { sodium, clock } = admin;
     const next = newTokenKey(sodium, clock() + tokenKeyNoticeMilliseconds);
     const transition = (ring: KeyRing) => ({ ...ring, tokenKeys: [...ring.tokenKeys, next] });
-    return changeRing(admin, { actor, action: 'rotate-token-key', dryRun: parameters.dry_run, transition });
+    const { dry_run: dryRun } = parameters;
+    return changeRing(admin, { actor, action: 'rotate-token-key', dryRun, makesKeys: true, transition });
   },
 });

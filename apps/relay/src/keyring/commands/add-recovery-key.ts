@@ -1,23 +1,13 @@
 import { CommandError, printResult, type Terminal } from '@waxwing/service/command-line';
-import type { Command } from 'commander';
 import { addRecoveryKey } from '../administration/add-recovery-key.js';
 import { exportPublic } from '../administration/inspect-keys.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { runKeyOperation, withKeyAdmin } from './admin-session.js';
 import { makeRecoveryKey } from './key-files.js';
-import { type ChangeFlags, withDryRun } from './output.js';
+import type { ChangeFlags } from './output.js';
 
-/** Adds `add-recovery-key`. */
-export function addAddingRecoveryKey(keys: Command, terminal: Terminal): void {
-  withDryRun(keys.command('add-recovery-key'))
-    .description(
-      'give a ring that was made without a recovery key one, for the next release of the app to pin',
-    )
-    .argument('<file>', 'a new file for its private half, to be moved off this machine')
-    .action((file: string, flags: ChangeFlags) => add(terminal, file, flags));
-}
-
-async function add(terminal: Terminal, file: string, flags: ChangeFlags): Promise<void> {
+/** `keys add-recovery-key FILE`. */
+export async function giveRecoveryKey(terminal: Terminal, file: string, flags: ChangeFlags): Promise<void> {
   // Before a file is made that would be of no use.
   const { recovery_public_key: present } = await runKeyOperation(terminal, exportPublic);
   if (present !== null) {
@@ -39,7 +29,8 @@ async function add(terminal: Terminal, file: string, flags: ChangeFlags): Promis
     people: [
       `Move ${file} off this machine, and build this into the next release of your app:`,
       `  recovery public key  ${publicKey}`,
-      'Phones with an older release do not know it: after a theft of the signing key they need an update.',
+      'The key list names it from now on: phones that follow the list learn it within days, even with an older release.',
+      'A phone that was offline from now until a theft of the signing key needs an update of the app.',
     ].join('\n'),
   });
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, printResult, type Terminal } from '@waxwing/service/command-line';
-import type { Command } from 'commander';
+import { fileTrouble } from '@waxwing/service/config';
 import type { RelayDatabase } from '../../tables.js';
 import { importPlainKeys } from '../administration/change-keys.js';
 import { exportPublic } from '../administration/inspect-keys.js';
@@ -11,32 +11,16 @@ import { newKeyRing, newKeyRingOf } from '../new-key-ring.js';
 import { parsePlainKeys } from '../plain-keys.js';
 import { actorName, runKeyOperation, withKeyAdmin } from './admin-session.js';
 import { makeIdentityFile, makeRecoveryKey } from './key-files.js';
-import { type ChangeFlags, makeChange, withDryRun } from './output.js';
+import { makeChange } from './output.js';
+import type { ImportFlags, NewRingFlags } from './ring-flags.js';
 
-interface NewRingFlags extends ChangeFlags {
-  readonly recoveryKey?: string;
-  readonly yesLoseDevices?: true;
-}
-interface ImportFlags extends NewRingFlags {
-  readonly primary?: string;
+/** `keys init`. */
+export function makeFreshRing(terminal: Terminal, flags: NewRingFlags): Promise<void> {
+  return makeRing(terminal, flags, ({ sodium, clock }) => newKeyRing(sodium, clock()));
 }
 
-/** Adds `init` and `import`. */
-export function addBringingKeys(keys: Command, terminal: Terminal): void {
-  withNewRing(keys.command('init'))
-    .description('make the key ring with fresh keys, and the identity file if it is missing')
-    .option('--recovery-key <file>', 'also make a recovery key, and write its private half to this file')
-    .action((flags: NewRingFlags) =>
-      makeRing(terminal, flags, ({ sodium, clock }) => newKeyRing(sodium, clock())),
-    );
-  withNewRing(keys.command('import'))
-    .description('take over the keys of a plain file, as keys.example shows it, or of a stock relay')
-    .argument('<file>', 'the file')
-    .option('--primary <public-key>', 'which of the keys clients should use')
-    .action((file: string, flags: ImportFlags) => importFile(terminal, file, flags));
-}
-
-async function importFile(terminal: Terminal, file: string, flags: ImportFlags): Promise<void> {
+/** `keys import FILE`. */
+export async function importFile(terminal: Terminal, file: string, flags: ImportFlags): Promise<void> {
   const text = await readPlainFile(file);
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   const hasRing = await withKeyAdmin(terminal, configuration, async ({ keeper }) => {
@@ -55,13 +39,6 @@ async function importFile(terminal: Terminal, file: string, flags: ImportFlags):
   if (!flags.dryRun) terminal.say(`${file} still holds the private keys in the open: destroy it.`);
 }
 
-function withNewRing(command: Command): Command {
-  return withDryRun(command).option(
-    '--yes-lose-devices',
-    'make a new ring even though the database holds devices, whose tokens it cannot open',
-  );
-}
-
 /** A new ring has a token key of its own, which opens no token that is stored already. */
 async function refuseBesideDevices({ db }: RelayDatabase, place: string): Promise<void> {
   const device = await db.selectFrom('relay_devices').select('id').limit(1).executeTakeFirst();
@@ -75,10 +52,7 @@ async function readPlainFile(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (cause) {
-    const { message } = cause as Error;
-    throw new CommandError(`The file ${file} cannot be read (${message}): check its name and permissions.`, {
-      cause,
-    });
+    throw new CommandError(`The file ${file} cannot be read: ${fileTrouble(cause)}.`, { cause });
   }
 }
 

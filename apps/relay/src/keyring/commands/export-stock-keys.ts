@@ -1,28 +1,14 @@
 import { encodeBase64 } from '@waxwing/protocol';
 import { printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
 import { createPrivateFile, fileExists } from '@waxwing/service/config';
-import type { Command } from 'commander';
 import { openingKeys } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
 import { isThere } from './key-files.js';
-import { type AskedChangeFlags, withConsent } from './output.js';
+import type { ExportFlags } from './ring-flags.js';
 
-interface ExportFlags extends AskedChangeFlags {
-  readonly to: string;
-}
-
-/** Adds `export-stock`. It never goes through the running relay, whose socket must carry no private key outwards. */
-export function addExportingStockKeys(keys: Command, terminal: Terminal): void {
-  withConsent(keys.command('export-stock'))
-    .description(
-      "write the keys that open registrations, in the open, as a stock relay's {public: private} map",
-    )
-    .requiredOption('--to <file>', 'a new file, made with mode 0600')
-    .action((flags: ExportFlags) => exportStockKeys(terminal, flags));
-}
-
-async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<void> {
+/** `keys export-stock`. It never goes through the running relay, whose socket must carry no private key outwards. */
+export async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   if (await fileExists(flags.to)) throw isThere(flags.to);
   await withKeyAdmin(terminal, configuration, async ({ keeper, clock }) => {

@@ -1,7 +1,9 @@
 import { CommandError, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import { mendRingDates, retireKey, revokeKey, rotateKeys } from '../administration/change-keys.js';
 import { type AskedChangeFlags, type ChangeFlags, makeChange, withConsent, withDryRun } from './output.js';
+
+/** Loaded by the command that runs: help waits for none of it. */
+const changes = () => import('../administration/change-keys.js');
 
 interface RetireFlags extends AskedChangeFlags {
   readonly force?: true;
@@ -17,23 +19,25 @@ interface MendFlags extends ChangeFlags {
 export function addChangingKeys(keys: Command, terminal: Terminal): void {
   withDryRun(keys.command('rotate'))
     .description('make a new primary key; the old one is still accepted')
-    .action((flags: ChangeFlags) => makeChange(terminal, flags, { operation: rotateKeys }));
+    .action(async (flags: ChangeFlags) =>
+      makeChange(terminal, flags, { operation: (await changes()).rotateKeys }),
+    );
   withDryRun(keys.command('mend-dates'))
     .description('date again what was done to the ring by a clock that was far ahead')
     .requiredOption(
       '--today <day>',
       'which day it is, such as 2026-11-22: by a calendar, not by this machine',
     )
-    .action(({ today, ...flags }: MendFlags) =>
-      makeChange(terminal, flags, { operation: mendRingDates, form: { today } }),
+    .action(async ({ today, ...flags }: MendFlags) =>
+      makeChange(terminal, flags, { operation: (await changes()).mendRingDates, form: { today } }),
     );
   withConsent(keys.command('retire'))
     .description('refuse an accepted key from now on, and destroy its private half')
     .argument('<key>', 'its id or its public key')
     .option('--force', 'even though phones still use it')
-    .action((key: string, flags: RetireFlags) =>
+    .action(async (key: string, flags: RetireFlags) =>
       makeChange(terminal, flags, {
-        operation: retireKey,
+        operation: (await changes()).retireKey,
         form: { key, force: String(flags.force ?? false) },
         question: 'Its private half is destroyed, here and for good. Go on?',
       }),
@@ -42,14 +46,14 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
     .description('refuse a key at once, since somebody else may have its private half; phones are told')
     .argument('<key>', 'its id or its public key')
     .option('--compromised', 'says that you mean it')
-    .action((key: string, flags: RevokeFlags) => {
+    .action(async (key: string, flags: RevokeFlags) => {
       if (!flags.compromised) {
         throw new CommandError(
           'Add --compromised if somebody else may have the key; "keys retire" is for one that is merely old.',
         );
       }
       return makeChange(terminal, flags, {
-        operation: revokeKey,
+        operation: (await changes()).revokeKey,
         form: { key },
         question: 'Phones that have not followed the key list are refused until they do. Go on?',
       });

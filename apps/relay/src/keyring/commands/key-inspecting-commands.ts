@@ -7,10 +7,12 @@ import {
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { exportPublic, verifyRing } from '../administration/inspect-keys.js';
-import { listKeys } from '../administration/list-keys.js';
-import { runKeyOperation } from './admin-session.js';
+import type { listKeys } from '../administration/list-keys.js';
 import { formatSparkline } from './sparkline.js';
+
+/** Loaded by the command that runs: help waits for none of it. */
+const session = () => import('./admin-session.js');
+const inspect = () => import('../administration/inspect-keys.js');
 
 /** Adds `list`, `export-public` and `verify`. */
 export function addInspectingKeys(keys: Command, terminal: Terminal): void {
@@ -19,7 +21,8 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
       'show every key: its state, its dates, how much it is used, and since when it is safe to retire',
     )
     .action(async (flags: OutputFlags) => {
-      const machines = await runKeyOperation(terminal, listKeys);
+      const { listKeys } = await import('../administration/list-keys.js');
+      const machines = await (await session()).runKeyOperation(terminal, listKeys);
       printResult(terminal, flags, {
         machines,
         people: await formatKeys(terminal, machines),
@@ -28,7 +31,7 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
   withJson(keys.command('export-public'))
     .description('print what apps are built with: public keys only')
     .action(async (flags: OutputFlags) => {
-      const machines = await runKeyOperation(terminal, exportPublic);
+      const machines = await (await session()).runKeyOperation(terminal, (await inspect()).exportPublic);
       const people = [
         `bouncer public key   ${machines.bouncer_public_key}`,
         `signing public key   ${machines.signing_public_key}`,
@@ -39,8 +42,9 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
   withJson(keys.command('verify'))
     .description('open the ring, check every key, and verify the published list as a phone does')
     .action(async (flags: OutputFlags) => {
-      const machines = await runKeyOperation(terminal, verifyRing);
-      const people = `The key ring in ${machines.place} is sound: ${machines.opening_keys} keys open registrations.`;
+      const machines = await (await session()).runKeyOperation(terminal, (await inspect()).verifyRing);
+      const { place, opening_keys: count } = machines;
+      const people = `The key ring in ${place} is sound: ${count === 1 ? '1 key opens' : `${count} keys open`} registrations.`;
       printResult(terminal, flags, { machines, people });
     });
 }

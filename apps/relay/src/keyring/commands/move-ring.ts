@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { CommandError, printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
-import type { Command } from 'commander';
 import { type KeyRingPlace, readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { keyRingStore, movedKeyRingStore, settingOf } from '../key-ring-place.js';
 import {
@@ -10,25 +9,12 @@ import {
   requireOtherPlace,
 } from '../move-key-ring.js';
 import { actorName, withKeyAdmin } from './admin-session.js';
-import { type AskedChangeFlags, withConsent } from './output.js';
-
-interface MoveFlags extends AskedChangeFlags {
-  readonly to: string;
-  readonly removeOld?: true;
-}
+import type { MoveFlags } from './ring-flags.js';
 
 const filePrefix = 'file:';
 
-/** Adds `move`. */
-export function addMovingRing(keys: Command, terminal: Terminal): void {
-  withConsent(keys.command('move'))
-    .description('move the key ring to another place; relays that run go on with it until they are restarted')
-    .requiredOption('--to <place>', 'database, or file:PATH')
-    .option('--remove-old', 'destroy the copy that is otherwise kept beside the old place')
-    .action((flags: MoveFlags) => move(terminal, flags));
-}
-
-async function move(terminal: Terminal, flags: MoveFlags): Promise<void> {
+/** `keys move`. */
+export async function moveRing(terminal: Terminal, flags: MoveFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   const place = parsePlace(flags.to);
   const [setting, before] = [settingOf(place), settingOf(configuration.place)];

@@ -10,7 +10,6 @@ import {
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { changeAnswer, KeyOperation } from '../administration/key-admin.js';
-import { runKeyOperation } from './admin-session.js';
 
 export interface ChangeFlags extends OutputFlags {
   readonly dryRun?: true;
@@ -40,6 +39,7 @@ export async function makeChange<Parameters extends z.ZodObject>(
   flags: AskedChangeFlags,
   { operation, form, question }: AskedChange<Parameters>,
 ): Promise<void> {
+  const { runKeyOperation } = await import('./admin-session.js');
   const run = (isDry: boolean) => runKeyOperation(terminal, operation, { ...form, dry_run: String(isDry) });
   if (!flags.dryRun && question !== undefined) {
     // A change that would be refused is refused before anybody is asked.

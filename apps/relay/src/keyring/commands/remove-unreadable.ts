@@ -1,21 +1,12 @@
 import { printResult, requireConsent, type Terminal } from '@waxwing/service/command-line';
-import type { Command } from 'commander';
 import { findUnreadableDevices, removeUnreadableDevices } from '../../registrations/unreadable-devices.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { KeyRingTokenVault } from '../key-ring-token-vault.js';
 import { withKeyAdmin } from './admin-session.js';
-import { type AskedChangeFlags, withConsent } from './output.js';
+import type { AskedChangeFlags } from './output.js';
 
-/** Adds `remove-unreadable`. */
-export function addRemovingUnreadable(keys: Command, terminal: Terminal): void {
-  withConsent(keys.command('remove-unreadable'))
-    .description(
-      'remove the devices whose stored tokens the ring cannot open; their servers are told at the next notification',
-    )
-    .action((flags: AskedChangeFlags) => removeUnreadable(terminal, flags));
-}
-
-async function removeUnreadable(terminal: Terminal, flags: AskedChangeFlags): Promise<void> {
+/** `keys remove-unreadable`. */
+export async function removeUnreadable(terminal: Terminal, flags: AskedChangeFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   await withKeyAdmin(terminal, configuration, async ({ keeper, clock, sodium }, database) => {
     const { ring } = await keeper.read();

@@ -1,0 +1,40 @@
+import { CommandError, type Terminal } from '@waxwing/service/command-line';
+import { createLogger } from '@waxwing/service/logging';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { readRelayEnvironment } from '../../configuration.js';
+import { readTokenVault } from '../../keyring/open-key-ring.js';
+import { withRelayDatabase } from '../../with-database.js';
+import { productionTimings } from '../delivery-timings.js';
+import { ProviderTokenStore } from '../vendors/apns/token.js';
+import { AppRegistry } from './app-registry.js';
+import { type AppCheck, checkApps } from './check-apps.js';
+
+/**
+ * Asks the vendors about every app of `RELAY_APPS_FILE`. Apple's tokens are the relay's own, out of its database: Apple wants no second one within 20
+ * minutes.
+ * @throws CommandError where no app is configured.
+ */
+export function checkConfiguredApps(terminal: Terminal, topic: string | undefined): Promise<AppCheck[]> {
+  const { deliveries: configuration, keyRing } = readRelayEnvironment(terminal.environment);
+  if (configuration.apps.kind === 'not-configured') {
+    throw new CommandError(
+      'RELAY_APPS_FILE is not set, so there is no app to check: set it as the relay has it.',
+    );
+  }
+  const { clock } = terminal;
+  return withRelayDatabase(terminal, async (database) => {
+    const { sodium } = await loadFastestSodium();
+    const tokenVault = await readTokenVault(keyRing, { sodium, clock, database });
+    const apps = await AppRegistry.open({
+      ...{ configuration, clock, timings: productionTimings },
+      // What would be logged is in the answers.
+      log: createLogger('waxwing-relay', 'silent', { write: () => undefined }),
+      providerTokens: new ProviderTokenStore(database, tokenVault),
+    });
+    try {
+      return await checkApps({ apps, configuration, clock, topic });
+    } finally {
+      await apps.close(0);
+    }
+  });
+}

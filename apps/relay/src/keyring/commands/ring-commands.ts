@@ -1,0 +1,86 @@
+import type { Terminal } from '@waxwing/service/command-line';
+import type { Command } from 'commander';
+import { type AskedChangeFlags, type ChangeFlags, withConsent, withDryRun } from './output.js';
+import type {
+  ExportFlags,
+  ImportFlags,
+  MoveFlags,
+  NewRingFlags,
+  RewrapFlags,
+  SigningFlags,
+} from './ring-flags.js';
+
+// Each command loads what it does when it is run: help waits for none of it.
+
+/** Adds `init`, `import` and `add-recovery-key`. */
+export function addBringingKeys(keys: Command, terminal: Terminal): void {
+  const bring = () => import('./bring-keys.js');
+  withNewRing(keys.command('init'))
+    .description('make the key ring with fresh keys, and the identity file if it is missing')
+    .option('--recovery-key <file>', 'also make a recovery key, and write its private half to this file')
+    .action(async (flags: NewRingFlags) => (await bring()).makeFreshRing(terminal, flags));
+  withNewRing(keys.command('import'))
+    .description('take over the keys of a plain file, as keys.example shows it, or of a stock relay')
+    .argument('<file>', 'the file')
+    .option('--primary <public-key>', 'which of the keys clients should use')
+    .action(async (file: string, flags: ImportFlags) => (await bring()).importFile(terminal, file, flags));
+  withDryRun(keys.command('add-recovery-key'))
+    .description(
+      'give a ring that was made without a recovery key one: the key list names it, and the next release of the app pins it',
+    )
+    .argument('<file>', 'a new file for its private half, to be moved off this machine')
+    .action(async (file: string, flags: ChangeFlags) =>
+      (await import('./add-recovery-key.js')).giveRecoveryKey(terminal, file, flags),
+    );
+}
+
+function withNewRing(command: Command): Command {
+  return withDryRun(command).option(
+    '--yes-lose-devices',
+    'make a new ring even though the database holds devices, whose tokens it cannot open',
+  );
+}
+
+/** Adds `rotate-signing-key`, `rotate-token-key` and `rewrap`. */
+export function addReplacingSecrets(keys: Command, terminal: Terminal): void {
+  const replace = () => import('./replace-secrets.js');
+  withConsent(keys.command('rotate-signing-key'))
+    .description('replace the key that signs the key list; the old one endorses the new one')
+    .option(
+      '--recovery-key <file>',
+      'the old one was stolen: this one endorses the new one, the old one is revoked',
+    )
+    .action(async (flags: SigningFlags) => (await replace()).rotateSigningKey(terminal, flags));
+  withDryRun(keys.command('rotate-token-key'))
+    .description('encrypt push tokens in the database with a new key; the relay does it row by row')
+    .action(async (flags: ChangeFlags) => (await replace()).rotateKeyOfTokens(terminal, flags));
+  withConsent(keys.command('rewrap'))
+    .description('encrypt the ring for the first identity or passphrase of its file, or of another file')
+    .option('--to-identity-file <file>', 'an age identity file, made if it is missing')
+    .option('--to-passphrase-file <file>', 'a file with a passphrase')
+    .action(async (flags: RewrapFlags) => (await replace()).rewrap(terminal, flags));
+}
+
+/** Adds `move`, `remove-unreadable` and `export-stock`. */
+export function addMovingRing(keys: Command, terminal: Terminal): void {
+  withConsent(keys.command('move'))
+    .description('move the key ring to another place; relays that run go on with it until they are restarted')
+    .requiredOption('--to <place>', 'database, or file:PATH')
+    .option('--remove-old', 'destroy the copy that is otherwise kept beside the old place')
+    .action(async (flags: MoveFlags) => (await import('./move-ring.js')).moveRing(terminal, flags));
+  withConsent(keys.command('remove-unreadable'))
+    .description(
+      'remove the devices whose stored tokens the ring cannot open; their servers are told at the next notification',
+    )
+    .action(async (flags: AskedChangeFlags) =>
+      (await import('./remove-unreadable.js')).removeUnreadable(terminal, flags),
+    );
+  withConsent(keys.command('export-stock'))
+    .description(
+      "write the keys that open registrations, in the open, as a stock relay's {public: private} map",
+    )
+    .requiredOption('--to <file>', 'a new file, made with mode 0600')
+    .action(async (flags: ExportFlags) =>
+      (await import('./export-stock-keys.js')).exportStockKeys(terminal, flags),
+    );
+}
