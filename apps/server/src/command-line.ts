@@ -37,7 +37,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
       description: 'encrypted push',
       add: async (push) => (await import('./push/push-commands.js')).addPushCommands(push, terminal),
     },
-    ...administrationGroups(terminal, () => administered(terminal)),
+    ...administrationGroups(terminal, administered(terminal)),
   ];
 }
 
@@ -51,12 +51,13 @@ async function serve({ environment }: Terminal): Promise<void> {
   await runProcess({ name, log, start: () => startServer(configuration, { log }) });
 }
 
-async function administered(terminal: Terminal): Promise<Administered> {
-  const { readServerEnvironment } = await import('./configuration.js');
-  const { serverMigrations } = await import('./tables.js');
+function administered(terminal: Terminal): Administered {
   return {
-    databaseUrl: () => readServerEnvironment(terminal.environment).databaseUrl.reveal(),
-    migrations: serverMigrations,
+    databaseUrl: async () => {
+      const { readServerEnvironment } = await import('./configuration.js');
+      return readServerEnvironment(terminal.environment).databaseUrl.reveal();
+    },
+    migrations: async () => (await import('./tables.js')).serverMigrations,
     shownPayloadFields: ['userId', 'type', 'push_device_id', 'generation', 'relayDeviceId'],
   };
 }

@@ -1,10 +1,10 @@
 import type { PushRealm, ServerPush } from '@waxwing/server-push';
+import type { BoundedLine } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { ServerPublish } from './event-queues/publish-events.js';
 import type { QueueListeners } from './event-queues/queue-listeners.js';
 import type { AddressFailures } from './sign-in/address-failures.js';
-import type { BoundedLine } from './sign-in/bounded-line.js';
 import type { ServerDatabase } from './tables.js';
 import type { Uploads } from './uploads/uploads.js';
 

@@ -95,7 +95,8 @@ async function assemble(
   };
   const readiness = new Readiness({ database: () => database.check() }, log);
   const operations = bindServerOperations(context);
-  const app = await createHttpApp({ log, metrics, operations, readiness, limits: configuration.http });
+  const limits = { limits: configuration.http, settingsPrefix: 'SERVER_' };
+  const app = await createHttpApp({ log, metrics, operations, readiness, ...limits });
   // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
@@ -103,6 +104,7 @@ async function assemble(
   handleMessageJobs(context);
   scheduleServerJobs({ database, clock, log, metrics, publish, uploads });
   metrics.watchJobs(() => database.jobs.tally());
+  metrics.watchDatabaseLog(() => database.logBytes());
   await database.jobs.start();
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
 }

@@ -16,7 +16,12 @@ import {
 import { addRoleGroups, rowsOfRoleGroups } from './groups/add-role-groups.js';
 import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createInvitations, type InvitationTables } from './invitations/invitation-tables.js';
-import { createMessages, findCopiesByUser, type MessageTables } from './messages/message-tables.js';
+import {
+  createMessages,
+  findCopiesByUser,
+  findNotifiedCopies,
+  type MessageTables,
+} from './messages/message-tables.js';
 import { createSearch } from './messages/search/search-tables.js';
 import { createPermissions, type PermissionTables } from './permissions/permission-tables.js';
 import { createPlaygrounds, type PlaygroundTables } from './playgrounds/playground-tables.js';
@@ -92,6 +97,7 @@ const ownMigrations: MigrationSet = {
     '0010-invitations': { up: createInvitations },
     '0011-copies-by-user': { up: findCopiesByUser },
     '0012-queue-lifetimes': { up: addQueueLifetimes },
+    '0013-notified-copies': { up: findNotifiedCopies },
   },
 };
 

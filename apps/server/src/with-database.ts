@@ -1,6 +1,5 @@
 import type { Terminal } from '@waxwing/service/command-line';
-import { readServerEnvironment, type ServerConfiguration } from './configuration.js';
-import { openServerDatabase } from './open-database.js';
+import type { ServerConfiguration } from './configuration.js';
 import type { ServerDatabase } from './tables.js';
 
 /** Does a command's work on the server's database, beside a server that may be running, and closes it. */
@@ -8,6 +7,9 @@ export async function withServerDatabase<Result>(
   terminal: Terminal,
   work: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<Result>,
 ): Promise<Result> {
+  // Loaded by the command that runs: help waits for none of it.
+  const { readServerEnvironment } = await import('./configuration.js');
+  const { openServerDatabase } = await import('./open-database.js');
   const configuration = readServerEnvironment(terminal.environment);
   const database = await openServerDatabase({
     url: configuration.databaseUrl,

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import { gatheredBy } from '../permissions/gathered-by.js';
@@ -47,9 +47,16 @@ export async function removeSubscriptions(
   const rows = memberships.map(({ channelId, userId }) => ({ channel_id: channelId, user_id: userId }));
   const removed = await sql<{ channel_id: number; user_id: UserId }>`
     update subscriptions set is_active = 0
-    from ${rowsAsTable(db, 'v', pairColumns, rows)}
-    where subscriptions.channel_id = v.channel_id and subscriptions.user_id = v.user_id
-      and subscriptions.is_active = 1
+    from (
+      select active.channel_id, active.user_id
+      from ${rowsAsTable(db, 'v', pairColumns, rows)}
+      join subscriptions as active on active.channel_id = v.channel_id and active.user_id = v.user_id
+      where active.is_active = 1
+      -- Whoever tells their phones keeps them in this order too.
+      order by active.channel_id, active.user_id
+      ${lockingRows(db)}
+    ) as held
+    where subscriptions.channel_id = held.channel_id and subscriptions.user_id = held.user_id
     returning subscriptions.channel_id, subscriptions.user_id`.execute(db);
   return removed.rows.map(({ channel_id, user_id }) => ({ channelId: channel_id, userId: user_id }));
 }

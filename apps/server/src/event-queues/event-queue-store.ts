@@ -168,18 +168,30 @@ export async function acknowledgeEvents(
   eventId: number,
   now: number,
 ): Promise<void> {
-  await db
-    .updateTable('event_queues')
-    .set({ acknowledged_event_id: eventId, last_used_at: now })
-    .where('queue_id', '=', queueId)
-    .where('acknowledged_event_id', '<=', eventId)
-    .execute();
-  await db
-    .deleteFrom('queued_events')
-    .where('queue_id', '=', queueId)
-    .where('event_id', '<=', eventId)
-    .execute();
+  await noteAcknowledged(db, { queueId, eventId, now });
+  await forgetAcknowledged(db, { queueId, eventId });
 }
+
+interface Acknowledged {
+  readonly queueId: string;
+  readonly eventId: number;
+}
+
+const noteAcknowledged = fixedQuery<ServerTables, Acknowledged & { readonly now: number }, object>(
+  (db, parameter) =>
+    db
+      .updateTable('event_queues')
+      .set({ acknowledged_event_id: parameter('eventId'), last_used_at: parameter('now') })
+      .where('queue_id', '=', parameter('queueId'))
+      .where('acknowledged_event_id', '<=', parameter('eventId')),
+);
+
+const forgetAcknowledged = fixedQuery<ServerTables, Acknowledged, object>((db, parameter) =>
+  db
+    .deleteFrom('queued_events')
+    .where('queue_id', '=', parameter('queueId'))
+    .where('event_id', '<=', parameter('eventId')),
+);
 
 /** One answer has no more: its client asks again after the last. */
 const maximumEventsAtOnce = 500;

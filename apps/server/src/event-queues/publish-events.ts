@@ -1,7 +1,7 @@
 import { type JsonObject, stringifyJson, type UserId } from '@waxwing/protocol';
 import type { AddressedEvent } from '@waxwing/server-push';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
+import { amongNumbersOf, fixedQuery, lockingRows, rowsAsTable, textsIn } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { roles } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -62,11 +62,10 @@ interface OutgoingEvent {
   readonly withheldWith: PublishedEvent['withheldWith'];
 }
 
-/** An event that goes into a queue, under the id that it has there. */
-interface QueuedEvent {
-  readonly queue: EventQueueRow;
-  readonly eventId: number;
-  readonly text: string;
+/** Texts, and the queues that get these and no others. */
+interface SharedTexts {
+  readonly texts: readonly string[];
+  readonly queueIds: string[];
 }
 
 /**
@@ -86,39 +85,56 @@ export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock
     published.set(transaction, all);
     transaction.beforeCommit(async () => {
       await beginPublishing(transaction);
-      const { queued, ended } = await fillQueues(transaction.db, all, clock());
-      const touched = new Set([...queued.map(({ queue }) => queue.queue_id), ...ended]);
-      for (const queueId of touched) await listeners.notify(transaction, queueId);
+      for (const queueId of await fillQueues(transaction.db, all, clock()))
+        await listeners.notify(transaction, queueId);
     });
   };
 }
 
-async function fillQueues(
-  db: Db,
-  events: readonly PublishedEvent[],
-  now: number,
-): Promise<{ readonly queued: readonly QueuedEvent[]; readonly ended: readonly string[] }> {
+/** The queues that have got something, or have ended. */
+async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number): Promise<string[]> {
   const audience = [...new Set(events.flatMap(({ audience: userIds }) => userIds))];
   const hasPublic = events.some(({ publicBut }) => publicBut !== undefined);
-  if (audience.length === 0 && !hasPublic) return { queued: [], ended: [] };
+  if (audience.length === 0 && !hasPublic) return [];
   const outgoing = events.filter(({ endsQueues }) => endsQueues !== true).map(toOutgoing);
   const leaving = new Set(events.flatMap(({ endsQueues, audience: ids }) => (endsQueues ? ids : [])));
-  const queued: QueuedEvent[] = [];
+  const places = new Map<string, number>();
+  const typesOf = readingOnce((listed) => new Set(JSON.parse(listed) as unknown[]));
+  const shared = new Map<string, SharedTexts>();
   const ended: string[] = [];
   for (const queue of await lockQueues(db, audience, { leaving, hasPublic, now })) {
-    const wanted = wantedOf(outgoing, queue);
+    const texts = wantedOf(outgoing, queue, typesOf);
     const isOverfull =
-      queue.last_event_id + wanted.length - queue.acknowledged_event_id > maximumEventsPerQueue;
+      queue.last_event_id + texts.length - queue.acknowledged_event_id > maximumEventsPerQueue;
     if (isOverfull || leaving.has(queue.user_id)) ended.push(queue.queue_id);
-    else {
-      for (const [index, text] of wanted.entries()) {
-        queued.push({ queue, eventId: queue.last_event_id + 1 + index, text });
-      }
+    else if (texts.length > 0) {
+      const key = texts.map((text) => placeOf(text, places)).join();
+      const alike = shared.get(key);
+      if (alike === undefined) shared.set(key, { texts, queueIds: [queue.queue_id] });
+      else alike.queueIds.push(queue.queue_id);
     }
   }
-  if (queued.length > 0) await insertEvents(db, queued);
+  const filled = [...shared.values()];
+  if (filled.length > 0) await insertEvents(db, filled);
   if (ended.length > 0) await endQueues(db, ended);
-  return { queued, ended };
+  return [...filled.flatMap(({ queueIds }) => queueIds), ...ended];
+}
+
+/** Thousands of queues say the same. */
+function readingOnce<Value>(read: (text: string) => Value): (text: string) => Value {
+  const known = new Map<string, Value>();
+  return (text) => {
+    const value = known.get(text) ?? read(text);
+    known.set(text, value);
+    return value;
+  };
+}
+
+/** A number that no other text has. */
+function placeOf(text: string, places: Map<string, number>): number {
+  const place = places.get(text) ?? places.size;
+  places.set(text, place);
+  return place;
 }
 
 function toOutgoing(published: PublishedEvent): OutgoingEvent {
@@ -172,23 +188,41 @@ function lockQueues(
   userIds: readonly UserId[],
   { leaving, hasPublic, now }: QueuesAsked,
 ): Promise<LockedQueue[]> {
-  return db
-    .selectFrom('event_queues')
-    .selectAll()
-    .select(followsPublic.as('follows_public'))
-    .where((is) =>
-      is.or([
-        is('user_id', 'in', amongNumbers(db, userIds)),
-        ...(hasPublic ? [is('has_all_public_channels', '=', sql<number>`1`)] : []),
-      ]),
-    )
-    .where((is) => {
-      if (leaving.size === 0) return isLive(now);
-      return is.or([isLive(now), is('user_id', 'in', amongNumbers(db, [...leaving]))]);
-    })
-    .orderBy('queue_id')
-    .modifyEnd(lockingRows(db))
-    .execute();
+  const asked = { userIds: JSON.stringify(userIds), leaving: JSON.stringify([...leaving]), now };
+  return hasPublic ? queuesOfPublic(db, asked) : queuesOfUsers(db, asked);
+}
+
+/** Users as JSON arrays of ids. */
+interface QueuesOfUsers {
+  readonly userIds: string;
+  readonly leaving: string;
+  readonly now: number;
+}
+
+const queuesOfUsers = lockingQueues(false);
+const queuesOfPublic = lockingQueues(true);
+
+function lockingQueues(hasPublic: boolean) {
+  return fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, parameter) =>
+    db
+      .selectFrom('event_queues')
+      .selectAll()
+      .select(followsPublic.as('follows_public'))
+      .where((is) =>
+        is.or([
+          is('user_id', 'in', amongNumbersOf<ServerTables, UserId>(db, parameter('userIds'))),
+          ...(hasPublic ? [is('has_all_public_channels', '=', sql<number>`1`)] : []),
+        ]),
+      )
+      .where((is) =>
+        is.or([
+          isLive(parameter('now')),
+          is('user_id', 'in', amongNumbersOf<ServerTables, UserId>(db, parameter('leaving'))),
+        ]),
+      )
+      .orderBy('queue_id')
+      .modifyEnd(lockingRows(db)),
+  );
 }
 
 const followsPublic = sql<number>`case when has_all_public_channels = 1 and exists (
@@ -197,44 +231,57 @@ const followsPublic = sql<number>`case when has_all_public_channels = 1 and exis
 ) then 1 else 0 end`;
 
 /** The texts of the events that a queue gets, in order. */
-function wantedOf(events: readonly OutgoingEvent[], queue: LockedQueue): string[] {
+function wantedOf(
+  events: readonly OutgoingEvent[],
+  queue: LockedQueue,
+  typesOf: (listed: string) => ReadonlySet<unknown>,
+): string[] {
   const { event_types: listed, client_capabilities: capabilities } = queue;
-  const types = listed === null ? undefined : (JSON.parse(listed) as unknown[]);
+  const types = listed === null ? undefined : typesOf(listed);
   return events.flatMap((event) => {
     const { audience, publicBut, onlyFor, type, withheldWith } = event;
     const isMeant =
       audience.has(queue.user_id) || (queue.follows_public === 1 && publicBut?.has(queue.user_id) === false);
-    if (!isMeant || types?.includes(type) === false) return [];
-    if (withheldWith !== undefined && types?.includes(withheldWith) !== false) return [];
+    if (!isMeant || types?.has(type) === false) return [];
+    if (withheldWith !== undefined && types?.has(withheldWith) !== false) return [];
     if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)
       return [];
     return event.textsFor(queue);
   });
 }
 
-/** Each text once, then who has it, then how far each queue is. */
-async function insertEvents(db: Db, queued: readonly QueuedEvent[]): Promise<void> {
-  const texts = [...new Set(queued.map(({ text }) => text))].map((event) => ({ event }));
+/**
+ * Each text once, then who has it, then how far each queue is. Thousands of queues get the same: each is named once, however
+ * many the texts, as rows of JSON would take longer than to store them.
+ */
+async function insertEvents(db: Db, shared: readonly SharedTexts[]): Promise<void> {
+  const texts = [...new Set(shared.flatMap((each) => each.texts))].map((event) => ({ event }));
   const { rows } = await sql<{ id: number; event: string }>`
     insert into event_texts (event) select v.event from ${rowsAsTable(db, 'v', { event: 'text' }, texts)}
     returning id, event`.execute(db);
   const ids = new Map(rows.map(({ id, event }) => [event, id]));
-  const entries = queued.map(({ queue, eventId, text }) => ({
-    queue_id: queue.queue_id,
-    event_id: eventId,
-    text_id: ids.get(text) ?? 0,
-  }));
-  const columns = { queue_id: 'text', event_id: 'integer', text_id: 'integer' } as const;
+  const alike = shared.map(({ queueIds }, kind) => ({ kind, queue_ids: JSON.stringify(queueIds) }));
+  const parts = shared.flatMap((each, kind) =>
+    each.texts.map((text, index) => ({ kind, place: index + 1, text_id: ids.get(text) ?? 0 })),
+  );
+  const columns = { kind: 'integer', place: 'integer', text_id: 'integer' } as const;
+  const alikeTable = rowsAsTable(db, 'v', { kind: 'integer', queue_ids: 'text' }, alike);
   await sql`
+    with alike as materialized (select * from ${alikeTable}),
+      part as materialized (select * from ${rowsAsTable(db, 'w', columns, parts)})
     insert into queued_events (queue_id, event_id, text_id)
-    select v.queue_id, v.event_id, v.text_id from ${rowsAsTable(db, 'v', columns, entries)}`.execute(db);
+    select queue.queue_id, queue.last_event_id + part.place, part.text_id
+    from alike cross join ${textsIn(db, 'alike.queue_ids', 'member')}
+      cross join event_queues as queue cross join part
+    where queue.queue_id = member.value and part.kind = alike.kind`.execute(db);
   await sql`
-    update event_queues set last_event_id = v.event_id
-    from (
-      select queue_id, max(event_id) as event_id
-      from ${rowsAsTable(db, 'w', { queue_id: 'text', event_id: 'integer' }, entries)} group by queue_id
-    ) as v
-    where event_queues.queue_id = v.queue_id`.execute(db);
+    update event_queues set last_event_id = (
+      select max(event_id) from queued_events where queued_events.queue_id = event_queues.queue_id
+    )
+    where queue_id in (
+      with alike as materialized (select * from ${alikeTable})
+      select member.value from alike cross join ${textsIn(db, 'alike.queue_ids', 'member')}
+    )`.execute(db);
 }
 
 /** Deletes queues that hold too much, whose clients have to start again, and those of users who are gone. */

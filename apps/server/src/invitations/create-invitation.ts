@@ -1,5 +1,11 @@
 import { hashCredential } from '@waxwing/service/config';
-import { booleanParameter, integerParameter, jsonParameter, operation } from '@waxwing/service/http';
+import {
+  booleanParameter,
+  integerParameter,
+  jsonParameter,
+  operation,
+  optionalJsonParameter,
+} from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
@@ -24,7 +30,7 @@ const minutes = z
   .int('must be whole minutes')
   .positive('must be positive')
   .max(maximumMinutes, `must be at most ${maximumMinutes}`);
-const ids = jsonParameter(groupIdList.max(maximumIds, `must have at most ${maximumIds} entries`)).optional();
+const ids = optionalJsonParameter(groupIdList.max(maximumIds, `must have at most ${maximumIds} entries`));
 
 /**
  * `POST /api/v1/invites/multiuse` (chat API, section 6): a link by which anybody who has it becomes a user, until it expires.
@@ -39,6 +45,8 @@ export const createInvitation = operation({
   path: '/api/v1/invites/multiuse',
   summary: 'Makes a link by which people become users.',
   actor: member,
+  // A character of the welcome text can take twelve bytes of a form.
+  bodyLimitBytes: 256 * 1024,
   parameters: z.object({
     invite_expires_in_minutes: jsonParameter(minutes.nullable()).optional(),
     invite_as: integerParameter

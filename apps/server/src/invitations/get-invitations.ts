@@ -8,13 +8,13 @@ import type { ServerContext } from '../context.js';
 import { listInvitations } from './invitation-store.js';
 
 /**
- * `GET /api/v1/invites`: the invitations that are good still: all of them for administrators, their own for others. The
+ * `GET /api/v1/invites`: the invitations that are in force: all of them for administrators, their own for others. The
  * links are not among what is told, as nobody knows them any more. Refuses with BAD_REQUEST guests and bots.
  */
 export const getInvitations = operation({
   method: 'GET',
   path: '/api/v1/invites',
-  summary: 'Answers the invitations that are good still.',
+  summary: 'Answers the invitations that are in force.',
   actor: user,
   parameters: noParameters,
   answer: z.object({

@@ -1,12 +1,19 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { hashCredential, Secret } from '@waxwing/service/config';
-import { anybody, noAnswer, operation, type RawAnswer } from '@waxwing/service/http';
+import { anybody, booleanParameter, noAnswer, operation, type RawAnswer } from '@waxwing/service/http';
 import { z } from 'zod';
 import { hashPassword, isPasswordLength, passwordLength } from '../authentication/password-hash.js';
 import type { ServerContext } from '../context.js';
 import { findInvitation } from './invitation-store.js';
 import { isInvitationToken } from './invitation-token.js';
-import { type FormEntries, formPage, joinedPage, noInvitationPage, tooManyTriesPage } from './join-page.js';
+import {
+  type FormEntries,
+  formPage,
+  joinedPage,
+  joinedRedirect,
+  noInvitationPage,
+  tooManyTriesPage,
+} from './join-page.js';
 import { joinRealm } from './join-realm.js';
 
 const path = '/join/{token}/';
@@ -14,27 +21,28 @@ const page = { answer: noAnswer, answerType: 'text/html' } as const;
 
 /**
  * `GET /join/…/`: the page on which somebody with an invitation says who they are. One that never was, has expired or was
- * revoked is answered 404, alike; whoever tries too many of them 429.
+ * revoked is answered 404, alike; whoever tries too many of them 429. With `joined`, the page for whoever has just joined.
  */
 export const getJoinPage = operation({
   method: 'GET',
   path,
   summary: 'Shows the page by which somebody with an invitation becomes a user.',
   actor: anybody,
-  parameters: z.object({ token: z.string() }),
+  parameters: z.object({ token: z.string(), joined: booleanParameter.default(false) }),
   ...page,
   codes: [],
-  async handle(context: ServerContext, { head: { address }, parameters: { token } }) {
+  async handle(context: ServerContext, { head: { address }, parameters: { token, joined } }) {
+    if (joined) return joinedPage(context.realm);
     return counted(context, address, async () => {
       const isGood = await isGoodToken(context, token);
-      const answer = isGood ? formPage(context.realm.name, { fullName: '', email: '' }) : noInvitationPage();
+      const answer = isGood ? formPage(context.realm, { fullName: '', email: '' }) : noInvitationPage();
       return { answer, isFailure: !isGood };
     });
   },
 });
 
 /**
- * `POST /join/…/`: makes somebody a user on the terms of the invitation. What is wrong with what they say is shown on the
+ * `POST /join/…/`: makes somebody a user on the terms of the invitation, and leads them to the page that says so. What is wrong with what they say is shown on the
  * page, 400; each such try counts against their address, so that nobody finds out who is a user by trying.
  */
 export const joinByInvitation = operation({
@@ -54,6 +62,8 @@ export const joinByInvitation = operation({
   }),
   ...page,
   codes: [],
+  // In the line of passwords, which is bounded.
+  waitsForOthers: true,
   async handle(context: ServerContext, { head: { address }, parameters, signal }) {
     const { token, full_name: fullName, email, password } = parameters;
     return counted(context, address, async () => {
@@ -62,7 +72,7 @@ export const joinByInvitation = operation({
       if (!isPasswordLength(password.reveal())) {
         const { minimum, maximum } = passwordLength;
         return failure(
-          formPage(context.realm.name, entries, `A password has ${minimum} to ${maximum} characters.`),
+          formPage(context.realm, entries, `A password has ${minimum} to ${maximum} characters.`),
         );
       }
       const passwordHash = await context.hashLine.run({ sender: address ?? token, signal }, () =>
@@ -115,9 +125,9 @@ async function join(
       joinRealm(context, transaction, hashCredential(token), newcomer),
     );
     if (id === undefined) return failure(noInvitationPage());
-    return { answer: joinedPage(realm, newcomer.email), isFailure: false };
+    return { answer: joinedRedirect(), isFailure: false };
   } catch (error) {
     if (!(error instanceof ProtocolError) || error.code !== 'BAD_REQUEST') throw error;
-    return failure(formPage(realm.name, newcomer, error.message));
+    return failure(formPage(realm, newcomer, error.message));
   }
 }

@@ -37,13 +37,18 @@ export interface FormEntries {
   readonly email: string;
 }
 
+interface RealmNaming {
+  readonly name: string;
+  readonly url: string;
+}
+
 /** The form by which somebody joins; with what was wrong, where something was. */
-export function formPage(realmName: string, entries: FormEntries, problem?: string): RawAnswer {
+export function formPage(realm: RealmNaming, entries: FormEntries, problem?: string): RawAnswer {
   const { minimum, maximum } = passwordLength;
   const alert =
     problem === undefined ? '' : `<p class="problem" id="problem" role="alert">${escapeHtml(problem)}</p>`;
   const described = problem === undefined ? '' : ' aria-describedby="problem"';
-  const body = `<h1>Join ${escapeHtml(realmName)}</h1>
+  const body = `<h1>Join ${escapeHtml(realm.name)}</h1>
 ${alert}
 <form method="post"${described}>
 <label for="full_name">Your name</label>
@@ -54,21 +59,27 @@ ${alert}
 <input id="password" name="password" type="password" autocomplete="new-password" minlength="${minimum}" maxlength="${maximum}" required aria-describedby="password-hint">
 <p class="hint" id="password-hint">${minimum} to ${maximum} characters.</p>
 <button>Join</button>
-</form>`;
-  return page(problem === undefined ? 200 : 400, `Join ${realmName}`, body);
+</form>
+<p>You have joined already? Sign in with your app at <strong>${escapeHtml(realm.url)}</strong>.</p>`;
+  return page(problem === undefined ? 200 : 400, `Join ${realm.name}`, body);
 }
 
-/** That somebody has joined, and how to go on. */
-export function joinedPage(realm: { readonly name: string; readonly url: string }, email: string): RawAnswer {
+/** Leads whoever has joined to {@link joinedPage}, so that loading that again sends nothing again. */
+export function joinedRedirect(): RawAnswer {
+  return new RawAnswer(303, { ...headers, location: '?joined=true' }, undefined);
+}
+
+/** How somebody goes on who has joined. It is shown to whoever asks, and names no user. */
+export function joinedPage(realm: RealmNaming): RawAnswer {
   const body = `<h1>Welcome to ${escapeHtml(realm.name)}</h1>
-<p role="status">You are a member now. Sign in with your app:</p>
-<p>Server: <strong>${escapeHtml(realm.url)}</strong><br>E-mail address: <strong>${escapeHtml(email)}</strong></p>`;
+<p role="status">You are a member now. Sign in with your app, by your e-mail address and your password:</p>
+<p>Server: <strong>${escapeHtml(realm.url)}</strong></p>`;
   return page(200, `Welcome to ${realm.name}`, body);
 }
 
 /** The same for links that never were, have expired or were revoked. */
 export function noInvitationPage(): RawAnswer {
-  const body = `<h1>This invitation is not good</h1>
+  const body = `<h1>This invitation link no longer works</h1>
 <p>It may have expired, or part of the link may be missing. Ask whoever sent it for a new one.</p>`;
   return page(404, 'No invitation', body);
 }

@@ -14,7 +14,7 @@ import { tellInvitations } from './tell-invitations.js';
 export const revokeInvitation = operation({
   method: 'DELETE',
   path: '/api/v1/invites/multiuse/{invite_id}',
-  summary: 'Makes a link of an invitation good for nothing.',
+  summary: 'Revokes an invitation link: nobody joins by it any more.',
   actor: member,
   parameters: z.object({ invite_id: integerParameter }),
   answer: noAnswer,

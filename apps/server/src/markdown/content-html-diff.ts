@@ -1,8 +1,11 @@
 import { diffArrays } from 'diff';
 import { type HtmlPart, readHtmlParts } from './html-parts.js';
 
-/** How many insertions and deletions are looked for; texts that differ by more are shown as wholly replaced. */
-const maxEditLength = 1_000;
+/**
+ * How many insertions and deletions are looked for; texts that differ by more are shown as wholly replaced. The time grows
+ * with its square, and everybody else waits for it.
+ */
+const maxEditLength = 400;
 
 /** Elements in which text and `span` may not stand directly. */
 const structural: ReadonlySet<string> = new Set(['table', 'thead', 'tbody', 'tr', 'ul', 'ol']);

@@ -34,9 +34,10 @@ const formParameters = {
 
 /**
  * `GET /api/v1/messages` (chat API, common conventions): messages of a narrow that the user may read, around an anchor or
- * by their ids, oldest first; many are sent in pieces, each as it is when its turn comes, of what
- * the user may read then. Refuses with BAD_NARROW a narrow that means nothing to the user; with BAD_REQUEST parameters
- * that contradict each other, and more than 5000 messages.
+ * by their ids, oldest first; many are read two hundred at a time, each as it is when its turn comes, of what the user may
+ * read then. Those read together are of one instant, however many pieces their text is sent in. Refuses with BAD_NARROW a
+ * narrow that means nothing to the user; with BAD_REQUEST parameters that contradict each other, and more than 5000
+ * messages.
  */
 export const getMessages = operation({
   method: 'GET',
@@ -101,9 +102,12 @@ export const getMessages = operation({
   },
 });
 
-/** So many are read at a time: in much less time than other requests can be kept waiting. */
+/** So many are read in one statement: in much less time than other requests can be kept waiting. */
 const messagesPerPiece = 200;
-/** So much text is written at a time, in UTF-16 code units; one message is never divided. */
+/**
+ * So much text is written at a time, in UTF-16 code units; one message is never divided. Who may read what was decided when
+ * the messages were read: a client that takes the pieces slowly gets what it would have got at once.
+ */
 const textPerPiece = 1024 * 1024;
 
 function* piecesOf(ids: readonly number[]): Generator<number[]> {

@@ -1,10 +1,10 @@
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbers, keepingRows } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ChannelAccess } from '../channels/channel-access.js';
 import { readsChannel } from '../channels/channel-rules.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { roles } from '../permissions/roles.js';
-import type { ServerTables } from '../tables.js';
+import type { ServerTables, ServerTransaction } from '../tables.js';
 import { type Message, toMessage } from './message-store.js';
 
 /** How somebody stands to a message: what the rule about reading it asks for. */
@@ -84,4 +84,24 @@ export async function findReadableMessages(
     .orderBy('id')
     .execute();
   return rows.map(toMessage);
+}
+
+/**
+ * Has nobody change or delete those of the messages that somebody may read until the transaction ends, and says which they
+ * are; others are not waited for. What is read of them after that, in a statement of its own, is so until then.
+ */
+export async function keepReadableMessages(
+  { db }: ServerTransaction,
+  reader: PermissionHolder,
+  ids: readonly number[],
+): Promise<number[]> {
+  const kept = await db
+    .selectFrom('messages')
+    .select('id')
+    .where('id', 'in', amongNumbers(db, ids))
+    .where(isReadable(reader))
+    .orderBy('id')
+    .modifyEnd(keepingRows(db))
+    .execute();
+  return kept.map(({ id }) => id);
 }

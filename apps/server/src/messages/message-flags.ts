@@ -11,9 +11,12 @@ export const messageFlags = {
   historical: 256,
 } as const;
 
+const namedBits = Object.entries(messageFlags);
+
 /** The words for the bits, in the order of the table; `wildcard_mentioned` goes with either mention of everybody. */
 export function flagNames(flags: number): string[] {
-  const words = Object.entries(messageFlags).flatMap(([name, bit]) => ((flags & bit) === 0 ? [] : [name]));
+  const words: string[] = [];
+  for (const [name, bit] of namedBits) if ((flags & bit) !== 0) words.push(name);
   const wildcards = messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned;
   return (flags & wildcards) === 0 ? words : [...words, 'wildcard_mentioned'];
 }

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { amongNumbers, keepingRows, lockingRows } from '@waxwing/storage';
+import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
@@ -36,15 +36,6 @@ export async function findMessages(db: Db, ids: readonly number[]): Promise<Mess
 /** As {@link findMessages}, of the last state: nobody else changes them until the transaction ends. */
 export async function lockMessages({ db }: ServerTransaction, ids: readonly number[]): Promise<Message[]> {
   return (await messageRows(db, ids).modifyEnd(lockingRows(db)).execute()).map(toMessage);
-}
-
-/**
- * Has nobody change or delete the messages until the transaction ends. What is read of them after that, in a statement of its
- * own, is so until then.
- */
-export async function keepMessages({ db }: ServerTransaction, ids: readonly number[]): Promise<void> {
-  const rows = db.selectFrom('messages').select('id').where('id', 'in', amongNumbers(db, ids));
-  await rows.orderBy('id').modifyEnd(keepingRows(db)).execute();
 }
 
 /** What tells topics of a channel apart. */

@@ -1,10 +1,10 @@
 import type { UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbers, amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { KnownUser } from '../authentication/credential-store.js';
 import { gatheredBy } from '../permissions/gathered-by.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import { readDetailsPage, readSystemBots, type UserDetails } from '../users/user-details.js';
 import { asUnknown } from '../users/user-record.js';
@@ -36,7 +36,9 @@ export async function readSurroundings(
   messages: readonly Message[],
   { areNew = false }: { readonly areNew?: boolean } = {},
 ): Promise<MessageSurroundings> {
-  const historyPolicy = areNew ? 'none' : await readHistoryPolicy(db);
+  const historyPolicy: HistoryPolicy = areNew
+    ? 'none'
+    : await readRealmSetting(db, 'message_edit_history_visibility_policy');
   const conversations = await readConversations(db, messages);
   const channels = await readChannelNames(db, messages);
   const edits = historyPolicy === 'none' ? new Map<number, MessageEdit[]>() : await readEdits(db, messages);
@@ -53,10 +55,6 @@ export async function readSurroundings(
     participantsOf: (id) => known(conversations, id),
     editsOf: (id) => edits.get(id) ?? [],
   };
-}
-
-async function readHistoryPolicy(db: Db): Promise<HistoryPolicy> {
-  return (await readRealmSettings(db)).message_edit_history_visibility_policy;
 }
 
 /** As whoever reads may see it: users of whom it may not know have no name, address or picture. */
@@ -100,13 +98,21 @@ async function readUsers(db: Db, ids: readonly UserId[]): Promise<ReadonlyMap<Us
 async function readChannelNames(db: Db, messages: readonly Message[]): Promise<ReadonlyMap<number, string>> {
   const ids = unique(messages.map(({ channelId }) => channelId));
   if (ids.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('channels')
-    .select(['id', 'name'])
-    .where('id', 'in', amongNumbers(db, ids))
-    .execute();
+  const rows = await channelNames(db, { ids: JSON.stringify(ids) });
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
+
+/** Which rows are meant: a JSON array. */
+interface Ids {
+  readonly ids: string;
+}
+
+const channelNames = fixedQuery<ServerTables, Ids, { id: number; name: string }>((db, parameter) =>
+  db
+    .selectFrom('channels')
+    .select(['id', 'name'])
+    .where('id', 'in', amongNumbersOf(db, parameter('ids'))),
+);
 
 async function readConversations(
   db: Db,
@@ -132,21 +138,17 @@ async function readEdits(
   messages: readonly Message[],
 ): Promise<ReadonlyMap<number, readonly MessageEdit[]>> {
   if (messages.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('message_edits')
-    .selectAll()
-    .where(
-      'message_id',
-      'in',
-      amongNumbers(
-        db,
-        messages.map(({ id }) => id),
-      ),
-    )
-    .orderBy('id', 'desc')
-    .execute();
+  const rows = await editsOfMessages(db, { ids: JSON.stringify(messages.map(({ id }) => id)) });
   return gatheredBy(rows, ({ message_id }) => message_id);
 }
+
+const editsOfMessages = fixedQuery<ServerTables, Ids, MessageEdit>((db, parameter) =>
+  db
+    .selectFrom('message_edits')
+    .selectAll()
+    .where('message_id', 'in', amongNumbersOf(db, parameter('ids')))
+    .orderBy('id', 'desc'),
+);
 
 function unique(ids: readonly (number | undefined)[]): number[] {
   return [...new Set(ids.filter((id) => id !== undefined))];

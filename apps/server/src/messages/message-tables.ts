@@ -1,7 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, inKeyOrder } from '@waxwing/storage';
-import { type Generated, type Kysely, type RawBuilder, sql } from 'kysely';
-import { messageFlags } from './message-flags.js';
+import { type Generated, type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { messageFlags, notifiedBit } from './message-flags.js';
 
 /** Instants in Unix milliseconds, truth as 0 or 1. */
 export interface MessageTables {
@@ -140,6 +140,10 @@ async function createCopies(db: Kysely<unknown>): Promise<void> {
     .addColumn('flags', integer, (column) => column.notNull())
     .addPrimaryKeyConstraint('user_messages_pair', ['message_id', 'user_id']);
   await inKeyOrder(db, table).execute();
+  await createIndexesOfFlags(db);
+}
+
+async function createIndexesOfFlags(db: Kysely<unknown>): Promise<void> {
   const { read, starred, mentioned, stream_wildcard_mentioned, topic_wildcard_mentioned } = messageFlags;
   const mentions = mentioned | stream_wildcard_mentioned | topic_wildcard_mentioned;
   await createIndexOfUsers(db, 'user_messages_unread', sql`flags & ${sql.lit(read)} = 0`);
@@ -158,6 +162,13 @@ async function createIndexOfUsers(
   );
 }
 
+/** SQLite takes the youngest index of those that would do, which had become that of all of a user's copies. */
+async function makeIndexesOfFlagsYoungest(db: Kysely<unknown>): Promise<void> {
+  for (const name of ['user_messages_unread', 'user_messages_mentioned', 'user_messages_starred'])
+    await db.schema.dropIndex(name).execute();
+  await createIndexesOfFlags(db);
+}
+
 /** Finds all of a user's copies, the newest first: few are theirs of the many messages that there are. */
 export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -165,6 +176,12 @@ export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
     .on('user_messages')
     .columns(['user_id', 'message_id'])
     .execute();
+}
+
+/** Finds what a user's phones were told of and not told to forget: few of a user's copies. */
+export async function findNotifiedCopies(db: Kysely<unknown>): Promise<void> {
+  if (!(db.getExecutor().adapter instanceof PostgresAdapter)) await makeIndexesOfFlagsYoungest(db);
+  await createIndexOfUsers(db, 'user_messages_notified', sql`flags & ${sql.lit(notifiedBit)} <> 0`);
 }
 
 async function createEdits(db: Kysely<unknown>): Promise<void> {

@@ -38,7 +38,10 @@ function readAnchor(anchor: string): Window['anchor'] {
   const word = words.find((each) => each === anchor);
   if (word !== undefined) return word;
   if (!/^-?\d+$/.test(anchor)) throw refused('Invalid anchor');
-  return Number(anchor);
+  const id = Number(anchor);
+  // Behind or before every id, where a double would stand for a neighbour.
+  if (!Number.isSafeInteger(id)) return id > 0 ? 'newest' : 'oldest';
+  return id;
 }
 
 function refused(message: string): ProtocolError {

@@ -9,14 +9,14 @@ import { applyUserChange, eventsOfUserChange } from '../users/user-change.js';
 import type { UserDetails } from '../users/user-details.js';
 import { readUserFacts } from '../users/user-facts.js';
 
-/** What a user wants to be called, and where it wants to be reached; what is not said stays. */
+/** What a user wants to be called, and where they want to be reached; what is not said stays. */
 export interface IdentityWish {
   readonly fullName: string | undefined;
   readonly email: string | undefined;
 }
 
 /**
- * Changes the name and the address of a locked user for itself; what is to be told of it. An address is changed by those
+ * Changes the name and the address of a locked user for themselves; what is to be told of it. An address is changed by those
  * alone who change others', for nobody confirms it. The caller holds the groups.
  * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
  */

@@ -61,6 +61,8 @@ export const updateSettings = operation({
   }),
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'RATE_LIMIT_HIT'],
+  // A password waits in the line of passwords, which is bounded.
+  waitsForOthers: true,
   async handle(context: ServerContext, { actor, head, parameters, signal }) {
     const { timezone, email_address_visibility, full_name, email, old_password, new_password, ...others } =
       parameters;

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import type { ServerTables } from '../tables.js';
 
 // The one answer to who is in a group: each of these is a single statement, however deep groups are nested, which goes
-// down from the groups that are asked about. {@link nestedMembers} and its neighbours say the same of facts in memory.
+// down from the groups that are asked about.
 
 type Reader = Kysely<ServerTables>;
 
@@ -26,23 +26,6 @@ export async function membersOfGroups(
     .execute();
   for (const { root_id, user_id } of rows) members.get(root_id)?.push(user_id);
   return members;
-}
-
-/** Which of the groups a user is in, nested ones counted. */
-export async function groupsWithUser(
-  db: Reader,
-  userId: UserId,
-  groupIds: readonly number[],
-): Promise<ReadonlySet<number>> {
-  if (groupIds.length === 0) return new Set();
-  const rows = await reaching(db, groupIds)
-    .selectFrom('reached')
-    .innerJoin('user_group_members as member', 'member.group_id', 'reached.group_id')
-    .where('member.user_id', '=', userId)
-    .select('reached.root_id')
-    .distinct()
-    .execute();
-  return new Set(rows.map(({ root_id }) => root_id));
 }
 
 /** Whether a user is in at least one of the groups, nested ones counted. */

@@ -9,10 +9,10 @@ import { playgroundsLock, tellPlaygrounds } from './tell-playgrounds.js';
 
 /**
  * `POST /api/v1/realm/playgrounds` (chat API, section 9): adds a place on the web where code of a language can be run.
- * `highlighter_language` is any name of a language that code blocks know; what is kept is the one that their HTML has.
+ * `highlighter_language` is any name of a language; what is kept is the one that the HTML of its code blocks has.
  * Everybody is told. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST, and `errors`, a
- * blank name, an unknown language, a template that is not one of RFC 6570 with `code` alone or that does not lead to one
- * http or https host, and a name that the language has already.
+ * blank name, a language that is written with other characters, a template that is not one of RFC 6570 with `code` alone
+ * or that does not lead to one http or https host, and a name that the language has already.
  */
 export const createPlayground = operation({
   method: 'POST',

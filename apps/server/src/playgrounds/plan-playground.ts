@@ -5,6 +5,9 @@ import { urlTemplateProblem } from './url-template-problem.js';
 /** Code points. */
 const maximumNameCharacters = 100;
 
+/** What names of languages are written with; code blocks may have more of them than the highlighter knows. */
+const languagePattern = /^[A-Za-z0-9 _+,./#-]{1,40}$/;
+
 /** A playground that somebody wants. */
 export interface PlaygroundWish {
   readonly name: string;
@@ -26,7 +29,7 @@ export function planPlayground(wish: PlaygroundWish): PlannedPlayground {
   const templateProblem = urlTemplateProblem(wish.urlTemplate);
   const errors = {
     ...listed('name', nameProblem(name)),
-    ...listed('pygments_language', isKnownLanguage(word) ? undefined : 'Unknown programming language.'),
+    ...listed('pygments_language', languageProblem(word)),
     ...listed(templateProblem?.kind === 'variables' ? '__all__' : 'url_template', templateProblem?.message),
   };
   if (Object.keys(errors).length > 0) throw refusedPlayground(errors);
@@ -44,6 +47,11 @@ function nameProblem(name: string): string | undefined {
   if ([...name].length > maximumNameCharacters)
     return `Name cannot exceed ${maximumNameCharacters} characters.`;
   return undefined;
+}
+
+function languageProblem(word: string): string | undefined {
+  if (isKnownLanguage(word) || languagePattern.test(word)) return undefined;
+  return 'A language has 1 to 40 characters: letters, digits, blanks and any of _ + , - . / #';
 }
 
 function listed(field: string, problem: string | undefined): Record<string, string[]> {

@@ -1,4 +1,4 @@
-import { checkRelay, type RelayCheck } from '@waxwing/server-push';
+import type { RelayCheck } from '@waxwing/server-push';
 import {
   CommandError,
   type OutputFlags,
@@ -7,9 +7,7 @@ import {
   withJson,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import { readRealm } from '../realm/realm-store.js';
 import { withServerDatabase } from '../with-database.js';
-import { readRelayKey } from './read-relay-key.js';
 
 /** Adds `push check`. */
 export function addCheckCommand(push: Command, terminal: Terminal): void {
@@ -29,7 +27,11 @@ export function addCheckCommand(push: Command, terminal: Terminal): void {
     });
 }
 
-function check(terminal: Terminal): Promise<RelayCheck[]> {
+async function check(terminal: Terminal): Promise<RelayCheck[]> {
+  // Loaded by the command that runs: help waits for none of it.
+  const { checkRelay } = await import('@waxwing/server-push');
+  const { readRealm } = await import('../realm/realm-store.js');
+  const { readRelayKey } = await import('./read-relay-key.js');
   const { clock } = terminal;
   return withServerDatabase(terminal, async (database, configuration) => {
     const relay = await readRelayKey(configuration.relay);

@@ -1,9 +1,7 @@
-import { type RelayLinkStatus, readRelayLinkStatus } from '@waxwing/server-push';
+import type { RelayLinkStatus } from '@waxwing/server-push';
 import { type OutputFlags, printResult, type Terminal, withJson } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { ServerConfiguration } from '../configuration.js';
-import { asCommandError } from '../realm/as-command-error.js';
-import { readRealm } from '../realm/realm-store.js';
 import { withServerDatabase } from '../with-database.js';
 import { addCheckCommand } from './check-command.js';
 
@@ -27,7 +25,9 @@ function addSendCommand(push: Command, terminal: Terminal): void {
     .requiredOption('--user <address>', 'the e-mail address of the user')
     .requiredOption('--text <text>', 'what the phones are to show; Markdown, as in a message')
     .action(async ({ user: email, text, ...flags }: SendFlags) => {
-      // Rendering messages takes long to load, and no other command of the group needs it.
+      // Here and below: loaded by the command that runs, as help waits for none of it.
+      const { asCommandError } = await import('../realm/as-command-error.js');
+      const { readRealm } = await import('../realm/realm-store.js');
       const { sendText } = await import('./send-text.js');
       const { user, devices, messageId } = await withServerDatabase(
         terminal,
@@ -49,6 +49,7 @@ function addStatusCommand(push: Command, terminal: Terminal): void {
   withJson(push.command('status'))
     .description('print whether the relay is configured and how it was found when it was last asked')
     .action(async (flags: OutputFlags) => {
+      const { readRelayLinkStatus } = await import('@waxwing/server-push');
       await withServerDatabase(terminal, async ({ db }, { relay }) => {
         const status = await readRelayLinkStatus(db);
         printResult(terminal, flags, {

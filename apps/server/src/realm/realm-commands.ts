@@ -7,8 +7,6 @@ import {
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { withServerDatabase } from '../with-database.js';
-import { asCommandError } from './as-command-error.js';
-import { readRealm } from './realm-store.js';
 
 /** `waxwing-server realm show|settings|set`. */
 export function addRealmCommands(realm: Command, terminal: Terminal): void {
@@ -21,6 +19,8 @@ function addShowCommand(realm: Command, terminal: Terminal): void {
   withJson(realm.command('show'))
     .description('print the UUID, by which the relay knows the organisation, its name and its address')
     .action(async (flags: OutputFlags) => {
+      // Here and below: loaded by the command that runs, as help waits for none of it.
+      const { readRealm } = await import('./realm-store.js');
       const { uuid, name, url } = await withServerDatabase(terminal, (database, { realm }) =>
         readRealm(database, realm, terminal.clock()),
       );
@@ -67,6 +67,7 @@ function addSetCommand(realm: Command, terminal: Terminal): void {
       'the value; of a permission the name or id of a group, or JSON such as \'{"direct_members":[9],"direct_subgroups":[]}\'',
     )
     .action(async (name: string, value: string, flags: OutputFlags) => {
+      const { asCommandError } = await import('./as-command-error.js');
       const { setRealmSetting } = await import('./set-realm-setting.js');
       const isChanged = await withServerDatabase(terminal, (database) =>
         setRealmSetting(database, terminal.clock, { name, text: value }).catch(asCommandError),

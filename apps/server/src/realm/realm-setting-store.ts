@@ -1,11 +1,12 @@
 import { parseJson, stringifyJson } from '@waxwing/protocol';
+import { fixedQuery } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
 import { type RealmSettingName, type RealmSettingValues, realmSettings } from './realm-settings.js';
 
 /** The settings of the organisation as they are now, those that nobody has set included. */
 export async function readRealmSettings(db: Kysely<ServerTables>): Promise<RealmSettingValues> {
-  const rows = await db.selectFrom('realm_settings').selectAll().execute();
+  const rows = await allSettings(db, {});
   const stored = Object.fromEntries(rows.map(({ name, value }) => [name, parseJson(value)]));
   return Object.fromEntries(
     Object.entries(realmSettings).map(([name, { default: value }]) => [
@@ -14,6 +15,25 @@ export async function readRealmSettings(db: Kysely<ServerTables>): Promise<Realm
     ]),
   ) as RealmSettingValues;
 }
+
+/** One of the settings of the organisation, as it is now. */
+export async function readRealmSetting<Name extends RealmSettingName>(
+  db: Kysely<ServerTables>,
+  name: Name,
+): Promise<RealmSettingValues[Name]> {
+  const [row] = await oneSetting(db, { name });
+  return (row === undefined ? realmSettings[name].default : parseJson(row.value)) as RealmSettingValues[Name];
+}
+
+type SettingRow = ServerTables['realm_settings'];
+
+const allSettings = fixedQuery<ServerTables, object, SettingRow>((db) =>
+  db.selectFrom('realm_settings').selectAll(),
+);
+
+const oneSetting = fixedQuery<ServerTables, Pick<SettingRow, 'name'>, SettingRow>((db, parameter) =>
+  db.selectFrom('realm_settings').selectAll().where('name', '=', parameter('name')),
+);
 
 /** Stores what a setting is from now on; nothing is kept of one that is what it would be anyway. */
 export async function storeRealmSetting(

@@ -52,8 +52,11 @@ export const realmSettings = {
   require_unique_names: flag(false, { since: 246 }),
   name_changes_disabled: flag(false),
   email_changes_disabled: flag(false),
-  emails_restricted_to_domains: flag(false, { changedBy: 'owner' }),
-  invite_required: flag(true, { changedBy: 'owner' }),
+  emails_restricted_to_domains: fixedFlag(
+    false,
+    'this server keeps no list of domains, so it stays false: whoever has an invitation link chooses any address',
+  ),
+  invite_required: fixedFlag(true, 'people join this server by an invitation link alone, so it stays true'),
   enable_read_receipts: flag(false, { since: 137 }),
   welcome_message_custom_text: setting('', textOfAtMost(8000), z.string(), { since: 416 }),
   /** The private channel in which moderators are asked for help; -1 for none. */
@@ -121,6 +124,14 @@ function setting<Value>(
 
 function flag(value: boolean, particulars?: Particulars): RealmSetting<boolean> {
   return setting(value, booleanParameter as z.ZodType<boolean, string>, z.boolean(), particulars);
+}
+
+/** One that clients know and that is never another here: a protection that is not there must not look as if it were. */
+function fixedFlag(value: boolean, reason: string): RealmSetting<boolean> {
+  const parameter = booleanParameter.refine((wanted) => wanted === value, reason);
+  return setting(value, parameter.meta({ openApi: { type: 'boolean', enum: [value] } }), z.boolean(), {
+    changedBy: 'owner',
+  });
 }
 
 /** Seconds; null for no limit. */

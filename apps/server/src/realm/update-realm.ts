@@ -38,6 +38,8 @@ export const updateRealm = operation({
   path: '/api/v1/realm',
   summary: 'Changes settings of the organisation.',
   actor: user,
+  // A character of the welcome text can take twelve bytes of a form.
+  bodyLimitBytes: 256 * 1024,
   parameters: z.object({ ...settingParameters, ...permissionParameters }),
   answer: noAnswer,
   codes: [

@@ -51,6 +51,8 @@ export const registerEventQueue = operation({
   path: '/api/v1/register',
   summary: 'Makes an event queue and answers what a client must know of the organisation.',
   actor: userOrSpectator,
+  // In a line of its own, which is bounded.
+  waitsForOthers: true,
   parameters: z.object({
     event_types: optionalJsonParameter(eventTypes),
     fetch_event_types: optionalJsonParameter(eventTypes),

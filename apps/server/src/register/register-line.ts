@@ -1,4 +1,4 @@
-import { BoundedLine } from '../sign-in/bounded-line.js';
+import { BoundedLine } from '@waxwing/service/http';
 
 /**
  * The line in which those wait who register an event queue. Each keeps a connection while it reads, of the ten that a process

@@ -30,6 +30,8 @@ export const fetchApiKey = operation({
   }),
   answer: z.object({ api_key: z.string(), email: z.string(), user_id: z.number().int() }),
   codes: ['AUTHENTICATION_FAILED', 'USER_DEACTIVATED', 'RATE_LIMIT_HIT'],
+  // In the line of passwords, which is bounded.
+  waitsForOthers: true,
   async handle(context: ServerContext, { head, parameters, signal }) {
     const { username: name, password } = parameters;
     const holder = await provePassword(context, { name, password, address: head.address, signal });

@@ -1,4 +1,4 @@
-import { BoundedLine } from './bounded-line.js';
+import { BoundedLine } from '@waxwing/service/http';
 
 /** The line in which passwords wait to be checked: each takes a thread and much memory, of which the process has other use. */
 export function newHashLine(): BoundedLine {

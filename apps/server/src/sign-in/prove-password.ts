@@ -1,6 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { rateLimitHit } from '@waxwing/server-push';
 import type { Secret } from '@waxwing/service/config';
+import { rateLimitHit } from '@waxwing/service/http';
 import { matchesPassword } from '../authentication/password-hash.js';
 import { findPassword, type PasswordHolder } from '../authentication/password-store.js';
 import { takeSignInTry } from '../authentication/sign-in-failure-store.js';

@@ -8,6 +8,8 @@ import { lockNamedChannels } from '../channels/find-named-channels.js';
 import { eventsOfLeaving } from '../channels/subscription-events.js';
 import { removeSubscriptions } from '../channels/subscription-store.js';
 import type { ServerContext } from '../context.js';
+import { withdrawFromLeavers } from '../messages/push/withdraw-notifications.js';
+import { ascendingIds } from '../permissions/ascending-ids.js';
 import { findPrincipals, principalList } from './principals.js';
 
 const channelNames = z
@@ -17,8 +19,9 @@ const channelNames = z
 
 /**
  * `DELETE /api/v1/users/me/subscriptions`: takes whoever asks, or others, out of channels; all of it or nothing. Whoever may
- * know is told. Refuses with BAD_REQUEST unknown users, channels that do not exist or that the requester may not know of,
- * and whoever may not take others out of one of them.
+ * know is told, and the phones of those who leave forget what they were told of the channels. Refuses with BAD_REQUEST
+ * unknown users, channels that do not exist or that the requester may not know of, and whoever may not take others out of
+ * one of them.
  */
 export const unsubscribe = operation({
   method: 'DELETE',
@@ -31,7 +34,8 @@ export const unsubscribe = operation({
   }),
   answer: z.object({ removed: z.array(z.string()), not_removed: z.array(z.string()) }),
   codes: ['BAD_REQUEST'],
-  async handle({ publish, realm }: ServerContext, { actor, parameters }) {
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { publish, realm } = context;
     const names = parameters.subscriptions.map((name) => name.trim());
     return actor.change(async (transaction, held) => {
       const { db } = transaction;
@@ -46,6 +50,10 @@ export const unsubscribe = operation({
       const channels = known.map(({ channel }) => channel);
       const wanted = channels.flatMap(({ id }) => userIds.map((userId) => ({ channelId: id, userId })));
       const removed = await removeSubscriptions(db, wanted);
+      await withdrawFromLeavers(transaction, context, {
+        userIds: ascendingIds(removed.map(({ userId }) => userId)),
+        channelIds: ascendingIds(removed.map(({ channelId }) => channelId)),
+      });
       await publish(transaction, await eventsOfLeaving(db, channels, removed));
       const left = new Set(removed.map(({ channelId }) => channelId));
       return {

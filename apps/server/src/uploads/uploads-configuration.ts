@@ -4,6 +4,8 @@ import type { EnvironmentReader } from '@waxwing/service/config';
 /** Where uploaded files are kept. */
 type FileStoreSettings =
   | { readonly kind: 'disk'; readonly folder: string }
+  /** Commands need none; a server refuses to start. */
+  | { readonly kind: 'not-configured' }
   | {
       readonly kind: 's3';
       readonly bucket: string;
@@ -25,26 +27,26 @@ const mebibyte = 1024 * 1024;
 const quotaRangeMib = { minimum: 0, maximum: 1024 ** 3 };
 const s3Names = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_KEY_FILE'] as const;
 
-/** Reads `SERVER_UPLOADS` and what belongs to it; the default is a folder beside the database's file. */
+/** Reads `SERVER_UPLOADS` and what belongs to it; the default is a folder beside the database's file, where it has one. */
 export function readUploads(reader: EnvironmentReader, databaseUrl: string): UploadsConfiguration {
-  const place = reader.optional('UPLOADS') ?? `disk:${defaultFolder(databaseUrl)}`;
+  const place = reader.optional('UPLOADS') ?? defaultPlace(databaseUrl);
   const quotaMib = reader.integer('UPLOADS_QUOTA_MIB', 0, quotaRangeMib);
   const store = readStore(reader, place);
   return { store, quotaBytes: quotaMib === 0 ? undefined : quotaMib * mebibyte };
 }
 
-function defaultFolder(databaseUrl: string): string {
+function defaultPlace(databaseUrl: string): string | undefined {
   const file = /^sqlite:(.+)$/s.exec(databaseUrl)?.[1];
-  return file === undefined ? 'uploads' : join(dirname(file), 'uploads');
+  return file === undefined ? undefined : `disk:${join(dirname(file), 'uploads')}`;
 }
 
-function readStore(reader: EnvironmentReader, place: string): FileStoreSettings {
+function readStore(reader: EnvironmentReader, place: string | undefined): FileStoreSettings {
   const endpoint = reader.optionalUrl('UPLOADS_S3_ENDPOINT');
   const region = reader.optional('UPLOADS_S3_REGION');
   const accessKeyId = reader.optional('UPLOADS_S3_ACCESS_KEY_ID');
   const secretKeyFile = reader.optional('UPLOADS_S3_SECRET_KEY_FILE');
-  const [, kind, name = ''] = /^(disk|s3):(.+)$/s.exec(place) ?? [];
-  if (kind === undefined) {
+  const [, kind, name = ''] = /^(disk|s3):(.+)$/s.exec(place ?? '') ?? [];
+  if (kind === undefined && place !== undefined) {
     reader.problem(`SERVER_UPLOADS is "${place}": it must be disk:<folder> or s3:<bucket>.`);
   }
   if (kind !== 's3') {
@@ -54,7 +56,7 @@ function readStore(reader: EnvironmentReader, place: string): FileStoreSettings 
         `SERVER_UPLOADS_${s3Name} is set, but SERVER_UPLOADS names no bucket: write s3:<bucket> there.`,
       );
     }
-    return { kind: 'disk', folder: name };
+    return place === undefined ? { kind: 'not-configured' } : { kind: 'disk', folder: name };
   }
   if (accessKeyId === undefined || secretKeyFile === undefined) {
     reader.problem(

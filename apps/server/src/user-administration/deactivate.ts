@@ -45,7 +45,7 @@ async function endAccess(
   id: UserId,
 ): Promise<void> {
   const { db } = transaction;
-  // Nobody knows this key: those that were given out stay good for nothing when the user is active again.
+  // Nobody knows this key: those that were given out stay revoked when the user is active again.
   await storeApiKeyHash(db, id, hashCredential(generateApiKey().reveal()));
   await deleteSignInKeys(db, id);
   await removePushDevicesOf(context.database, transaction, id, context.clock());

@@ -1,13 +1,14 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { noAnswer, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { human, user } from '../authentication/authenticate.js';
+import { human, type Requester, user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { holdGroups } from '../permissions/hold-groups.js';
 import { roles } from '../permissions/roles.js';
+import type { ServerTransaction } from '../tables.js';
 import { type Both, lockBoth } from '../users/lock-both.js';
 import { noSuchUser } from '../users/no-such-user.js';
-import { lockDetails } from '../users/user-details.js';
+import { lockDetails, type UserDetails } from '../users/user-details.js';
 import { readUserName, userNameParameter } from '../users/user-parameters.js';
 import { deactivate } from './deactivate.js';
 import { reactivate } from './reactivate.js';
@@ -23,19 +24,13 @@ const named = z.object({ user_id_or_email: userNameParameter });
 export const deactivateUser = operation({
   method: 'DELETE',
   path: '/api/v1/users/{user_id_or_email}',
-  summary: 'Deactivates a user or bot, and the bots that belong to it.',
+  summary: 'Deactivates a user or bot, and the bots that belong to them.',
   actor: user,
   parameters: named,
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   async handle(context: ServerContext, { actor, parameters }) {
-    const name = readUserName(parameters.user_id_or_email, context.realm);
-    await actor.change(async (transaction, held) => {
-      const both = await lockBoth(transaction, held, name);
-      requireOwnerForOwner(both);
-      await deactivate(context, transaction, both.target);
-    }, holdGroups);
-    return {};
+    return changeOther(context, actor, parameters, deactivate);
   },
 });
 
@@ -45,7 +40,7 @@ export const deactivateUser = operation({
 export const deactivateOwnUser = operation({
   method: 'DELETE',
   path: '/api/v1/users/me',
-  summary: 'Deactivates whoever asks, and the bots that belong to it.',
+  summary: 'Deactivates whoever asks, and the bots that belong to them.',
   actor: human,
   parameters: noParameters,
   answer: noAnswer,
@@ -83,15 +78,31 @@ export const reactivateUser = operation({
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'UNAUTHORIZED_PRINCIPAL'],
   async handle(context: ServerContext, { actor, parameters }) {
-    const name = readUserName(parameters.user_id_or_email, context.realm);
-    await actor.change(async (transaction, held) => {
-      const both = await lockBoth(transaction, held, name);
-      requireOwnerForOwner(both);
-      await reactivate(context, transaction, both.target);
-    }, holdGroups);
-    return {};
+    return changeOther(context, actor, parameters, reactivate);
   },
 });
+
+type ActivityChange = (
+  context: ServerContext,
+  transaction: ServerTransaction,
+  target: UserDetails,
+) => Promise<unknown>;
+
+/** Has an administrator change whether a user or bot is active. */
+async function changeOther(
+  context: ServerContext,
+  actor: Requester,
+  parameters: z.output<typeof named>,
+  change: ActivityChange,
+): Promise<Record<string, never>> {
+  const name = readUserName(parameters.user_id_or_email, context.realm);
+  await actor.change(async (transaction, held) => {
+    const both = await lockBoth(transaction, held, name);
+    requireOwnerForOwner(both);
+    await change(context, transaction, both.target);
+  }, holdGroups);
+  return {};
+}
 
 function requireOwnerForOwner({ administrator, target }: Both): void {
   if (target.role !== roles.owner || administrator.role === roles.owner) return;

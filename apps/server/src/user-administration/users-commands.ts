@@ -12,18 +12,13 @@ import {
 } from '@waxwing/service/command-line';
 import { Argument, type Command, Option } from 'commander';
 import { type RoleName, roleName, roleNames, roles } from '../permissions/roles.js';
-import {
-  addUser,
-  allUsers,
-  letChangeAddresses,
-  type ProvisionedUser,
-  requireUser,
-  rotateApiKey,
-} from '../users/manage-users.js';
-import { setPassword } from '../users/set-password.js';
+import type { ProvisionedUser } from '../users/manage-users.js';
 import type { User } from '../users/user-store.js';
 import { withServerDatabase } from '../with-database.js';
-import { deactivateByAddress, reactivateByAddress } from './change-activity.js';
+
+/** Loaded by the command that runs: help waits for none of it. */
+const manage = () => import('../users/manage-users.js');
+const changeActivity = () => import('./change-activity.js');
 
 interface AddFlags extends OutputFlags {
   readonly email: string;
@@ -55,14 +50,14 @@ export function addUsersCommands(users: Command, terminal: Terminal): void {
 function addAddCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('add'))
     .description('add a user or a bot and print its API key, which is shown this once')
-    .requiredOption('--email <address>', 'its e-mail address')
-    .option('--name <name>', 'its full name; the first part of the address where nothing is said')
-    .addOption(new Option('--role <role>', 'what it may do').choices(roleNames).default('member'))
+    .requiredOption('--email <address>', 'their e-mail address')
+    .option('--name <name>', 'their full name; the first part of the address where nothing is said')
+    .addOption(new Option('--role <role>', 'what they may do').choices(roleNames).default('member'))
     .option('--bot', 'a bot: it cannot register push devices')
     .option('--owner <address>', 'the user whom the bot belongs to')
     .action(async (flags: AddFlags) => {
-      const added = await withServerDatabase(terminal, (database, { realm }) =>
-        addUser(
+      const added = await withServerDatabase(terminal, async (database, { realm }) =>
+        (await manage()).addUser(
           database,
           { clock: terminal.clock, realm },
           {
@@ -82,7 +77,7 @@ function addListCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('list'))
     .description('list users and bots')
     .action(async (flags: OutputFlags) => {
-      const all = await withServerDatabase(terminal, allUsers);
+      const all = await withServerDatabase(terminal, (await manage()).allUsers);
       const rows = all.map(({ id, email, fullName, role, isBot }) => [
         id,
         email,
@@ -99,7 +94,7 @@ function addListCommand(users: Command, terminal: Terminal): void {
 
 function addSetCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('set'))
-    .description('change what a user may do beside its role')
+    .description('change what a user may do beside their role')
     .argument('<address>', 'the e-mail address of the user')
     .addOption(
       new Option('--can-change-user-emails <yes|no>', 'an owner who may give others another address')
@@ -108,8 +103,8 @@ function addSetCommand(users: Command, terminal: Terminal): void {
     )
     .action(async (address: string, flags: SetFlags) => {
       const isAllowed = flags.canChangeUserEmails === 'yes';
-      const user = await withServerDatabase(terminal, (database) =>
-        letChangeAddresses(database, address, isAllowed),
+      const user = await withServerDatabase(terminal, async (database) =>
+        (await manage()).letChangeAddresses(database, address, isAllowed),
       );
       const may = isAllowed ? 'may, as an owner,' : 'may not';
       printResult(terminal, flags, {
@@ -124,24 +119,26 @@ function addSetPasswordCommand(users: Command, terminal: Terminal): void {
     .description('give a user a password to sign in with, typed unseen or on standard input')
     .argument('<address>', 'the e-mail address of the user')
     .action(async (address: string, flags: OutputFlags) => {
+      const { setPassword } = await import('../users/set-password.js');
       const user = await withServerDatabase(terminal, (database) =>
         setPassword(database, address, () => terminal.readSecret(`New password of ${address}: `)),
       );
       printResult(terminal, flags, {
         machines: userJson(user),
-        people: `Set the password of ${user.email}. Where it had signed in with another one, it must sign in again.`,
+        people: `Set the password of ${user.email}. Where they had signed in with another one, they must sign in again.`,
       });
     });
 }
 
 function addRotateCommand(users: Command, terminal: Terminal): void {
   destructive(users.command('rotate-key'))
-    .description('replace the API key of a user and remove its push devices')
+    .description('replace the API key of a user and remove their push devices')
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
       const rotated = await withServerDatabase(terminal, async (database) => {
+        const { requireUser, rotateApiKey } = await manage();
         await requireUser(database, email);
-        const question = `Replace the API key of ${email}? All its devices must log in again.`;
+        const question = `Replace the API key of ${email}? All their devices must log in again.`;
         await requireConsent(terminal, question, flags.yes);
         return rotateApiKey(database, terminal.clock, email);
       });
@@ -151,15 +148,17 @@ function addRotateCommand(users: Command, terminal: Terminal): void {
 
 function addDeactivateCommand(users: Command, terminal: Terminal): void {
   destructive(users.command('deactivate').alias('remove'))
-    .description('deactivate a user with its keys and push devices, and the bots that belong to it')
+    .description('deactivate a user with their keys and push devices, and the bots that belong to them')
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
       const ids = await withServerDatabase(terminal, async (database) => {
+        const { requireUser } = await manage();
         await requireUser(database, email);
-        await requireConsent(terminal, `Deactivate ${email}, its devices and its bots?`, flags.yes);
+        await requireConsent(terminal, `Deactivate ${email}, their devices and their bots?`, flags.yes);
+        const { deactivateByAddress } = await changeActivity();
         return deactivateByAddress(database, terminal.clock, email);
       });
-      const bots = ids.length > 1 ? ` and ${ids.length - 1} of its bots` : '';
+      const bots = ids.length > 1 ? ` and ${ids.length - 1} of their bots` : '';
       printResult(terminal, flags, {
         machines: { deactivated_user_ids: [...ids] },
         people: `Deactivated ${email}${bots}.`,
@@ -172,10 +171,10 @@ function addReactivateCommand(users: Command, terminal: Terminal): void {
     .description(
       'make a deactivated user or bot active again and print its new API key, which is shown this once',
     )
-    .argument('<address>', 'the e-mail address that it had')
+    .argument('<address>', 'the e-mail address that they had')
     .action(async (address: string, flags: OutputFlags) => {
-      const reactivated = await withServerDatabase(terminal, (database) =>
-        reactivateByAddress(database, terminal.clock, address),
+      const reactivated = await withServerDatabase(terminal, async (database) =>
+        (await changeActivity()).reactivateByAddress(database, terminal.clock, address),
       );
       printResult(terminal, flags, provisioned('Reactivated', reactivated));
     });
@@ -193,7 +192,7 @@ function destructive(command: Command): Command {
 
 function addressOf(argument: string | undefined, { email }: DestroyFlags): string {
   const address = argument ?? email;
-  if (address === undefined) throw new CommandError('Name the user by its e-mail address.');
+  if (address === undefined) throw new CommandError('Name the user by their e-mail address.');
   return address;
 }
 

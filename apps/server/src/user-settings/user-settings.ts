@@ -106,9 +106,5 @@ function word<const Word extends string>(
   value: NoInfer<Word>,
   words: readonly [Word, ...Word[]],
 ): UserSetting<Word> {
-  return setting<Word>(
-    value,
-    oneOf(words) as z.ZodType<Word, string>,
-    z.enum(words) as unknown as z.ZodType<Word>,
-  );
+  return setting<Word>(value, oneOf(words) as z.ZodType<Word, string>, z.literal(words));
 }

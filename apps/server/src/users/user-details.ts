@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { amongNumbers, lockingRows } from '@waxwing/storage';
+import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import {
@@ -35,17 +35,39 @@ interface DetailsPage {
 }
 
 export async function readDetailsPage(db: Db, { ids, after, limit }: DetailsPage): Promise<UserDetails[]> {
-  const rows = await db
+  const page = { after: after as UserId, limit };
+  const rows =
+    ids === undefined
+      ? await pageOfAll(db, page)
+      : await pageOfNamed(db, { ...page, ids: JSON.stringify(ids) });
+  return rows.map(fromRow);
+}
+
+interface Page {
+  readonly after: UserId;
+  readonly limit: number;
+}
+
+const pageOfAll = fixedQuery<ServerTables, Page, DetailsRow>((db, parameter) =>
+  db
     .selectFrom('users')
     .selectAll()
     .where('system_bot', 'is', null)
-    .where('id', '>', after as UserId)
-    .$if(ids !== undefined, (query) => query.where('id', 'in', amongNumbers(db, ids ?? [])))
+    .where('id', '>', parameter('after'))
     .orderBy('id')
-    .limit(limit)
-    .execute();
-  return rows.map(fromRow);
-}
+    .limit(parameter('limit')),
+);
+
+const pageOfNamed = fixedQuery<ServerTables, Page & { readonly ids: string }, DetailsRow>((db, parameter) =>
+  db
+    .selectFrom('users')
+    .selectAll()
+    .where('system_bot', 'is', null)
+    .where('id', '>', parameter('after'))
+    .where('id', 'in', amongNumbersOf<ServerTables, UserId>(db, parameter('ids')))
+    .orderBy('id')
+    .limit(parameter('limit')),
+);
 
 /** The senders of what the server itself writes; nothing else here tells of them. */
 export async function readSystemBots(db: Db): Promise<UserDetails[]> {

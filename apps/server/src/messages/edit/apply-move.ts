@@ -37,7 +37,8 @@ export async function applyMove(
   const wasThere = await readsAnyIn(db, move.to, actor, ids);
   await moveMessages(db, move, ids, now);
   if (move.isChannelChanged) {
-    await withdrawNotifications(transaction, context, ids, { outsideChannelId: channels.target.id });
+    const outsideChannelId = channels.target.id;
+    await withdrawNotifications(transaction, context, { messageIds: ids, outsideChannelId });
     await moveCopies(db, channels.target, ids);
     await noteFirstAndLast(db, [channels.origin.id, channels.target.id]);
     const dormant = isRecentlyActive(channels.target, now) ? [] : [channels.target.id];

@@ -5,7 +5,7 @@ import { mayNotEdit, refusedEdit } from './edit-refusals.js';
 
 /** The checks 2 to 4: whether the actor may give the message another content. */
 export function checkContentPermission(
-  { actor, now, settings }: EditFacts,
+  { actor, now, settings }: Pick<EditFacts, 'actor' | 'now' | 'settings'>,
   { senderId, sentAt }: EditedMessage,
 ): void {
   if (!settings.allow_message_editing) throw refusedEdit('Your organization has turned off message editing');

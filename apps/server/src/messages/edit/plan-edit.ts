@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ProtocolError } from '@waxwing/protocol';
+import type { ChannelAccess } from '../../channels/channel-access.js';
 import { resolvesNothing, unprintablePosition } from '../topic-text.js';
 import { checkContent, checkContentPermission } from './content-rules.js';
 import type { EditedMessage, EditFacts } from './edit-facts.js';
@@ -29,18 +30,19 @@ export interface PlannedMove extends Pick<EditWish, 'propagateMode' | 'tellsOldT
   readonly tellsResolution: boolean;
 }
 
+/** What the checks before a new content is rendered ask for. */
+type AskedFacts = Pick<EditFacts, 'actor' | 'message' | 'now' | 'settings'> & {
+  readonly origin: Pick<ChannelAccess, 'channel'> | undefined;
+};
+
 /**
  * What an edit changes. Pure: the checks of chat-peers 6.1 in their order, the first that fails answers.
  * @throws ProtocolError BAD_REQUEST, EXPECTATION_MISMATCH, MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
  * STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED with the reason for a refusal.
  */
 export function planEdit(facts: EditFacts, wish: EditWish): EditPlan {
-  const { message, origin } = facts;
-  if (message === undefined || origin?.channel.isArchived) throw refusedEdit('Invalid message(s)');
-  if (wish.content !== undefined) checkContentPermission(facts, message);
-  const move = wantedMove(wish, message);
-  checkWish(wish, message, move);
-  if (wish.prevContentSha256 !== undefined) checkExpected(wish.prevContentSha256, message.content);
+  const { origin } = facts;
+  const { message, move } = checkAsked(facts, wish);
   const { channelId } = message;
   if (origin === undefined || channelId === undefined) {
     checkContent(facts);
@@ -57,6 +59,23 @@ export function planEdit(facts: EditFacts, wish: EditWish): EditPlan {
   };
 }
 
+/**
+ * The checks 1 to 13, which cost nothing: rendering comes after them. The message, and where it is to go.
+ * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH with the reason for a refusal.
+ */
+export function checkAsked(
+  facts: AskedFacts,
+  wish: EditWish,
+): { readonly message: EditedMessage; readonly move: WantedMove } {
+  const { message, origin } = facts;
+  if (message === undefined || origin?.channel.isArchived) throw refusedEdit('Invalid message(s)');
+  if (wish.content !== undefined) checkContentPermission(facts, message);
+  const move = wantedMove(wish, message);
+  checkWish(wish, message, move);
+  if (wish.prevContentSha256 !== undefined) checkExpected(wish.prevContentSha256, message.content);
+  return { message, move };
+}
+
 /** The checks 6 to 11: whether the wish makes sense for such a message. */
 function checkWish(wish: EditWish, message: EditedMessage, move: WantedMove): void {
   const isDirect = message.channelId === undefined;
@@ -64,7 +83,7 @@ function checkWish(wish: EditWish, message: EditedMessage, move: WantedMove): vo
   if (wish.content === undefined && !wantsMove) throw refusedEdit('Nothing to change');
   if (isDirect && wish.channelId !== undefined)
     throw refusedEdit('Direct messages cannot be moved to channels.');
-  if (isDirect && move.isTopicChanged) throw refusedEdit('Direct messages cannot have topics.');
+  if (isDirect && wish.topic !== undefined) throw refusedEdit('Direct messages cannot have topics.');
   if (wish.propagateMode !== 'change_one' && !wantsMove)
     throw refusedEdit('Invalid propagate_mode without topic edit');
   if (move.wantedTopic !== undefined) checkTopic(move.wantedTopic);

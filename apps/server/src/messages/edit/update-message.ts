@@ -2,16 +2,17 @@ import { booleanParameter, integerParameter, operation } from '@waxwing/service/
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
 import type { KnownUser } from '../../authentication/credential-store.js';
+import { findChannels } from '../../channels/channel-store.js';
 import type { ServerContext } from '../../context.js';
+import { readRealmSettings } from '../../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../../tables.js';
 import { type AttachmentRecord, attachmentRecord } from '../../uploads/attachment-record.js';
 import { holdMessage, inOneChannel } from '../hold-message.js';
 import { findReadableMessages } from '../message-access.js';
 import { applyEdit, editedChannels } from './apply-edit.js';
 import type { EditContext } from './edit-context.js';
-import { refusedEdit } from './edit-refusals.js';
 import { type EditWish, propagateModes } from './edit-wish.js';
-import { planEdit } from './plan-edit.js';
+import { checkAsked, planEdit } from './plan-edit.js';
 import { type RenderedContent, renderNewContent } from './read-content-facts.js';
 import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
 
@@ -61,7 +62,7 @@ export const updateMessage = operation({
       prevContentSha256: parameters.prev_content_sha256,
     };
     // Before the transaction, as it takes longer than everything else and others would wait.
-    const rendered = await renderOwn(context, actor, parameters.message_id, wish.content);
+    const rendered = await renderAllowed(context, actor, parameters.message_id, wish);
     const asked: AskedEdit = { wish, content: rendered };
     const attempt = (transaction: ServerTransaction, held: KnownUser) =>
       edit(transaction, context, held, parameters.message_id, asked);
@@ -74,19 +75,22 @@ export const updateMessage = operation({
 });
 
 /**
- * The new content of a message of the actor's own, rendered. Nothing is rendered for others, whom {@link planEdit} refuses.
- * @throws ProtocolError BAD_REQUEST for a message that the actor cannot read.
+ * The new content of a message, rendered. Nothing is rendered for those whom {@link checkAsked} refuses.
+ * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH
  */
-async function renderOwn(
-  { database: { db }, realm }: ServerContext,
+async function renderAllowed(
+  { clock, database: { db }, realm }: ServerContext,
   actor: KnownUser,
   id: number,
-  content: string | undefined,
+  wish: EditWish,
 ): Promise<RenderedContent | undefined> {
-  if (content === undefined) return undefined;
+  if (wish.content === undefined) return undefined;
   const [message] = await findReadableMessages(db, actor, [id]);
-  if (message === undefined) throw refusedEdit('Invalid message(s)');
-  return message.senderId === actor.id ? renderNewContent(db, realm, actor, content) : undefined;
+  const channelId = message?.channelId;
+  const [channel] = channelId === undefined ? [] : await findChannels(db, [channelId]);
+  const settings = await readRealmSettings(db);
+  checkAsked({ actor, message, now: clock(), origin: channel && { channel }, settings }, wish);
+  return renderNewContent(db, realm, actor, wish.content);
 }
 
 async function edit(

@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
 import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
-import { findReadableMessages } from '../message-access.js';
+import { findReadableMessages, keepReadableMessages } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
-import { keepMessages, type Message } from '../message-store.js';
+import type { Message } from '../message-store.js';
 import { withdrawNotifications } from '../push/withdraw-notifications.js';
 import { flagEvent } from './flag-events.js';
 import type { FlagWish } from './flag-wish.js';
@@ -37,8 +37,11 @@ export async function changeFlags(
   const isUnreading = flag === 'read' && op === 'remove';
   // What has no copy counts as read, and there is nothing to take from it otherwise.
   const makesCopies = isUnreading || (op === 'add' && flag !== 'read');
-  if (makesCopies) await keepMessages(transaction, wish.messageIds);
-  const messages = await readMeant(transaction, actor, wish);
+  // Only what is held gets a copy: others may come into sight meanwhile, and go again.
+  const held = makesCopies
+    ? await keepReadableMessages(transaction, actor, wish.messageIds)
+    : wish.messageIds;
+  const messages = await readMeant(transaction, actor, wish, held);
   const subscribed = isUnreading ? await subscribedChannels(transaction, actor) : undefined;
   const isIgnored = ({ channelId }: Message) =>
     subscribed !== undefined && channelId !== undefined && !subscribed.has(channelId);
@@ -52,7 +55,7 @@ export async function changeFlags(
     await context.publish(transaction, [await flagEvent(db, actor, wish, told)]);
   }
   if (flag === 'read' && op === 'add')
-    await withdrawNotifications(transaction, context, changedIds, { userIds: [actor.id] });
+    await withdrawNotifications(transaction, context, { messageIds: changedIds, userIds: [actor.id] });
   const ignored = messages.filter(isIgnored).flatMap(({ channelId }) => channelId ?? []);
   return { changedIds, ignoredChannelIds: [...new Set(ignored)].sort((one, other) => one - other) };
 }
@@ -61,8 +64,9 @@ async function readMeant(
   { db }: ServerTransaction,
   actor: KnownUser,
   { flag, messageIds }: FlagWish,
+  heldIds: readonly number[],
 ): Promise<Message[]> {
-  const messages = await findReadableMessages(db, actor, messageIds);
+  const messages = await findReadableMessages(db, actor, heldIds);
   if (flag === 'read' || messages.length === new Set(messageIds).size) return messages;
   throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
 }

@@ -166,6 +166,6 @@ function within(
 
 type FoundRow = Selectable<ServerTables['messages']> & { readonly flags: number | null };
 
-function toFound({ flags, ...row }: FoundRow): FoundMessage {
-  return { message: toMessage(row), flags: flags ?? undefined };
+function toFound(row: FoundRow): FoundMessage {
+  return { message: toMessage(row), flags: row.flags ?? undefined };
 }

@@ -19,18 +19,21 @@ const text = z
   .refine((value) => !value.includes('\0'));
 const operand = z.union([text, z.number().int(), z.array(z.union([text, z.number().int()])).max(1000)]);
 const termShape = z
-  .union([
-    z.object({ operator: text, operand, negated: z.boolean().nullish() }).transform(
-      (term): NarrowTerm => ({
-        operator: term.operator,
-        operand: term.operand,
-        isNegated: term.negated ?? false,
-      }),
-    ),
-    z
-      .tuple([text, operand])
-      .transform(([operator, operand]): NarrowTerm => ({ operator, operand, isNegated: false })),
-  ])
+  .union(
+    [
+      z.object({ operator: text, operand, negated: z.boolean().nullish() }).transform(
+        (term): NarrowTerm => ({
+          operator: term.operator,
+          operand: term.operand,
+          isNegated: term.negated ?? false,
+        }),
+      ),
+      z
+        .tuple([text, operand])
+        .transform(([operator, operand]): NarrowTerm => ({ operator, operand, isNegated: false })),
+    ],
+    'must be an operator and its operand: a text, an integer, or a list of these',
+  )
   .meta({ schemaName: 'NarrowTerm' });
 
 /** `narrow` of a request: JSON of a list of `{operator, operand, negated}`, or of pairs of operator and operand. */

@@ -8,6 +8,7 @@ import type { ServerTransaction } from '../../tables.js';
 import { writeAvatar } from '../../users/user-record.js';
 import { guestsWithoutSight } from '../guests-without-sight.js';
 import { messageFlags, notifiedBit } from '../message-flags.js';
+import { usersInChannel } from '../message-readers.js';
 import { type Message, toMessage } from '../message-store.js';
 import { hidingUsers, type MessageSurroundings, readSurroundings } from '../message-surroundings.js';
 
@@ -41,7 +42,8 @@ export async function tellPhones(
     .executeTakeFirst();
   if (row === undefined) return;
   const message = toMessage(row);
-  const readers = await markNotified(transaction, message, userIds);
+  const stillThere = await keepSubscribers(transaction, message, userIds);
+  const readers = await markNotified(transaction, message, stillThere);
   if (readers.length === 0) return;
   const surroundings = await readSurroundings(db, realm, [message]);
   const copies = readers.map(({ user_id: userId, flags }) => ({ userId, flags }));
@@ -64,10 +66,28 @@ export async function tellPhones(
   }
 }
 
+/**
+ * Those of the users who are in the message's channel, all of them where it has none; they stay in it until the transaction
+ * ends, so that what takes notifications back from those who leave finds this one.
+ */
+async function keepSubscribers(
+  { db }: ServerTransaction,
+  { channelId }: Message,
+  userIds: readonly UserId[],
+): Promise<readonly UserId[]> {
+  if (channelId === undefined) return userIds;
+  const rows = await usersInChannel(db, channelId)
+    .where('user_id', 'in', amongNumbers(db, userIds))
+    .orderBy('user_id')
+    .modifyEnd(keepingRows(db))
+    .execute();
+  return rows.map(({ user_id }) => user_id);
+}
+
 /** Those of the users who are to be told; they are marked as told. */
 async function markNotified(
   { db }: ServerTransaction,
-  { id, channelId }: Message,
+  { id }: Message,
   userIds: readonly UserId[],
 ): Promise<{ user_id: UserId; flags: number }[]> {
   return db
@@ -77,15 +97,6 @@ async function markNotified(
     .where('user_id', 'in', amongNumbers(db, userIds))
     .where(sql<boolean>`flags & ${sql.raw(String(messageFlags.read | notifiedBit))} = 0`)
     .where('user_id', 'in', (users) => users.selectFrom('users').select('id').where('is_active', '=', 1))
-    .$if(channelId !== undefined, (query) =>
-      query.where('user_id', 'in', (members) =>
-        members
-          .selectFrom('subscriptions')
-          .select('user_id')
-          .where('channel_id', '=', channelId as number)
-          .where('is_active', '=', 1),
-      ),
-    )
     .returning(['user_id', 'flags'])
     .execute();
 }

@@ -1,54 +1,48 @@
-import type { UserId } from '@waxwing/protocol';
-import { amongNumbers } from '@waxwing/storage';
-import { sql } from 'kysely';
 import type { ServerContext } from '../../context.js';
-import { ascendingIds } from '../../permissions/ascending-ids.js';
-import { gatheredBy } from '../../permissions/gathered-by.js';
 import type { ServerTransaction } from '../../tables.js';
-import { notifiedBit } from '../message-flags.js';
-import { usersInChannel } from '../message-readers.js';
-import { type RemovePayload, removeNotificationsJob } from './message-jobs.js';
+import { type CopiesOfMessages, clearNotifiedOfMessages, type Leavers } from './clear-notified.js';
+import { forgetLeftChannelsJob, removeNotificationsJob } from './message-jobs.js';
 
 /** Of no use to anybody after that. */
 const lifetimeMilliseconds = 7 * 24 * 60 * 60_000;
 
-/** Whose phones forget messages; of everybody where nothing is said. */
-interface Whose {
-  readonly userIds?: readonly UserId[];
-  /** Of those who are not in this channel. */
-  readonly outsideChannelId?: number;
-}
+type Context = Pick<ServerContext, 'clock' | 'database'>;
 
 /**
- * Has phones forget messages that their users were told of. Call it before copies are deleted. One job for all, and one notification for many messages of a user.
+ * Has phones forget messages that their users were told of. Call it before copies are deleted. One job for all, and one
+ * notification for many messages of a user.
  */
 export async function withdrawNotifications(
   transaction: ServerTransaction,
-  { clock, database }: Pick<ServerContext, 'clock' | 'database'>,
-  messageIds: readonly number[],
-  { userIds, outsideChannelId }: Whose = {},
+  context: Context,
+  copies: CopiesOfMessages,
 ): Promise<void> {
-  if (messageIds.length === 0) return;
-  const { db } = transaction;
-  const notified = await db
-    .updateTable('user_messages')
-    .set((copy) => ({ flags: sql<number>`${copy.ref('flags')} - ${sql.raw(String(notifiedBit))}` }))
-    .where('message_id', 'in', amongNumbers(db, messageIds))
-    .$if(userIds !== undefined, (query) => query.where('user_id', 'in', amongNumbers(db, userIds ?? [])))
-    .$if(outsideChannelId !== undefined, (query) =>
-      query.where('user_id', 'not in', usersInChannel(db, outsideChannelId ?? 0)),
-    )
-    .where(sql<boolean>`flags & ${sql.raw(String(notifiedBit))} <> 0`)
-    .returning(['user_id', 'message_id'])
-    .execute();
-  if (notified.length === 0) return;
-  const byUser = gatheredBy(notified, ({ user_id }) => user_id);
-  const payload: RemovePayload = [...byUser].map(([userId, own]) => ({
-    userId,
-    messageIds: ascendingIds(own.map(({ message_id }) => message_id)),
-  }));
+  if (copies.messageIds.length === 0) return;
+  const payload = await clearNotifiedOfMessages(transaction.db, copies);
+  if (payload.length > 0) await enqueue(transaction, context, removeNotificationsJob, payload);
+}
+
+/**
+ * Has the phones of those who have left channels forget what they were told of these. What they were told is looked for once
+ * they have left for good: what is being told meanwhile is found then, and nobody has to wait for it.
+ */
+export async function withdrawFromLeavers(
+  transaction: ServerTransaction,
+  context: Context,
+  leavers: Leavers,
+): Promise<void> {
+  if (leavers.userIds.length === 0) return;
+  await enqueue(transaction, context, forgetLeftChannelsJob, leavers);
+}
+
+async function enqueue(
+  transaction: ServerTransaction,
+  { clock, database }: Context,
+  kind: string,
+  payload: object,
+): Promise<void> {
   await database.jobs.enqueue(transaction, {
-    kind: removeNotificationsJob,
+    kind,
     payload: JSON.stringify(payload),
     giveUpAt: clock() + lifetimeMilliseconds,
   });

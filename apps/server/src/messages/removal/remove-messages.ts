@@ -37,7 +37,7 @@ export async function removeMessages(
   const { db } = transaction;
   const ids = messages.map(({ id }) => id);
   const losses = await findReaders(transaction, removed, ids);
-  await withdrawNotifications(transaction, context, ids);
+  await withdrawNotifications(transaction, context, { messageIds: ids });
   await releaseUploads(transaction, ids, clock());
   await db.deleteFrom('user_messages').where('message_id', 'in', amongNumbers(db, ids)).execute();
   await db.deleteFrom('message_edits').where('message_id', 'in', amongNumbers(db, ids)).execute();

@@ -5,6 +5,11 @@ import type { FileStore } from './file-store.js';
 
 /** The store of uploaded files that is configured. @throws ConfigurationError for a folder or a key that cannot be used. */
 export async function openFileStore({ store }: UploadsConfiguration): Promise<FileStore> {
+  if (store.kind === 'not-configured') {
+    throw new ConfigurationError([
+      'SERVER_UPLOADS is not set, and a server on PostgreSQL has no folder of its own: write disk:<folder>, such as disk:/var/lib/waxwing-server/uploads, or s3:<bucket>.',
+    ]);
+  }
   if (store.kind === 'disk') return openDiskFileStore(store.folder);
   const { secretKeyFile } = store;
   const secretKey = (await readPrivateFile(secretKeyFile, 'SERVER_UPLOADS_S3_SECRET_KEY_FILE')).trim();
