@@ -6,6 +6,7 @@ interface App {
   readonly storage: TextStorage;
   pushToken(): Promise<PushToken | undefined>;
   showStatus(sentence: string): void;
+  log(line: string): void;
   showNotification(title: string, text: string): void;
 }
 
@@ -13,7 +14,8 @@ interface App {
 interface RelayKeys {
   readonly bouncerPublicKey: string;
   readonly signingPublicKey: string;
-  readonly recoveryPublicKey: string;
+  /** Left out where it prints "none". */
+  readonly recoveryPublicKey?: string | undefined;
 }
 
 export async function startPush(app: App, keys: RelayKeys) {
@@ -35,8 +37,9 @@ export async function startPush(app: App, keys: RelayKeys) {
   return {
     /** When the app starts, when the token changes, and at a `push_device` event of the server. */
     async bringUpToDate() {
-      const status = await registrar.sync();
-      app.showStatus(status.sentence);
+      const { sentence, code, cause, errorCode, warning } = await registrar.sync();
+      app.showStatus(sentence);
+      app.log(JSON.stringify({ code, cause, errorCode, warning }));
     },
 
     /** For every push that FCM or APNs delivers. */

@@ -18,7 +18,8 @@ byId('send-form').addEventListener('submit', async (event) => {
   try {
     const text = String(new FormData(event.target as HTMLFormElement).get('text'));
     const { devices } = await sendText(text);
-    status.textContent = `On its way to ${devices} ${devices === 1 ? 'device' : 'devices'}: this tab is one of them.`;
+    const which = devices === 2 ? 'this tab, and the one that npm start runs' : 'this tab is one of them';
+    status.textContent = `On its way to ${devices} ${devices === 1 ? 'device' : 'devices'}: ${which}.`;
   } catch (error) {
     status.textContent = (error as Error).message;
   }

@@ -30,8 +30,7 @@ export async function keepRegistered(phone: BrowserPhone): Promise<never> {
     ) {
       const isFirst = sealedTo === undefined;
       sealedTo = registration.bouncerPublicKey;
-      await showKeys(sealedTo);
-      await showSealed(phone, sealedTo);
+      await showSealed(phone, await showKeys(sealedTo));
       if (!isFirst)
         byId('rotate-status').textContent = 'The phone has registered again, sealed to the new key.';
       (byId('rotate') as HTMLButtonElement).disabled = false;
@@ -62,18 +61,25 @@ async function rotate(): Promise<boolean> {
   }
 }
 
-async function showKeys(sealedTo: string): Promise<void> {
+/** What stands beside a key, where its state alone does not say it. */
+const stateSentences: Readonly<Record<string, string>> = {
+  accepted: 'accepted: what phones have sealed to it can still be opened',
+};
+
+/** Shows all keys of the relay; the id of the one that the push token is sealed to. */
+async function showKeys(sealedTo: string): Promise<string> {
   const { keys } = await fetchRelayKeys();
   const items = keys.map(({ id, public_key, state }) => {
-    const key = [make('code', id), document.createTextNode(` ${state}`)];
+    const key = [make('code', id), document.createTextNode(` ${stateSentences[state] ?? state}`)];
     if (public_key !== sealedTo) return make('li', key);
     return make('li', [...key, make('span', 'The phone’s push token is sealed to this one.', 'sealed-to')]);
   });
   byId('keys').replaceChildren(...items);
+  return keys.find(({ public_key }) => public_key === sealedTo)?.id ?? sealedTo;
 }
 
-async function showSealed(phone: BrowserPhone, sealedTo: string): Promise<void> {
+async function showSealed(phone: BrowserPhone, keyId: string): Promise<void> {
   const sealed = await phone.sealedRegistration();
   if (sealed === undefined) return;
-  tellBytes('server-bytes', sealed, `It opens with the private half of ${sealedTo.slice(0, 8)}… alone.`);
+  tellBytes('server-bytes', sealed, `Only the relay can open it, with the private half of its key ${keyId}.`);
 }

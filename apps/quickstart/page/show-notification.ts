@@ -11,7 +11,7 @@ export interface Push {
   readonly data: Record<string, string>;
 }
 
-/** Shows a push on the phone, if it is a message that it has not shown before, and beside it what the others had of it. */
+/** Shows a push on the phone, if it is a message that it has not shown before, and beside it what the others could read of it. */
 export async function showPush(phone: BrowserPhone, { data }: Push): Promise<void> {
   const opened = await phone.client.open(data);
   if (opened.kind === 'ignored') return;
@@ -38,7 +38,7 @@ function showOnPhone({ notification }: Extract<OpenedNotification, { kind: 'noti
 async function showHolders(phone: BrowserPhone, words: string): Promise<void> {
   const { text, token } = await searchHolders(words, phone.token);
   tellSearched('server-token', token.server, 'its database and log');
-  tellSearched('relay-token', token.relay, 'its database and log, where it is encrypted');
+  tellSearched('relay-token', token.relay, 'its log or in its database, which holds it only encrypted');
   if (words.length < leastSearchedCharacters) {
     for (const id of ['relay-words', 'vendor-words'])
       tell(id, 'Not looked for: a text this short could be there by chance.', 'waiting');

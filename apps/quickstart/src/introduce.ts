@@ -1,4 +1,3 @@
-import { relative } from 'node:path';
 import type { Narrator } from './narrator.js';
 import { type ChatToGoOn, channelName, topicName } from './provision-chat.js';
 import type { QuickstartPaths } from './quickstart-environments.js';
@@ -20,9 +19,9 @@ export interface PhoneIntroduced {
   readonly sendCommand: string;
 }
 
-/** Has curl ask as the owner, from the folder in which the quickstart runs. */
+/** Has curl ask as the owner, from any folder. */
 function curlAsOwner(paths: QuickstartPaths): string {
-  return `curl -K '${relative('.', paths.ownerCurl)}'`;
+  return `curl -K '${paths.ownerCurl.replaceAll("'", `'\\''`)}'`;
 }
 
 /** A command for a shell: the owner mentions the phone's user in the channel. */

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { runRelayCommand } from '@waxwing/relay';
 import { type Environment, fileExists, writePrivateFile } from '@waxwing/service/config';
 import type { Vendors } from '@waxwing/vendors';
@@ -23,19 +24,22 @@ export async function provisionRelay(
     ],
   };
   await writePrivateFile(paths.apps, `${JSON.stringify(apps, undefined, 2)}\n`);
-  if (!(await fileExists(paths.keyRing))) await captureJson(runRelayCommand, environment, ['keys', 'init']);
+  if (await fileExists(paths.keyRing)) return;
+  // An earlier start may have been killed before it made the ring.
+  await rm(paths.recoveryKey, { force: true });
+  await captureJson(runRelayCommand, environment, ['keys', 'init', '--recovery-key', paths.recoveryKey]);
 }
 
-/** The public half of the key that clients should seal to. */
-export async function primaryBouncerKey(environment: Environment): Promise<string> {
-  const { keys } = await captureJson<{ keys: { public_key: string; state: string }[] }>(
-    runRelayCommand,
-    environment,
-    ['keys', 'list'],
-  );
-  const primary = keys.find(({ state }) => state === 'primary');
-  if (primary === undefined) throw new Error('the key ring has no primary key');
-  return primary.public_key;
+/** What apps are built with, in base64; `null` where the ring has no recovery key. */
+export interface RelayPublicKeys {
+  readonly bouncer_public_key: string;
+  readonly signing_public_key: string;
+  readonly recovery_public_key: string | null;
+}
+
+/** The public keys as they are now: the bouncer key changes with every rotation. */
+export function publicKeysOf(environment: Environment): Promise<RelayPublicKeys> {
+  return captureJson(runRelayCommand, environment, ['keys', 'export-public']);
 }
 
 export interface RelayCredentials {

@@ -18,6 +18,7 @@ export interface QuickstartPaths {
   readonly serverDatabase: string;
   readonly keyRing: string;
   readonly keyRingIdentity: string;
+  readonly recoveryKey: string;
   readonly apps: string;
   readonly serverKey: string;
   readonly vendors: string;
@@ -36,6 +37,7 @@ export function quickstartPaths(dataDir: string): QuickstartPaths {
     serverDatabase: at('server.sqlite'),
     keyRing: at('key-ring.age'),
     keyRingIdentity: at('key-ring-identity.txt'),
+    recoveryKey: at('recovery-key.txt'),
     apps: at('apps.json'),
     serverKey: at('server-key.txt'),
     vendors: at('vendors'),

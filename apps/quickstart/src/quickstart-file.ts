@@ -1,4 +1,5 @@
 import { type Environment, writePrivateFile } from '@waxwing/service/config';
+import type { RelayPublicKeys } from './provision-relay.js';
 import type { QuickstartUser } from './provision-server.js';
 
 export interface QuickstartFacts {
@@ -6,7 +7,7 @@ export interface QuickstartFacts {
     readonly url: string;
     readonly serverId: string;
     readonly serverKey: string;
-    readonly bouncerPublicKey: string;
+    readonly publicKeys: RelayPublicKeys;
     readonly environment: Environment;
   };
   readonly server: {
@@ -28,7 +29,9 @@ export async function writeQuickstartFile(
       url: relay.url,
       server_id: relay.serverId,
       server_key: relay.serverKey,
-      bouncer_public_key: relay.bouncerPublicKey,
+      bouncer_public_key: relay.publicKeys.bouncer_public_key,
+      signing_public_key: relay.publicKeys.signing_public_key,
+      recovery_public_key: relay.publicKeys.recovery_public_key,
       env: relay.environment,
     },
     server: {

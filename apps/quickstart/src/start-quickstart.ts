@@ -13,7 +13,12 @@ import { createJourneyPhone, type JourneyPhone } from './journey-phone.js';
 import { Narrator } from './narrator.js';
 import { startPage } from './page/start-page.js';
 import { provisionChannel, provisionGoingOn, sendToChannel } from './provision-chat.js';
-import { primaryBouncerKey, provisionRelay, provisionServerAtRelay } from './provision-relay.js';
+import {
+  provisionRelay,
+  provisionServerAtRelay,
+  publicKeysOf,
+  type RelayPublicKeys,
+} from './provision-relay.js';
 import {
   addVisitor,
   provisionUsers,
@@ -41,7 +46,7 @@ interface Constellation {
     readonly environment: Environment;
     readonly serverId: string;
     readonly serverKey: string;
-    readonly bouncerPublicKey: string;
+    readonly publicKeys: RelayPublicKeys;
   };
   readonly server: {
     readonly url: string;
@@ -114,10 +119,10 @@ async function startConstellation(
     log: logTo(paths.serverLog, 'waxwing-server', closers),
   });
   closers.push(() => server.close());
-  const bouncerPublicKey = await primaryBouncerKey(environment);
+  const publicKeys = await publicKeysOf(environment);
   return {
     vendors,
-    relay: { url: relay.url, environment, ...credentials, bouncerPublicKey },
+    relay: { url: relay.url, environment, ...credentials, publicKeys },
     server: { url: server.url, environment: ofServer, realmUuid, users },
   };
 }
@@ -136,7 +141,7 @@ async function show(
     userId: visitor.user_id,
     email: visitor.email,
     apiKey: visitor.api_key,
-    bouncerPublicKey: relay.bouncerPublicKey,
+    bouncerPublicKey: relay.publicKeys.bouncer_public_key,
   });
   const places = placesOf(paths, vendors);
   // Visitors of earlier starts have the same name.
