@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 // Those of Markdown measure the processor time of their process, and so have one each.
 const serverTests = ['test/apps/server/*.test.ts', 'test/apps/server/!(markdown)/**/*.test.ts'];
-const packageTests = ['test/packages/{client,protocol,sodium}/*.test.ts'];
+const relayTests = ['test/apps/{relay,vendors}/**/*.test.ts'];
+const packageTests = ['test/packages/**/*.test.ts', 'test/contracts/*.test.ts'];
 
 export default defineConfig({
   resolve: { conditions: ['source'] },
@@ -21,10 +22,15 @@ export default defineConfig({
     projects: [
       // Loading takes longer than many of these test files: those of one worker share what is loaded.
       { extends: true, test: { name: 'server', include: serverTests, isolate: false } },
+      { extends: true, test: { name: 'relay', include: relayTests, isolate: false } },
       { extends: true, test: { name: 'packages', include: packageTests, isolate: false } },
       {
         extends: true,
-        test: { name: 'other', include: ['test/**/*.test.ts'], exclude: [...serverTests, ...packageTests] },
+        test: {
+          name: 'other',
+          include: ['test/**/*.test.ts'],
+          exclude: [...serverTests, ...relayTests, ...packageTests],
+        },
       },
     ],
   },

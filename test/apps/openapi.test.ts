@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { errorCodes } from '@waxwing/protocol';
 import { relayAdminApi, relayAdminOperations, relayApi, relayOperations } from '@waxwing/relay';
 import { roles, serverApi, serverOperations } from '@waxwing/server';
@@ -6,6 +7,7 @@ import {
   type AnyOperation,
   anybody,
   codesOf,
+  codesOfRequests,
   createHttpApp,
   noAnswer,
   noParameters,
@@ -79,7 +81,9 @@ const apps = [
 ];
 
 it('tells those who watch the whole run which codes are declared, and they miss what no test provokes', () => {
-  const lines = apps.flatMap(({ operations }) => declaredLines(operations));
+  const lines = apps.flatMap(({ operations }) =>
+    operations.flatMap((declared: AnyOperation) => declaredLines(declared, codesOfRequests(declared))),
+  );
   const file = process.env.WAXWING_PROVOKED_CODES;
   if (file !== undefined) appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
   expect(lines).toContain('declared DELETE /api/v1/events BAD_EVENT_QUEUE_ID');
@@ -155,6 +159,14 @@ describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operation
     await expect(text).toMatchFileSnapshot(`../../docs/openapi/${name}.json`);
   });
 
+  it('is valid by the schema of OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(openApiDocument(api, operations))).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+    const wrong = { ...openApiDocument(api, operations), security: 'basic' };
+    expect(await new Validator().validate(wrong)).toMatchObject({ valid: false });
+  });
+
   it('names each operation once', () => {
     const { paths } = openApiDocument(api, operations) as {
       paths: Record<string, Record<string, { operationId: string }>>;
@@ -192,12 +204,29 @@ describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operation
   });
 });
 
+/** Addresses whose parameters no operation takes, and how it refuses them. */
+function wrongAddresses({ aliases = {}, body, parameters, path }: AnyOperation): [string, string][] {
+  const url = path.replace(/\{\w+\}/g, '1');
+  const twice = Object.entries(aliases).map(([alias, name]) => `${url}?${alias}=1&${name}=1`);
+  const [name] = Object.keys(parameters.shape);
+  const unreadable = path.includes('{') ? path.replace(/\{\w+\}/g, '%00') : `${url}?${name}=%00`;
+  return [
+    ...(name === undefined || body === 'json' ? [] : [[unreadable, 'BAD_REQUEST'] as [string, string]]),
+    ...twice.map((at): [string, string] => [at, 'REQUEST_CONFUSING_VAR']),
+  ];
+}
+
 /** What can go wrong before an operation itself is asked. */
 async function expectRefusals(app: AppUnderTest, declared: AnyOperation): Promise<void> {
   const { actor, bodyLimitBytes = 64 * 1024, method } = declared;
   const url = declared.path.replace(/\{\w+\}/g, '1');
-  const ask = async (headers: Record<string, string>, payload?: string) => {
-    const answer = await app.app.inject({ method, url, headers, ...(payload !== undefined && { payload }) });
+  const ask = async (headers: Record<string, string>, payload?: string, at = url) => {
+    const answer = await app.app.inject({
+      method,
+      url: at,
+      headers,
+      ...(payload !== undefined && { payload }),
+    });
     return answer.json<{ code?: string }>().code;
   };
   const { good, wrong } = app;
@@ -217,6 +246,7 @@ async function expectRefusals(app: AppUnderTest, declared: AnyOperation): Promis
   if (may.includes('REQUEST_VARIABLE_MISSING')) {
     expect(await ask(good)).toBe('REQUEST_VARIABLE_MISSING');
   }
+  for (const [at, code] of wrongAddresses(declared)) expect(await ask(good, undefined, at), at).toBe(code);
   for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     const answer = await app.app.inject({ method: other, url, headers: {} });
     // An operation may say itself that there is nothing.

@@ -34,29 +34,41 @@ interface Operation {
 export interface OpenApi {
   readonly info: { readonly title: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Schemas };
 }
+type Schemas = Readonly<Record<string, Schema>>;
 
-/** One section of the API reference, from an OpenAPI document. */
-export function describeApi(name: string, { info, paths }: OpenApi): string {
+/** An answer with more fields than this has a line for each of them. */
+const maximumFieldsInLine = 12;
+
+/**
+ * One section of the API reference, from an OpenAPI document.
+ * @throws Error for an operation with a body of which no field is found.
+ */
+export function describeApi(name: string, { info, paths, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
-      describe(`${method.toUpperCase()} ${path}`, operation),
+      describe(`${method.toUpperCase()} ${path}`, operation, components.schemas),
     ),
   );
   const source = `From [openapi/${name}.json](openapi/${name}.json), which also has the shapes of answers in full.`;
   return [`## ${info.title}`, source, ...operations].join('\n\n');
 }
 
-function describe(heading: string, operation: Operation): string {
+function describe(heading: string, operation: Operation, schemas: Schemas): string {
   const actors = operation.security.flatMap((way) => Object.keys(way)).map((actor) => `\`${actor}\``);
+  const [[type, body] = []] = Object.entries(operation.requestBody?.content ?? {});
+  const where = type === 'application/json' ? 'JSON body' : 'body';
+  const bodyFields = fieldsOf(body?.schema, schemas);
+  if (body !== undefined && bodyFields.length === 0) {
+    throw new Error(`${heading} has a body of which no field is found: look at its schema.`);
+  }
   const parameters = [
     ...operation.parameters.map(({ name, in: where, required, schema, content, description }) => ({
       ...{ name, where, required, description },
       schema: schema ?? Object.values(content ?? {})[0]?.schema,
     })),
-    ...Object.values(operation.requestBody?.content ?? {})
-      .slice(0, 1)
-      .flatMap(({ schema }) => fieldsOf(schema).map((field) => ({ ...field, where: 'body' }))),
+    ...bodyFields.map((field) => ({ ...field, where })),
   ];
   const rows = parameters.map(
     ({ name, where, required, schema, description }) =>
@@ -71,17 +83,20 @@ function describe(heading: string, operation: Operation): string {
     ...(operation.description === undefined ? [] : [operation.description]),
     `Who may ask: ${actors.length === 0 ? 'anybody' : actors.join(' or ')}.`,
     ...(rows.length === 0 ? [] : [table]),
-    describeAnswers(operation.responses),
+    describeAnswers(operation.responses, schemas),
   ].join('\n\n');
 }
 
-function describeAnswers(responses: Operation['responses']): string {
+function describeAnswers(responses: Operation['responses'], schemas: Schemas): string {
   return Object.entries(responses)
     .map(([status, answer]) => {
       const codes = answer.$ref?.split('/').at(-1) ?? answer.description ?? '';
-      const fields = status === '200' ? fieldsOf(Object.values(answer.content ?? {})[0]?.schema) : [];
+      const content = Object.values(answer.content ?? {})[0];
+      const fields = status === '200' ? fieldsOf(content?.schema, schemas) : [];
       const names = fields.map(({ name, schema }) => `\`${name}\` (${typeOf(schema)})`);
-      return `- **${status}** ${codes}${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
+      const told =
+        names.length > maximumFieldsInLine ? `\n  - ${names.join('\n  - ')}` : ` ${names.join(', ')}`;
+      return `- **${status}** ${codes}${names.length === 0 ? '' : `:${told}`}`;
     })
     .join('\n');
 }
@@ -93,12 +108,15 @@ interface Field {
   readonly description?: string | undefined;
 }
 
-function fieldsOf(schema: Schema | undefined): Field[] {
+/** The fields of an object; of an answer without those that every answer has. */
+function fieldsOf(written: Schema | undefined, schemas: Schemas): Field[] {
+  const schema = written?.$ref === undefined ? written : schemas[written.$ref.split('/').at(-1) ?? ''];
   const own = Object.entries(schema?.properties ?? {}).map(([name, field]) => ({
     ...{ name, schema: field, description: field.description },
     required: schema?.required?.includes(name) ?? false,
   }));
-  return [...own, ...(schema?.allOf ?? []).flatMap(fieldsOf)];
+  const parts = schema?.allOf?.filter(({ $ref }) => $ref !== '#/components/schemas/Success') ?? [];
+  return [...own, ...parts.flatMap((part) => fieldsOf(part, schemas))];
 }
 
 function typeOf(schema: Schema | undefined): string {

@@ -1,12 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SpawnedProcess } from '../support/spawned-process.js';
 import { basicAuthorization } from '../system/crash/ask.js';
 import { type CrashWorld, createCrashWorld } from '../system/crash/crash-world.js';
 import { HttpLoad } from './http-load.js';
 import { requestMaker } from './relay-register.js';
 
-/** Relays as operators run them, on a database of their own. */
-export async function createBenchWorld(postgresUrl: string | undefined): Promise<CrashWorld> {
-  return createCrashWorld({ postgresUrl, users: 0 });
+const warmUpMilliseconds = 1000;
+
+/** Relays and servers as operators run them, on databases of their own. */
+export async function createBenchWorld(postgresUrl: string | undefined, users = 0): Promise<CrashWorld> {
+  const world = await createCrashWorld({ postgresUrl, users });
+  // In tests a spawned program checks its own answers; here that would be measured too.
+  const { relayEnv, serverEnv } = world.constellation;
+  for (const env of [relayEnv, serverEnv]) Object.assign(env, { NODE_OPTIONS: '' });
+  return world;
 }
 
 /** Registers new phones with the relay at `port` as fast as it answers, over so many connections. */
@@ -20,4 +28,29 @@ export async function openRegistrationLoad(
   const authorization = basicAuthorization(id, readFileSync(file, 'utf8').trim());
   const nextRequest = await requestMaker({ authorization, bouncerPublicKey, realmUuid });
   return HttpLoad.open({ port, connections, nextRequest });
+}
+
+/** A relay whose log, a line for each request as by default, goes to a file, and who registers phones with it. */
+export async function openWholeRelay(
+  postgresUrl: string | undefined,
+  connections: number,
+): Promise<{ load: HttpLoad; close(): Promise<void> }> {
+  const world = await createBenchWorld(postgresUrl);
+  const { dir, relayEnv, relayUrl } = world.constellation;
+  const outputFile = openSync(join(dir, 'relay.log'), 'a');
+  const env = { ...relayEnv, RELAY_LOG_LEVEL: 'info' };
+  const relay = new SpawnedProcess('waxwing-relay', ['serve'], { env, outputFile });
+  closeSync(outputFile);
+  await relay.readyAt(`${relayUrl}/health/ready`);
+  const load = await openRegistrationLoad(world, Number(relayEnv.RELAY_PORT), connections);
+  // At once, since a connection that has sent nothing yet is closed after a few seconds.
+  await load.run(warmUpMilliseconds);
+  return {
+    load,
+    async close() {
+      load.close();
+      await relay.end();
+      await world.close();
+    },
+  };
 }

@@ -24,7 +24,7 @@ export async function run(): Promise<BenchResult[]> {
     return [];
   }
   const postgres = await createTemporaryPostgres(serverUrl);
-  const chat = await startChatServer(postgres.url);
+  const chat = await startChatServer({ databaseUrl: postgres.url });
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   try {
     const ask = asker(chat, agent);

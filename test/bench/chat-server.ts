@@ -1,8 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addUser, createServer, type Role, roles, type Server } from '@waxwing/server';
+import {
+  addUser,
+  createServer,
+  type Role,
+  roles,
+  type Server,
+  type ServerConfiguration,
+} from '@waxwing/server';
 import { Secret } from '@waxwing/service/config';
 import { defaultHttpLimits } from '@waxwing/service/http';
 import { createLogger } from '@waxwing/service/logging';
@@ -22,10 +29,16 @@ export interface ChatServer {
 
 const realm = { url: 'https://chat.example.com', name: 'Bench' };
 
-/** On a SQLite file where no address of a database is given. */
-export async function startChatServer(givenUrl?: string): Promise<ChatServer> {
+export interface ChatServerOptions {
+  /** A SQLite file where nothing is said. */
+  readonly databaseUrl?: string;
+  /** None where nothing is said. */
+  readonly relayUrl?: string;
+}
+
+export async function startChatServer(options: ChatServerOptions = {}): Promise<ChatServer> {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
-  const databaseUrl = givenUrl ?? `sqlite:${join(folder, 'server.sqlite')}`;
+  const databaseUrl = options.databaseUrl ?? `sqlite:${join(folder, 'server.sqlite')}`;
   const server = await createServer(
     {
       host: '127.0.0.1',
@@ -38,8 +51,8 @@ export async function startChatServer(givenUrl?: string): Promise<ChatServer> {
       offersWebPublicChannels: false,
       uploads: { store: { kind: 'disk', folder: join(folder, 'uploads') }, quotaBytes: undefined },
       invitationValidityMinutes: 14_400,
-      registrationsPerHour: 60,
-      relay: { kind: 'not-configured' },
+      registrationsPerHour: 100_000,
+      relay: relaySettings(options.relayUrl, folder),
     },
     { log: createLogger('waxwing-server', 'error') },
   );
@@ -68,4 +81,11 @@ export async function startChatServer(givenUrl?: string): Promise<ChatServer> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function relaySettings(url: string | undefined, folder: string): ServerConfiguration['relay'] {
+  if (url === undefined) return { kind: 'not-configured' };
+  const serverKeyFile = join(folder, 'server.key');
+  writeFileSync(serverKeyFile, 'key', { mode: 0o600 });
+  return { kind: 'configured', url, serverId: 'bench', serverKeyFile };
 }

@@ -1,20 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { encodePushRegistration } from '@waxwing/protocol';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { type BenchResult, medianRates } from './bench-result.js';
-import { HttpLoad } from './http-load.js';
+import type { BenchResult } from './bench-result.js';
+import { type DurableAndMemory, durableAgainstMemory } from './bench-target.js';
 
-const rounds = 7;
-const roundMilliseconds = 1000;
 const connections = 512;
 const sealedRegistrations = 8192;
 
 /** What the relay process says when it listens. */
-export interface RelayBenchTarget {
-  readonly durablePort: number;
-  readonly memoryPort: number;
+export interface RelayBenchTarget extends DurableAndMemory {
   readonly authorization: string;
   readonly realmUuid: string;
   readonly bouncerPublicKey: string;
@@ -25,37 +19,9 @@ export interface RelayBenchTarget {
  * same handler that keeps them in memory. Both run in one process, this one only sends.
  */
 export async function run(): Promise<BenchResult[]> {
-  const relay = fork(new URL('./relay-register-target.ts', import.meta.url), {
-    execArgv: ['--import', 'tsx', '--import', new URL('./built-product.mjs', import.meta.url).href],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  try {
-    const target = await listening(relay);
-    const nextRequest = await requestMaker(target);
-    const durable = await HttpLoad.open({ port: target.durablePort, connections, nextRequest });
-    const memory = await HttpLoad.open({ port: target.memoryPort, connections, nextRequest });
-    await durable.run(roundMilliseconds);
-    await memory.run(roundMilliseconds);
-    const rates = await medianRates(
-      rounds,
-      () => durable.run(roundMilliseconds),
-      () => memory.run(roundMilliseconds),
-    );
-    durable.close();
-    memory.close();
-    return [{ name: 'relay-register', unit: 'registrations/s', ...rates, goal: 0.9, better: 'higher' }];
-  } finally {
-    relay.kill('SIGTERM');
-    await once(relay, 'exit');
-  }
-}
-
-async function listening(relay: ChildProcess): Promise<RelayBenchTarget> {
-  const failed = once(relay, 'exit').then(() => {
-    throw new Error('the relay to be measured ended before it listened');
-  });
-  const [target] = await Promise.race([once(relay, 'message'), failed]);
-  return target as RelayBenchTarget;
+  const program = new URL('./relay-register-target.ts', import.meta.url);
+  const rates = await durableAgainstMemory<RelayBenchTarget>(program, connections, requestMaker);
+  return [{ name: 'relay-register', unit: 'registrations/s', ...rates, goal: 0.9, better: 'higher' }];
 }
 
 /** Registrations sealed beforehand, as our client seals them, each sent for a push account that has none yet. */

@@ -12,10 +12,13 @@ const benches: readonly Bench[] = [
   { names: ['open-native', 'open-wasm'], load: () => import('./open.js') },
   { names: ['seal-native', 'seal-wasm'], load: () => import('./seal.js') },
   { names: ['relay-register'], load: () => import('./relay-register.js') },
+  { names: ['relay-whole'], load: () => import('./relay-whole.js') },
+  { names: ['relay-peer', 'relay-peer-sqlite'], load: () => import('./relay-peer.js') },
   { names: ['register-keys'], load: () => import('./register-keys.js') },
   { names: ['apns-session'], load: () => import('./apns-session.js') },
   { names: ['fcm-session'], load: () => import('./fcm-session.js') },
   { names: ['server-accept'], load: () => import('./server-accept.js') },
+  { names: ['server-active'], load: () => import('./server-active.js') },
   { names: ['notify-single'], load: () => import('./notify-single.js') },
   { names: ['notify-endpoint'], load: () => import('./notify-endpoint.js') },
   { names: ['jobs-sqlite'], load: () => import('./jobs-sqlite.js') },
@@ -26,6 +29,7 @@ const benches: readonly Bench[] = [
   { names: ['chat-move'], load: () => import('./chat-move.js') },
   { names: ['users-list'], load: () => import('./users-list.js') },
   { names: ['two-processes'], load: () => import('./two-processes.js') },
+  { names: ['overload'], load: () => import('./overload.js') },
   { names: ['memory'], isLong: true, load: () => import('./memory.js') },
   { names: ['checkpoint-stall'], isLong: true, load: () => import('./checkpoint-stall.js') },
   { names: ['register-rows'], isLong: true, load: () => import('./register-rows.js') },
@@ -44,7 +48,10 @@ for (const bench of wanted) {
   const measured = await run({ full: values.full });
   results.push(...measured.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
 }
-process.stdout.write(values.json ? `${JSON.stringify({ results })}\n` : table(results));
+const { version: node } = process;
+process.stdout.write(
+  values.json ? `${JSON.stringify({ node, results })}\n` : `Node ${node}\n${table(results)}`,
+);
 process.exit(0);
 
 function readArguments(): { json: boolean; full: boolean; only: string[] } {

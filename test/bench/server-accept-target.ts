@@ -84,7 +84,7 @@ const inMemory = bindOperations(
 const durable = await listen(push.operations);
 const memory = await listen(inMemory);
 const target: ServerBenchTarget = {
-  port: durable.port,
+  durablePort: durable.port,
   memoryPort: memory.port,
   users: accounts.map(({ email, key }) => `Basic ${Buffer.from(`${email}:${key}`).toString('base64')}`),
 };

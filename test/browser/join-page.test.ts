@@ -48,6 +48,9 @@ describe.runIf(hasChromium())('The page of an invitation, in a browser', () => {
     await page.getByLabel('New password').fill('correct horse');
     await page.getByRole('button', { name: 'Join' }).click();
     await page.getByRole('heading', { name: 'Welcome to Example' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Welcome to Example' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?joined=true');
     // The refusal of the first try is a status of 400, which Chromium tells on its console.
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([]);
   }, 60_000);

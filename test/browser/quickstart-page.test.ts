@@ -11,7 +11,6 @@ import { freePort } from '../support/free-ports.js';
 import { SpawnedProcess } from '../support/spawned-process.js';
 import { hasChromium, launch } from './open-page.js';
 
-const root = join(import.meta.dirname, '../..');
 const portsOfQuickstart = 23;
 /** What the curl line has the notification say. */
 const curlWords = 'look here';
@@ -65,7 +64,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
 
   it('shows on its phone what the curl line sends, and that relay and Google had nothing to read', async () => {
     expect(await page.locator('#command').innerText()).toBe(curl.trim());
-    await promisify(execFile)('bash', ['-c', curl], { cwd: root });
+    await promisify(execFile)('bash', ['-c', curl], { cwd: folder });
     await page.locator('.phone').getByText(`@Visitor ${curlWords}`).waitFor();
     await page.locator('#vendor-words.good').waitFor();
     const relay = page.getByRole('article', { name: 'The relay' });
@@ -111,6 +110,9 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
       expect.stringContaining('primary'),
     ]);
     expect(after.find((text) => text.includes('accepted'))?.slice(0, 8)).toBe(before[0]?.slice(0, 8));
+    const keyId = await page.locator('.key-list li:has(.sealed-to) code').innerText();
+    const server = page.getByRole('article', { name: 'The server' });
+    expect(await server.innerText()).toContain(`with the private half of its key ${keyId}.`);
     await page.getByLabel('What it says').fill('Sealed once more, and read');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('.phone').getByText('Sealed once more, and read').waitFor();

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { readServerEnvironment } from '@waxwing/server';
 import { ConfigurationError, Secret } from '@waxwing/service/config';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDiskFileStore } from '#server/uploads/file-store/disk-file-store.js';
 import type { FileStore } from '#server/uploads/file-store/file-store.js';
+import { openFileStore } from '#server/uploads/file-store/open-file-store.js';
 import { openS3FileStore } from '#server/uploads/file-store/s3-file-store.js';
 import { S3StandIn } from '../support/s3-stand-in.js';
 
@@ -136,6 +138,11 @@ describe('a store on disk', () => {
     const opened = openDiskFileStore(root);
     await expect(opened).rejects.toThrow(ConfigurationError);
     await expect(opened).rejects.toThrow('chmod 700');
+  });
+
+  it('is not opened by a server on PostgreSQL that was told of no folder', async () => {
+    const { uploads } = readServerEnvironment({ SERVER_DATABASE: 'postgres://db' });
+    await expect(openFileStore(uploads)).rejects.toThrow('SERVER_UPLOADS is not set');
   });
 
   it('is not opened where no folder can be', async () => {

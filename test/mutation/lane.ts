@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -11,19 +11,33 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Failed, TestRun } from './held-tests.js';
+import type { Mutant } from './mutants.js';
+import type { Target } from './targets.js';
+import { withSwitches } from './with-switches.js';
 
-/** How a mutant ended: noticed by a test, refused by the compiler, or noticed by nobody. */
-export type Verdict = 'killed' | 'does-not-compile' | 'survived';
+/** How a mutant ended: noticed by a test, refused by the compiler, noticed by nobody, or not tried as the tests fail anyway. */
+export type Verdict = 'killed' | 'does-not-compile' | 'survived' | 'untried';
 
-const timeoutMilliseconds = 180_000;
+/** With their times, as the compiler goes by those. */
+const asTheyAre = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
+const timeoutMilliseconds = 300_000;
+const unchangedBefore = -1;
+const unchangedAfter = -2;
+
+/** What the copy of a test file begins with: the mutant that holds in it, and an end of it with the first test that fails. */
+const prefix = (number: number): string =>
+  `import { beforeEach as beforeEachOfCopy } from 'vitest'; globalThis.mutant = ${number}; let copyFailed = false; ` +
+  'beforeEachOfCopy(({ skip, onTestFailed }) => { skip(copyFailed); onTestFailed(() => { copyFailed = true; }); }); ';
 
 /** A copy of the sources in which mutants are tried, one after the other, so that the sources themselves stay as they are. */
 export class Lane {
   readonly #folder = mkdtempSync(join(tmpdir(), 'waxwing-mutation-'));
+  #held: ChildProcess | undefined;
 
   constructor(root: string) {
     for (const name of ['packages', 'apps', 'test', 'docs', 'keys.example', 'README.md']) {
-      cpSync(join(root, name), join(this.#folder, name), { recursive: true, verbatimSymlinks: true });
+      cpSync(join(root, name), join(this.#folder, name), asTheyAre);
     }
     for (const name of ['package.json', 'tsconfig.json', 'vitest.config.ts']) {
       cpSync(join(root, name), join(this.#folder, name));
@@ -31,39 +45,127 @@ export class Lane {
     this.#linkDependencies(join(root, 'node_modules'));
   }
 
-  /** Tries the text in place of the file's own with the tests named. */
-  async try(file: string, text: string, tests: readonly string[]): Promise<Verdict> {
+  /** Tries each of a file's mutants with the tests named. */
+  async tryAll({ file, tests }: Target, mutants: readonly Mutant[]): Promise<Verdict[]> {
+    const text = readFileSync(join(this.#folder, file), 'utf8');
+    const killed = await this.#tryTogether(file, text, tests, mutants);
+    if (killed === undefined && !(await this.#passes(file, text, tests))) return mutants.map(() => 'untried');
+    const verdicts: Verdict[] = [];
+    // What runs while a file is loaded can only be changed for mutants that are tried alone.
+    for (const [index, mutant] of mutants.entries())
+      verdicts.push(killed?.has(index) ? 'killed' : await this.#tryAlone(file, mutant, tests));
+    return verdicts;
+  }
+
+  /** The indices of those that tests noticed, or undefined where that cannot be said of all together. */
+  async #tryTogether(
+    file: string,
+    text: string,
+    tests: readonly string[],
+    mutants: readonly Mutant[],
+  ): Promise<Set<number> | undefined> {
+    const switches = withSwitches(
+      text,
+      mutants.map(({ edit }) => edit),
+    );
+    const killed = new Set<number>();
+    for (const test of tests) {
+      const left = [...mutants.keys()].filter((number) => !killed.has(number));
+      // None is on before the first and after the last: if these fail, the others say nothing.
+      const failed = await this.#run(file, switches, [test], [unchangedBefore, ...left, unchangedAfter]);
+      if (failed === undefined || failed.has(unchangedBefore) || failed.has(unchangedAfter)) return undefined;
+      for (const number of failed) killed.add(number);
+    }
+    return killed;
+  }
+
+  async #tryAlone(file: string, { text }: Mutant, tests: readonly string[]): Promise<Verdict> {
+    if (!(await this.#passes(file, text, tests))) return 'killed';
     const path = join(this.#folder, file);
     const original = readFileSync(path);
     writeFileSync(path, text);
+    const compiles = await this.#compiles(file);
+    writeFileSync(path, original);
+    return compiles ? 'survived' : 'does-not-compile';
+  }
+
+  async #passes(file: string, text: string, tests: readonly string[]): Promise<boolean> {
+    return (await this.#run(file, text, tests, [unchangedBefore]))?.size === 0;
+  }
+
+  /** Runs the tests with the text in place of the file's own, once for each number, and says for which of them one failed. */
+  async #run(
+    file: string,
+    text: string,
+    tests: readonly string[],
+    numbers: readonly number[],
+  ): Promise<Set<number> | undefined> {
+    const path = join(this.#folder, file);
+    const original = readFileSync(path);
+    const copies = new Map(
+      numbers.flatMap((number) =>
+        tests.map((test) => [test.replace(/\.test\.ts$/, `.mutant-${number}.test.ts`), { test, number }]),
+      ),
+    );
+    writeFileSync(path, text);
+    for (const [copy, { test, number }] of copies)
+      writeFileSync(
+        join(this.#folder, copy),
+        prefix(number) + readFileSync(join(this.#folder, test), 'utf8'),
+      );
     try {
-      if (!(await this.passes(tests))) return 'killed';
-      return (await this.#succeeds(['tsc', '-b'])) ? 'survived' : 'does-not-compile';
+      const failed = await this.#ask({ changed: file, tests: [...copies.keys()] });
+      return failed && new Set(failed.flatMap((copy) => copies.get(copy)?.number ?? []));
     } finally {
       writeFileSync(path, original);
+      for (const copy of copies.keys()) rmSync(join(this.#folder, copy));
     }
   }
 
-  /** Whether the tests pass with the sources as they are in this copy. */
-  passes(tests: readonly string[]): Promise<boolean> {
-    // One process for all of them: starting one costs more than most tests.
-    const oneProcess = ['--no-isolate', '--maxWorkers=1'];
-    // A mutant often leaves a test waiting for what never comes.
-    const patience = ['--testTimeout=20000', '--hookTimeout=20000', '--expect.poll.timeout=10000'];
-    return this.#succeeds([
-      'vitest',
-      'run',
-      ...oneProcess,
-      ...patience,
-      '--bail=1',
-      '--retry=0',
-      '--reporter=dot',
-      ...tests,
-    ]);
+  #ask(run: TestRun): Promise<Failed> {
+    this.#held ??= this.#holdTests();
+    const held = this.#held;
+    return new Promise((resolve) => {
+      // A mutant that never ends is noticed, too.
+      const timer = setTimeout(() => killGroup(held), timeoutMilliseconds);
+      const end = (failed: Failed): void => {
+        clearTimeout(timer);
+        held.removeAllListeners();
+        resolve(failed);
+      };
+      held.once('message', ({ failed }: { failed: Failed }) => end(failed));
+      held.once('exit', () => {
+        this.#held = undefined;
+        end(undefined);
+      });
+      held.send(run);
+    });
   }
 
   close(): void {
+    if (this.#held !== undefined) killGroup(this.#held);
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #holdTests(): ChildProcess {
+    return fork(join(this.#folder, 'test/mutation/held-tests.ts'), {
+      cwd: this.#folder,
+      execArgv: ['--conditions=source', '--import', 'tsx'],
+      stdio: 'ignore',
+      detached: true,
+    });
+  }
+
+  #compiles(file: string): Promise<boolean> {
+    const project = file.split('/').slice(0, 2).join('/');
+    return new Promise((resolve, reject) => {
+      const child = spawn('npx', ['--no-install', 'tsc', '-b', project], {
+        cwd: this.#folder,
+        stdio: 'ignore',
+      });
+      child.once('error', reject);
+      child.once('exit', (code) => resolve(code === 0));
+    });
   }
 
   /** Whatever is not the project's own stays where it is; the project's own packages are the copies. */
@@ -72,26 +174,13 @@ export class Lane {
     mkdirSync(dependencies);
     for (const name of readdirSync(installed)) {
       const path = join(dependencies, name);
-      if (name === '@waxwing')
-        cpSync(join(installed, name), path, { recursive: true, verbatimSymlinks: true });
+      if (name === '@waxwing') cpSync(join(installed, name), path, asTheyAre);
       else if (!name.startsWith('.vite')) symlinkSync(join(installed, name), path);
     }
   }
+}
 
-  #succeeds(command: readonly string[]): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      const child = spawn('npx', ['--no-install', ...command], {
-        cwd: this.#folder,
-        stdio: 'ignore',
-        detached: true,
-      });
-      // A mutant that never ends is noticed, too. Its whole process group goes, and nothing else.
-      const timer = setTimeout(() => process.kill(-(child.pid as number), 'SIGKILL'), timeoutMilliseconds);
-      child.once('error', reject);
-      child.once('exit', (code) => {
-        clearTimeout(timer);
-        resolve(code === 0);
-      });
-    });
-  }
+/** Ends the process with all that it started, and nothing else. */
+function killGroup({ pid }: ChildProcess): void {
+  process.kill(-(pid as number), 'SIGKILL');
 }

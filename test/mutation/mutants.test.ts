@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mutantsOf } from './mutants.js';
+import { withSwitches } from './with-switches.js';
 
 const changes = (text: string): string[] => mutantsOf(text).map(({ change }) => change);
 
@@ -47,7 +48,7 @@ describe('the mutants of a source text', () => {
 
   it('name their line and hold the whole text with the one change', () => {
     const text = 'const a = 1;\nif (a < 2) stop();\n';
-    expect(mutantsOf(text)[0]).toEqual({
+    expect(mutantsOf(text)[0]).toMatchObject({
       line: 2,
       change: 'a < 2 -> false',
       text: 'const a = 1;\nif (false) stop();\n',
@@ -56,5 +57,34 @@ describe('the mutants of a source text', () => {
 
   it('refuse a text that is no program', () => {
     expect(() => mutantsOf('if (')).toThrow('does not parse');
+  });
+});
+
+describe('a text with all its mutants in it', () => {
+  const text = `
+    const all = [...known, 0];
+    const isLate = all.length < 3 && !isEarly;
+    if (isLate === true) note(isLate ? 'late' : 'early');
+    note(all.length);
+  `;
+  function notesOf(program: string, mutant?: number): unknown[] {
+    const notes: unknown[] = [];
+    const note = (value: unknown): number => notes.push(value);
+    // What is on is handed in, so that nothing is left of it for others.
+    new Function('known', 'isEarly', 'note', 'globalThis', program)([7], false, note, { mutant });
+    return notes;
+  }
+
+  it('does what each of them does when it is on, and what the text does when none is', () => {
+    const mutants = mutantsOf(text);
+    const switched = withSwitches(
+      text,
+      mutants.map(({ edit }) => edit),
+    );
+    expect(mutants.length).toBeGreaterThan(10);
+    expect(notesOf(switched)).toEqual(['late', 2]);
+    expect(mutants.map((_, number) => notesOf(switched, number))).toEqual(
+      mutants.map((mutant) => notesOf(mutant.text)),
+    );
   });
 });

@@ -8,6 +8,7 @@ export interface Mutant {
   readonly change: string;
   /** The whole text with the change made. */
   readonly text: string;
+  readonly edit: Edit;
 }
 
 interface Node {
@@ -18,7 +19,7 @@ interface Node {
 }
 
 /** A replacement of the text from `start` up to, not including, `end`. */
-interface Edit {
+export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly by: string;
@@ -51,6 +52,7 @@ export function mutantsOf(text: string): Mutant[] {
       line: text.slice(0, edit.start).split('\n').length,
       change: `${excerpt(text.slice(edit.start, edit.end))} -> ${excerpt(edit.by) || 'nothing'}`,
       text: text.slice(0, edit.start) + edit.by + text.slice(edit.end),
+      edit,
     }));
 }
 

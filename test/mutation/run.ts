@@ -1,9 +1,10 @@
 /*
- * The search for lines that no test guards: `npm run mutate`. It changes the security-relevant sources one place at a time,
- * in copies of the sources, and runs for each change the tests that targets.ts names for that file. What survives wants
- * a test; what no test can notice stands in equivalents.ts with the reason. A whole run takes hours on two cores, so that
- * the gate leaves it out: `--each 12` tries at most twelve changes of each file, `--seed 2` others than the usual, and
- * `--line 7` those of one line again.
+ * The search for lines that no test guards: `npm run mutate`. It changes the security-relevant sources and the rules of the
+ * chat one place at a time, in copies of the sources, and runs for each change the tests that targets.ts names for that
+ * file: of many changes in one run, and of those that nobody noticed, once more alone. What survives wants a test; what no
+ * test can notice stands in equivalents.ts with the reason. A whole run takes hours on two cores, so that the gate leaves it
+ * out: `--each 12` tries at most twelve changes of each file, `--seed 2` others than the usual, and `--line 7` those of one
+ * line again. Rules that are functions of facts alone take seconds, so name tests of those where there are any.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +16,8 @@ import { type Target, targets } from './targets.js';
 
 const usage =
   'npm run mutate -- [--only PART-OF-A-PATH]… [--line N]… [--each 1000] [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and says which change no test notices.';
+/** So many mutants of a file are tried in one run of the tests. */
+const together = 30;
 const root = join(import.meta.dirname, '../..');
 
 interface Candidate extends Mutant {
@@ -31,12 +34,10 @@ const candidates = draw(
     .filter(({ line }) => options.lines.length === 0 || options.lines.includes(line))
     .filter(({ target, change }) => !equivalents.some((e) => e.file === target.file && e.change === change)),
 );
-const verdicts = ['killed', 'does-not-compile', 'survived', 'untried'] as const;
-type Counts = Record<Verdict | 'untried', number>;
+const verdicts: readonly Verdict[] = ['killed', 'does-not-compile', 'survived', 'untried'];
+type Counts = Record<Verdict, number>;
 const noCounts: Counts = { killed: 0, 'does-not-compile': 0, survived: 0, untried: 0 };
 const counts = new Map<string, Counts>();
-/** Whether the tests of a file pass as long as nothing is changed. */
-const sound = new Map<string, Promise<boolean>>();
 const survivors: string[] = [];
 await Promise.all(Array.from({ length: options.lanes }, work));
 for (const [file, count] of [...counts].sort()) process.stdout.write(describeCounts(file, count));
@@ -48,22 +49,30 @@ process.exit(total.survived + total.untried === 0 ? 0 : 1);
 async function work(): Promise<void> {
   const lane = new Lane(root);
   try {
-    for (let next = candidates.pop(); next !== undefined; next = candidates.pop()) await tryOne(lane, next);
+    for (let next = takeSome(); next.length > 0; next = takeSome()) await trySome(lane, next);
   } finally {
     lane.close();
   }
 }
 
-async function tryOne(lane: Lane, { target, line, change, text }: Candidate): Promise<void> {
-  // Tests that fail without a mutant say nothing about one.
-  const isSound = sound.get(target.file) ?? lane.passes(target.tests);
-  sound.set(target.file, isSound);
-  const verdict = (await isSound) ? await lane.try(target.file, text, target.tests) : 'untried';
-  const ofFile = counts.get(target.file) ?? noCounts;
-  counts.set(target.file, { ...ofFile, [verdict]: ofFile[verdict] + 1 });
-  const name = `${target.file}:${line}: ${change}`;
-  if (verdict === 'survived') survivors.push(`survived  ${name}`);
-  process.stderr.write(`${verdict.padEnd(17)} ${name}\n`);
+/** The next ones of one file, of which none is left out. */
+function takeSome(): Candidate[] {
+  const file = candidates.at(-1)?.target.file;
+  const first = candidates.findIndex(({ target }) => target.file === file);
+  return candidates.splice(Math.max(first, candidates.length - together, 0));
+}
+
+async function trySome(lane: Lane, some: readonly Candidate[]): Promise<void> {
+  const target = (some[0] as Candidate).target;
+  const verdictsOfSome = await lane.tryAll(target, some);
+  for (const [index, { line, change }] of some.entries()) {
+    const verdict = verdictsOfSome[index] as Verdict;
+    const ofFile = counts.get(target.file) ?? noCounts;
+    counts.set(target.file, { ...ofFile, [verdict]: ofFile[verdict] + 1 });
+    const name = `${target.file}:${line}: ${change}`;
+    if (verdict === 'survived') survivors.push(`survived  ${name}`);
+    process.stderr.write(`${verdict.padEnd(17)} ${name}\n`);
+  }
 }
 
 function describeCounts(name: string, count: Counts): string {

@@ -12,6 +12,7 @@ import { createMemoryLog } from '../support/memory-log.js';
 
 const root = join(import.meta.dirname, '../..');
 const packages = readdirSync(join(root, 'packages'));
+const apps = readdirSync(join(root, 'apps'));
 
 function pageOf(name: string): string {
   return readFileSync(join(root, 'packages', name, 'README.md'), 'utf8');
@@ -23,7 +24,7 @@ function blocksOf(page: string, language: string): string[] {
   );
 }
 
-it.each(packages)('the page of packages/%s names every door of it, and links only to what exists', (name) => {
+it.each(packages)('the page of packages/%s names every door of it', (name) => {
   const page = pageOf(name);
   const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as {
     name: string;
@@ -32,9 +33,19 @@ it.each(packages)('the page of packages/%s names every door of it, and links onl
   for (const door of Object.keys(manifest.exports)) {
     expect(page).toContain(`\`${manifest.name}${door.slice(1)}\``);
   }
-  const links = [...page.matchAll(/\]\(([^)#]+)\)/g)].map(([, link]) => link as string);
-  expect(links.filter((link) => !existsSync(join(root, 'packages', name, link)))).toEqual([]);
 });
+
+it.each([...packages.map((name) => `packages/${name}`), ...apps.map((name) => `apps/${name}`)])(
+  'the page of %s links only to what is packed with it, and sends nobody to a registry',
+  (folder) => {
+    const page = readFileSync(join(root, folder, 'README.md'), 'utf8');
+    const links = [...page.matchAll(/\]\((?![a-z]+:)([^)#]+)\)/g)].map(([, link]) => link as string);
+    expect(links.filter((link) => link.startsWith('..') || !existsSync(join(root, folder, link)))).toEqual(
+      [],
+    );
+    expect(page).not.toMatch(/npm install .*@waxwing/);
+  },
+);
 
 it('the example of the protocol prints what its comments say', () => {
   const [example = ''] = blocksOf(pageOf('protocol'), 'js');

@@ -113,8 +113,9 @@ describe('On React Native', () => {
   it('Hermes 0.12 imports the client bare, and runs it: the example registers, opens a message once, refuses others', async () => {
     const { stdout } = await run(hermesEngine, ['-w', bundle]);
     expect(stdout).toMatch(/^\{/);
-    const { forms, shown, received, kept } = JSON.parse(stdout);
+    const { forms, shown, logged, received, kept } = JSON.parse(stdout);
     expect(shown).toEqual(['Notifications are on for this phone.', 'Iago: café ☕…']);
+    expect(logged).toEqual(['{"code":"active"}']);
     expect(received).toEqual(['test', 'message', 'repeat', 'cannot-open']);
     expect(kept).not.toContain('waxwing.accounts');
 

@@ -221,6 +221,7 @@ function serverEnvironment(dir: string, port: number): Record<string, string> {
   return {
     SERVER_PORT: String(port),
     SERVER_DATABASE: `sqlite:${join(dir, 'server.sqlite')}`,
+    SERVER_UPLOADS: `disk:${join(dir, 'uploads')}`,
     SERVER_REALM_URL: `http://127.0.0.1:${port}`,
     SERVER_REALM_NAME: 'System',
   };

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
- * Around a whole run of the tests: each code that an operation or its actor declares must have been answered by it in some
+ * Around a whole run of the tests: each code that an operation refuses requests with must have been answered by it in some
  * test. Nothing is looked at where only some test files ran.
  */
 export default function watchProvokedCodes(): () => void {
@@ -28,18 +28,12 @@ export default function watchProvokedCodes(): () => void {
 
 const declaration = 'declared ';
 
-/** Writes down what operations declare; for the test that knows all of them. */
+/** Writes down that an operation declares these codes; for the test that knows all operations. */
 export function declaredLines(
-  operations: readonly {
-    readonly method: string;
-    readonly path: string;
-    readonly codes: readonly string[];
-    readonly actor: { readonly codes: readonly string[] };
-  }[],
+  { method, path }: { readonly method: string; readonly path: string },
+  codes: readonly string[],
 ): string[] {
-  return operations.flatMap(({ actor, method, path, codes }) =>
-    [...new Set([...codes, ...actor.codes])].map((code) => `${declaration}${method} ${path} ${code}`),
-  );
+  return codes.map((code) => `${declaration}${method} ${path} ${code}`);
 }
 
 /** What was declared and not provoked; without a declaration there is none to be provoked, which is a mistake too. */

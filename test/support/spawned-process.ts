@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { answersHeld } from './program-answers.js';
+import { hasEnded, untilReady } from './until-ready.js';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -17,6 +18,8 @@ export type CommandName = keyof typeof commands;
 export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The descriptor of an open file that gets all that it prints; without it, `output` does. */
+  readonly outputFile?: number;
 }
 
 /**
@@ -29,10 +32,11 @@ export class SpawnedProcess {
 
   constructor(command: CommandName, args: readonly string[], options: SpawnOptions = {}) {
     const { PATH = '', HOME = '' } = process.env;
+    const output = options.outputFile ?? 'pipe';
     this.child = spawn(process.execPath, [join(root, commands[command]), ...args], {
       cwd: options.cwd ?? root,
       env: { PATH, HOME, ...answersHeld, ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', output, output],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
@@ -47,22 +51,13 @@ export class SpawnedProcess {
   }
 
   get hasExited(): boolean {
-    return this.child.exitCode !== null || this.child.signalCode !== null;
+    return hasEnded(this.child);
   }
 
   /** Resolves when `url` answers 200. @throws when the process ends first, with what it printed. */
   async readyAt(url: string): Promise<this> {
-    for (;;) {
-      if (this.hasExited) throw new Error(`the process ended before it was ready:\n${this.#output}`);
-      try {
-        const response = await fetch(url);
-        await response.arrayBuffer();
-        if (response.status === 200) return this;
-      } catch (error) {
-        if (!(error instanceof TypeError)) throw error;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
+    await untilReady(url, this.child, () => this.#output);
+    return this;
   }
 
   /** Sends the signal and waits for the end, and for all that it printed; the exit status, or `null` when a signal ended it. */

@@ -18,6 +18,8 @@ interface QuickstartFile {
     readonly server_id: string;
     readonly server_key: string;
     readonly bouncer_public_key: string;
+    readonly signing_public_key: string;
+    readonly recovery_public_key: string;
     readonly env: Record<string, string>;
   };
   readonly server: {
@@ -189,9 +191,7 @@ describe('the quickstart', () => {
     const commands = printed.split('\n').filter((line) => /^ +curl /.test(line));
     const answers: { result: string; events?: object[] }[] = [];
     for (const command of commands) {
-      const { stdout } = await promisify(execFile)('bash', ['-c', command], {
-        cwd: join(import.meta.dirname, '../..'),
-      });
+      const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd: tmpdir() });
       answers.push(JSON.parse(stdout));
     }
     expect(answers).toMatchObject([
@@ -202,6 +202,23 @@ describe('the quickstart', () => {
     await expect
       .poll(() => process.output)
       .toMatch(/read: \{"type":"message".*"content":"@Visitor look here"/);
+  }, 60_000);
+
+  it('has what the program of docs/client.md needs to be a phone: it registers and opens a notification', async () => {
+    const { facts } = await running();
+    expect(facts.relay.recovery_public_key).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+    const page = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8');
+    const [, program = ''] = /run by a test: npm start -->\n```js\n(.*?)^```$/ms.exec(page) ?? [];
+    const cwd = join(import.meta.dirname, '../../packages/client');
+    const phone = promisify(execFile)(process.execPath, ['--input-type=module', '-', fileOf(sharedPlace)], {
+      cwd,
+    });
+    phone.child.stdin?.end(program);
+    const { stdout } = await phone;
+    expect(stdout).toContain("code: 'active'");
+    expect(stdout).toContain("keySource: 'key-list'");
+    expect(stdout).toContain("kind: 'notification'");
+    expect(stdout).toContain("type: 'test'");
   }, 60_000);
 
   it('leaves one that runs in the same data directory alone when it is started again, whatever its ports', async () => {

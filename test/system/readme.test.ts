@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { transformWithOxc } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
 import { freePort } from '../support/free-ports.js';
@@ -75,7 +76,8 @@ describe('the README', () => {
       const opened = await phone.open(deliveries[0].body.message.data);
       console.log(JSON.stringify([status.code, opened.kind, opened.notification.type]));`;
     const { PATH = '', HOME = '' } = process.env;
-    child = spawn(process.execPath, ['--input-type=module', '--eval', codeFor('app developers') + use], {
+    const { code } = await transformWithOxc(codeFor('app developers'), 'readme.ts');
+    child = spawn(process.execPath, ['--input-type=module', '--eval', code + use], {
       cwd: join(root, 'packages/client'),
       env: {
         PATH,

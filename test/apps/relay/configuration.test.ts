@@ -117,7 +117,7 @@ it('suggests the command that was probably meant', async () => {
     ['keys lsit', 'list'],
   ] as const) {
     const { status, stderr } = await runRelayCommand(typed.split(' '), { environment: {} });
-    expect([status, stderr]).toEqual([2, expect.stringContaining(`Did you mean ${meant}?`)]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`did you mean "${meant}"?`)]);
   }
 });
 

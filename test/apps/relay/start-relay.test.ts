@@ -211,6 +211,20 @@ describe('a relay that cannot start', () => {
     expect((await fetch(`${relay.url}/health/ready`)).status).toBe(200);
   });
 
+  it('says, when the ring was rewrapped for another file, that it must be restarted with that file', async () => {
+    const relay = await start();
+    const next = join(folder, 'next-identity.txt');
+    const rewrap = ['keys', 'rewrap', '--to-identity-file', next, '--yes'];
+    expect(await runRelayCommand(rewrap, { environment })).toMatchObject({ status: 0 });
+    environment = { ...environment, RELAY_KEY_RING_IDENTITY_FILE: next };
+    const refused = await runRelayCommand(['keys', 'verify'], { environment });
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toMatch(/The relay that runs says: .* set RELAY_KEY_RING_IDENTITY_FILE.* restart/);
+    await relay.close();
+    await start();
+    expect(await runRelayCommand(['keys', 'verify'], { environment })).toMatchObject({ status: 0 });
+  });
+
   it('says how to make a key ring when there is none', async () => {
     const place = join(folder, 'no-such-ring.age');
     await expect(start({ RELAY_KEY_RING: place })).rejects.toThrow('make one with waxwing-relay keys init');

@@ -160,7 +160,7 @@ describe('users set-password', () => {
     );
     expect([code, said]).toEqual([0, '']);
     expect(printed).toBe(
-      'Set the password of ada@example.com. Where it had signed in with another one, it must sign in again.',
+      'Set the password of ada@example.com. Where they had signed in with another one, they must sign in again.',
     );
     expect((await signIn('ada@example.com', 'eight or more')).body.user_id).toBe(user_id);
     expect(test.databaseBytes().toString('latin1')).not.toContain('eight or more');

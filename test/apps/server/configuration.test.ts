@@ -85,6 +85,8 @@ describe('the server’s environment', () => {
         maximumConnections: 1,
         maximumConnectionsPerAddress: 2,
         trustedProxies: new AddressRanges(['10.0.0.0/8', '2001:db8::1']),
+        backlogMilliseconds: 300,
+        minimumBacklog: 32,
         maximumRequestsInFlight: 4,
         maximumRequestsPerActor: 3,
         maximumBodyBytesInFlight: 5,
@@ -124,7 +126,7 @@ describe('the server’s environment', () => {
     const storeOf = (environment: Record<string, string>) => readServerEnvironment(environment).uploads.store;
     const database = { SERVER_DATABASE: 'sqlite:/var/lib/waxwing/server.sqlite' };
     expect(storeOf(database)).toEqual({ kind: 'disk', folder: '/var/lib/waxwing/uploads' });
-    expect(storeOf({ SERVER_DATABASE: 'postgres://db' })).toEqual({ kind: 'disk', folder: 'uploads' });
+    expect(storeOf({ SERVER_DATABASE: 'postgres://db' })).toEqual({ kind: 'not-configured' });
     expect(storeOf({ ...database, SERVER_UPLOADS: 'disk:/srv/files' })).toEqual({
       kind: 'disk',
       folder: '/srv/files',

@@ -22,7 +22,7 @@ export interface GroupOnWire {
 
 /** One server with a user of each role, a second member and a bot, for all tests of a file on one backend. */
 export class OrganisationUnderTest {
-  server = undefined as unknown as ServerUnderTest;
+  server!: ServerUnderTest;
   readonly accounts = {} as Record<Who, Account>;
   #names = 0;
 

@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessToken, connectClient, connectWarm, script, send, test } from './scripted-vendors.js';
+import {
+  accessToken,
+  connectClient,
+  connectWarm,
+  script,
+  send,
+  test,
+  useScriptedVendors,
+} from './scripted-vendors.js';
 import {
   type ApnsAnswer,
   ApnsClient,
@@ -12,6 +20,8 @@ import {
   type TestVendors,
   topic,
 } from './vendor-clients.js';
+
+useScriptedVendors();
 
 describe('a reset', () => {
   it('before processing refuses the stream, and nothing is delivered', async () => {
@@ -117,7 +127,7 @@ describe('a half-open socket', () => {
     const watch = (name: string) => () => events.push(name);
     apns.send('aa').then(watch('answer'), watch('error'));
     const other = await connectClient();
-    while (((await getStatistics(test)) as unknown as { faults_fired: number[] }).faults_fired[0] !== 1) {
+    while ((await getStatistics(test)).faults_fired[0] !== 1) {
       await other.send('bb');
     }
     apns.session.ping(watch('ping'));
@@ -146,8 +156,7 @@ describe('a half-open socket', () => {
       .finally(() => {
         isSettled = true;
       });
-    const fired = async () =>
-      ((await getStatistics(test)) as unknown as { faults_fired: number[] }).faults_fired[0];
+    const fired = async () => (await getStatistics(test)).faults_fired[0];
     while ((await fired()) !== 1) expect(isSettled).toBe(false);
     for (let index = 0; index < 20; index += 1) expect((await send()).status).toBe(200);
     expect(isSettled).toBe(false);
@@ -162,8 +171,7 @@ describe('a half-open socket', () => {
     const closed = new Promise((resolve) => apns.session.once('close', resolve));
     apns.session.on('error', () => {});
     const outcome = apns.send().catch(() => 'broken');
-    const fired = async () =>
-      ((await getStatistics(own)) as unknown as { faults_fired: number[] }).faults_fired[0];
+    const fired = async () => (await getStatistics(own)).faults_fired[0];
     while ((await fired()) !== 1) await getDeliveries(own);
     await own.close();
     await closed;

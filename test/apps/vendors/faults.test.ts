@@ -2,7 +2,15 @@ import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { appleReasons } from '#vendors/reasons/apple-reasons.js';
 import { googleErrors } from '#vendors/reasons/google-errors.js';
-import { accessToken, connectClient, connectWarm, script, send, test } from './scripted-vendors.js';
+import {
+  accessToken,
+  connectClient,
+  connectWarm,
+  script,
+  send,
+  test,
+  useScriptedVendors,
+} from './scripted-vendors.js';
 import {
   deviceToken,
   getAccessToken,
@@ -14,6 +22,8 @@ import {
   sendToFcm,
   startTestVendors,
 } from './vendor-clients.js';
+
+useScriptedVendors();
 
 describe('a scripted answer of APNs', () => {
   it.each(Object.entries(appleReasons))('can be %s', async (reason, status) => {

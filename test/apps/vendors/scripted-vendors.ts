@@ -13,16 +13,19 @@ export let test: TestVendors;
 export let accessToken: string;
 const clients: ApnsClient[] = [];
 
-beforeAll(async () => {
-  test = await startTestVendors();
-  accessToken = await getAccessToken(test);
-});
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.close();
-  await fetch(`${test.vendors.urls.http}/faults`, { method: 'DELETE' });
-  await fetch(`${test.vendors.urls.http}/deliveries`, { method: 'DELETE' });
-});
-afterAll(() => test.close());
+/** Called by each file of tests that uses them: what a module does when it is loaded is done once for several files. */
+export function useScriptedVendors(): void {
+  beforeAll(async () => {
+    test = await startTestVendors();
+    accessToken = await getAccessToken(test);
+  });
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.close();
+    await fetch(`${test.vendors.urls.http}/faults`, { method: 'DELETE' });
+    await fetch(`${test.vendors.urls.http}/deliveries`, { method: 'DELETE' });
+  });
+  afterAll(() => test.close());
+}
 
 export async function connectClient(environment?: 'production' | 'sandbox'): Promise<ApnsClient> {
   const client = await ApnsClient.connect(test, environment);

@@ -9,6 +9,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startVendors, type Vendors, type VendorsOptions } from '@waxwing/vendors';
+import { readStatistics, type VendorStatistics } from './vendor-statistics.js';
 
 export const deviceToken = 'c0ffee00'.repeat(8);
 export const topic = 'org.example.App';
@@ -238,6 +239,6 @@ export async function getDeliveries(test: TestVendors, token?: string): Promise<
   return ((await response.json()) as { deliveries: ShownDelivery[] }).deliveries;
 }
 
-export async function getStatistics(test: TestVendors): Promise<Record<string, never>> {
-  return (await fetch(`${test.vendors.urls.http}/stats`)).json() as Promise<Record<string, never>>;
+export async function getStatistics(test: TestVendors): Promise<VendorStatistics> {
+  return await readStatistics(test.vendors.urls.http);
 }

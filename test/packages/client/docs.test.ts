@@ -1,10 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { ignoredReasons, type PushToken, statusSentences } from '@waxwing/client';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as readStream } from 'node:stream/consumers';
+import { type Fetch, ignoredReasons, type PushToken, statusSentences } from '@waxwing/client';
+import { createServer } from 'vite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startPush } from '../../../docs/examples/push-in-an-app.js';
 import { FakeChatServer } from './fake-chat-server.js';
 import { bouncerKey, keyListAnswer, signer } from './key-list-maker.js';
+import { createPhone } from './phone.js';
 
+const root = join(import.meta.dirname, '../../..');
 const docs = new URL('../../../docs/', import.meta.url);
 const page = readFileSync(new URL('client.md', docs), 'utf8');
 
@@ -31,6 +41,79 @@ describe('The page for app developers', () => {
   });
 });
 
+it('the examples for app developers type-check under strict, without types of Node', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-examples-'));
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const files = [readme, page].map((text, index) => {
+    const file = `example-${index}.ts`;
+    writeFileSync(join(folder, file), /^```ts\n(.*?)^```$/ms.exec(text)?.[1] ?? '');
+    return file;
+  });
+  const compilerOptions = {
+    ...{
+      target: 'ES2023',
+      lib: ['ES2023', 'DOM'],
+      types: [],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+    },
+    ...{ module: 'Preserve', moduleResolution: 'Bundler', customConditions: ['source'], noEmit: true },
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const run = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' });
+  expect([run.status, run.stdout]).toEqual([0, '']);
+  rmSync(folder, { recursive: true });
+});
+
+it('the lines for Vite have a page register through it, as a phone of the server’s own address', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-vite-'));
+  const behind = new FakeChatServer();
+  behind.now = Date.now();
+  const bouncerPublicKey = behind.addBouncerKey(1);
+  const server = createHttpServer(async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    const body = method === 'GET' ? {} : { body: await readStream(request) };
+    const { authorization = '' } = headers;
+    const answer = await behind.fetch(`http://chat${url}`, { method, headers: { authorization }, ...body });
+    response.writeHead(answer.status).end(await answer.text());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const serverUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  behind.realmUrl = serverUrl;
+  const [config = '', wrapper = ''] = [...page.matchAll(/run by a test: vite -->\n```js\n(.*?)^```$/gms)].map(
+    ([, code = '']) => code.replaceAll('http://127.0.0.1:8310', serverUrl),
+  );
+  const configFile = join(folder, 'vite.config.mjs');
+  writeFileSync(configFile, config);
+  const vite = await createServer({ configFile, root: folder, logLevel: 'silent', server: { port: 0 } });
+  await vite.listen();
+  const pageUrl = vite.resolvedUrls?.local[0] ?? '';
+  // A page's addresses are relative to its own.
+  const fetched: string[] = [];
+  const fetchOfPage: Fetch = (path, init) => {
+    const { origin, href } = new URL(path, pageUrl);
+    fetched.push(origin);
+    return fetch(href, init);
+  };
+  const { realmUrl, throughVite } = new Function('fetch', `${wrapper}; return { realmUrl, throughVite };`)(
+    fetchOfPage,
+  ) as { realmUrl: string; throughVite: Fetch };
+  const { client } = await createPhone({
+    bouncerPublicKey,
+    clock: () => behind.now,
+    fetch: (url, init) => throughVite(url, init),
+  });
+  const { userId, email, apiKey } = behind;
+  const status = await client.registrar({ realmUrl, userId, email, apiKey }).sync();
+  expect(status).toMatchObject({ code: 'active' });
+  expect(new Set(fetched)).toEqual(new Set([new URL(pageUrl).origin]));
+  await vite.close();
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
 describe('The example for app developers', () => {
   it('registers, receives a message once, and forgets it all at sign-out', async () => {
     const server = new FakeChatServer();
@@ -43,6 +126,7 @@ describe('The example for app developers', () => {
 
     const texts = new Map<string, string>();
     const shown: string[] = [];
+    const logged: string[] = [];
     const { url: realmUrl, userId, email, apiKey } = server;
     const push = await startPush(
       {
@@ -54,6 +138,7 @@ describe('The example for app developers', () => {
         },
         pushToken: async (): Promise<PushToken> => ({ tokenKind: 'fcm', token: 'token' }),
         showStatus: (sentence) => shown.push(sentence),
+        log: (line) => logged.push(line),
         showNotification: (title, text) => shown.push(`${title}: ${text}`),
       },
       {
@@ -64,6 +149,7 @@ describe('The example for app developers', () => {
     );
 
     await push.bringUpToDate();
+    expect(logged).toEqual(['{"code":"active"}']);
     const message = {
       type: 'message',
       realm_url: realmUrl,

@@ -43,6 +43,8 @@ export interface KeyListPlan {
   readonly signer: Signer;
   /** The chain of signing keys with their endorsements; the signer alone by default. */
   readonly chain?: readonly { readonly public_key: string; readonly endorsement: string | null }[];
+  /** The recovery key that the list names; none by default. */
+  readonly recovery?: Signer;
 }
 
 export function documentOf(plan: KeyListPlan): Record<string, unknown> {
@@ -64,6 +66,7 @@ export function documentOf(plan: KeyListPlan): Record<string, unknown> {
     ],
     revoked: plan.revoked ?? [],
     signing_keys: plan.chain ?? [{ public_key: signer.publicKey, endorsement: null }],
+    ...(plan.recovery === undefined ? {} : { recovery_public_key: plan.recovery.publicKey }),
   };
 }
 

@@ -15,6 +15,19 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
+  it('makes three requests at a sync that registers nothing, as the page for app developers says', async () => {
+    const { server, registrar, publish } = await createFollowingPhone();
+    publish();
+    await registrar.sync();
+    const before = server.requests.length;
+    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+    expect(server.requests.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /api/v1/register',
+      'GET /api/v1/mobile_push/bouncer_keys',
+      'DELETE /api/v1/events',
+    ]);
+  });
+
   it('registers again at the next sync after the key was rotated', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish();

@@ -16,11 +16,11 @@ describe('A signing key', () => {
     { public_key: relaySigner.publicKey, endorsement: null },
     { public_key: nextSigner.publicKey, endorsement: endorse(relaySigner, nextSigner) },
   ];
+  const last = signer(102);
   const recovered = [{ public_key: nextSigner.publicKey, endorsement: endorse(recovery, nextSigner) }];
 
   it('is followed along the chain, also over several steps at once', async () => {
     const { publish, registrar, sealedTo } = await createFollowingPhone();
-    const last = signer(102);
     publish({
       signer: last,
       chain: [...rotated, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }],
@@ -52,23 +52,27 @@ describe('A signing key', () => {
     expect(sealedTo()).toEqual([second, third]);
   });
 
-  it('that the recovery key once endorsed does not come back either after it was replaced', async () => {
-    const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
-    publish({ signer: nextSigner, chain: recovered });
-    await registrar.sync();
-    const last = signer(102);
-    server.now += 1000;
-    const [first] = recovered;
-    publish({
-      signer: last,
-      chain: [first as never, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }],
-    });
-    await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'key-list' });
-    server.now += 1000;
-    publish({ primary: thiefKey, signer: nextSigner, chain: recovered });
-    await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'last-good-list' });
-    expect(sealedTo()).toEqual([second]);
-  });
+  it.each([
+    {
+      by: 'itself',
+      chain: [...recovered, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }],
+    },
+    { by: 'the recovery key', chain: [{ public_key: last.publicKey, endorsement: endorse(recovery, last) }] },
+  ])(
+    'that the recovery key once endorsed does not come back after it was replaced by $by',
+    async ({ chain }) => {
+      const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
+      publish({ signer: nextSigner, chain: recovered });
+      await registrar.sync();
+      server.now += 1000;
+      publish({ signer: last, chain });
+      await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'key-list' });
+      server.now += 1000;
+      publish({ primary: thiefKey, signer: nextSigner, chain: recovered });
+      await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'last-good-list' });
+      expect(sealedTo()).toEqual([second]);
+    },
+  );
 
   it('is not taken from a recovery key that the app does not pin', async () => {
     const { publish, registrar } = await createFollowingPhone();
@@ -100,13 +104,16 @@ describe('A signing key', () => {
 
   it('of an updated app does not lead back a phone that has followed the chain past it', async () => {
     const { publish, registrar, server, store } = await createFollowingPhone();
-    const last = signer(102);
     const chain = [...rotated, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }];
     publish({ signer: last, chain });
     await registrar.sync();
     const updated = await createPhone({ keyList: { signingPublicKey: nextSigner.publicKey, store } });
     updated.server.addBouncerKey(2);
-    updated.server.now = server.now;
+    updated.server.now = server.now + 1000;
+    const issuedAt = Math.floor(updated.server.now / 1000);
+    const stolen = { issuedAt, primary: thiefKey, signer: nextSigner, chain: rotated };
+    updated.server.keyList = keyListAnswer(stolen);
+    await expect(updated.registrar.sync()).resolves.toMatchObject({ keySource: 'last-good-list' });
     updated.server.keyList = server.keyList;
     await expect(updated.registrar.sync()).resolves.toMatchObject({ keySource: 'key-list' });
   });

@@ -1,9 +1,13 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Fetch } from '@waxwing/client';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
+import { startRelayUnderTest } from '../../apps/relay/relay-under-test.js';
 import { freePort } from '../../support/free-ports.js';
 import { createPhone } from './phone.js';
 
@@ -43,6 +47,21 @@ describe('The status of a server that cannot be reached tells the cause', () => 
   it('where something else answers', async () => {
     const status = await syncAt('https://chat.example.com', async () => new Response('<h1>Welcome</h1>'));
     expect(status).toMatchObject({ code: 'unreachable', cause: 'foreign-answer' });
+    expect(status.sentence).toContain('Something other than the chat server');
+  });
+
+  it('where a relay answers', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'waxwing-unreachable-'));
+    const relay = await startRelayUnderTest(`sqlite:${join(folder, 'relay.sqlite')}`);
+    const url = await relay.app.listen({ host: '127.0.0.1', port: 0 });
+    const status = await syncAt(url);
+    expect(status).toMatchObject({ code: 'unreachable', cause: 'foreign-answer' });
+    expect(status.sentence).toContain('Something other than the chat server');
+    expect(status.warning).toBe(
+      `What answers at ${url} is no chat server: realmUrl must be the address of the organisation's server.`,
+    );
+    await relay.close();
+    rmSync(folder, { recursive: true });
   });
 
   it('where it does not answer in time', async () => {
@@ -68,6 +87,9 @@ describe('The status of a server that cannot be reached tells the cause', () => 
       throw new TypeError('Failed to fetch');
     });
     expect(status).toMatchObject({ code: 'unreachable', cause });
+    expect(status.sentence).toContain(
+      cause === 'cors' ? 'does not allow this page' : 'goes on when it can be again',
+    );
     const probes = requests.filter(({ mode }) => mode === 'no-cors');
     expect(probes.map(({ headers, credentials }) => [headers, credentials])).toEqual(
       origin === 'https://chat.example.com' ? [] : [[undefined, 'omit']],

@@ -1,6 +1,22 @@
-import { createPushClient, type PushClientOptions, type PushToken } from '@waxwing/client';
+import {
+  createMemoryKeyListStore,
+  createPushClient,
+  type PushClientOptions,
+  type PushToken,
+  type SignedInAccount,
+} from '@waxwing/client';
 import { describe, expect, it } from 'vitest';
 import { createPhone } from './phone.js';
+
+function optionsWithout(name: string, others: object): PushClientOptions {
+  const all = {
+    bouncerPublicKey: btoa('k'.repeat(32)),
+    pushToken: () => undefined,
+    accounts: {},
+    seen: {},
+  };
+  return { ...all, [name]: undefined, ...others } as unknown as PushClientOptions;
+}
 
 describe('What an app without types hands over', () => {
   it.each([
@@ -39,14 +55,41 @@ describe('What an app without types hands over', () => {
     ['keyList.signingPublicKey', { keyList: { store: {} } }],
     ['keyList.store', { keyList: { signingPublicKey: btoa('k'.repeat(32)) } }],
   ])('is refused without %s', async (name, others) => {
-    const all = {
-      bouncerPublicKey: btoa('k'.repeat(32)),
-      pushToken: () => undefined,
-      accounts: {},
-      seen: {},
+    await expect(createPushClient(optionsWithout(name, others))).rejects.toThrow(`${name} is missing`);
+  });
+
+  it.each(['accounts', 'seen', 'keyList.store'])(
+    'is told where it gets %s from when it has none',
+    async (name) => {
+      const others = { keyList: { signingPublicKey: btoa('k'.repeat(32)), store: undefined } };
+      const refused = createPushClient(optionsWithout(name, others));
+      await expect(refused).rejects.toThrow(`${name} is missing: createTextStores makes one.`);
+    },
+  );
+
+  it.each([
+    ['undefined', undefined, undefined],
+    [
+      'the "none" of waxwing-relay keys export-public',
+      'none',
+      /keyList.recoveryPublicKey .*"none": leave it out/,
+    ],
+  ])('may name no recovery key, by %s', async (_, recoveryPublicKey, message) => {
+    const keyList = {
+      signingPublicKey: btoa('k'.repeat(32)),
+      recoveryPublicKey,
+      store: createMemoryKeyListStore(),
     };
-    const options = { ...all, [name]: undefined, ...others } as unknown as PushClientOptions;
-    await expect(createPushClient(options)).rejects.toThrow(`${name} is missing`);
+    const made = createPushClient(optionsWithout('nothing', { keyList }));
+    if (message === undefined) await expect(made).resolves.toBeDefined();
+    else await expect(made).rejects.toThrow(message);
+  });
+
+  it('is refused as a user id that is a text', async () => {
+    const { server, client } = await createPhone();
+    const account = { realmUrl: server.url, userId: '2', email: server.email, apiKey: server.apiKey };
+    const register = () => client.registrar(account as unknown as SignedInAccount);
+    expect(register).toThrow('userId must be an integer, but is the text "2".');
   });
 
   it.each(['realmUrl', 'userId', 'email', 'apiKey'])('is refused as an account without %s', async (name) => {

@@ -200,6 +200,63 @@ eachBackend((backend) => {
   });
 
   it.each([
+    [[12], 20],
+    [[5, 25], 30],
+  ])(
+    'those at which the relay fails hold up no other: %j of %i alone wait and are tried again',
+    async (broken, count) => {
+      await start();
+      let isBroken = true;
+      const idsIn = (request: RelayRequest) =>
+        request.path === manyPath
+          ? sentIn(request).map(({ push_account_id: id }) => id)
+          : [Number(new URLSearchParams(request.body).get('push_account_id'))];
+      relay.otherwise((request) =>
+        isBroken && idsIn(request).some((id) => broken.includes(id))
+          ? refused(500, 'INTERNAL_SERVER_ERROR')
+          : takeAll(request),
+      );
+      await accept(numbers(count));
+      const devices = Object.fromEntries(numbers(count).map((id) => [id, active]));
+      const waiting = Object.fromEntries(broken.map((id) => [id, pending]));
+      expect(await push.pushDevicesOf(ada)).toEqual({ ...devices, ...waiting });
+      isBroken = false;
+      now += hourMilliseconds;
+      const asked = relay.requests.length;
+      await database.jobs.idle();
+      expect(await push.pushDevicesOf(ada)).toEqual(devices);
+      expect(
+        relay.requests
+          .slice(asked)
+          .flatMap(idsIn)
+          .sort((a, b) => a - b),
+      ).toEqual(broken);
+    },
+  );
+
+  it('a relay that fails at everything is asked for few halves of what waits, and for all of it later', async () => {
+    await start();
+    relay.otherwise({ status: 500 });
+    await accept(numbers(20));
+    expect(relay.requests.length).toBeLessThan(20);
+    relay.otherwise(takeAll);
+    now += hourMilliseconds;
+    await database.jobs.idle();
+    expect(Object.values(await push.pushDevicesOf(ada))).toEqual(numbers(20).map(() => active));
+  });
+
+  it.each([502, 503, 504])(
+    'a relay that answers %i, as a proxy does for one that is away, is not asked for halves',
+    async (status) => {
+      await start();
+      relay.otherwise({ status });
+      await accept(numbers(20));
+      const all = accountsAsked().sort((a, b) => a - b);
+      expect(all).toEqual(numbers(20));
+    },
+  );
+
+  it.each([
     ['is busy', { status: 503, headers: { 'retry-after': '60' } }],
     ['answers for fewer than were sent', registeredMany([])],
   ])('all of them wait, and are tried again, where the relay %s', async (_what, reaction) => {

@@ -48,4 +48,18 @@ describe('a fair line', () => {
     for (let count = 0; count < 3; count++) await endNext();
     expect(await Promise.all(all)).toEqual(['x1', 'x2', 'x3']);
   });
+
+  it('hands on in the same time, however long the line of one sender is', async () => {
+    const millisecondsOf = async (count: number) => {
+      const line = new FairLine(1);
+      const all = Array.from({ length: count }, () => line.run('x', async () => undefined));
+      const before = process.cpuUsage();
+      await Promise.all(all);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    await millisecondsOf(10_000);
+    // Copied at each turn, the longer line would take a hundred times as long.
+    expect(await millisecondsOf(100_000)).toBeLessThan(40 * (await millisecondsOf(10_000)) + 200);
+  });
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type NetConnectOpts, type Socket } from 'node:net';
 import { type JsonObject, ProtocolError } from '@waxwing/protocol';
 import { type BoundOperation, createHttpApp, type HttpLimits, type RequestHead } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
@@ -31,11 +31,12 @@ export class RawConnection {
   }
 
   static async open(port: number, localAddress?: string): Promise<RawConnection> {
-    const socket = connect({
-      port,
-      host: '127.0.0.1',
-      ...(localAddress === undefined ? {} : { localAddress }),
-    });
+    const local = localAddress === undefined ? {} : { localAddress };
+    return RawConnection.to({ port, host: '127.0.0.1', ...local });
+  }
+
+  static async to(where: NetConnectOpts): Promise<RawConnection> {
+    const socket = connect(where);
     const connection = new RawConnection(socket);
     await once(socket, 'connect');
     return connection;
@@ -65,15 +66,19 @@ export class ListeningApp {
   #app: Awaited<ReturnType<typeof createHttpApp>> | undefined;
   readonly #connections: RawConnection[] = [];
 
-  static async start(limits: Partial<HttpLimits> = {}): Promise<ListeningApp> {
+  static async start(
+    limits: Partial<HttpLimits> = {},
+    closePatienceMilliseconds = 20,
+  ): Promise<ListeningApp> {
     const test = new ListeningApp();
     test.#app = await createHttpApp({
       log: test.logged.log,
       metrics: test.metrics,
       operations: test.#operations(),
       readiness: {},
+      settingsPrefix: 'TEST_',
       limits: { checkEveryMilliseconds: 20, ...limits },
-      closePatienceMilliseconds: 20,
+      closePatienceMilliseconds,
     });
     await test.#app.listen({ host: '127.0.0.1', port: 0 });
     test.#port = (test.#app.server.address() as AddressInfo).port;
@@ -105,6 +110,11 @@ export class ListeningApp {
 
   async close(): Promise<void> {
     for (const { socket } of this.#connections) socket.destroy();
+    await this.closeItself();
+  }
+
+  /** Resolves when it is closed; the connections are left to it. */
+  async closeItself(): Promise<void> {
     await this.#app?.close();
   }
 
@@ -117,8 +127,9 @@ export class ListeningApp {
       if (password.reveal() !== 'right') throw new ProtocolError('INVALID_API_KEY');
       head.setActor(username);
     };
-    const hold: TestOperation['handle'] = ({ signal }) =>
-      new Promise<JsonObject>((resolve) => {
+    const hold: TestOperation['handle'] = ({ head, signal }) =>
+      new Promise<JsonObject>((resolve, reject) => {
+        if (head.queryParameter('refuse') !== undefined) return reject(new ProtocolError('BAD_REQUEST'));
         const end = (): void => resolve({ ended: true });
         signal.addEventListener('abort', end);
         if (signal.aborted) end();

@@ -58,3 +58,12 @@ it('metrics wait three seconds at most for the count of jobs, and have one under
   answer();
   await another;
 });
+
+it('metrics tell the size of the write-ahead log, where the database has one', async () => {
+  const metrics = new Metrics();
+  metrics.watchDatabaseLog(() => 4096);
+  expect(await metrics.text()).toMatch(/^waxwing_database_log_bytes 4096$/m);
+  const withoutLog = new Metrics();
+  withoutLog.watchDatabaseLog(() => undefined);
+  expect(await withoutLog.text()).not.toContain('waxwing_database_log_bytes');
+});

@@ -1,8 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readRetryAfter } from '#service/http/retry-after.js';
 
 // The third form of an HTTP date names no zone: it must not be read in the machine's own.
-vi.stubEnv('TZ', 'America/New_York');
+beforeAll(() => void vi.stubEnv('TZ', 'America/New_York'));
+afterAll(() => void vi.unstubAllEnvs());
 
 const now = Date.UTC(2026, 0, 5, 12);
 

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/administration';
+import { jobStates } from '@waxwing/jobs';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eachBackend, type TestBackend } from '../../support/test-databases.js';
@@ -20,8 +21,8 @@ async function run(url: string, argv: readonly string[], agrees = true) {
   const said: string[] = [];
   const asked: string[] = [];
   const options: AdministrationOptions = {
-    databaseUrl: () => url,
-    migrations: [],
+    databaseUrl: async () => url,
+    migrations: async () => [],
     clock: () => now,
     print: (text) => void printed.push(text),
     say: (text) => void said.push(text),
@@ -147,11 +148,13 @@ describe('the commands about the database', () => {
       const file = join(folder, 'export.jsonl');
       await run(url, ['db', 'export', '--file', file]);
       const before = readFileSync(file, 'utf8');
-      await expect(run(url, ['db', 'export', '--file', file])).rejects.toThrow('does not exist yet');
+      await expect(run(url, ['db', 'export', '--file', file])).rejects.toThrow(
+        'there is one already; name a new one',
+      );
       expect(readFileSync(file, 'utf8')).toBe(before);
       await expect(run(url, ['db', 'import', '--file', `${file}.none`])).rejects.toThrow('cannot be read');
       await expect(run(url, ['db', 'import', '--file', folder])).rejects.toThrow(
-        /^The export could not be read, and nothing was imported: EISDIR[^\n]*\.$/,
+        /^The export could not be read, and nothing was imported: it is a folder; name a file\.$/,
       );
       await expect(run(url, ['db', 'import', '--file', file])).rejects.toThrow('is not empty');
       expect((await list(url)).map(({ kind }) => kind)).toEqual(['dies', 'waits']);
@@ -250,4 +253,13 @@ describe('the commands about the queue', () => {
       },
     );
   });
+});
+
+it('the list of jobs names every state in its help', () => {
+  const queue = new Command();
+  // Help asks for none of the options.
+  addQueueCommands(queue, {} as AdministrationOptions);
+  const list = queue.commands.find((command) => command.name() === 'list');
+  const described = list?.options.find(({ long }) => long === '--state')?.description;
+  expect(described).toBe(`only those that are ${jobStates.join(', ')}`);
 });

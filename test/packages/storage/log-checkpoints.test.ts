@@ -4,9 +4,10 @@ import { mkdirSync, renameSync, rmdirSync, rmSync, statSync, symlinkSync } from 
 import { fileURLToPath } from 'node:url';
 import { DatabaseSync } from '@photostructure/sqlite';
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import { columnTypes, type MigrationSet } from '@waxwing/storage';
+import { columnTypes, DatabaseUnavailableError, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import { LogCheckpoints } from '#storage/sqlite/log-checkpoints.js';
 import { sqliteBackend } from '../../support/test-databases.js';
 
 interface Tables {
@@ -26,16 +27,28 @@ const mebibyte = 1024 * 1024;
 const limit = 32 * mebibyte;
 const writerProgram = fileURLToPath(new URL('../../support/sqlite-writer.ts', import.meta.url));
 
-/** Commits so many notes of one mebibyte each. */
-async function writeMebibytes(database: DatabaseWithJobs<Tables>, count: number): Promise<void> {
+/** Commits so many notes of one mebibyte each, or of so many. */
+async function writeMebibytes(
+  database: DatabaseWithJobs<Tables>,
+  count: number,
+  mebibytes = 1,
+): Promise<void> {
   for (let written = 0; written < count; written++) {
     await database.write(({ db }) =>
       db
         .insertInto('notes')
-        .values({ text: sql`hex(randomblob(${mebibyte / 2}))` })
+        .values({ text: sql`hex(randomblob(${(mebibytes * mebibyte) / 2}))` })
         .execute(),
     );
   }
+}
+
+/** A program of the operator's that reads the notes, and goes on reading them as they are now. */
+function readForLong(path: string): InstanceType<typeof DatabaseSync> {
+  const reader = new DatabaseSync(path, { readOnly: true });
+  reader.exec('begin');
+  reader.prepare('select count(*) from notes').get();
+  return reader;
 }
 
 const count = async ({ db }: DatabaseWithJobs<Tables>) =>
@@ -62,9 +75,7 @@ describe('the write-ahead log of a SQLite file', () => {
   it('grows while a reader holds it back, and is cut when there is more after that', async () => {
     const { database, path, logBytes } = await open();
     await writeMebibytes(database, 1);
-    const reader = new DatabaseSync(path, { readOnly: true });
-    reader.exec('begin');
-    expect(reader.prepare('select count(*) as count from notes').get()).toMatchObject({ count: 1 });
+    const reader = readForLong(path);
     await writeMebibytes(database, 48);
     expect(logBytes()).toBeGreaterThan(48 * mebibyte);
     expect(reader.prepare('select count(*) as count from notes').get()).toMatchObject({ count: 1 });
@@ -78,6 +89,66 @@ describe('the write-ahead log of a SQLite file', () => {
       { timeout: 30_000 },
     );
   });
+
+  /** Fills the log beside a reader, ends that one, and expects what must come of it; `breakThread` answers how to mend it. */
+  async function fillBesideReader(breakThread: (path: string) => () => void): Promise<void> {
+    const { database, path, logBytes } = await open({ onJobError: () => undefined });
+    await writeMebibytes(database, 1);
+    const reader = readForLong(path);
+    const mend = breakThread(path);
+    // The second begins just below the bound, and is as long as one commit may be.
+    const refusal = await writeMebibytes(database, 3, 110).catch((error: unknown) => error);
+    mend();
+    expect(refusal).toBeInstanceOf(DatabaseUnavailableError);
+    expect(refusal).toMatchObject({ message: expect.stringContaining(`${path}-wal is full (2`) });
+    const fullBytes = logBytes();
+    expect(fullBytes).toBeGreaterThan(220 * mebibyte);
+    expect(fullBytes).toBeLessThan(256e6);
+    expect(database.logBytes()).toBe(fullBytes);
+    const single = database.db.insertInto('notes').values({ text: 'more' }).execute();
+    await expect(single).rejects.toThrow(DatabaseUnavailableError);
+    expect(await database.check()).toContain(`cannot be written: The write-ahead log ${path}-wal is full`);
+    expect(logBytes()).toBe(fullBytes);
+    const before = await count(database);
+    reader.exec('commit');
+    reader.close();
+    await vi.waitFor(() => writeMebibytes(database, 1), { timeout: 20_000 });
+    expect(await count(database)).toBe(before + 1);
+    expect(logBytes()).toBeLessThan(limit);
+  }
+
+  it('stays below 256 MB while a reader holds it: writes are refused by name, and taken again once it has gone', async () => {
+    await fillBesideReader(() => () => undefined);
+  }, 120_000);
+
+  it('stays below 256 MB where the thread does not work, too', async () => {
+    await fillBesideReader((path) => {
+      renameSync(path, `${path}-aside`);
+      mkdirSync(path);
+      return () => {
+        rmdirSync(path);
+        renameSync(`${path}-aside`, path);
+      };
+    });
+  }, 120_000);
+
+  it('is made short, and nobody is refused, where it is full and nobody reads from it', async () => {
+    const { database, path } = await open();
+    await writeMebibytes(database, 1);
+    const reader = readForLong(path);
+    await writeMebibytes(database, 14, 8);
+    await Promise.all([
+      writeMebibytes(database, 6, 8),
+      database.write(async ({ afterCommit }) =>
+        afterCommit(() => {
+          reader.exec('commit');
+          reader.close();
+        }),
+      ),
+    ]);
+    expect(await count(database)).toBe(21);
+    expect(database.logBytes()).toBeLessThan(64 * mebibyte);
+  }, 120_000);
 
   it('is shared with a process that writes beside it, and nothing that either commits is lost', async () => {
     const { database, path } = await open();
@@ -94,6 +165,37 @@ describe('the write-ahead log of a SQLite file', () => {
       await sql<{ integrity_check: string }>`select * from pragma_integrity_check`.execute(database.db)
     ).rows[0] as { integrity_check: string };
     expect(verdict).toBe('ok');
+  });
+
+  it('is copied back by the writer, and made short where it is full, where no thread can start', async () => {
+    const path = (await backend.freshUrl()).slice('sqlite:'.length);
+    const writer = new DatabaseSync(path);
+    writer.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table notes (text)');
+    const told: unknown[] = [];
+    const cannotStart = new Error('there is no thread left');
+    const checkpoints = new LogCheckpoints({
+      path,
+      takeTurn: async () => () => undefined,
+      onError: (error) => told.push(error),
+      copyInline: () => writer.exec('pragma wal_autocheckpoint = 1000'),
+      emptyInline: () => writer.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0,
+      startThread: () => {
+        throw cannotStart;
+      },
+    });
+    const write = (mebibytes: number) => {
+      writer.exec(`insert into notes values (hex(randomblob(${(mebibytes * mebibyte) / 2})))`);
+      checkpoints.committed();
+    };
+    write(130);
+    await checkpoints.makeRoom();
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    write(40);
+    write(40);
+    expect(statSync(path).size).toBeGreaterThan(200 * mebibyte);
+    await checkpoints.close();
+    writer.close();
+    expect(told).toEqual([cannotStart]);
   });
 
   it.each([

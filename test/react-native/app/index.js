@@ -5,6 +5,7 @@ import scenario from './scenario.json';
 
 const texts = new Map([['waxwing.accounts', scenario.accountText]]);
 const shown = [];
+const logged = [];
 const forms = [];
 
 /** The chat server: it takes the registration and says at once that it is active. */
@@ -58,6 +59,7 @@ async function run() {
       },
       pushToken: () => scenario.pushToken,
       showStatus: (sentence) => shown.push(sentence),
+      log: (line) => logged.push(line),
       showNotification: (title, text) => shown.push(`${title}: ${text}`),
     },
     scenario.relayKeys,
@@ -66,7 +68,7 @@ async function run() {
   const received = [];
   for (const text of scenario.pushes) received.push(await push.receive(text));
   await push.signOut();
-  return { forms, shown, received, kept: [...texts.keys()] };
+  return { forms, shown, logged, received, kept: [...texts.keys()] };
 }
 
 run().then(

@@ -17,6 +17,8 @@ export interface HeldConnections {
 export interface RepeatedRequests {
   readonly kind: 'flood';
   readonly port: number;
+  /** The loopback address that they come from; whichever the system chooses where there is none. */
+  readonly localAddress?: string;
   readonly connections: number;
   /** Each in base64. */
   readonly requests: readonly string[];

@@ -1,10 +1,12 @@
 import type { Attack } from './attack.js';
+import { base64 } from './attack-requests.js';
 import type { AttackWorld, Target } from './attack-world.js';
+import { Attacker } from './attacker.js';
 import { chatRefusals, endlessUpload } from './chat-refusals.js';
+import { experience } from './honest-user.js';
 import { hold, httpAttacks, onlyOfRelay } from './http-attacks.js';
 import { httpRefusals } from './http-refusals.js';
-import { measureAttack } from './measure-attack.js';
-import { flood, type Refusals } from './refusals.js';
+import { flood, formRequest, type Refusals } from './refusals.js';
 import { relayRefusals } from './relay-refusals.js';
 import { type Scale, warmingScale } from './scale.js';
 import { newAuthorization, openQueue, polling, serverRefusals, wrongSignIn } from './server-refusals.js';
@@ -18,6 +20,7 @@ type Attacks = Readonly<Record<string, MakeAttack>>;
 const polls = 600;
 const uploads = 100;
 const fewestOfEach = 100;
+const strangers = 300;
 
 /** What is refused of members, all of it in turn. */
 export const everyRefusal = 'members are refused in every way at full speed';
@@ -31,7 +34,24 @@ export function httpAttacksOn(program: Target['name']): Attacks {
     `${what} at full speed`,
     async ({ [program]: target }, { floodRequests }) => flood(target.port, [make(target)], floodRequests),
   ]);
-  return Object.fromEntries([...holding, ...refused, ...(program === 'server' ? serverAttacks : [])]);
+  return Object.fromEntries([
+    ...holding,
+    ...refused,
+    inventing(program),
+    ...(program === 'server' ? serverAttacks : []),
+  ]);
+}
+
+/** Each comes on one of many connections, so that it takes its turn beside all the others. */
+function inventing(program: Target['name']): [string, MakeAttack] {
+  const make: MakeAttack = async ({ [program]: { paths, port } }, { floodRequests }) => {
+    const requests = Array.from({ length: strangers }, (_, index) =>
+      formRequest(401, paths.form, `Basic ${base64(`stranger${index}:b`)}`, { x: '1' }),
+    );
+    const attack = flood(port, requests, floodRequests);
+    return { ...attack, connections: strangers, depth: 1, localAddress: '127.0.0.2' };
+  };
+  return ['strangers invent credentials on hundreds of connections', make];
 }
 
 /** What members ask that the store must answer. */
@@ -97,6 +117,14 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
 export async function warmUp(world: AttackWorld): Promise<void> {
   for (const program of ['relay', 'server'] as const) {
     const attack = await memberAttacksOn(program)[everyRefusal]?.(world, warmingScale);
-    if (attack !== undefined) await measureAttack(world[program], attack, warmingScale);
+    if (attack === undefined) continue;
+    await experience(world[program].honest, warmingScale.warmingRequests);
+    // What a process keeps from its first requests on is not waited for.
+    const attacker = await Attacker.start(attack);
+    try {
+      await attacker.over();
+    } finally {
+      await attacker.stop();
+    }
   }
 }

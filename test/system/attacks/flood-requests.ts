@@ -14,7 +14,9 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
   let open = 0;
   const drive = (): void => {
     if (done >= attack.total) return;
-    const socket = connect({ port: attack.port, host: '127.0.0.1', noDelay: true });
+    const { port, localAddress } = attack;
+    const from = localAddress === undefined ? {} : { localAddress };
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...from });
     const count = answerCounter(statuses);
     let unanswered = 0;
     const send = (): void => {

@@ -86,6 +86,34 @@ describe('the files in deploy', () => {
     expect(own.filter((path) => !existsSync(join(root, 'deploy', path)))).toEqual([]);
   });
 
+  it('let programs write their volume alone: what they are given to read they cannot change', () => {
+    const programs = ['relay', 'server'].map((name) => [name, service(name)] as const);
+    for (const [name, text] of programs) {
+      const [, list = ''] = /^ {4}volumes: \[(.*)\]$/m.exec(text) ?? [];
+      const written = [...list.matchAll(/'([^']+)'/g)]
+        .map(([, mount]) => mount)
+        .filter((mount) => !mount?.endsWith(':ro'));
+      expect(written).toEqual([`${name}:/var/lib/waxwing`]);
+    }
+    // What is written where the programs run lies in that volume.
+    expect(readRelayEnvironment(environmentOf('relay', example)).keyRing.place).toEqual({
+      kind: 'file',
+      path: '/var/lib/waxwing/key-ring.age',
+    });
+  });
+
+  it('put only versions that are in package-lock.json into the image', () => {
+    const commands = [...deploy('Dockerfile').matchAll(/\b(?:npm|npx|yarn|pnpm) [\w-]+/g)].map(
+      ([text]) => text,
+    );
+    expect(commands).toEqual(['npm ci', 'npm prune']);
+    // A link in node_modules leads to each program's folder, which is copied as well.
+    const copied = [
+      ...deploy('Dockerfile').matchAll(/^COPY --from=build \/build\/(\w+) \/opt\/waxwing\/\1$/gm),
+    ];
+    expect(copied.map(([, folder]) => folder)).toEqual(['node_modules', 'packages', 'apps']);
+  });
+
   it('run containers without root, without rights and on a read-only root', () => {
     expect(deploy('Dockerfile')).toMatch(/^USER 1000:1000$/m);
     const [shared = ''] = /^x-program:[\s\S]*?(?=^services:)/m.exec(compose) ?? [];

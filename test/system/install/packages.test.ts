@@ -51,10 +51,6 @@ eachPostgres(() => {
       mkdirSync(app);
       vendorsUrl = (await installation.run()).urls.http;
       await installation.shell(linesMarked('run by a test: app'), app);
-      writeFileSync(
-        join(app, 'package.json'),
-        JSON.stringify({ ...JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')), type: 'module' }),
-      );
       writeFileSync(join(app, 'app.ts'), readFileSync(join(import.meta.dirname, 'app.ts')));
       for (const [name, compilerOptions] of Object.entries(configurations)) {
         writeFileSync(

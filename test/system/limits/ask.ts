@@ -3,11 +3,13 @@ import { request } from 'node:http';
 /** A request that is sent whole, on a connection of its own. */
 export interface Question {
   readonly url: string;
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** The address on this machine that it comes from. */
   readonly localAddress?: string;
+  /** The Unix socket that it goes to, where it goes to no port. */
+  readonly socketPath?: string;
 }
 
 export interface Answer {
@@ -33,11 +35,19 @@ export function ask({
   headers = {},
   body = '',
   localAddress,
+  socketPath,
 }: Question): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const length = method === 'POST' ? { 'content-length': Buffer.byteLength(body) } : {};
+    const length = method === 'GET' ? {} : { 'content-length': Buffer.byteLength(body) };
     const local = localAddress === undefined ? {} : { localAddress };
-    const options = { method, agent: false, headers: { ...headers, ...length }, ...local } as const;
+    const socket = socketPath === undefined ? {} : { socketPath };
+    const options = {
+      method,
+      agent: false,
+      headers: { ...headers, ...length },
+      ...local,
+      ...socket,
+    } as const;
     const asked = request(url, options, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {

@@ -49,8 +49,12 @@ export class Door {
     this.place = place;
   }
 
-  async connect(localAddress?: string): Promise<RawConnection> {
-    const connection = await RawConnection.open(Number(new URL(this.place.url).port), localAddress);
+  /** From a local address where one is given, or to a Unix socket. */
+  async connect(where?: string | { readonly path: string }): Promise<RawConnection> {
+    const connection =
+      typeof where === 'object'
+        ? await RawConnection.to(where)
+        : await RawConnection.open(Number(new URL(this.place.url).port), where);
     this.#connections.push(connection);
     return connection;
   }

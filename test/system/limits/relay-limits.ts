@@ -10,7 +10,7 @@ import {
 import { expect } from 'vitest';
 import { request } from '../../packages/service/listening-app.js';
 import { type Answer, ask, form, question } from './ask.js';
-import { answered, type Limit, refusals } from './limit.js';
+import { answered, type Door, type Limit, refusals } from './limit.js';
 import type { RelayUnderLimits } from './relay-under-limits.js';
 
 type RelayLimit = Limit<RelayUnderLimits>;
@@ -60,12 +60,21 @@ function quota(id: string, path: string, askOnce: (relay: RelayUnderLimits) => P
     id,
     metric: answered(path, 503),
     answer: [503, 'RATE_LIMIT_HIT', '1'],
-    async provoke(relay) {
+    async provoke(relay, door) {
       await within(remove(relay, 200));
       await within(remove(relay, quotaPerMinute - 200));
+      if (path.startsWith('POST')) await expectRefusedByHead(relay, door, path);
       return askOnce(relay);
     },
   };
+}
+
+/** The refusal comes while the body is still being sent: none of it is waited for. */
+async function expectRefusedByHead(relay: RelayUnderLimits, door: Door, path: string): Promise<void> {
+  const headers = `authorization: ${relay.greedy.authorization}\r\ncontent-length: 9\r\n`;
+  const connection = (await door.connect()).send(request(path, headers, 'half'));
+  await expect.poll(() => connection.statuses).toEqual([503]);
+  await expect.poll(() => connection.text).toContain('RATE_LIMIT_HIT');
 }
 
 const requests: readonly RelayLimit[] = [

@@ -11,6 +11,7 @@ import {
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import type { HttpLimits, ListeningService } from '@waxwing/service/http';
 import { startVendors, type Vendors } from '@waxwing/vendors';
+import { sql } from 'kysely';
 import { addServer } from '#relay/servers/manage-servers.js';
 import { appsFor } from '../../apps/relay/deliveries/deliveries-under-test.js';
 import {
@@ -56,6 +57,7 @@ export class RelayUnderLimits implements Place {
   #modestForm: Fields;
   #modestFormAt: number;
   #relay: ListeningService | undefined;
+  #release: () => Promise<void> = async () => undefined;
 
   private constructor(parts: {
     members: readonly [Member, Member];
@@ -85,6 +87,7 @@ export class RelayUnderLimits implements Place {
     writeFileSync(appsFile, JSON.stringify(appsFor(vendors)), { mode: 0o600 });
     Object.assign(terminal.environment, {
       RELAY_APPS_FILE: appsFile,
+      RELAY_KEY_ADMIN_SOCKET: join(terminal.folder, 'relay.sock'),
       RELAY_FCM_BASE_URL: vendors.urls.fcm,
       RELAY_APNS_PRODUCTION_URL: vendors.urls.apnsProduction,
       RELAY_APNS_SANDBOX_URL: vendors.urls.apnsSandbox,
@@ -133,6 +136,36 @@ export class RelayUnderLimits implements Place {
     if (this.now - this.#modestFormAt < 43_200_000) return;
     this.#modestForm = this.registration({ token: 'modest' }, this.#modest);
     this.#modestFormAt = this.now;
+  }
+
+  /** The path of the socket that its commands use. */
+  get adminSocket(): string {
+    return this.#terminal.environment.RELAY_KEY_ADMIN_SOCKET ?? '';
+  }
+
+  /** Has the database take no write until it is released. */
+  async holdDatabase(): Promise<void> {
+    const isPostgres = this.#terminal.environment.RELAY_DATABASE?.startsWith('postgres');
+    await new Promise<void>((held, failed) => {
+      const holding = withDatabase(this.#terminal, (database) =>
+        database.write(async ({ db }) => {
+          await sql`delete from schedules where name = 'of nobody'`.execute(db);
+          if (isPostgres) await sql`lock table schedules in share mode`.execute(db);
+          await new Promise<void>((release) => {
+            this.#release = () => {
+              release();
+              return holding;
+            };
+            held();
+          });
+        }),
+      );
+      holding.catch(failed);
+    });
+  }
+
+  async releaseDatabase(): Promise<void> {
+    await this.#release();
   }
 
   get metricsUrl(): string {

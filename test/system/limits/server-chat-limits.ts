@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { createPublisher } from '#server/event-queues/publish-events.js';
 import { type Answer, ask } from './ask.js';
 import { answered, type Limit } from './limit.js';
 import type { ServerUnderLimits } from './server-under-limits.js';
@@ -39,8 +40,81 @@ async function addPeople({ test, greedy }: ServerUnderLimits, count: number): Pr
   return people;
 }
 
+/** A channel that the greedy user is in. */
+async function channel(server: ServerUnderLimits): Promise<{ name: string; id: number }> {
+  const name = `of ${server.greedy.email}`;
+  const made = await server.ask('POST', 'users/me/subscriptions', {
+    subscriptions: JSON.stringify([{ name }]),
+  });
+  expect(made).toMatchObject({ status: 200 });
+  const { body } = await server.ask('GET', 'get_stream_id', { stream: name });
+  return { name, id: Number(body?.stream_id) };
+}
+
+/** How much of one kind is kept of a message or a user, and how much comes at once. */
+const numbers: readonly ServerLimit[] = [
+  {
+    id: 'server-events-per-answer',
+    metric: answered('GET /api/v1/events', 200),
+    answer: [200],
+    async provoke(server) {
+      const { body } = await server.ask('POST', 'register', { event_types: '["told"]' });
+      const audience = [server.greedy.userId];
+      const publish = createPublisher({ notify: async () => undefined }, () => server.test.now);
+      const told = Array.from({ length: 501 }, () => ({ event: { type: 'told' }, audience }));
+      await server.test.server.database.write((transaction) => publish(transaction, told));
+      const look = (last_event_id: string) =>
+        server.ask('GET', 'events', { queue_id: String(body?.queue_id), last_event_id, dont_block: 'true' });
+      const answer = await look('-1');
+      expect(answer.body?.events).toHaveLength(500);
+      expect((await look('499')).body?.events).toHaveLength(1);
+      return answer;
+    },
+  },
+  {
+    id: 'server-topic-wishes',
+    metric: answered('POST /api/v1/user_topics', 400),
+    answer: badRequest,
+    async provoke(server) {
+      const { id } = await channel(server);
+      const rows = Array.from({ length: 9_999 }, (_, index) => ({
+        ...{ user_id: server.greedy.userId, channel_id: id, topic: `t${index}`, topic_lower: `t${index}` },
+        ...{ visibility_policy: 1, updated_at: 0 },
+      }));
+      await server.test.server.database.write(async ({ db }) => {
+        for (let from = 0; from < rows.length; from += 1000) {
+          await db
+            .insertInto('user_topics')
+            .values(rows.slice(from, from + 1000))
+            .execute();
+        }
+      });
+      const mute = (topic: string) =>
+        server.ask('POST', 'user_topics', { stream_id: String(id), topic, visibility_policy: '1' });
+      expect(await mute('last')).toMatchObject({ status: 200 });
+      return mute('one more');
+    },
+  },
+  {
+    id: 'server-texts-of-message',
+    metric: answered('PATCH /api/v1/messages/{message_id}', 400),
+    answer: badRequest,
+    async provoke(server) {
+      const { name } = await channel(server);
+      const message = { type: 'stream', to: JSON.stringify(name), topic: 'lunch', content: 'hello' };
+      const { body } = await server.ask('POST', 'messages', message);
+      const edit = (content: string) => server.ask('PATCH', `messages/${body?.id}`, { content });
+      for (let count = 1; count <= 100; count++) {
+        expect(await edit(`text ${count}`)).toMatchObject({ status: 200 });
+      }
+      return edit('one more');
+    },
+  },
+];
+
 /** How long a poll may wait, and how much a message, a channel, a queue and an upload may take. */
 export const serverChatLimits: readonly ServerLimit[] = [
+  ...numbers,
   {
     id: 'server-poll-seconds',
     metric: answered('GET /api/v1/events', 200),

@@ -65,10 +65,10 @@ export class ServerUnderLimits implements Place {
   }
 
   /** Asks as the greedy user. */
-  ask(method: 'GET' | 'POST', path: string, fields: Fields = {}): Promise<Answer> {
+  ask(method: NonNullable<Question['method']>, path: string, fields: Fields = {}): Promise<Answer> {
     const { authorization } = this.#greedy;
     const url = `${this.url}/api/v1/${path}`;
-    if (method === 'POST') return ask(form(url, authorization, fields));
+    if (method !== 'GET') return ask({ ...form(url, authorization, fields), method });
     return ask(question(`${url}?${new URLSearchParams(fields)}`, authorization));
   }
 

@@ -112,19 +112,26 @@ describe('the apps file', () => {
     expect(problems[3]).toContain('holds no PKCS #8 private key for ES256');
   });
 
+  it('that is not there may be left unset', async () => {
+    const path = join(dir, 'nowhere.json');
+    await expect(readAppsFile(path)).rejects.toThrow(
+      `The apps file ${path} is not there: write it, or unset RELAY_APPS_FILE to deliver nothing.`,
+    );
+  });
+
   it.each([
     ['{\n"fcm": [\n', 'is not JSON from line 2 on: look there for a comma'],
     ['{\n"fcm": [],\n"apns" []}', 'is not JSON from line 3 on'],
     ['{}', 'lists no app'],
     ['[]', 'line 1: the whole must be an object, in { }.'],
-    ['{\n"fmc": []\n}', 'line 2: fmc is no field: did you mean fcm?'],
+    ['{\n"fmc": []\n}', 'line 2: fmc is not a field: did you mean fcm?'],
     [
       '{"fcm": [{"service_account_file": "a,]}:\\"b"},\n{\n"service_acount_file":\n"one.json"}]}',
-      'line 3: fcm.1.service_acount_file is no field: did you mean service_account_file?',
+      'line 3: fcm.1.service_acount_file is not a field: did you mean service_account_file?',
     ],
     [
       '{"fcm":[{"service_account_file":"one.json",\n"colour":1}]}',
-      'line 2: fcm.0.colour is no field: there are project, service_account_file, address_by, servers, realms.',
+      'line 2: fcm.0.colour is not a field: there are project, service_account_file, address_by, servers, realms.',
     ],
     ['{"fcm": [\n{\n"project": "p"}]}', 'line 2: fcm.0.service_account_file is missing.'],
     ['{"fcm":\n{}}', 'line 1: fcm must be a list, in [ ].'],

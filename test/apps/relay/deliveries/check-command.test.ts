@@ -39,11 +39,11 @@ beforeEach(async () => {
 
 const fcmName = () => `fcm:${vendors.credentials.fcmProjectId}`;
 const apnsName = `apns:${topic}:production`;
-// As the vendors answer for a token that no phone has; the stand-ins know no phones and take every token.
-const unknownToken = [
-  { vendor: 'fcm', token: 'no-phone-has-this-token', status: 400, reason: 'INVALID_ARGUMENT' },
-  { vendor: 'apns', token: '0'.repeat(64), status: 400, reason: 'BadDeviceToken' },
-];
+// As the vendors answer for a token that no phone has; the stand-ins know no phones and take every token. The page of the
+// stand-ins has operators ask for this.
+const page = readFileSync(join(import.meta.dirname, '../../../../docs/vendors.md'), 'utf8');
+const [, rulesOfPage = ''] = /'(\{"rules":.*no-phone-has-this-token.*\})'$/m.exec(page) ?? [];
+const unknownToken = (JSON.parse(rulesOfPage) as { readonly rules: readonly object[] }).rules;
 
 function writeApps({ fcm = {}, apns = {} }: { fcm?: object; apns?: object }): void {
   const apps = appsFor(vendors);

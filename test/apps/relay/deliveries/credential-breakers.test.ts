@@ -28,7 +28,7 @@ describe('a probe of a refused credential', () => {
   it('is one notification, however many come at once; the others come back one after another', async () => {
     const { addApns, faults, notify, statistics, database } = relay;
     const requests = async () => {
-      const { apns } = (await statistics()) as unknown as { apns: { production: { requests: number } } };
+      const { apns } = await statistics();
       return apns.production.requests;
     };
     const request = apnsRequest(await addApns(apnsToken(1)));

@@ -82,7 +82,7 @@ describe('a revoked APNs key', () => {
     expect(body.results.every(({ status }) => status === 'queued')).toBe(true);
     expect((await ready()).checks.vendors).toMatch(/the APNs key \w+ of team \w+ .*InvalidProviderToken/);
     const requests = async () => {
-      const { apns } = (await statistics()) as unknown as { apns: { production: { requests: number } } };
+      const { apns } = await statistics();
       return apns.production.requests;
     };
     const before = await requests();

@@ -14,10 +14,13 @@ const backend = sqliteBackend();
 export let database: RelayDatabase | undefined;
 export let store: BreakerStore | undefined;
 export let logged = (): string => '';
-afterEach(() => {
-  database = undefined;
-  store = undefined;
-});
+/** Called by each file of tests: what a module does when it is loaded is done once for several files. */
+export function forgetBreakersAfterEach(): void {
+  afterEach(() => {
+    database = undefined;
+    store = undefined;
+  });
+}
 
 /** The breakers of one more process on the same database. */
 export async function startProcess(

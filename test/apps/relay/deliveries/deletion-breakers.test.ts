@@ -7,6 +7,7 @@ import {
   delivery,
   dies,
   type From,
+  forgetBreakersAfterEach,
   frozen,
   hear,
   hour,
@@ -16,6 +17,8 @@ import {
   store,
   time,
 } from './deletion-breakers-under-test.js';
+
+forgetBreakersAfterEach();
 
 function gate(): { passed: Promise<void>; open(): void } {
   let open = (): void => undefined;

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { DeletionBreakers } from '#relay/deliveries/breakers/deletion-breakers.js';
 import type { Delivery } from '#relay/deliveries/delivery.js';
-import { app, delivery, frozen, hear, hour, startProcess, time } from './deletion-breakers-under-test.js';
+import {
+  app,
+  delivery,
+  forgetBreakersAfterEach,
+  frozen,
+  hear,
+  hour,
+  startProcess,
+  time,
+} from './deletion-breakers-under-test.js';
+
+forgetBreakersAfterEach();
 
 /** A day of notifications to phones at random, some of which the vendor calls dead; the tokens deleted after each hour. */
 async function day(

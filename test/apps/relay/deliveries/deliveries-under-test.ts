@@ -20,6 +20,7 @@ import { placeOfToken } from '#relay/registrations/token-vault.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RealmId } from '#relay/servers/server-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
+import { readStatistics } from '../../vendors/vendor-statistics.js';
 import { type RingOnDisk, ringOnDisk } from '../keyring/ring-material.js';
 
 export const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
@@ -248,9 +249,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       return all.map((delivery) => ({ ...delivery, text }));
     },
 
-    async statistics(): Promise<Record<string, never>> {
-      return (await fetch(`${vendors.urls.http}/stats`)).json() as Promise<Record<string, never>>;
-    },
+    statistics: () => readStatistics(vendors.urls.http),
 
     /** Readiness as the operator's own door tells it. */
     async ready(): Promise<{ ready: boolean; checks: { vendors: string; keys: string } }> {

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => relay.close());
 
 async function requests(): Promise<number> {
-  const { apns } = (await relay.statistics()) as unknown as { apns: { production: { requests: number } } };
+  const { apns } = await relay.statistics();
   return apns.production.requests;
 }
 

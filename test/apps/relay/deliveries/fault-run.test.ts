@@ -122,9 +122,6 @@ async function addPhones(count: number): Promise<number[]> {
 }
 
 async function countResetsAfterProcessing(): Promise<number> {
-  const { fcm, apns } = (await relay.statistics()) as unknown as {
-    fcm: { answers: Record<string, number> };
-    apns: { production: { answers: Record<string, number> } };
-  };
+  const { fcm, apns } = await relay.statistics();
   return (fcm.answers['reset after'] ?? 0) + (apns.production.answers['reset after'] ?? 0);
 }

@@ -197,7 +197,7 @@ eachBackend((backend) => {
       time.now += 13_000;
       const done = relay.database.jobs.idle();
       await until(async () => {
-        const { faults_fired } = (await relay.statistics()) as unknown as { faults_fired: number[] };
+        const { faults_fired } = await relay.statistics();
         return faults_fired[1] === 1;
       });
       await relay.database.write(({ db }) =>

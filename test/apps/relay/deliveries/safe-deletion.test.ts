@@ -45,7 +45,7 @@ describe.each(['Unregistered', 'ExpiredToken'])('%s', (reason) => {
     await relay.faults([{ vendor: 'apns', token, reason, timestamp: time.now - 1000, latency_ms: 1500 }]);
     const answer = relay.notify([apnsRequest(id)]);
     await until(async () => {
-      const { faults_fired } = (await relay.statistics()) as unknown as { faults_fired: number[] };
+      const { faults_fired } = await relay.statistics();
       return faults_fired[0] === 1;
     });
     await relay.database.write(({ db }) =>
@@ -87,7 +87,7 @@ describe('BadDeviceToken', () => {
       'sandbox',
     ]);
     expect((await relay.device(id)).apns_environment).toBe('sandbox');
-    const { apns } = (await relay.statistics()) as unknown as { apns: { production: { requests: number } } };
+    const { apns } = await relay.statistics();
     expect(apns.production.requests).toBe(1);
   });
 

@@ -58,10 +58,8 @@ async function sendToMany(count: number, { vendor = 'apns' }: { vendor?: 'fcm' |
   };
 }
 
-async function firedFaults(): Promise<number[]> {
-  const { faults_fired: fired } = (await (relay as DeliveriesUnderTest).statistics()) as unknown as {
-    faults_fired: number[];
-  };
+async function firedFaults(): Promise<readonly number[]> {
+  const { faults_fired: fired } = await (relay as DeliveriesUnderTest).statistics();
   return fired;
 }
 
@@ -76,9 +74,7 @@ describe('over APNs', () => {
       { vendor: 'apns', ...rule },
     ]);
     expect(await sendToMany(400)).toEqual({ statuses: { sent: 400 }, reached: 400, most: 1 });
-    const { apns } = (await (relay as DeliveriesUnderTest).statistics()) as unknown as {
-      apns: { production: { connections: number } };
-    };
+    const { apns } = await (relay as DeliveriesUnderTest).statistics();
     expect(apns.production.connections).toBeGreaterThanOrEqual(10);
   });
 
@@ -113,9 +109,7 @@ describe('over APNs', () => {
     const { faults, statistics } = await start();
     await faults([{ vendor: 'apns', max_concurrent_streams: 3, latency_ms: 20 }]);
     expect(await sendToMany(100)).toMatchObject({ statuses: { sent: 100 }, most: 1 });
-    const { apns } = (await statistics()) as unknown as {
-      apns: { production: { connections: number; answers: object } };
-    };
+    const { apns } = await statistics();
     expect(apns.production.connections).toBeGreaterThan(1);
     expect(apns.production.connections).toBeLessThanOrEqual(8);
     expect(Object.keys(apns.production.answers)).toEqual(['200']);
@@ -125,9 +119,7 @@ describe('over APNs', () => {
     const { notify, addApns, statistics } = await start();
     const id = await addApns(apnsToken());
     for (let round = 0; round < 20; round += 1) await notify([apnsRequest(id)]);
-    const { apns } = (await statistics()) as unknown as {
-      apns: { production: { connections: number }; provider_tokens_accepted: number };
-    };
+    const { apns } = await statistics();
     expect(apns).toMatchObject({ production: { connections: 1 }, provider_tokens_accepted: 1 });
   });
 
@@ -139,7 +131,7 @@ describe('over APNs', () => {
       await notify([apnsRequest(id)]);
       await faults([{ vendor: 'apns', reason, times: 1 }]);
       expect((await notify([apnsRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
-      const { apns } = (await statistics()) as unknown as { apns: { production: { connections: number } } };
+      const { apns } = await statistics();
       expect(apns.production.connections).toBe(2);
     },
   );
@@ -170,7 +162,7 @@ describe('over APNs', () => {
     const { body } = await answer;
     expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'TIMED_OUT' });
     expect(await settled(body.results[0]?.notification_id)).toMatchObject({ status: 'sent' });
-    const { apns } = (await statistics()) as unknown as { apns: { production: { connections: number } } };
+    const { apns } = await statistics();
     expect(apns.production.connections).toBe(2);
   });
 
@@ -245,7 +237,7 @@ describe('over FCM', () => {
   it('one access token serves however many notifications need it at once', async () => {
     const { statistics } = await start();
     await sendToMany(50, { vendor: 'fcm' });
-    const { oauth } = (await statistics()) as unknown as { oauth: { access_tokens_issued: number } };
+    const { oauth } = await statistics();
     expect(oauth.access_tokens_issued).toBe(1);
   });
 
@@ -290,7 +282,7 @@ describe('over FCM', () => {
     await faults([{ vendor: 'fcm', reason: 'UNAUTHENTICATED', times: 1 }]);
     const { body } = await notify([fcmRequest(id)]);
     expect(body.results).toEqual([{ status: 'sent' }]);
-    const { oauth } = (await statistics()) as unknown as { oauth: { access_tokens_issued: number } };
+    const { oauth } = await statistics();
     expect(oauth.access_tokens_issued).toBe(2);
   });
 });

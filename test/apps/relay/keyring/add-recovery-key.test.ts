@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { type KeyListAnswer, parseKeyListAnswer, verifyKeyList } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
+import { verifyDetached } from '../../../support/noble-oracle.js';
 import { keyTerminal, ringOf } from './key-terminal.js';
 
 describe('a ring that was made without a recovery key', () => {
@@ -23,6 +25,32 @@ describe('a ring that was made without a recovery key', () => {
     const ring = await ringOf(terminal);
     expect(ring.revokedSigningKeys).toEqual([made.signing_public_key]);
     expect(ring.signingKeys).toHaveLength(1);
+  });
+
+  it('names it at once in the list that the signing key signs, for phones that pin none', async () => {
+    const terminal = keyTerminal();
+    await terminal.json('init');
+    const listed = async () => {
+      const answer = parseKeyListAnswer({
+        result: 'success',
+        ...((await terminal.json('export-public')).key_list as object),
+      });
+      const verdict = verifyKeyList(answer as KeyListAnswer, {
+        verify: verifyDetached,
+        signingPublicKey: answer?.signing_public_key ?? '',
+        recoveryPublicKey: undefined,
+        revokedKeys: new Set(),
+        lastSequence: 0,
+        nowSeconds: terminal.now / 1000,
+      });
+      return verdict.kind === 'verified' ? verdict.list.recovery_public_key : verdict.reason;
+    };
+    expect(await listed()).toBeUndefined();
+    const { recovery_public_key: publicKey } = await terminal.json(
+      'add-recovery-key',
+      join(terminal.folder, 'recovery'),
+    );
+    expect(await listed()).toBe(publicKey);
   });
 
   it('is only told what would be done with --dry-run', async () => {

@@ -70,6 +70,7 @@ describe('keys rotate', () => {
     const terminal = await terminalWithRing();
     const dry = await terminal.json('rotate', '--dry-run');
     expect(dry).toMatchObject({ changed: false, dry_run: true });
+    expect(dry.changes).toContain('a new bouncer key: new -> primary');
     expect(await keysOf(terminal)).toHaveLength(1);
     expect(await terminal.json('rotate')).toMatchObject({ changed: true, dry_run: false });
     expect((await keysOf(terminal)).map(({ state }) => state)).toEqual(['accepted', 'primary']);

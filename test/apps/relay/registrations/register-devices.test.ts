@@ -1,3 +1,5 @@
+import { DatabaseUnavailableError } from '@waxwing/storage';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
@@ -107,6 +109,27 @@ eachBackend((backend) => {
     expect(await relay.devices()).toEqual([]);
   });
 
+  it('one that the database cannot take keeps no other from being kept, of whatever server', async () => {
+    await register(of('2'));
+    // A row of the same account by another token breaks it, though the token is new.
+    await sql`update relay_devices set token_lookup = 'another'`.execute(relay.database.db);
+    await sql`create unique index one_of_two on relay_devices (push_account_id) where push_account_id = '2'`.execute(
+      relay.database.db,
+    );
+    const [{ body }, alone] = await Promise.all([
+      register(of('1'), of('2'), of('3')),
+      relay.register(of('4')),
+    ]);
+    expect(body.results).toMatchObject([
+      { result: 'success' },
+      { result: 'error', code: 'INTERNAL_SERVER_ERROR', msg: 'Internal server error' },
+      { result: 'success' },
+    ]);
+    expect(alone).toMatchObject({ status: 200 });
+    const accounts = (await relay.devices()).map(({ push_account_id: id }) => id);
+    expect(accounts.sort()).toEqual(['1', '2', '3', '4']);
+  });
+
   it('tells of the whole request that the database failed, so that the server repeats it', async () => {
     const failing = vi
       .spyOn(relay.database, 'writeGathered')
@@ -118,6 +141,57 @@ eachBackend((backend) => {
     failing.mockRestore();
     const repeated = await register(of('1'), of('2'));
     expect(repeated.body.results).toMatchObject([{ result: 'success' }, { result: 'success' }]);
+  });
+
+  it('says when to come again while the database cannot be used, whatever is refused beside', async () => {
+    const failing = vi
+      .spyOn(relay.database, 'writeGathered')
+      .mockRejectedValue(new DatabaseUnavailableError('there is no connection'));
+    const answer = await register(of('1'), of('2', unknownKey), of('3'));
+    expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(answer.headers['retry-after']).toBe('5');
+    failing.mockRestore();
+    const { body } = await register(of('1'), of('2', unknownKey), of('3'));
+    expect(body.results).toMatchObject([
+      { result: 'success' },
+      { code: 'INVALID_BOUNCER_PUBLIC_KEY' },
+      { result: 'success' },
+    ]);
+  });
+
+  it('logs what could not be kept in one line of the whole request, with how many', async () => {
+    const failing = vi
+      .spyOn(relay.database, 'writeGathered')
+      .mockRejectedValue(new Error('the disk is broken'));
+    const { body } = await register(of('1'), of('2', unknownKey), of('3'));
+    failing.mockRestore();
+    const failed = { code: 'INTERNAL_SERVER_ERROR' };
+    expect(body.results).toMatchObject([failed, { code: 'INVALID_BOUNCER_PUBLIC_KEY' }, failed]);
+    const lines = relay.logged().split('\n');
+    const told = lines.filter((line) => line.includes('could not be kept'));
+    expect(told).toHaveLength(1);
+    expect(JSON.parse(told[0] ?? '')).toMatchObject({ count: 2, err: { message: 'the disk is broken' } });
+  });
+
+  it('keeps those that are kept one by one in the order in which they came', async () => {
+    await register(of('1'), of('2'), of('3'));
+    const writeGathered = relay.database.writeGathered.bind(relay.database);
+    let underWay = 0;
+    let atOnce = 0;
+    const watched = vi.spyOn(relay.database, 'writeGathered').mockImplementation(async (run) => {
+      if (watched.mock.calls.length === 1) throw new Error('cannot be kept together');
+      underWay += 1;
+      atOnce = Math.max(atOnce, underWay);
+      try {
+        return await writeGathered(run);
+      } finally {
+        underWay -= 1;
+      }
+    });
+    const { body } = await register(of('1'), of('2'), of('3'));
+    watched.mockRestore();
+    expect(body.results).toMatchObject([{ result: 'success' }, { result: 'success' }, { result: 'success' }]);
+    expect(atOnce).toBe(1);
   });
 
   it('takes each registration from the quota, and nothing where not enough is left for all', async () => {

@@ -89,7 +89,7 @@ eachBackend((backend) => {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       payload: new URLSearchParams(payload).toString(),
     });
-    expect(statusCode).toBe(200);
+    expect(statusCode).toBe(303);
     expect(await posted()).toEqual([
       {
         topic: 'signups',

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import type { ChannelFacts, ChannelUpdateWish } from '#server/channel-administration/channel-update.js';
 import { planChannelUpdate } from '#server/channel-administration/plan-channel-update.js';
 import type { Channel } from '#server/channels/channel-store.js';
-import { isInAny, type NestedGroups } from '#server/permissions/nested-groups.js';
 import fc from '../../../support/fast-check.js';
+import { isInAny, type NestedGroups } from '../permissions/nested-groups.js';
 import {
   deactivated,
   everyone,
@@ -102,7 +102,7 @@ it('what a channel will be, and why not, is as a table of the rules in their ord
       const plan = () => planChannelUpdate(factsOf(world), wishOf(world));
       counts[refusal === undefined ? 'made' : 'refused'] += 1;
       if (refusal === undefined) {
-        expect(plan()).toEqual(expectedChange(world));
+        expect(plan()).toStrictEqual(expectedChange(world));
         return;
       }
       refusals.add(refusal);

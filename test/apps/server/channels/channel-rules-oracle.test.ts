@@ -11,8 +11,8 @@ import {
   seesChannel,
 } from '#server/channels/channel-rules.js';
 import type { Channel } from '#server/channels/channel-store.js';
-import { isInAny, type NestedGroups } from '#server/permissions/nested-groups.js';
 import type { Role } from '#server/permissions/roles.js';
+import { isInAny, type NestedGroups } from '../permissions/nested-groups.js';
 
 const me = 1 as UserId;
 const names = [

@@ -149,6 +149,22 @@ eachBackend((backend) => {
       await organisation.do('owner', 'POST', path, { group_ids: [others] });
     });
 
+    it('takes null for no channels and no groups', async () => {
+      await organisation.do('owner', 'POST', path, { stream_ids: null, group_ids: null });
+    });
+
+    it('takes 8000 characters of welcome, whichever they are, and no more', async () => {
+      const welcome = (characters: number) => ({
+        welcome_message_custom_text: '\u{1F426}'.repeat(characters),
+      });
+      await organisation.do('owner', 'POST', path, welcome(8000));
+      expect(await organisation.ask('owner', 'POST', path, welcome(8001))).toMatchObject(
+        refusal('BAD_REQUEST', 'Invalid welcome_message_custom_text: must have at most 8000 characters'),
+      );
+      await organisation.do('owner', 'PATCH', 'realm', welcome(8000));
+      await organisation.do('owner', 'PATCH', 'realm', { welcome_message_custom_text: '' });
+    });
+
     it('takes words of welcome from administrators alone', async () => {
       await letEverybodyInvite();
       await organisation.do('administrator', 'POST', path, { welcome_message_custom_text: 'x'.repeat(8000) });

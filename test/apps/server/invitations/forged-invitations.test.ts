@@ -88,7 +88,7 @@ eachBackend((backend) => {
       const { invite_link: link } = await organisation.do('owner', 'POST', 'invites/multiuse', wish);
       await organisation.do('owner', 'DELETE', `streams/${channel.id}`);
       const { statusCode, user } = await join(link);
-      expect([statusCode, user?.role]).toEqual([200, 400]);
+      expect([statusCode, user?.role]).toEqual([303, 400]);
       const { subscribers } = await organisation.do('owner', 'GET', `streams/${channel.id}/members`);
       expect(subscribers).toEqual([organisation.id('owner')]);
     });

@@ -37,7 +37,7 @@ eachBackend((backend) => {
         password: 'correct horse',
       }).toString(),
     });
-    expect(statusCode).toBe(200);
+    expect(statusCode).toBe(303);
     const { members } = await organisation.do('owner', 'GET', 'users');
     const user = (members as { user_id: number; role: number; delivery_email: string }[]).find(
       (each) => each.delivery_email === email,

@@ -66,7 +66,10 @@ eachBackend((backend) => {
         event_types: '["realm_user","subscription","user_group"]',
       });
       const link = await invite({ invite_as: 300, stream_ids: [channelId], group_ids: [groupId] });
-      expect(await open(link, say())).toMatchObject({ status: 200 });
+      const joined = await open(link, say());
+      expect(joined).toMatchObject({ status: 303, headers: { location: '?joined=true' }, text: '' });
+      const next = await open(`${link}${joined.headers.location}`);
+      expect(next).toMatchObject({ status: 200, text: expect.stringContaining('You are a member now') });
       const user = await userOf(email);
       expect(user).toMatchObject({ role: 300, full_name: `Person ${people}`, is_active: true });
       const told = (await events()) as { type: string; op: string; group_id?: number }[];
@@ -128,6 +131,7 @@ eachBackend((backend) => {
       expect(answer.status).toBe(400);
       expect(answer.text).toContain('role="alert"');
       expect(answer.text.toLowerCase()).toContain(words.toLowerCase());
+      expect(answer.text).toContain('Sign in with your app at <strong>https://chat.example.com</strong>');
       expect(answer.text).not.toContain('correct horse');
       expect(await userOf(email)).toBeUndefined();
     });
@@ -140,11 +144,11 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a link is good for nothing', () => {
+  describe('a link lets nobody join', () => {
     const expectNothing = async (link: string) => {
       const [seen, sent] = [await open(link), await open(link, say())];
       expect([seen.status, sent.status]).toEqual([404, 404]);
-      expect(seen.text).toContain('This invitation is not good');
+      expect(seen.text).toContain('This invitation link no longer works');
       expect(sent.text).toBe(seen.text);
       expect(await userOf(email)).toBeUndefined();
     };
@@ -188,7 +192,7 @@ eachBackend((backend) => {
     const link = await invite({ invite_expires_in_minutes: 1 });
     organisation.server.now += 59_999;
     const answers = await Promise.all([open(link, say()), open(link, say({ full_name: `Other ${people}` }))]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 400]);
   });
 
   it('whoever joins while too many do is asked on a page to wait, and joins after that', async () => {
@@ -201,7 +205,7 @@ eachBackend((backend) => {
     const told = answers.find(({ status }) => status === 429);
     expect(told?.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'retry-after': '2' });
     expect(told?.text).toContain('<p role="alert">Wait a minute, then open the link again.');
-    expect((await open(link, say())).status).toBe(200);
+    expect((await open(link, say())).status).toBe(303);
   });
 
   it('whoever joins while it is revoked is a user or is not, and nobody is after that', async () => {
@@ -212,8 +216,8 @@ eachBackend((backend) => {
       open(link, say()),
       organisation.do('owner', 'DELETE', `invites/multiuse/${id}`),
     ]);
-    expect((await userOf(email)) !== undefined).toBe(joined.status === 200);
-    expect([200, 404]).toContain(joined.status);
+    expect((await userOf(email)) !== undefined).toBe(joined.status === 303);
+    expect([303, 404]).toContain(joined.status);
     expect((await open(link, say({ email: `late${people}@example.com` }))).status).toBe(404);
   });
 });

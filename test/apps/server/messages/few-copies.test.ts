@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { findWindow } from '#server/messages/narrow/find-window.js';
 import { readNarrowCondition } from '#server/messages/narrow/narrow-condition.js';
 import { newestMessageId } from '#server/messages/newest-message.js';
+import { readUnread } from '#server/messages/state/unread-messages.js';
 import { roles } from '#server/permissions/roles.js';
 import type { ServerTables } from '#server/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -86,5 +87,10 @@ eachBackend((backend) => {
       const state = await organisation.do(who, 'POST', 'register', { event_types: ['message'] });
       expect(state.max_message_id).toBe(newest);
     }
+  });
+
+  it('what somebody has not read is found without walking over what they have read', async () => {
+    const plans = await plansOf(db(), (watched) => readUnread(watched, reader(), { knowsEmptyTopic: true }));
+    expect(plans).toMatch(/user_messages_unread\b/);
   });
 });

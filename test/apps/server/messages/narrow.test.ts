@@ -218,6 +218,20 @@ eachBackend((backend) => {
       expect(body).toMatchObject({ code: 'BAD_NARROW', desc });
     });
 
+    it.each([
+      [['topic']],
+      [{ operator: 'channel' }],
+      [{ operator: 'is', operand: 'unread', negated: 'x' }],
+      [['channel', 1.5]],
+    ])('is refused where it is no term: %j', async (term) => {
+      const narrow = [['is', 'unread'], term];
+      const { body } = await organisation.ask('member', 'GET', 'messages', { anchor: 'newest', narrow });
+      expect(body).toMatchObject({
+        code: 'BAD_REQUEST',
+        msg: 'Invalid narrow[1]: must be an operator and its operand: a text, an integer, or a list of these',
+      });
+    });
+
     it('is refused of a channel that the reader cannot read', async () => {
       const narrow = [['channel', hidden]];
       const { body } = await organisation.ask('member', 'GET', 'messages', { anchor: 'newest', narrow });

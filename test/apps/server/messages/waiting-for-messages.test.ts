@@ -42,6 +42,54 @@ eachPostgres((postgres) => {
       expect(await copiesOf(id)).toEqual([]);
     });
 
+    it.each([
+      [{ op: 'add', flag: 'starred' }, 400],
+      [{ op: 'remove', flag: 'read' }, 200],
+    ])('waits for no message that the user cannot read: %j', async (wish, status) => {
+      const { id: hidden } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
+      const [id = 0] = await post(organisation, { channelId: hidden });
+      let answered: number | undefined;
+      await whileLocked(
+        db(),
+        (transaction) =>
+          transaction.selectFrom('messages').select('id').where('id', '=', id).forUpdate().execute(),
+        async () => {
+          const answer = await organisation.ask('second', 'POST', 'messages/flags', {
+            messages: [id],
+            ...wish,
+          });
+          answered = answer.status;
+        },
+        async () => expect(answered).toBe(status),
+      );
+    });
+
+    it('while another one is waited for gives nobody a copy of what was out of sight before', async () => {
+      const { id: open } = await addChannel(organisation);
+      const { id: closed } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
+      const [seen = 0] = await post(organisation, { channelId: open });
+      const [hidden = 0] = await post(organisation, { channelId: closed });
+      const answer = await whileLocked(
+        db(),
+        (transaction) =>
+          transaction.selectFrom('messages').select('id').where('id', '=', seen).forUpdate().execute(),
+        () =>
+          organisation.ask('moderator', 'POST', 'messages/flags', {
+            messages: [seen, hidden],
+            op: 'add',
+            flag: 'starred',
+          }),
+        (transaction) =>
+          transaction
+            .updateTable('channels')
+            .set({ is_private: 0, is_history_public: 1 })
+            .where('id', '=', closed)
+            .execute(),
+      );
+      expect(answer.body).toMatchObject({ code: 'BAD_REQUEST', msg: 'Invalid message(s)' });
+      expect(await copiesOf(hidden)).not.toContain(organisation.id('moderator'));
+    });
+
     it('while the message is being moved out of sight gives nobody a copy of it', async () => {
       const { id: channelId } = await addChannel(organisation);
       const { id: target } = await addChannel(organisation, { isPrivate: true, members: ['member'] });

@@ -64,6 +64,10 @@ eachBackend((backend) => {
       ['javascript', 'JavaScript'],
       ['cpp', 'C++'],
       [' Rust ', 'Rust'],
+      [' Zig ', 'Zig'],
+      ['PL/pgSQL', 'PL/pgSQL'],
+      ['no lexer of ours', 'no lexer of ours'],
+      ['x'.repeat(40), 'x'.repeat(40)],
     ])('keeps for %j the name that the HTML of code blocks has', async (word, language) => {
       await add({ highlighter_language: word });
       expect((await listed()).at(-1)).toMatchObject({ pygments_language: language });
@@ -114,7 +118,8 @@ eachBackend((backend) => {
       ['name', ' \t ', 'name'],
       ['name', 'x'.repeat(101), 'name'],
       ['highlighter_language', '', 'pygments_language'],
-      ['highlighter_language', 'no such language', 'pygments_language'],
+      ['highlighter_language', ' ', 'pygments_language'],
+      ['highlighter_language', 'x'.repeat(41), 'pygments_language'],
       ['highlighter_language', '<script>', 'pygments_language'],
       ['url_template', '', 'url_template'],
       ['url_template', 'javascript:{code}', 'url_template'],
@@ -135,7 +140,13 @@ eachBackend((backend) => {
     it('with all that is wrong with its fields at once', async () => {
       const wrong = { name: '', highlighter_language: '?', url_template: '{' };
       const { body } = await organisation.ask('owner', 'POST', path, wrong);
-      expect(Object.keys(body.errors as object)).toEqual(['name', 'pygments_language', 'url_template']);
+      expect(body.errors).toEqual({
+        name: ['Name cannot be blank.'],
+        pygments_language: [
+          'A language has 1 to 40 characters: letters, digits, blanks and any of _ + , - . / #',
+        ],
+        url_template: ['Invalid URL template.'],
+      });
       expect(body.msg).toBe((body.errors as { name: string[] }).name[0]);
     });
   });

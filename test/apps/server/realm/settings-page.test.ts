@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -8,7 +8,15 @@ import {
 } from '#server/permissions/permission-settings.js';
 import { guardianOf, realmSettings } from '#server/realm/realm-settings.js';
 
-const page = readFileSync(join(import.meta.dirname, '../../../../docs/realm-settings.md'), 'utf8');
+const root = join(import.meta.dirname, '../../../..');
+const page = readFileSync(join(root, 'docs/realm-settings.md'), 'utf8');
+
+/** Where settings are declared, and not looked at. */
+const declarations = [
+  'realm/realm-settings.ts',
+  'permissions/permission-settings.ts',
+  'users/users-state.ts',
+];
 
 /** The rows of the table below a heading, without the meaning of each, which is for people. */
 function rowsBelow(heading: string): string[][] {
@@ -48,6 +56,19 @@ describe('the page of settings', () => {
         String(since),
       ]),
     );
+  });
+
+  it('says of each that the server does nothing by whether it is kept for clients or refused', () => {
+    const folder = join(root, 'apps/server/src');
+    const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !declarations.includes(file))
+      .map((file) => readFileSync(join(folder, file), 'utf8'))
+      .join('\n');
+    const names = [...Object.keys(realmSettings), ...permissionNames('realm')];
+    const idle = names.filter((name) => name !== 'description' && !new RegExp(`\\b${name}\\b`).test(sources));
+    const told = [...page.matchAll(/^\| `([a-z_]+)`.*(?:; kept for clients: | is refused: )/gm)];
+    expect(idle.length).toBeGreaterThan(0);
+    expect(told.map(([, name]) => name).sort()).toEqual(idle.sort());
   });
 
   it.each([

@@ -60,7 +60,7 @@ export function judge(c: OracleCase): string {
     ['3', c.content !== undefined && !c.isSender],
     ['4', c.content !== undefined && !young(c.ageSeconds, c.limits.content)],
     ['6', c.content === undefined && newTopic === undefined && !channelMoves && !(c.isDirect && asksChannel)],
-    ['7', c.isDirect && (asksChannel || newTopic !== undefined)],
+    ['7', c.isDirect && (asksChannel || c.newTopic !== undefined)],
     ['8', c.mode !== 'change_one' && !moves],
     ['9', newTopic === '✔' || newTopic === '✔ general chat'],
     ['10', newTopic?.includes('\u0007') ?? false],

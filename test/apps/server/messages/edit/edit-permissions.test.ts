@@ -44,13 +44,13 @@ eachBackend((backend) => {
   const resolving = { topic: '✔ lunch', propagate_mode: 'change_all' };
 
   /** What an edit says whose content names a channel, and whether the database was asked for such a channel. */
-  async function editLookingFor(who: Who, id: number) {
+  async function editLookingFor(who: Who, id: number, fields: Record<string, unknown> = {}) {
     const name = organisation.newName();
     const executor = Object.getPrototypeOf(
       Object.getPrototypeOf(organisation.server.server.database.db.getExecutor()),
     );
     const queries = vi.spyOn(executor, 'executeQuery');
-    const said = await edit(who, id, { content: `#**${name}**` });
+    const said = await edit(who, id, { content: `#**${name}**`, ...fields });
     const asked = JSON.stringify(queries.mock.calls.map(([query]) => (query as CompiledQuery).parameters));
     queries.mockRestore();
     return [said, asked.includes(`"${name}"`) || asked.includes(`\\"${name}\\"`)];
@@ -77,6 +77,28 @@ eachBackend((backend) => {
       expect(await editLookingFor('member', hidden)).toEqual([invalid, false]);
       expect(await editLookingFor('member', 999_999_999)).toEqual([invalid, false]);
       expect(await editLookingFor('member', id)).toEqual([ok, true]);
+    });
+
+    it('is looked at only where nothing else speaks against the edit', async () => {
+      const { id: channelId } = await addChannel(organisation, { members: ['member'] });
+      const { id: archived } = await addChannel(organisation, { members: ['member'], isArchived: true });
+      const [id = 0, gone = 0] = await post(
+        organisation,
+        { channelId, ageSeconds: 100 },
+        { channelId: archived },
+      );
+      const refused = async (at: number, fields?: Record<string, unknown>) => {
+        const [said, isLookedAt] = await editLookingFor('member', at, fields);
+        expect([said, isLookedAt]).toEqual([said, false]);
+        return said;
+      };
+      expect(await refused(gone)).toBe('BAD_REQUEST: Invalid message(s)');
+      expect(await refused(id, { stream_id: 1 })).toContain('while changing channel');
+      expect(await refused(id, { prev_content_sha256: 'a' })).toContain('EXPECTATION_MISMATCH');
+      await realm({ message_content_edit_limit_seconds: 79 });
+      expect(await refused(id)).toContain('The time limit for editing this message has passed');
+      await realm({ allow_message_editing: false });
+      expect(await refused(id)).toContain('turned off message editing');
     });
 
     it('is changed by nobody where allow_message_editing is off, and topics still are', async () => {

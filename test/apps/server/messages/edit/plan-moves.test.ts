@@ -22,6 +22,13 @@ const said = (facts: EditFacts, wish: Partial<EditWish>) => refusal(facts, wish)
 const moved = (fields: Parameters<typeof factsOf>[0] = {}) => factsOf({ target: accessTo(2), ...fields });
 const away = { channelId: 2 };
 
+it('a move says what is another, the topic or the channel, and tells of no resolution', () => {
+  const plan = (wish: Partial<EditWish>) => planEdit(moved(), wishOf(wish)).move;
+  const told = { tellsNewThread: true, tellsResolution: false };
+  expect(plan(away)).toMatchObject({ isChannelChanged: true, isTopicChanged: false, ...told });
+  expect(plan({ topic: 'dinner' })).toMatchObject({ isChannelChanged: false, isTopicChanged: true, ...told });
+});
+
 describe('resolving a topic', () => {
   const resolve = { topic: '✔ lunch', propagateMode: 'change_all' } as const;
 

@@ -237,6 +237,7 @@ eachBackend((backend) => {
       for (const [target, fields, said] of [
         [999_999, { content: 'x' }, 'Invalid message(s)'],
         [direct, { topic: 'x' }, 'Direct messages cannot have topics.'],
+        [direct, { content: 'x', topic: '' }, 'Direct messages cannot have topics.'],
         [direct, { stream_id: channelId }, 'Direct messages cannot be moved to channels.'],
         [id, { content: 'x', stream_id: channelId }, 'Cannot change message content while changing channel'],
         [id, { topic: 'a\u0007b' }, 'Invalid character in topic, at position 2: leave it out.'],

@@ -12,10 +12,10 @@ type Fields = Record<string, string>;
 
 /** A server with Ada, who has a phone, and Bob, who is an administrator. */
 export class PushUnderTest {
-  server = undefined as unknown as ServerUnderTest;
-  ada = undefined as unknown as Account;
-  bob = undefined as unknown as Account;
-  #phone = undefined as unknown as TestPhone;
+  server!: ServerUnderTest;
+  ada!: Account;
+  bob!: Account;
+  #phone!: TestPhone;
 
   async start(databaseUrl: string): Promise<void> {
     this.server = await ServerUnderTest.start({ databaseUrl });
@@ -98,6 +98,10 @@ export class PushUnderTest {
     const { id } = await addChannel(organisation, wish);
     for (const { userId } of members) await subscribe(organisation, id, userId);
     return id;
+  }
+
+  async join(channelId: number, { userId }: Account): Promise<void> {
+    await subscribe(this.#organisation, channelId, userId);
   }
 
   async leave(channelId: number, { userId }: Account): Promise<void> {

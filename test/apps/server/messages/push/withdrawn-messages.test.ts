@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { insertSubscriptions, removeSubscriptions } from '#server/channels/subscription-store.js';
+import { withdrawFromLeavers } from '#server/messages/push/withdraw-notifications.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedPush } from './push-under-test.js';
 
@@ -33,6 +35,50 @@ eachBackend((backend) => {
       await push.leave(channel, push.ada);
       const told = await push.arriving(() => moveToPrivate(id));
       expect(told).toMatchObject([{ type: 'remove', message_ids: [id] }]);
+    });
+
+    it.each([
+      ['private', true],
+      ['public', false],
+    ])(
+      'is taken back with all others of a %s channel when its reader leaves it or is taken out',
+      async (kind, isPrivate) => {
+        for (const who of [push.ada, push.bob]) {
+          const name = `left by ${who.email}, ${kind}`;
+          const channel = await push.channel([push.ada, push.bob], { isPrivate, name });
+          const kept = await push.channel([push.ada, push.bob]);
+          const ids = [await push.sendToChannel(channel, push.mention)];
+          await push.sendToChannel(kept, push.mention);
+          ids.push(await push.sendToChannel(channel, push.mention, 'another topic'));
+          await push.server.settle();
+          const principals = JSON.stringify([push.ada.userId]);
+          const told = await push.arriving(() =>
+            push.do(who, 'DELETE', 'users/me/subscriptions', {
+              subscriptions: JSON.stringify([name]),
+              principals,
+            }),
+          );
+          expect(told).toMatchObject([{ type: 'remove', message_ids: ids }]);
+        }
+      },
+    );
+
+    it('stays when its reader leaves the channel and is in it again before phones could be told', async () => {
+      const channel = await push.channel([push.ada, push.bob]);
+      await push.sendToChannel(channel, push.mention);
+      await push.server.settle();
+      const { database } = push.server.server;
+      const { userId } = push.ada;
+      const told = await push.arriving(() =>
+        // In one transaction, or the job would run in between.
+        database.write(async (transaction) => {
+          const left = await removeSubscriptions(transaction.db, [{ channelId: channel, userId }]);
+          await insertSubscriptions(transaction.db, left);
+          const context = { clock: () => push.server.now, database };
+          await withdrawFromLeavers(transaction, context, { userIds: [userId], channelIds: [channel] });
+        }),
+      );
+      expect(told).toEqual([]);
     });
 
     it('stays when it is moved to another channel that its reader is in', async () => {

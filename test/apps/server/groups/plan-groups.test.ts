@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest';
+import type { GroupFacts } from '#server/groups/group-facts.js';
+import type { Group } from '#server/groups/group-record.js';
+import { checkedName } from '#server/groups/group-rules.js';
+import { type GroupCreationWish, planGroupCreation } from '#server/groups/plan-group-creation.js';
+import { type GroupUpdateWish, planGroupUpdate } from '#server/groups/plan-group-update.js';
+import { type MemberUpdateWish, planMemberUpdate } from '#server/groups/plan-member-update.js';
+import { permissionNames } from '#server/permissions/permission-settings.js';
+import { roles } from '#server/permissions/roles.js';
+import { userId } from '../../../support/ids.js';
+
+const [me, other, absent, gone] = [userId(1), userId(2), userId(3), userId(4)];
+const [nobodyId, groupId, inner, outer, free, ended] = [90, 10, 11, 12, 13, 14];
+
+const permissions = Object.fromEntries(permissionNames('group').map((name) => [name, nobodyId]));
+
+const group: Group = {
+  id: groupId,
+  name: 'cooks',
+  description: 'who cook',
+  isSystem: false,
+  isActive: true,
+  creatorId: other,
+  createdAt: 0,
+  memberIds: [other],
+  subgroupIds: [inner],
+  permissions: permissions as unknown as Group['permissions'],
+};
+
+type Held = Parameters<GroupFacts['held']['has']>[0];
+
+function factsOf(fields: Partial<Omit<GroupFacts, 'held'>> = {}, held: readonly Held[] = []): GroupFacts {
+  const named = (isActive: boolean) => ({ name: 'some', isSystem: false, isActive });
+  return {
+    actor: { id: me, role: roles.member },
+    nobodyId,
+    mayCreateGroups: true,
+    mayManageAllGroups: false,
+    group,
+    held: new Set(held),
+    known: {
+      users: new Map([
+        [me, { isActive: true }],
+        [other, { isActive: true }],
+        [gone, { isActive: false }],
+      ]),
+      groups: new Map([
+        ...[groupId, inner, outer, free].map((id) => [id, named(true)] as const),
+        [ended, named(false)],
+      ]),
+    },
+    supergroupIds: new Set([groupId, outer]),
+    isNameTaken: false,
+    ...fields,
+  };
+}
+
+function said(plan: () => unknown): string {
+  try {
+    plan();
+    return 'done';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const insufficient = 'Insufficient permission';
+
+describe('the members of a group', () => {
+  const plan = (facts: GroupFacts, wish: Partial<MemberUpdateWish>) =>
+    planMemberUpdate(facts, { add: [], remove: [], addSubgroups: [], removeSubgroups: [], ...wish });
+  const outcome = (facts: GroupFacts, wish: Partial<MemberUpdateWish>) => said(() => plan(facts, wish));
+  const withMe = { group: { ...group, memberIds: [me, other] } };
+  const manager = factsOf({}, ['can_manage_group']);
+
+  it('are added by who may manage the group or all groups, or add to it', () => {
+    const add = [me];
+    expect(outcome(factsOf({ mayManageAllGroups: true }), { add })).toBe('done');
+    for (const held of ['can_manage_group', 'can_add_members_group'] as const)
+      expect(outcome(factsOf({}, [held]), { add })).toBe('done');
+    for (const held of ['can_leave_group', 'can_remove_members_group', 'can_mention_group'] as const)
+      expect(outcome(factsOf({}, [held]), { add })).toBe(insufficient);
+    expect(outcome(factsOf(), { add })).toBe(insufficient);
+  });
+
+  it('join by themselves alone where they may join', () => {
+    const joiner = factsOf({ group: { ...group, memberIds: [] } }, ['can_join_group']);
+    expect(outcome(joiner, { add: [me] })).toBe('done');
+    expect(outcome(joiner, { add: [other] })).toBe(insufficient);
+    expect(outcome(joiner, { add: [me, other] })).toBe(insufficient);
+  });
+
+  it('are removed by who may manage the group or all groups, or remove from it', () => {
+    const remove = [other];
+    expect(outcome(factsOf({ mayManageAllGroups: true }), { remove })).toBe('done');
+    for (const held of ['can_manage_group', 'can_remove_members_group'] as const)
+      expect(outcome(factsOf({}, [held]), { remove })).toBe('done');
+    for (const held of ['can_join_group', 'can_add_members_group', 'can_mention_group'] as const)
+      expect(outcome(factsOf({}, [held]), { remove })).toBe(insufficient);
+    expect(outcome(factsOf(), { remove })).toBe(insufficient);
+  });
+
+  it('leave by themselves alone where they may leave', () => {
+    const leaver = factsOf(withMe, ['can_leave_group']);
+    expect(outcome(factsOf(withMe, ['can_join_group']), { remove: [me] })).toBe(insufficient);
+    expect(outcome(leaver, { remove: [me] })).toBe('done');
+    expect(outcome(leaver, { remove: [other] })).toBe(insufficient);
+    expect(outcome(leaver, { remove: [me, other] })).toBe(insufficient);
+  });
+
+  it('may be asked to be none', () => {
+    expect(outcome(factsOf(), {})).toBe('done');
+  });
+
+  it('that are groups are changed by who may manage the group or all groups alone', () => {
+    const less = factsOf({}, ['can_add_members_group', 'can_remove_members_group', 'can_join_group']);
+    for (const wish of [{ addSubgroups: [free] }, { removeSubgroups: [inner] }]) {
+      expect(outcome(less, wish)).toBe(insufficient);
+      expect(outcome(manager, wish)).toBe('done');
+      expect(outcome(factsOf({ mayManageAllGroups: true }), wish)).toBe('done');
+    }
+    // One more and one less are no less of a change than either alone.
+    expect(outcome(less, { addSubgroups: [free], removeSubgroups: [inner] })).toBe(insufficient);
+  });
+
+  it('that are added are there, active and not in it yet', () => {
+    expect(outcome(manager, { add: [absent] })).toBe('Invalid user ID: 3');
+    expect(outcome(manager, { add: [gone] })).toBe('User is deactivated: 4');
+    expect(outcome(manager, { add: [other] })).toBe('User 2 is already a member of this group');
+    expect(outcome(manager, { addSubgroups: [99] })).toBe('Invalid user group ID: 99');
+    expect(outcome(manager, { addSubgroups: [ended] })).toBe('User group is deactivated: 14');
+    expect(outcome(manager, { addSubgroups: [inner] })).toBe(
+      'User group 11 is already a subgroup of this group.',
+    );
+  });
+
+  it('that are groups do not have the group in them', () => {
+    for (const id of [groupId, outer])
+      expect(outcome(manager, { addSubgroups: [id] })).toBe(
+        'User group 10 is already a subgroup of one of the passed subgroups.',
+      );
+  });
+
+  it('that are removed are in it', () => {
+    expect(outcome(manager, { remove: [me] })).toBe("There is no member '1' in this user group");
+    expect(outcome(manager, { removeSubgroups: [free] })).toBe(
+      'User group 13 is not a subgroup of this group.',
+    );
+  });
+
+  it('change in groups that somebody made, and in no other', () => {
+    const all = { mayManageAllGroups: true };
+    expect(outcome(factsOf({ ...all, group: undefined }), { add: [me] })).toBe('Invalid user group');
+    expect(outcome(factsOf({ ...all, group: { ...group, isSystem: true } }), { add: [me] })).toBe(
+      insufficient,
+    );
+    expect(outcome(factsOf({ ...all, group: { ...group, isActive: false } }), { add: [me] })).toBe('done');
+  });
+
+  it('are planned in ascending order, each once', () => {
+    const facts = factsOf({ ...withMe, group: { ...group, memberIds: [], subgroupIds: [] } }, [
+      'can_manage_group',
+    ]);
+    expect(plan(facts, { add: [other, me, other], addSubgroups: [free, inner] })).toEqual({
+      groupId,
+      addedMembers: [me, other],
+      removedMembers: [],
+      addedSubgroups: [inner, free],
+      removedSubgroups: [],
+    });
+  });
+});
+
+describe('a change of a group', () => {
+  const wishOf = (wish: Partial<GroupUpdateWish>): GroupUpdateWish => ({
+    name: undefined,
+    description: undefined,
+    deactivated: undefined,
+    permissions: {},
+    ...wish,
+  });
+  const manager = (fields: Partial<GroupFacts> = {}) => factsOf(fields, ['can_manage_group']);
+  const plan = (facts: GroupFacts, wish: Partial<GroupUpdateWish>) => planGroupUpdate(facts, wishOf(wish));
+  const outcome = (facts: GroupFacts, wish: Partial<GroupUpdateWish>) => said(() => plan(facts, wish));
+  const nothing = { groupId, permissions: [] };
+
+  it('is for who may manage it or all groups, even where nothing changes', () => {
+    expect(outcome(manager(), {})).toBe('done');
+    expect(outcome(factsOf({ mayManageAllGroups: true }), {})).toBe('done');
+    expect(outcome(factsOf({}, ['can_add_members_group', 'can_remove_members_group']), {})).toBe(
+      insufficient,
+    );
+    expect(outcome(manager({ group: undefined }), {})).toBe('Invalid user group');
+    expect(outcome(manager({ group: { ...group, isSystem: true } }), {})).toBe(insufficient);
+  });
+
+  it('holds only what will be another', () => {
+    expect(plan(manager(), {})).toStrictEqual(nothing);
+    expect(plan(manager(), { name: 'cooks', description: 'who cook' })).toStrictEqual(nothing);
+    expect(plan(manager(), { name: ' cooks ' })).toStrictEqual(nothing);
+    expect(plan(manager(), { name: ' bakers ', description: '' })).toStrictEqual({
+      ...nothing,
+      name: 'bakers',
+      description: '',
+    });
+  });
+
+  it('of its name is refused where another group has it, and keeps an old one that is refused now', () => {
+    expect(outcome(manager({ isNameTaken: true }), { name: 'bakers' })).toContain("'bakers' already exists");
+    expect(outcome(manager({ isNameTaken: true }), { description: 'x' })).toBe('done');
+    const old = { group: { ...group, name: '@cooks' } };
+    expect(plan(manager(old), { name: '@cooks' })).toStrictEqual(nothing);
+    expect(outcome(manager(old), { name: '@bakers' })).toContain("cannot start with '@'");
+  });
+
+  it('takes a deactivated one back and deactivates none', () => {
+    const ended = { group: { ...group, isActive: false } };
+    expect(plan(manager(ended), { deactivated: false })).toStrictEqual({ ...nothing, isActive: true });
+    expect(plan(manager(ended), {})).toStrictEqual(nothing);
+    expect(plan(manager(), { deactivated: false })).toStrictEqual(nothing);
+    expect(outcome(manager(), { deactivated: true })).toContain('/deactivate');
+  });
+
+  it('holds the permissions that will be others', () => {
+    const wish = { new: free, old: undefined };
+    expect(
+      plan(manager(), { permissions: { can_join_group: wish, can_leave_group: undefined } }),
+    ).toStrictEqual({
+      groupId,
+      permissions: [{ name: 'can_join_group', value: free }],
+    });
+    const same = { new: nobodyId, old: undefined };
+    expect(plan(manager(), { permissions: { can_join_group: same } })).toStrictEqual(nothing);
+  });
+});
+
+describe('a new group', () => {
+  const wish: GroupCreationWish = {
+    name: ' cooks ',
+    description: 'who cook',
+    memberIds: [other, me, other],
+    subgroupIds: [outer, inner],
+    permissions: {},
+  };
+  const outcome = (fields: Partial<GroupFacts>, changed: Partial<GroupCreationWish> = {}) =>
+    said(() => planGroupCreation(factsOf(fields), { ...wish, ...changed }));
+
+  it('belongs to who made it, who may manage it and add members; the rest is as it is by default', () => {
+    const mine = { directMembers: [me], directSubgroups: [] };
+    expect(planGroupCreation(factsOf(), wish)).toEqual({
+      name: 'cooks',
+      description: 'who cook',
+      creatorId: me,
+      memberIds: [me, other],
+      subgroupIds: [inner, outer],
+      permissions: [
+        { name: 'can_add_members_group', value: mine },
+        { name: 'can_manage_group', value: mine },
+      ],
+    });
+  });
+
+  it('has the permissions that were asked for', () => {
+    const { permissions } = planGroupCreation(factsOf(), {
+      ...wish,
+      permissions: { can_manage_group: free, can_join_group: free },
+    });
+    expect(permissions).toEqual([
+      { name: 'can_add_members_group', value: { directMembers: [me], directSubgroups: [] } },
+      { name: 'can_join_group', value: free },
+      { name: 'can_manage_group', value: free },
+    ]);
+    expect(outcome({}, { permissions: { can_join_group: ended } })).toBe('User group is deactivated');
+  });
+
+  it('needs the permission to make groups, and a name that no other has', () => {
+    expect(outcome({ mayCreateGroups: false, mayManageAllGroups: true })).toBe(insufficient);
+    expect(outcome({ isNameTaken: true })).toContain("'cooks' already exists");
+    expect(outcome({}, { name: 'role:cooks' })).toContain("cannot start with 'role:'");
+  });
+
+  it('has active members and subgroups', () => {
+    expect(outcome({}, { memberIds: [absent] })).toBe('Invalid user ID: 3');
+    expect(outcome({}, { memberIds: [gone] })).toBe('User is deactivated: 4');
+    expect(outcome({}, { subgroupIds: [99] })).toBe('Invalid user group ID: 99');
+    expect(outcome({}, { subgroupIds: [ended] })).toBe('User group is deactivated: 14');
+  });
+});
+
+it('a name of a group has 1 to 100 characters and begins as nothing else does', () => {
+  expect(checkedName(` ${'😀'.repeat(100)} `)).toBe('😀'.repeat(100));
+  expect(said(() => checkedName('x'.repeat(101)))).toContain('cannot exceed 100 characters');
+  for (const empty of ['', ' \n '])
+    expect(said(() => checkedName(empty))).toBe("User group name can't be empty!");
+  for (const beginning of ['@', 'role:', 'user:', 'stream:', 'channel:'])
+    expect(said(() => checkedName(`${beginning}x`))).toContain(`start with '${beginning}'`);
+  expect(checkedName('x@role:')).toBe('x@role:');
+});

@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type ChannelAccess, readChannelAccess } from '#server/channels/channel-access.js';
+import { findChannels } from '#server/channels/channel-store.js';
+import { findReadableMessages, readsMessage } from '#server/messages/message-access.js';
+import { storePermission } from '#server/permissions/permission-store.js';
+import { roles } from '#server/permissions/roles.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { addChannel, subscribe } from './chat-under-test.js';
+import { post } from './edit/moves-under-test.js';
+
+/** A channel of each kind, with a message from before the reader came and one from when the reader was there. */
+const kinds = [
+  { kind: 'web-public', wish: { isWebPublic: true } },
+  { kind: 'public', wish: {} },
+  { kind: 'shared', wish: { isPrivate: true, isHistoryPublic: true } },
+  { kind: 'protected', wish: { isPrivate: true, isHistoryPublic: false } },
+] as const;
+const all = kinds.flatMap(({ kind }) => [`${kind}: before`, `${kind}: since`]);
+const webPublic = all.slice(0, 2);
+const open = all.slice(0, 4);
+const allButProtectedHistory = all.filter((name) => name !== 'protected: before');
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const database = () => organisation.server.server.database;
+
+  describe.each([
+    { who: 'second', role: roles.member, asStranger: open, whereJoinable: allButProtectedHistory },
+    { who: 'guest', role: roles.guest, asStranger: webPublic, whereJoinable: webPublic },
+  ] as const)('messages that $who may read', ({ who, role, asStranger, whereJoinable }) => {
+    const messages = new Map<string, { id: number; channelId: number }>();
+    const reader = () => ({ id: organisation.id(who), role });
+    const eachChannel = async (act: (channelId: number) => Promise<unknown>) => {
+      for (const id of new Set([...messages.values()].map(({ channelId }) => channelId))) await act(id);
+    };
+    const leaveAll = () => eachChannel((id) => subscribe(organisation, id, reader().id, false));
+
+    beforeEach(async () => {
+      messages.clear();
+      for (const { kind, wish } of kinds) {
+        const { id: channelId } = await addChannel(organisation, wish);
+        const [before = 0] = await post(organisation, { channelId });
+        await subscribe(organisation, channelId, reader().id);
+        const [since = 0] = await post(organisation, { channelId });
+        messages.set(`${kind}: before`, { id: before, channelId });
+        messages.set(`${kind}: since`, { id: since, channelId });
+      }
+    });
+
+    /** Those of the messages that the statement finds, of which the rule says the same. */
+    async function readable(): Promise<string[]> {
+      const { db } = database();
+      const ids = [...messages.values()].map(({ id }) => id);
+      const found = new Set((await findReadableMessages(db, reader(), ids)).map(({ id }) => id));
+      const readNames = [...messages.keys()].filter((name) => found.has(messages.get(name)?.id ?? 0));
+      expect(await readByRule(ids)).toEqual(readNames);
+      return readNames;
+    }
+
+    async function readByRule(ids: readonly number[]): Promise<string[]> {
+      const { db } = database();
+      const channelIds = [...messages.values()].map(({ channelId }) => channelId);
+      const access = await readChannelAccess(db, reader(), await findChannels(db, channelIds));
+      const copies = await db
+        .selectFrom('user_messages')
+        .select('message_id')
+        .where('user_id', '=', reader().id)
+        .where('message_id', 'in', ids)
+        .execute();
+      const copied = new Set(copies.map(({ message_id }) => message_id));
+      return [...messages].flatMap(([name, { id, channelId }]) =>
+        readsMessage({
+          kind: 'channel',
+          access: access.get(channelId) as ChannelAccess,
+          hasCopy: copied.has(id),
+        })
+          ? [name]
+          : [],
+      );
+    }
+
+    it('are in the channels that they are in all but protected history', async () => {
+      expect(await readable()).toEqual(allButProtectedHistory);
+    });
+
+    it('are in channels that they are not in those of open ones, though they have copies of others', async () => {
+      await leaveAll();
+      expect(await readable()).toEqual(asStranger);
+    });
+
+    it.each(['can_subscribe_group', 'can_add_subscribers_group'] as const)(
+      'are those of private channels too where everyone has %s, but not for guests',
+      async (name) => {
+        await leaveAll();
+        const everyone = await organisation.roleGroup('everyone');
+        await eachChannel((ownerId) =>
+          database().write(({ db }) => storePermission(db, { level: 'channel', ownerId, name }, everyone)),
+        );
+        expect(await readable()).toEqual(whereJoinable);
+      },
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { medianRates } from './bench-result.js';
+import { HttpLoad } from './http-load.js';
+
+const rounds = 7;
+const roundMilliseconds = 1000;
+
+/** What a program that is measured says when it listens: the product, and the same whose handler keeps nothing durable. */
+export interface DurableAndMemory {
+  readonly durablePort: number;
+  readonly memoryPort: number;
+}
+
+/** Starts a program that is measured, of the built product, and hands on what it says of itself once it listens; it ends afterwards. */
+export async function withBenchTarget<Target, Result>(
+  program: URL,
+  parameters: readonly string[],
+  measure: (target: Target) => Promise<Result>,
+): Promise<Result> {
+  const child = fork(program, parameters, {
+    execArgv: [
+      ...process.execArgv.filter((argument) => argument.startsWith('--cpu-prof')),
+      ...['--import', 'tsx', '--import', new URL('./built-product.mjs', import.meta.url).href],
+    ],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const failed = once(child, 'exit').then(() => {
+    throw new Error('what is to be measured ended before it listened');
+  });
+  const [target] = await Promise.race([once(child, 'message'), failed]);
+  try {
+    return await measure(target as Target);
+  } finally {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+}
+
+/** Requests a second that each of the two answers over so many connections, in turns. */
+export function durableAgainstMemory<Target extends DurableAndMemory>(
+  program: URL,
+  connections: number,
+  requestMaker: (target: Target) => (() => Buffer) | Promise<() => Buffer>,
+): Promise<{ value: number; against: number; ratio: number }> {
+  return withBenchTarget<Target, Awaited<ReturnType<typeof medianRates>>>(program, [], async (target) => {
+    const nextRequest = await requestMaker(target);
+    const durable = await HttpLoad.open({ port: target.durablePort, connections, nextRequest });
+    const memory = await HttpLoad.open({ port: target.memoryPort, connections, nextRequest });
+    await durable.run(roundMilliseconds);
+    await memory.run(roundMilliseconds);
+    const rates = await medianRates(
+      rounds,
+      () => durable.run(roundMilliseconds),
+      () => memory.run(roundMilliseconds),
+    );
+    durable.close();
+    memory.close();
+    return rates;
+  });
+}

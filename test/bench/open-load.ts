@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { answerLength } from './http-load.js';
+
+export interface OpenLoadOptions {
+  readonly port: number;
+  /** Connections that may have a request under way; what is due while all have waits here, and its time counts. */
+  readonly connections: number;
+  /** The bytes of a request, headers included. */
+  nextRequest(): Buffer;
+}
+
+/** What came of requests that were due at a rate. */
+export interface OpenLoadReport {
+  /** From when a request was due to its answer, each in milliseconds, in no order. */
+  readonly milliseconds: readonly number[];
+  readonly successes: number;
+  /** 503 with `Retry-After`. */
+  readonly refusals: number;
+  /** By how long this program itself was late at each look, in milliseconds: it shares the machine with what it measures. */
+  readonly ownMilliseconds: readonly number[];
+}
+
+interface Driven {
+  readonly socket: Socket;
+  received: Buffer;
+  dueAt: number;
+}
+
+const tickMilliseconds = 4;
+const patienceMilliseconds = 15_000;
+const refusal = /^HTTP\/1\.1 503 [\s\S]*\r\nretry-after: \d+\r\n/i;
+
+/** Sends requests at a rate, as many people do who know nothing of each other. */
+export class OpenLoad {
+  readonly #options: OpenLoadOptions;
+  readonly #sockets: readonly Socket[];
+  readonly #free: Driven[];
+  readonly #due: number[] = [];
+  #milliseconds: number[] = [];
+  #successes = 0;
+  #refusals = 0;
+  #unanswered = 0;
+  #failure: Error | undefined;
+
+  private constructor(options: OpenLoadOptions, sockets: readonly Socket[]) {
+    this.#options = options;
+    this.#sockets = sockets;
+    this.#free = sockets.map((socket) => ({ socket, received: Buffer.alloc(0), dueAt: 0 }));
+    for (const driven of this.#free) this.#listen(driven);
+  }
+
+  /** Opens the connections, which then serve every run. */
+  static async open(options: OpenLoadOptions): Promise<OpenLoad> {
+    const opening = Array.from({ length: options.connections }, async () => {
+      const socket = connect({ port: options.port, host: '127.0.0.1', noDelay: true });
+      await once(socket, 'connect');
+      return socket;
+    });
+    return new OpenLoad(options, await Promise.all(opening));
+  }
+
+  /**
+   * Sends for so long, so many requests each second whether or not those before were answered, and waits for all answers.
+   * @throws Error for an answer that is neither a success nor 503 with `Retry-After`, and for none in 15 seconds.
+   */
+  async run(milliseconds: number, perSecond: number): Promise<OpenLoadReport> {
+    const startedAt = performance.now();
+    const ownMilliseconds: number[] = [];
+    let begun = 0;
+    const total = Math.round((milliseconds * perSecond) / 1000);
+    while (begun < total || this.#unanswered > 0) {
+      const lookAt = performance.now() + tickMilliseconds;
+      await new Promise((resolve) => setTimeout(resolve, tickMilliseconds));
+      if (this.#failure !== undefined) throw this.#failure;
+      ownMilliseconds.push(Math.max(0, performance.now() - lookAt));
+      const elapsed = performance.now() - startedAt;
+      if (elapsed > milliseconds + patienceMilliseconds) {
+        throw new Error(
+          `${this.#unanswered} requests had no answer ${patienceMilliseconds} ms after the last`,
+        );
+      }
+      for (; begun < Math.min(total, (elapsed * perSecond) / 1000); begun += 1) {
+        this.#begin(startedAt + (begun * 1000) / perSecond);
+      }
+    }
+    const counts = { successes: this.#successes, refusals: this.#refusals };
+    const report = { ...counts, milliseconds: this.#milliseconds, ownMilliseconds };
+    this.#milliseconds = [];
+    this.#successes = 0;
+    this.#refusals = 0;
+    return report;
+  }
+
+  /** Keeps so many requests under way for so long; how many were answered in a second. @throws as {@link run}. */
+  async saturate(milliseconds: number, underWay: number): Promise<number> {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < milliseconds) {
+      while (this.#unanswered < underWay) this.#begin(performance.now());
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      if (this.#failure !== undefined) throw this.#failure;
+    }
+    const perSecond = (this.#successes * 1000) / (performance.now() - startedAt);
+    await this.run(0, 0);
+    return perSecond;
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.removeAllListeners('close').destroy();
+  }
+
+  #begin(dueAt: number): void {
+    this.#unanswered += 1;
+    // In turn, because one that is not used for long is closed.
+    const driven = this.#free.shift();
+    if (driven === undefined) this.#due.push(dueAt);
+    else this.#send(driven, dueAt);
+  }
+
+  #send(driven: Driven, dueAt: number): void {
+    driven.dueAt = dueAt;
+    driven.socket.write(this.#options.nextRequest());
+  }
+
+  #listen(driven: Driven): void {
+    const { socket } = driven;
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.#failure ??= new Error('the other side closed a connection');
+    });
+    socket.on('data', (chunk: Buffer) => {
+      driven.received = driven.received.length === 0 ? chunk : Buffer.concat([driven.received, chunk]);
+      const length = answerLength(driven.received);
+      if (length === undefined || driven.received.length < length) return;
+      this.#count(driven.received.toString('latin1', 0, length));
+      this.#milliseconds.push(performance.now() - driven.dueAt);
+      this.#unanswered -= 1;
+      driven.received = driven.received.subarray(length);
+      const dueAt = this.#due.shift();
+      if (dueAt === undefined) this.#free.push(driven);
+      else this.#send(driven, dueAt);
+    });
+  }
+
+  #count(answer: string): void {
+    if (answer.startsWith('HTTP/1.1 200 ')) this.#successes += 1;
+    else if (refusal.test(answer)) this.#refusals += 1;
+    else this.#failure ??= new Error(`the answer is neither 200 nor 503 with Retry-After: ${answer}`);
+  }
+}

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { basicAuthorization } from '../system/crash/ask.js';
+import type { CrashWorld } from '../system/crash/crash-world.js';
+import { createBenchWorld } from './bench-relay.js';
+import type { BenchOptions, BenchResult } from './bench-result.js';
+import { OpenLoad, type OpenLoadReport } from './open-load.js';
+import { requestMaker } from './relay-register.js';
+
+const users = 20;
+/** As few as keep a process busy, so that its capacity is what it answers in time. */
+const busyConnections = 64;
+const capacityMilliseconds = 3000;
+const timesCapacity = 3;
+const overloadMilliseconds = 15_000;
+const fullOverloadMilliseconds = 60_000;
+const connections = 900;
+const recoveryMilliseconds = 5000;
+/** What an answer may take again after that, at a third of the capacity. */
+const usualMilliseconds = 300;
+const mostMemoryGrowth = 2;
+
+interface Subject {
+  readonly name: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly nextRequest: () => Buffer;
+}
+
+/**
+ * `overload`: within how long the relay registers phones, and the server sends messages, or refuses to, at three times the
+ * load that either can carry: the slower one's p99 of all answers, against a second. Refuses to give a figure where memory
+ * doubles, or answers are not as before within five seconds.
+ */
+export async function run({ full }: BenchOptions): Promise<BenchResult[]> {
+  const world = await createBenchWorld(undefined, users);
+  const milliseconds = full ? fullOverloadMilliseconds : overloadMilliseconds;
+  try {
+    const figures = [
+      await overloadedFor(await relaySubject(world), milliseconds),
+      await overloadedFor(await serverSubject(world), milliseconds),
+    ];
+    const value = Math.max(...figures);
+    const against = 1000;
+    const ratio = value / against;
+    return [{ name: 'overload', value, unit: 'ms', against, ratio, goal: 1, better: 'lower' }];
+  } finally {
+    await world.close();
+  }
+}
+
+async function relaySubject({ constellation }: CrashWorld): Promise<Subject> {
+  const { bouncerPublicKey, realmUuid, serverEnv } = constellation;
+  const { child } = await constellation.startRelay({
+    RELAY_MAXIMUM_REQUESTS_PER_SERVER: '10000',
+    RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000',
+    // A connection may wait for long until it is its turn to be used.
+    RELAY_HEAD_TIMEOUT_SECONDS: '300',
+    RELAY_REQUEST_TIMEOUT_SECONDS: '300',
+  });
+  const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: file = '' } = serverEnv;
+  const authorization = basicAuthorization(id, readFileSync(file, 'utf8').trim());
+  return {
+    name: 'the relay',
+    port: Number(new URL(constellation.relayUrl).port),
+    pid: child.pid as number,
+    nextRequest: await requestMaker({ authorization, bouncerPublicKey, realmUuid }),
+  };
+}
+
+/** Users write to themselves; one of them half of all. */
+async function serverSubject({ constellation, users: all }: CrashWorld): Promise<Subject> {
+  const { child } = await constellation.startServer({
+    SERVER_MAXIMUM_REQUESTS_PER_USER: '10000',
+    SERVER_HEAD_TIMEOUT_SECONDS: '300',
+    SERVER_REQUEST_TIMEOUT_SECONDS: '300',
+  });
+  const requests = all.map(({ api_key, email, user_id }) => {
+    const content = 'a message that is **neither** long nor short';
+    const body = new URLSearchParams({ type: 'direct', to: `[${user_id}]`, content }).toString();
+    return Buffer.from(
+      `POST /api/v1/messages HTTP/1.1\r\nHost: chat\r\nAuthorization: ${basicAuthorization(email, api_key)}\r\n` +
+        `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+  });
+  let count = 0;
+  const nextRequest = (): Buffer => {
+    count += 1;
+    return requests[count % 2 === 0 ? 0 : count % requests.length] as Buffer;
+  };
+  return {
+    name: 'the server',
+    port: Number(new URL(constellation.serverUrl).port),
+    pid: child.pid as number,
+    nextRequest,
+  };
+}
+
+interface Measured {
+  readonly capacity: number;
+  readonly overloaded: OpenLoadReport;
+  readonly afterwards: OpenLoadReport;
+  /** The most memory meanwhile, against before. */
+  readonly growth: number;
+}
+
+/** The p99 of all answers in milliseconds. @throws Error where the process is not what it was before. */
+async function overloadedFor(subject: Subject, milliseconds: number): Promise<number> {
+  const { capacity, overloaded, afterwards, growth } = await measure(subject, milliseconds);
+  const figure = p99(overloaded.milliseconds);
+  const usual = p99(afterwards.milliseconds);
+  const { name } = subject;
+  process.stderr.write(
+    `${name}: of ${timesCapacity} times ${Math.round(capacity)} requests a second ${overloaded.successes} answered, ` +
+      `${overloaded.refusals} refused, p99 ${Math.round(figure)} ms (the load program itself ` +
+      `${Math.round(p99(overloaded.ownMilliseconds))} ms late); afterwards ${Math.round(usual)} ms; ` +
+      `memory ${growth.toFixed(2)} times that before\n`,
+  );
+  if (growth > mostMemoryGrowth) throw new Error(`${name} took ${growth.toFixed(1)} times its memory`);
+  if (afterwards.refusals > 0) throw new Error(`${name} refused ${afterwards.refusals} requests afterwards`);
+  if (usual > usualMilliseconds) throw new Error(`${name} took ${Math.round(usual)} ms afterwards`);
+  return figure;
+}
+
+async function measure({ port, pid, nextRequest }: Subject, milliseconds: number): Promise<Measured> {
+  const load = await OpenLoad.open({ port, connections, nextRequest });
+  try {
+    await load.saturate(capacityMilliseconds, busyConnections);
+    const capacity = await load.saturate(capacityMilliseconds, busyConnections);
+    const before = residentBytes(pid);
+    const watch = watchMemory(pid);
+    const overloaded = await load.run(milliseconds, capacity * timesCapacity);
+    const growth = watch() / before;
+    await pause(recoveryMilliseconds);
+    const afterwards = await load.run(capacityMilliseconds, capacity / 3);
+    return { capacity, overloaded, afterwards, growth };
+  } finally {
+    load.close();
+  }
+}
+
+function p99(milliseconds: readonly number[]): number {
+  const sorted = [...milliseconds].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+}
+
+/** Looks every tenth of a second; gives the most that it was. */
+function watchMemory(pid: number): () => number {
+  let most = residentBytes(pid);
+  const looks = setInterval(() => {
+    most = Math.max(most, residentBytes(pid));
+  }, 100);
+  return () => {
+    clearInterval(looks);
+    return most;
+  };
+}
+
+function residentBytes(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) * 1024;
+}

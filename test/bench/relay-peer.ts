@@ -1,0 +1,115 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { freePort } from '../support/free-ports.js';
+import { createTemporaryPostgres } from '../support/temporary-postgres.js';
+import { untilReady } from '../support/until-ready.js';
+import { basicAuthorization } from '../system/crash/ask.js';
+import { openWholeRelay } from './bench-relay.js';
+import { type BenchResult, medianRates } from './bench-result.js';
+import { HttpLoad } from './http-load.js';
+import { requestMaker } from './relay-register.js';
+
+const rounds = 7;
+const roundMilliseconds = 1000;
+const connections = 64;
+const workers = 2;
+const threadsPerWorker = 4;
+const folder = join(import.meta.dirname, 'peer');
+// Debian's, which finds Debian's packages, whatever else stands first in the path.
+const python = '/usr/bin/python3';
+
+/**
+ * `relay-peer`, `relay-peer-sqlite`: registrations a second by the relay as shipped, on PostgreSQL and on SQLite, against
+ * a stand-in for a relay in Django, PyNaCl and PostgreSQL. Left out where one of them is missing.
+ */
+export async function run(): Promise<BenchResult[]> {
+  const postgresUrl = process.env.WAXWING_TEST_POSTGRES_URL;
+  const missing = postgresUrl ? missingPackages() : 'WAXWING_TEST_POSTGRES_URL is not set';
+  if (missing !== undefined || postgresUrl === undefined) {
+    console.error(`relay-peer and relay-peer-sqlite are left out: ${missing}`);
+    return [];
+  }
+  const peer = await startPeer(postgresUrl);
+  try {
+    return [
+      await relayAgainst(peer.load, 'relay-peer', postgresUrl),
+      await relayAgainst(peer.load, 'relay-peer-sqlite', undefined),
+    ];
+  } finally {
+    await peer.close();
+  }
+}
+
+function missingPackages(): string | undefined {
+  const { status } = spawnSync(python, ['-c', 'import django, nacl, psycopg2, gunicorn'], {
+    stdio: 'ignore',
+  });
+  if (status === 0) return undefined;
+  return `${python} lacks Django, PyNaCl, psycopg2 or gunicorn (Debian: python3-django python3-nacl python3-psycopg2 gunicorn)`;
+}
+
+async function relayAgainst(
+  peer: HttpLoad,
+  name: string,
+  postgresUrl: string | undefined,
+): Promise<BenchResult> {
+  const relay = await openWholeRelay(postgresUrl, connections);
+  try {
+    const subject = (): Promise<number> => relay.load.run(roundMilliseconds);
+    const against = (): Promise<number> => peer.run(roundMilliseconds);
+    await against();
+    const rates = await medianRates(rounds, subject, against);
+    return { name, unit: 'registrations/s', ...rates, goal: 4, better: 'higher' };
+  } finally {
+    await relay.close();
+  }
+}
+
+/** The stand-in with its own database, and who registers phones with it. */
+async function startPeer(postgresUrl: string): Promise<{ load: HttpLoad; close(): Promise<void> }> {
+  const database = await createTemporaryPostgres(postgresUrl);
+  const { sodium } = await loadFastestSodium();
+  const pair = sodium.generateKeyPair();
+  const [id, key] = [
+    '00000000-0000-4000-8000-000000000001',
+    Buffer.from(sodium.randomBytes(32)).toString('hex'),
+  ];
+  const env = {
+    PEER_DATABASE: database.url,
+    PEER_SERVER_ID: id,
+    PEER_SERVER_KEY: key,
+    PEER_PRIVATE_KEY: Buffer.from(pair.privateKey).toString('base64'),
+  };
+  const port = await freePort();
+  spawnSync(python, ['relay.py'], { cwd: folder, env, stdio: 'inherit' });
+  const child = spawn(python, gunicornArguments(port), {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await untilReady(`http://127.0.0.1:${port}/health/ready`, child);
+  const nextRequest = await requestMaker({
+    authorization: basicAuthorization(id, key),
+    realmUuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+    bouncerPublicKey: Buffer.from(pair.publicKey).toString('base64'),
+  });
+  const load = await HttpLoad.open({ port, connections, nextRequest });
+  return {
+    load,
+    async close() {
+      load.close();
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+      await database.drop();
+    },
+  };
+}
+
+function gunicornArguments(port: number): string[] {
+  const size = ['--workers', `${workers}`, '--worker-class', 'gthread', '--threads', `${threadsPerWorker}`];
+  // Connections stay open between the turns.
+  const manner = ['--bind', `127.0.0.1:${port}`, '--keep-alive', '600', '--log-level', 'warning'];
+  return ['-B', '-m', 'gunicorn', ...size, ...manner, 'relay:application'];
+}

@@ -1,0 +1,41 @@
+import { sql } from 'kysely';
+import { type ChatServer, startChatServer } from './chat-server.js';
+import type { ActiveBenchTarget, BenchPhone } from './server-active.js';
+
+/**
+ * The process that `server-active` measures: one server that forwards to the relay at the address given, and one that only
+ * accepts, as it works no jobs.
+ */
+
+// As many as keep few phones each.
+const users = 512;
+const [relayUrl = ''] = process.argv.slice(2);
+
+const forwarding = await startChatServer({ relayUrl });
+const accepting = await startChatServer({ relayUrl });
+await accepting.server.database.jobs.stop(0);
+const target: ActiveBenchTarget = {
+  forwardingPort: forwarding.port,
+  acceptingPort: accepting.port,
+  phones: await addPhones(forwarding),
+  users: (await addPhones(accepting)).map(({ authorization }) => authorization),
+};
+process.send?.(target);
+process.once('SIGTERM', async () => {
+  await Promise.all([forwarding.close(), accepting.close()]);
+  process.exit(0);
+});
+
+/** Users, each with a queue for what becomes of its devices. */
+async function addPhones(chat: ChatServer): Promise<BenchPhone[]> {
+  const accounts = await Promise.all(
+    Array.from({ length: users }, (_, index) => chat.addAccount(`user${index}@example.com`)),
+  );
+  await chat.server.database.write(async ({ db }) => {
+    await sql`
+      insert into event_queues (queue_id, user_id, event_types, last_event_id, acknowledged_event_id, last_used_at)
+      select 'queue' || id, id, '["push_device"]', -1, -1, cast(${Date.now()} as bigint)
+      from users where email_lower like 'user%@example.com'`.execute(db);
+  });
+  return accounts.map(({ userId, authorization }) => ({ queueId: `queue${userId}`, authorization }));
+}

@@ -1,0 +1,142 @@
+import {
+  type JsonObject,
+  maximumRegistrationsAtOnce,
+  parseJson,
+  relayRegisterManyPath,
+} from '@waxwing/protocol';
+import { Pool } from 'undici';
+import {
+  type RelayReaction,
+  type RelayRequest,
+  RelayStandIn,
+  registered,
+  registeredMany,
+} from '../support/relay-stand-in.js';
+import { type BenchResult, medianRates } from './bench-result.js';
+import { withBenchTarget } from './bench-target.js';
+import { HttpLoad } from './http-load.js';
+import { registrationForm, registrationMaker } from './server-accept.js';
+
+const rounds = 7;
+const roundMilliseconds = 1500;
+const atOnce = 64;
+
+/** A user's phone, and the queue in which it hears of itself. */
+export interface BenchPhone {
+  readonly queueId: string;
+  readonly authorization: string;
+}
+
+/** What the server process says when it listens. */
+export interface ActiveBenchTarget {
+  /** Forwards to the relay. */
+  readonly forwardingPort: number;
+  readonly phones: readonly BenchPhone[];
+  /** Works no jobs. */
+  readonly acceptingPort: number;
+  /** `Authorization` headers of its users. */
+  readonly users: readonly string[];
+}
+
+/**
+ * `server-active`: phones a second that become active, 64 at once, each from its request to the event on its long poll,
+ * against the registrations a second that a server of the same process accepts over as many connections. The relay answers
+ * at once, in this process, which sends all of it.
+ */
+export async function run(): Promise<BenchResult[]> {
+  const relay = await RelayStandIn.start({ takesMany: true });
+  relay.otherwise(answerOfRelay());
+  const program = new URL('./server-active-target.ts', import.meta.url);
+  try {
+    const rates = await withBenchTarget<ActiveBenchTarget, Rates>(program, [relay.url], async (target) => {
+      const phones = new PhonesLoad(target);
+      const accepting = { users: target.users };
+      const nextRequest = registrationMaker(accepting);
+      const load = await HttpLoad.open({ port: target.acceptingPort, connections: atOnce, nextRequest });
+      await phones.run(roundMilliseconds);
+      await load.run(roundMilliseconds);
+      const measured = await medianRates(
+        rounds,
+        () => {
+          relay.requests.length = 0;
+          return phones.run(roundMilliseconds);
+        },
+        () => load.run(roundMilliseconds),
+      );
+      load.close();
+      await phones.close();
+      return measured;
+    });
+    return [{ name: 'server-active', unit: 'phones/s', ...rates, goal: 0.5, better: 'higher' }];
+  } finally {
+    await relay.close();
+  }
+}
+
+type Rates = Awaited<ReturnType<typeof medianRates>>;
+
+/** Accepts whatever it is asked for, each registration as a new device. */
+function answerOfRelay(): (request: RelayRequest) => RelayReaction {
+  let devices = 0;
+  return ({ path, body }) => {
+    if (path !== relayRegisterManyPath) return registered(++devices);
+    const { registrations } = JSON.parse(body) as { registrations: unknown[] };
+    if (registrations.length > maximumRegistrationsAtOnce) return { status: 400 };
+    return registeredMany(registrations.map(() => ({ result: 'success', device_id: ++devices })));
+  };
+}
+
+/** Phones that register one device after the other, each while its user's long poll is open. */
+class PhonesLoad {
+  readonly #http: Pool;
+  readonly #idle: { readonly phone: BenchPhone; lastEventId: number }[];
+
+  constructor({ forwardingPort, phones }: ActiveBenchTarget) {
+    this.#http = new Pool(`http://127.0.0.1:${forwardingPort}`, { connections: 2 * atOnce, pipelining: 1 });
+    this.#idle = phones.map((phone) => ({ phone, lastEventId: -1 }));
+  }
+
+  /** Phones that became active a second. @throws Error for any answer but success. */
+  async run(milliseconds: number): Promise<number> {
+    const start = performance.now();
+    let active = 0;
+    const work = async (): Promise<void> => {
+      while (performance.now() - start < milliseconds) {
+        const user = this.#idle.shift();
+        if (user === undefined) throw new Error('there are fewer users than phones at once');
+        const { phone, lastEventId } = user;
+        const query = `queue_id=${phone.queueId}&last_event_id=${lastEventId}`;
+        const poll = this.#ask(phone, 'GET', `/api/v1/events?${query}`);
+        await this.#ask(phone, 'POST', '/api/v1/mobile_push/register', registrationForm());
+        const events = (await poll).events as { id: number; status: string }[];
+        const [event] = events;
+        if (events.length !== 1 || event?.status !== 'active')
+          throw new Error('a phone did not become active');
+        user.lastEventId = event.id;
+        this.#idle.push(user);
+        active += 1;
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    return (active * 1000) / (performance.now() - start);
+  }
+
+  async close(): Promise<void> {
+    await this.#http.destroy();
+  }
+
+  async #ask(
+    { authorization }: BenchPhone,
+    method: 'GET' | 'POST',
+    path: string,
+    form?: string,
+  ): Promise<JsonObject> {
+    const { statusCode, body } = await this.#http.request({
+      ...{ method, path, body: form ?? null },
+      headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    const text = await body.text();
+    if (statusCode !== 200) throw new Error(`the server refused: ${text}`);
+    return parseJson(text) as JsonObject;
+  }
+}

@@ -1,0 +1,39 @@
+import { BulkInsert } from '@waxwing/storage';
+import { expect, it, vi } from 'vitest';
+import { type BirdTables, openBirds } from '../../contracts/birds.js';
+import { eachBackend } from '../../support/test-databases.js';
+
+interface Inserted {
+  readonly name: string;
+  readonly seen: number;
+}
+
+eachBackend((backend) => {
+  it('inserts any number of rows with any text, on PostgreSQL in one statement', async () => {
+    const database = await openBirds(backend);
+    const insert = new BulkInsert<Inserted>(database.db, { name: 'text', seen: 'integer' }, (rows) =>
+      database.db.insertInto('birds').columns(['name', 'seen']).expression(rows).returning(['name', 'seen']),
+    );
+    const texts = ['', 'NULL', '{"a",b}', "'", '\\', '\\"', '\n', 'ü\u{1F426}', ' '];
+    for (const count of [0, 1, 5, 300]) {
+      const birds = Array.from({ length: count }, (_, index) => ({
+        name: `${texts[index % texts.length]}${index < texts.length ? '' : index}`,
+        seen: index % 2 === 0 ? index : Number.MAX_SAFE_INTEGER - index,
+      }));
+      let statements = 0;
+      const returned = await database.write(async ({ db }) => {
+        const execute = vi.spyOn(db, 'executeQuery');
+        const values = birds.map(({ name, seen }) => [name, seen]);
+        const rows = await insert.run(db, values);
+        statements = execute.mock.calls.length;
+        return rows;
+      });
+      const inOrder = (rows: readonly Inserted[]) => [...rows].sort((left, right) => left.seen - right.seen);
+      expect(inOrder(returned)).toEqual(inOrder(birds));
+      if (backend.name === 'postgres') expect(statements).toBe(Math.min(count, 1));
+      const stored = await database.db.selectFrom('birds').select(['name', 'seen']).execute();
+      expect(inOrder(stored)).toEqual(inOrder(birds));
+      await database.write(({ db }) => db.deleteFrom('birds' satisfies keyof BirdTables).execute());
+    }
+  });
+});

@@ -1,0 +1,25 @@
+import type { ChildProcess } from 'node:child_process';
+
+/** Whether a process has ended, by itself or by a signal. */
+export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** Resolves when `url` answers 200. @throws Error when the process that should serve it ends first, with what it printed. */
+export async function untilReady(
+  url: string,
+  child: ChildProcess,
+  printed = (): string => '',
+): Promise<void> {
+  for (;;) {
+    if (hasEnded(child)) throw new Error(`the process ended before it was ready:\n${printed()}`);
+    try {
+      const response = await fetch(url);
+      await response.arrayBuffer();
+      if (response.status === 200) return;
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
