@@ -2,7 +2,7 @@ import { PassThrough, Readable, Transform, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { exportDatabase, importDatabase } from '@waxwing/administration';
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import { addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
+import { addIdColumn, columnTypes, isPostgres, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
@@ -18,7 +18,7 @@ const birds: MigrationSet = {
   migrations: {
     '0001-birds': {
       async up(db: Kysely<unknown>) {
-        const bytes = db.getExecutor().adapter.constructor.name === 'PostgresAdapter' ? 'bytea' : 'blob';
+        const bytes = isPostgres(db) ? 'bytea' : 'blob';
         await addIdColumn(db, db.schema.createTable('nests'))
           .addColumn('note', columnTypes.text)
           .addColumn('egg', bytes as 'blob')

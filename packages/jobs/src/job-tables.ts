@@ -1,5 +1,11 @@
-import { type AnyTransaction, addIdColumn, columnTypes, type MigrationSet } from '@waxwing/storage';
-import { type Generated, type Kysely, PostgresAdapter, type SelectType, sql, type Transaction } from 'kysely';
+import {
+  type AnyTransaction,
+  addIdColumn,
+  columnTypes,
+  isPostgres,
+  type MigrationSet,
+} from '@waxwing/storage';
+import { type Generated, type Kysely, type SelectType, sql, type Transaction } from 'kysely';
 import { movePgBossJobs } from './move-pg-boss-jobs.js';
 
 /** The tables of the job queue. Instants in Unix milliseconds. */
@@ -100,8 +106,4 @@ async function createLeaseTable(db: Kysely<unknown>): Promise<void> {
 async function createLeaseIndexes(db: Kysely<unknown>): Promise<void> {
   await sql`create index jobs_due on jobs (kind, run_at, id) where leased_until is null`.execute(db);
   await sql`create index jobs_leased on jobs (kind, leased_until) where leased_until is not null`.execute(db);
-}
-
-function isPostgres(db: Kysely<unknown>): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter;
 }

@@ -1,11 +1,12 @@
-import { type Kysely, PostgresAdapter, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { isPostgres } from './is-postgres.js';
 
 /**
  * Waits until no other transaction holds `name`, and holds it until this one ends: for what must not be decided by two
  * at once and has no row of its own to lock. On SQLite there is one transaction at a time anyway.
  */
 export async function holdAlone<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
-  if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return;
+  if (!isPostgres(db)) return;
   await sql`select pg_advisory_xact_lock(${advisoryKey(name)})`.execute(db);
 }
 
@@ -14,7 +15,7 @@ export async function holdAlone<Tables>(db: Transaction<Tables>, name: string): 
  * of them. On SQLite there is one transaction at a time anyway.
  */
 export async function holdTogether<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
-  if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return;
+  if (!isPostgres(db)) return;
   await sql`select pg_advisory_xact_lock_shared(${advisoryKey(name)})`.execute(db);
 }
 
@@ -24,9 +25,7 @@ export async function holdTogether<Tables>(db: Transaction<Tables>, name: string
  * while though nobody holds the name. On SQLite there is one transaction at a time anyway.
  */
 export function nobodyElseHolds<Tables>(db: Kysely<Tables>, name: string): RawBuilder<boolean> {
-  return db.getExecutor().adapter instanceof PostgresAdapter
-    ? sql<boolean>`pg_try_advisory_xact_lock(${advisoryKey(name)})`
-    : sql<boolean>`true`;
+  return isPostgres(db) ? sql<boolean>`pg_try_advisory_xact_lock(${advisoryKey(name)})` : sql<boolean>`true`;
 }
 
 /** The lock of a name: the same for those who wait for it and those who only ask. */

@@ -1,17 +1,15 @@
-import {
-  type Compilable,
-  CompiledQuery,
-  type Kysely,
-  PostgresAdapter,
-  type RawBuilder,
-  sql,
-  type Transaction,
-} from 'kysely';
+import { type Compilable, CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { BulkStatement } from './bulk-statement.js';
+import { isPostgres } from './is-postgres.js';
 import type { RowColumn } from './rows-as-table.js';
 
 /** The columns that a {@link BulkInsert} fills, and what they hold; integers and text may be null. */
 export type InsertedColumns = Readonly<Record<string, RowColumn>>;
+
+/** Their names, in the order in which rows give their values. */
+export function namesOf<Columns extends InsertedColumns>(columns: Columns): (keyof Columns & string)[] {
+  return Object.keys(columns);
+}
 
 /** The values of one row, in the order of the columns. */
 export type InsertedRow = readonly (string | number | null)[];
@@ -30,7 +28,7 @@ export class BulkInsert<Result = never> {
     build: (rows: RawBuilder<unknown>) => Compilable<Result>,
   ) {
     const types = Object.values(columns);
-    if (db.getExecutor().adapter instanceof PostgresAdapter) {
+    if (isPostgres(db)) {
       const text = build(arraysOfColumns(types)).compile().sql;
       this.#run = (db, rows) => insertAtOnce(db, text, types.length, rows);
     } else {

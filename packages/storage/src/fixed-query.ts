@@ -1,4 +1,5 @@
-import { type Compilable, type CompiledQuery, type Kysely, PostgresAdapter } from 'kysely';
+import type { Compilable, CompiledQuery, Kysely } from 'kysely';
+import { isPostgres } from './is-postgres.js';
 
 /** Stands in a query for a value that is given when it is run. */
 class Placeholder {
@@ -28,7 +29,7 @@ export function fixedQuery<Tables, Parameters, Row>(
 ): FixedQuery<Tables, Parameters, Row> {
   const compiled: { postgres?: CompiledQuery<Row>; sqlite?: CompiledQuery<Row> } = {};
   return async (db, parameters) => {
-    const kind = db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
+    const kind = isPostgres(db) ? 'postgres' : 'sqlite';
     compiled[kind] ??= build(db, (name) => new Placeholder(name) as never).compile();
     const query = compiled[kind];
     const values = query.parameters.map((value) =>

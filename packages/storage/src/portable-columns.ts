@@ -1,4 +1,5 @@
-import { type CreateTableBuilder, type Kysely, PostgresAdapter, sql } from 'kysely';
+import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
+import { isPostgres } from './is-postgres.js';
 
 /** Column types that hold the same values on SQLite and PostgreSQL. */
 export const columnTypes = {
@@ -12,7 +13,7 @@ export function addIdColumn<Table extends string>(
   db: Kysely<unknown>,
   table: CreateTableBuilder<Table>,
 ): CreateTableBuilder<Table, 'id'> {
-  if (db.getExecutor().adapter instanceof PostgresAdapter) {
+  if (isPostgres(db)) {
     return table.addColumn('id', 'bigint', (column) => column.primaryKey().generatedAlwaysAsIdentity());
   }
   return table.addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement());
@@ -26,5 +27,5 @@ export function inKeyOrder<Table extends string, Columns extends string>(
   db: Kysely<unknown>,
   table: CreateTableBuilder<Table, Columns>,
 ): CreateTableBuilder<Table, Columns> {
-  return db.getExecutor().adapter instanceof PostgresAdapter ? table : table.modifyEnd(sql`without rowid`);
+  return isPostgres(db) ? table : table.modifyEnd(sql`without rowid`);
 }

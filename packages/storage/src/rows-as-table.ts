@@ -1,4 +1,5 @@
-import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { isPostgres } from './is-postgres.js';
 
 /** What a column of {@link rowsAsTable} holds: whole numbers up to 2^53, or text without NUL. */
 export type RowColumn = 'integer' | 'text';
@@ -15,7 +16,7 @@ export function rowsAsTable<Tables, Column extends string>(
 ): RawBuilder<unknown> {
   const json = JSON.stringify(rows);
   const names = Object.keys(columns) as Column[];
-  if (db.getExecutor().adapter instanceof PostgresAdapter) {
+  if (isPostgres(db)) {
     const types = names.map((column) => `"${column}" ${columns[column] === 'integer' ? 'bigint' : 'text'}`);
     return sql`json_to_recordset(${json}::json) as ${sql.raw(`"${name}"(${types.join(', ')})`)}`;
   }
@@ -33,7 +34,7 @@ export function amongNumbers<Tables, Id extends number>(
 
 /** As {@link amongNumbers}, of a JSON array: what a query whose text is fixed has as a parameter. */
 export function amongNumbersOf<Tables, Id extends number>(db: Kysely<Tables>, json: string): RawBuilder<Id> {
-  return db.getExecutor().adapter instanceof PostgresAdapter
+  return isPostgres(db)
     ? sql<Id>`(select value::bigint from json_array_elements_text(${json}::json))`
     : sql<Id>`(select value from json_each(${json}))`;
 }
@@ -50,7 +51,7 @@ export function textsIn<Tables>(db: Kysely<Tables>, column: string, name: string
 
 function elementsIn<Tables>(db: Kysely<Tables>, column: string, name: string, type: 'bigint' | 'text') {
   const [array, table] = [sql.ref(column), sql.raw(`"${name}"`)];
-  return db.getExecutor().adapter instanceof PostgresAdapter
+  return isPostgres(db)
     ? sql`lateral (select element::${sql.raw(type)} as value from json_array_elements_text(${array}::json) as element) as ${table}`
     : sql`json_each(${array}) as ${table}`;
 }

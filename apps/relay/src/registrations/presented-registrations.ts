@@ -1,5 +1,5 @@
 import type { PushAccountIdText } from '@waxwing/protocol';
-import { BulkInsert } from '@waxwing/storage';
+import { BulkInsert, namesOf } from '@waxwing/storage';
 import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayDatabase, RelayTables } from '../tables.js';
@@ -117,7 +117,7 @@ function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Com
   const known = sql<string>`presented_registrations.push_account_ids`;
   return db
     .insertInto('presented_registrations')
-    .columns(Object.keys(columns) as (keyof typeof columns)[])
+    .columns(namesOf(columns))
     .expression(rows)
     .onConflict((conflict) =>
       // The first realm stays; the update also makes the statement return what stands there.

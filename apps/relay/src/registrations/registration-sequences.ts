@@ -1,5 +1,5 @@
 import { formatPushAccountId, livenessTimeoutSeconds, type PushAccountIdText } from '@waxwing/protocol';
-import { BulkInsert, rowsAsTable } from '@waxwing/storage';
+import { BulkInsert, namesOf, rowsAsTable } from '@waxwing/storage';
 import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
@@ -124,7 +124,7 @@ function nameOf({ realm_id, push_account_id }: AccountSequence): string {
 function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Compilable<AccountSequence> {
   return db
     .insertInto('registration_sequences')
-    .columns(Object.keys(columns) as (keyof typeof columns)[])
+    .columns(namesOf(columns))
     .expression(rows)
     .onConflict((conflict) =>
       conflict.columns(['realm_id', 'push_account_id']).doUpdateSet(({ ref, eb }) => {

@@ -1,5 +1,5 @@
 import type { PushAccountIdText, RelayDeviceId } from '@waxwing/protocol';
-import { BulkInsert } from '@waxwing/storage';
+import { BulkInsert, namesOf } from '@waxwing/storage';
 import type { Compilable, Insertable, Kysely, RawBuilder, Transaction } from 'kysely';
 import type { RelayTables } from '../tables.js';
 
@@ -18,7 +18,7 @@ const columnTypes = {
   registered_at: 'integer',
   expired_at: 'integer',
 } as const;
-const columns = Object.keys(columnTypes) as (keyof typeof columnTypes)[];
+const columns = namesOf(columnTypes);
 
 /** A row and its place among those to be saved. */
 type NumberedRow = readonly [number, RelayDeviceRow];

@@ -1,4 +1,4 @@
-import { BulkInsert, removeInBatches } from '@waxwing/storage';
+import { BulkInsert, namesOf, removeInBatches } from '@waxwing/storage';
 import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
 import { maximumServers, type UsedQuota } from './server-quotas.js';
@@ -70,7 +70,7 @@ function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Com
   const passed = sql<number>`excluded.counted_at - server_quotas.counted_at`;
   return db
     .insertInto('server_quotas')
-    .columns(Object.keys(columns) as (keyof typeof columns)[])
+    .columns(namesOf(columns))
     .expression(rows)
     .onConflict((conflict) =>
       conflict.column('server_id').doUpdateSet({

@@ -42,8 +42,9 @@ export const getJoinPage = operation({
 });
 
 /**
- * `POST /join/…/`: makes somebody a user on the terms of the invitation, and leads them to the page that says so. What is wrong with what they say is shown on the
- * page, 400; each such try counts against their address, so that nobody finds out who is a user by trying.
+ * `POST /join/…/`: makes somebody a user on the terms of the invitation, and leads them to the page that says so. What is
+ * wrong with what they say is shown on the page, 400; each such try counts against their address, so that nobody finds
+ * out who is a user by trying.
  */
 export const joinByInvitation = operation({
   method: 'POST',

@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
-import { addIdColumn, columnTypes, inKeyOrder } from '@waxwing/storage';
-import { type Generated, type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { addIdColumn, columnTypes, inKeyOrder, isPostgres } from '@waxwing/storage';
+import { type Generated, type Kysely, type RawBuilder, sql } from 'kysely';
 import { messageFlags, notifiedBit } from './message-flags.js';
 
 /** Instants in Unix milliseconds, truth as 0 or 1. */
@@ -180,7 +180,7 @@ export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
 
 /** Finds what a user's phones were told of and not told to forget: few of a user's copies. */
 export async function findNotifiedCopies(db: Kysely<unknown>): Promise<void> {
-  if (!(db.getExecutor().adapter instanceof PostgresAdapter)) await makeIndexesOfFlagsYoungest(db);
+  if (!isPostgres(db)) await makeIndexesOfFlagsYoungest(db);
   await createIndexOfUsers(db, 'user_messages_notified', sql`flags & ${sql.lit(notifiedBit)} <> 0`);
 }
 

@@ -51,7 +51,8 @@ interface StoredChange {
 
 /**
  * `POST /api/v1/users/me/subscriptions/properties`: changes what the requester has made of its subscriptions, such as their
- * colours; all of it or nothing, and of several changes of one property the last. Its own clients are told. `null` lets a notification be as in the user's own settings.
+ * colours; all of it or nothing, and of several changes of one property the last. Its own clients are told. `null` lets a
+ * notification be as in the user's own settings.
  * Refuses with BAD_REQUEST unknown properties and values, and channels that the requester is not in.
  */
 export const updateSubscriptions = operation({

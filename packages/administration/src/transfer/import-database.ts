@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { jobMigrations } from '@waxwing/jobs';
-import { type Database, DatabaseUnusableError, type MigrationSet } from '@waxwing/storage';
+import { type Database, DatabaseUnusableError, isPostgres, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { bookkeepingTables, kindOfRows, namesOfMigrations } from './export-database.js';
-import { isPostgres, readTables, restoreGeneratedColumn, type TransferTable } from './table-catalog.js';
+import { readTables, restoreGeneratedColumn, type TransferTable } from './table-catalog.js';
 import { type CellValue, decodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
 
 export interface ImportOptions {

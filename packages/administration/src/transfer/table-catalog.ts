@@ -1,5 +1,5 @@
-import { DatabaseUnusableError } from '@waxwing/storage';
-import { type Kysely, PostgresAdapter, sql } from 'kysely';
+import { DatabaseUnusableError, isPostgres } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
 
 /** A table whose rows are moved as they are. */
 export interface TransferTable {
@@ -62,10 +62,6 @@ export async function restoreGeneratedColumn(
   }
   await sql`delete from sqlite_sequence where name = ${table}`.execute(db);
   await sql`insert into sqlite_sequence (name, seq) values (${table}, ${highest})`.execute(db);
-}
-
-export function isPostgres(db: Kysely<unknown>): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter;
 }
 
 const sqliteColumns = sql<CatalogRow>`

@@ -8,6 +8,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Log } from '../logging/create-logger.js';
 import { ClientAddresses } from './client-addresses.js';
+import { EqualParts } from './equal-parts.js';
 import { unavailable } from './error-answer.js';
 import { Exchange } from './exchange.js';
 import { isHealthPath } from './health-routes.js';
@@ -66,7 +67,7 @@ export class Connections {
   readonly #idle = new Set<Connection>();
   readonly #surplus = new Set<Connection>();
   /** Of each address its connections, or requests that are forwarded. */
-  readonly #counts = new Map<string, number>();
+  readonly #ofAddresses = new EqualParts();
   readonly addresses: ClientAddresses;
   readonly #turns: Turns;
   readonly #late: LateRequests;
@@ -135,8 +136,8 @@ export class Connections {
       this.#options.onRefusal('address');
       throw unavailable();
     }
-    this.#countAddress(address, 1);
-    exchange.whenOver(() => this.#countAddress(address, -1));
+    this.#ofAddresses.add(address);
+    exchange.whenOver(() => this.#ofAddresses.remove(address));
   }
 
   #admit(socket: Socket): void {
@@ -164,7 +165,7 @@ export class Connections {
       return;
     }
     this.#idle.add(connection);
-    if (connection.address !== undefined) this.#countAddress(connection.address, 1);
+    if (connection.address !== undefined) this.#ofAddresses.add(connection.address);
   }
 
   #admitSurplus(connection: Connection): void {
@@ -248,7 +249,7 @@ export class Connections {
     if (!this.#open.delete(connection.socket)) return;
     this.#idle.delete(connection);
     this.#surplus.delete(connection);
-    if (connection.address !== undefined) this.#countAddress(connection.address, -1);
+    if (connection.address !== undefined) this.#ofAddresses.remove(connection.address);
     for (const exchange of connection.waiting.splice(0)) {
       this.#waiting.end(exchange.request);
       exchange.end();
@@ -274,12 +275,6 @@ export class Connections {
   }
 
   #isFull(address: string): boolean {
-    return (this.#counts.get(address) ?? 0) >= this.#options.limits.maximumConnectionsPerAddress;
-  }
-
-  #countAddress(address: string, change: 1 | -1): void {
-    const count = (this.#counts.get(address) ?? 0) + change;
-    if (count === 0) this.#counts.delete(address);
-    else this.#counts.set(address, count);
+    return this.#ofAddresses.of(address) >= this.#options.limits.maximumConnectionsPerAddress;
   }
 }

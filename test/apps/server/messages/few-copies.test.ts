@@ -1,4 +1,5 @@
-import { type Kysely, type KyselyPlugin, PostgresAdapter, type RootOperationNode, sql } from 'kysely';
+import { isPostgres } from '@waxwing/storage';
+import { type Kysely, type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
 import { findWindow } from '#server/messages/narrow/find-window.js';
 import { readNarrowCondition } from '#server/messages/narrow/narrow-condition.js';
@@ -24,16 +25,15 @@ async function plansOf(db: Kysely<ServerTables>, work: (db: Kysely<ServerTables>
     transformResult: async ({ result }) => result,
   };
   await work(db.withPlugin(watching));
-  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
   return db.transaction().execute(async (transaction) => {
     // In tables as small as these it would walk over all of them rather than use an index.
-    if (isPostgres) await sql`set local enable_seqscan = off`.execute(transaction);
+    if (isPostgres(db)) await sql`set local enable_seqscan = off`.execute(transaction);
     const plans: string[] = [];
     for (const node of nodes) {
       const { parameters, sql: text } = db
         .getExecutor()
         .compileQuery(node as never, { queryId: 'explained' });
-      const explain = isPostgres ? 'explain ' : 'explain query plan ';
+      const explain = isPostgres(db) ? 'explain ' : 'explain query plan ';
       const { rows } = await transaction.executeQuery({
         ...{ sql: `${explain}${text}`, parameters, query: node as never, queryId: { queryId: 'explain' } },
       });

@@ -10,8 +10,8 @@ import { AppRegistry } from './app-registry.js';
 import { type AppCheck, checkApps } from './check-apps.js';
 
 /**
- * Asks the vendors about every app of `RELAY_APPS_FILE`. Apple's tokens are the relay's own, out of its database: Apple wants no second one within 20
- * minutes.
+ * Asks the vendors about every app of `RELAY_APPS_FILE`. Apple's tokens are the relay's own, out of its database: Apple
+ * wants no second one within 20 minutes.
  * @throws CommandError where no app is configured.
  */
 export function checkConfiguredApps(terminal: Terminal, topic: string | undefined): Promise<AppCheck[]> {

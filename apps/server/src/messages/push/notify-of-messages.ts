@@ -24,7 +24,8 @@ const anyMention =
 
 /**
  * As {@link notifyOfMessages}, of a message whose text has changed: those whom the new text mentions in a way in which the
- * former one did not, so by name and not only with everybody. Whoever was told of the message already is not told again; of direct messages everybody was.
+ * former one did not, so by name and not only with everybody. Whoever was told of the message already is not told again;
+ * of direct messages everybody was.
  */
 export async function notifyOfNewMentions(
   transaction: ServerTransaction,

@@ -24,7 +24,7 @@ export async function withdrawNotifications(
 
 /**
  * Has the phones of those who have left channels forget what they were told of these. What they were told is looked for once
- * they have left for good: what is being told meanwhile is found then, and nobody has to wait for it.
+ * they have left for good, so that what is being told meanwhile is found too.
  */
 export async function withdrawFromLeavers(
   transaction: ServerTransaction,

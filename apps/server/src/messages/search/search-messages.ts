@@ -1,4 +1,5 @@
-import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { isPostgres } from '@waxwing/storage';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
 /** More words than anybody types make a search no more exact. */
@@ -14,7 +15,7 @@ export function wordsOf(search: string): string[] {
 export function searchCondition(db: Kysely<ServerTables>, search: string): RawBuilder<boolean> {
   const words = wordsOf(search);
   if (words.length === 0) return sql<boolean>`false`;
-  if (db.getExecutor().adapter instanceof PostgresAdapter) {
+  if (isPostgres(db)) {
     return sql<boolean>`to_tsvector('simple', messages.topic || ' ' || messages.content)
       @@ plainto_tsquery('simple', ${words.join(' ')})`;
   }

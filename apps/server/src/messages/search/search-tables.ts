@@ -1,8 +1,9 @@
-import { type Kysely, PostgresAdapter, sql } from 'kysely';
+import { isPostgres } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
 
 /** Makes messages searchable by their words. The databases keep it right by themselves, whoever changes messages. */
 export async function createSearch(db: Kysely<unknown>): Promise<void> {
-  if (db.getExecutor().adapter instanceof PostgresAdapter) {
+  if (isPostgres(db)) {
     await sql`create index messages_search on messages
       using gin (to_tsvector('simple', topic || ' ' || content))`.execute(db);
     return;
