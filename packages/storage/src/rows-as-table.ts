@@ -14,7 +14,16 @@ export function rowsAsTable<Tables, Column extends string>(
   columns: Readonly<Record<Column, RowColumn>>,
   rows: readonly Readonly<Record<NoInfer<Column>, string | number>>[],
 ): RawBuilder<unknown> {
-  const json = JSON.stringify(rows);
+  return rowsAsTableOf(db, name, columns, JSON.stringify(rows));
+}
+
+/** As {@link rowsAsTable}, of a JSON array: what a query whose text is fixed has as a parameter. */
+export function rowsAsTableOf<Tables, Column extends string>(
+  db: Kysely<Tables>,
+  name: string,
+  columns: Readonly<Record<Column, RowColumn>>,
+  json: string,
+): RawBuilder<unknown> {
   const names = Object.keys(columns) as Column[];
   if (isPostgres(db)) {
     const types = names.map((column) => `"${column}" ${columns[column] === 'integer' ? 'bigint' : 'text'}`);

@@ -1,12 +1,13 @@
 import { type JsonObject, stringifyJson, type UserId } from '@waxwing/protocol';
 import type { AddressedEvent } from '@waxwing/server-push';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { amongNumbersOf, fixedQuery, lockingRows, rowsAsTable, textsIn } from '@waxwing/storage';
+import { amongNumbersOf, fixedQuery, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { roles } from '../permissions/roles.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { type ClientCapability, hasCapability } from './client-capabilities.js';
 import { type EventQueueRow, isLive, maximumEventsPerQueue } from './event-queue-store.js';
+import { insertEvents, type SharedTexts } from './insert-events.js';
 import type { QueueListeners } from './queue-listeners.js';
 import { beginPublishing } from './read-with-queue.js';
 
@@ -60,12 +61,6 @@ interface OutgoingEvent {
   readonly publicBut: PublishedEvent['publicBut'];
   readonly onlyFor: PublishedEvent['onlyFor'];
   readonly withheldWith: PublishedEvent['withheldWith'];
-}
-
-/** Texts, and the queues that get these and no others. */
-interface SharedTexts {
-  readonly texts: readonly string[];
-  readonly queueIds: string[];
 }
 
 /**
@@ -248,40 +243,6 @@ function wantedOf(
       return [];
     return event.textsFor(queue);
   });
-}
-
-/**
- * Each text once, then who has it, then how far each queue is. Thousands of queues get the same: each is named once, however
- * many the texts, as rows of JSON would take longer than to store them.
- */
-async function insertEvents(db: Db, shared: readonly SharedTexts[]): Promise<void> {
-  const texts = [...new Set(shared.flatMap((each) => each.texts))].map((event) => ({ event }));
-  const { rows } = await sql<{ id: number; event: string }>`
-    insert into event_texts (event) select v.event from ${rowsAsTable(db, 'v', { event: 'text' }, texts)}
-    returning id, event`.execute(db);
-  const ids = new Map(rows.map(({ id, event }) => [event, id]));
-  const alike = shared.map(({ queueIds }, kind) => ({ kind, queue_ids: JSON.stringify(queueIds) }));
-  const parts = shared.flatMap((each, kind) =>
-    each.texts.map((text, index) => ({ kind, place: index + 1, text_id: ids.get(text) ?? 0 })),
-  );
-  const columns = { kind: 'integer', place: 'integer', text_id: 'integer' } as const;
-  const alikeTable = rowsAsTable(db, 'v', { kind: 'integer', queue_ids: 'text' }, alike);
-  await sql`
-    with alike as materialized (select * from ${alikeTable}),
-      part as materialized (select * from ${rowsAsTable(db, 'w', columns, parts)})
-    insert into queued_events (queue_id, event_id, text_id)
-    select queue.queue_id, queue.last_event_id + part.place, part.text_id
-    from alike cross join ${textsIn(db, 'alike.queue_ids', 'member')}
-      cross join event_queues as queue cross join part
-    where queue.queue_id = member.value and part.kind = alike.kind`.execute(db);
-  await sql`
-    update event_queues set last_event_id = (
-      select max(event_id) from queued_events where queued_events.queue_id = event_queues.queue_id
-    )
-    where queue_id in (
-      with alike as materialized (select * from ${alikeTable})
-      select member.value from alike cross join ${textsIn(db, 'alike.queue_ids', 'member')}
-    )`.execute(db);
 }
 
 /** Deletes queues that hold too much, whose clients have to start again, and those of users who are gone. */

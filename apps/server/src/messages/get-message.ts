@@ -34,7 +34,7 @@ export const getMessage = operation({
       hasIndex: true,
       search: undefined,
     };
-    const [found] = await findAmong(db, actor, everything, amongNumbers(db, [id]));
+    const [found] = await findAmong(db, actor, everything, amongNumbers(db, [id]), 'whole');
     if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
     const { message, flags } = found;
     const surroundings = await readSurroundingsFor(db, realm, actor, [message]);

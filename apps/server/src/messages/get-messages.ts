@@ -68,6 +68,7 @@ export const getMessages = operation({
     }
     const window = ids === undefined ? readWindow(parameters) : undefined;
     const narrow = await readNarrowCondition(db, realm, actor, terms);
+    const content = parameters.apply_markdown ? 'beginning' : 'whole';
     const writing = { form: readForm(parameters), words: wordsOf(narrow.search ?? '') };
     const writerOf = async (found: readonly FoundMessage[]) => {
       const messages = found.map(({ message }) => message);
@@ -82,8 +83,8 @@ export const getMessages = operation({
     if (asked <= messagesPerPiece) {
       const { found, ...bounds } =
         window === undefined
-          ? { found: await findAmong(db, actor, narrow, amongNumbers(db, ids ?? [])) }
-          : await findWindow(db, actor, narrow, window);
+          ? { found: await findAmong(db, actor, narrow, amongNumbers(db, ids ?? []), content) }
+          : await findWindow(db, actor, narrow, window, content);
       const [, ...more] = piecesOfText(found);
       if (more.length > 0) return new ListAnswer('messages', inPieces(found), writeBounds(bounds));
       return { messages: found.map(await writerOf(found)), ...writeBounds(bounds) };
@@ -95,7 +96,7 @@ export const getMessages = operation({
         const reader = await findUserById(db, actor.id);
         if (reader === undefined) return;
         const asNow = { ...narrow, isAllReadable: false };
-        yield* inPieces(await findAmong(db, reader, asNow, amongNumbers(db, piece)));
+        yield* inPieces(await findAmong(db, reader, asNow, amongNumbers(db, piece), content));
       }
     };
     return new ListAnswer('messages', pieces(), writeBounds(bounds));

@@ -6,7 +6,7 @@ import { writeAvatar } from '../users/user-record.js';
 import { editEntry, writeEdits } from './edit-entries.js';
 import { flagNames } from './message-flags.js';
 import { type MessageForm, writeTopic } from './message-form.js';
-import type { Message } from './message-store.js';
+import { meBeginning, type ShownMessage } from './message-store.js';
 import type { MessageSurroundings } from './message-surroundings.js';
 
 const participant = z.object({
@@ -59,7 +59,7 @@ export const readMessageRecord = messageRecord
 
 /** A message in that form; what surrounds it was read for it. */
 export function writeMessage(
-  message: Message,
+  message: ShownMessage,
   surroundings: MessageSurroundings,
   form: MessageForm,
 ): z.input<typeof messageRecord> {
@@ -77,7 +77,7 @@ export function writeMessage(
     client: message.client,
     content: form.appliesMarkdown ? message.renderedContent : message.content,
     content_type: form.appliesMarkdown ? 'text/html' : 'text/x-markdown',
-    is_me_message: message.content.startsWith('/me '),
+    is_me_message: message.content.startsWith(meBeginning),
     reactions: [],
     submessages: [],
     topic_links: [],
@@ -91,7 +91,7 @@ export function writeMessage(
 
 /** A message in that form, with what the reader's copy says; whoever has none never was told of it. */
 export function writeReadMessage(
-  message: Message,
+  message: ShownMessage,
   flags: number | undefined,
   surroundings: MessageSurroundings,
   form: MessageForm,
@@ -105,7 +105,7 @@ export function writeFlags(flags: number | undefined): string[] {
 }
 
 function whereTo(
-  { channelId, conversationId, topic }: Message,
+  { channelId, conversationId, topic }: ShownMessage,
   surroundings: MessageSurroundings,
   form: MessageForm,
 ) {

@@ -3,8 +3,8 @@ import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
-/** A message as it is stored; instants in Unix milliseconds. */
-export interface Message {
+/** What readers are shown of a message; instants in Unix milliseconds. */
+export interface ShownMessage {
   readonly id: number;
   readonly senderId: UserId;
   /** `undefined` for direct messages, which have a conversation. */
@@ -21,12 +21,19 @@ export interface Message {
   readonly client: string;
   readonly lastEditedAt: number | undefined;
   readonly lastMovedAt: number | undefined;
+}
+
+/** A message as it is stored. */
+export interface Message extends ShownMessage {
   readonly hasLink: boolean;
   readonly hasImage: boolean;
   readonly hasAttachment: boolean;
 }
 
 type Db = Kysely<ServerTables>;
+
+/** How what somebody says of themselves begins, as it is written. */
+export const meBeginning = '/me ';
 
 /** The messages with these ids, whoever may read them, in ascending order. */
 export async function findMessages(db: Db, ids: readonly number[]): Promise<Message[]> {
@@ -47,8 +54,34 @@ function messageRows(db: Db, ids: readonly number[]) {
   return db.selectFrom('messages').selectAll().where('id', 'in', amongNumbers(db, ids)).orderBy('id');
 }
 
+type Row = Selectable<ServerTables['messages']>;
+
 /** What a row of `messages` says. */
-export function toMessage(row: Selectable<ServerTables['messages']>): Message {
+export function toMessage(row: Row): Message {
+  return Object.assign(toShown(row), {
+    hasLink: row.has_link === 1,
+    hasImage: row.has_image === 1,
+    hasAttachment: row.has_attachment === 1,
+  });
+}
+
+/** What makes a {@link ShownMessage}. */
+export const shownColumns = [
+  'id',
+  'sender_id',
+  'channel_id',
+  'conversation_id',
+  'topic',
+  'content',
+  'rendered_content',
+  'sent_at',
+  'client',
+  'last_edited_at',
+  'last_moved_at',
+] as const;
+
+/** What some columns of a row of `messages` say. */
+export function toShown(row: Pick<Row, (typeof shownColumns)[number]>): ShownMessage {
   return {
     id: row.id,
     senderId: row.sender_id,
@@ -61,8 +94,5 @@ export function toMessage(row: Selectable<ServerTables['messages']>): Message {
     client: row.client,
     lastEditedAt: row.last_edited_at ?? undefined,
     lastMovedAt: row.last_moved_at ?? undefined,
-    hasLink: row.has_link === 1,
-    hasImage: row.has_image === 1,
-    hasAttachment: row.has_attachment === 1,
   };
 }

@@ -6,11 +6,11 @@ import type { KnownUser } from '../authentication/credential-store.js';
 import { gatheredBy } from '../permissions/gathered-by.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
-import { readDetailsPage, readSystemBots, type UserDetails } from '../users/user-details.js';
+import { readDetails, type UserDetails } from '../users/user-details.js';
 import { asUnknown } from '../users/user-record.js';
 import { readSightOf } from '../users/user-sight.js';
 import type { HistoryPolicy, MessageEdit } from './edit-entries.js';
-import type { Message } from './message-store.js';
+import type { ShownMessage } from './message-store.js';
 
 type Db = Kysely<ServerTables>;
 
@@ -33,7 +33,7 @@ export interface MessageSurroundings {
 export async function readSurroundings(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
-  messages: readonly Message[],
+  messages: readonly ShownMessage[],
   { areNew = false }: { readonly areNew?: boolean } = {},
 ): Promise<MessageSurroundings> {
   const historyPolicy: HistoryPolicy = areNew
@@ -76,7 +76,7 @@ export async function readSurroundingsFor(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
   reader: KnownUser,
-  messages: readonly Message[],
+  messages: readonly ShownMessage[],
 ): Promise<MessageSurroundings> {
   return hidingUsers(await readSurroundings(db, realm, messages), await readSightOf(db, reader));
 }
@@ -89,13 +89,13 @@ function known<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
 
 async function readUsers(db: Db, ids: readonly UserId[]): Promise<ReadonlyMap<UserId, UserDetails>> {
   if (ids.length === 0) return new Map();
-  const users = await readDetailsPage(db, { ids, after: 0, limit: ids.length });
-  // Nobody but the organisation's own bots is missing there.
-  const bots = users.length < ids.length ? await readSystemBots(db) : [];
-  return new Map([...users, ...bots].map((user) => [user.id, user]));
+  return new Map((await readDetails(db, ids)).map((user) => [user.id, user]));
 }
 
-async function readChannelNames(db: Db, messages: readonly Message[]): Promise<ReadonlyMap<number, string>> {
+async function readChannelNames(
+  db: Db,
+  messages: readonly ShownMessage[],
+): Promise<ReadonlyMap<number, string>> {
   const ids = unique(messages.map(({ channelId }) => channelId));
   if (ids.length === 0) return new Map();
   const rows = await channelNames(db, { ids: JSON.stringify(ids) });
@@ -116,7 +116,7 @@ const channelNames = fixedQuery<ServerTables, Ids, { id: number; name: string }>
 
 async function readConversations(
   db: Db,
-  messages: readonly Message[],
+  messages: readonly ShownMessage[],
 ): Promise<ReadonlyMap<number, readonly UserId[]>> {
   const ids = unique(messages.map(({ conversationId }) => conversationId));
   if (ids.length === 0) return new Map();
@@ -135,7 +135,7 @@ export function readParticipants(participants: string): UserId[] {
 
 async function readEdits(
   db: Db,
-  messages: readonly Message[],
+  messages: readonly ShownMessage[],
 ): Promise<ReadonlyMap<number, readonly MessageEdit[]>> {
   if (messages.length === 0) return new Map();
   const rows = await editsOfMessages(db, { ids: JSON.stringify(messages.map(({ id }) => id)) });

@@ -8,6 +8,7 @@ import { lockNamedChannels } from '../channels/find-named-channels.js';
 import { eventsOfLeaving } from '../channels/subscription-events.js';
 import { removeSubscriptions } from '../channels/subscription-store.js';
 import type { ServerContext } from '../context.js';
+import { readLeftChannels } from '../messages/flags/read-left-channels.js';
 import { withdrawFromLeavers } from '../messages/push/withdraw-notifications.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import { findPrincipals, principalList } from './principals.js';
@@ -19,9 +20,9 @@ const channelNames = z
 
 /**
  * `DELETE /api/v1/users/me/subscriptions`: takes whoever asks, or others, out of channels; all of it or nothing. Whoever may
- * know is told, and the phones of those who leave forget what they were told of the channels. Refuses with BAD_REQUEST
- * unknown users, channels that do not exist or that the requester may not know of, and whoever may not take others out of
- * one of them.
+ * know is told, what those who leave have not read of the channels counts as read, and their phones forget what they were told
+ * of them. Refuses with BAD_REQUEST unknown users, channels that do not exist or that the requester may not know of, and
+ * whoever may not take others out of one of them.
  */
 export const unsubscribe = operation({
   method: 'DELETE',
@@ -54,7 +55,8 @@ export const unsubscribe = operation({
         userIds: ascendingIds(removed.map(({ userId }) => userId)),
         channelIds: ascendingIds(removed.map(({ channelId }) => channelId)),
       });
-      await publish(transaction, await eventsOfLeaving(db, channels, removed));
+      const told = await eventsOfLeaving(db, channels, removed);
+      await publish(transaction, [...told, ...(await readLeftChannels(db, removed))]);
       const left = new Set(removed.map(({ channelId }) => channelId));
       return {
         removed: channels.filter(({ id }) => left.has(id)).map(({ name }) => name),

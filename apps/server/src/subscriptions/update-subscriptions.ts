@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbers, lockingRows } from '@waxwing/storage';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import { refused } from '../channels/channel-refusals.js';
@@ -70,7 +70,7 @@ export const updateSubscriptions = operation({
   async handle({ publish }: ServerContext, { actor, parameters }) {
     const changes = lastOfEach(parameters.subscription_data.map(toStored));
     await actor.change(async (transaction, { id: userId }) => {
-      await requireSubscribed(transaction, userId, changes);
+      await holdSubscriptions(transaction, userId, changes);
       // Few statements: one for each property and value, whatever the number of channels.
       for (const same of gatheredBy(changes, ({ property, value }) => `${property} ${value}`).values()) {
         await store(transaction, userId, same);
@@ -96,7 +96,8 @@ function lastOfEach(changes: readonly StoredChange[]): StoredChange[] {
   return [...same.values()].flatMap((each) => each.slice(-1));
 }
 
-async function requireSubscribed(
+/** Keeps the rows that are changed, in the order in which all others take them. */
+async function holdSubscriptions(
   { db }: ServerTransaction,
   userId: UserId,
   changes: readonly StoredChange[],
@@ -108,6 +109,8 @@ async function requireSubscribed(
     .where('user_id', '=', userId)
     .where('is_active', '=', 1)
     .where('channel_id', 'in', amongNumbers(db, ids))
+    .orderBy('channel_id')
+    .modifyEnd(lockingRows(db))
     .execute();
   const known = new Set(rows.map(({ channel_id }) => channel_id));
   const other = ids.find((id) => !known.has(id));

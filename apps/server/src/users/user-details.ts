@@ -34,7 +34,20 @@ interface DetailsPage {
   readonly limit: number;
 }
 
-export async function readDetailsPage(db: Db, { ids, after, limit }: DetailsPage): Promise<UserDetails[]> {
+/** The users with these ids, the organisation's own bots too, in no order. */
+export async function readDetails(db: Db, ids: readonly UserId[]): Promise<UserDetails[]> {
+  return (await detailsOf(db, { ids: JSON.stringify(ids) })).map(fromRow);
+}
+
+// Without a limit or bounds as parameters, for which SQLite would compile it each time.
+const detailsOf = fixedQuery<ServerTables, { readonly ids: string }, DetailsRow>((db, parameter) =>
+  db
+    .selectFrom('users')
+    .selectAll()
+    .where('id', 'in', amongNumbersOf<ServerTables, UserId>(db, parameter('ids'))),
+);
+
+async function readDetailsPage(db: Db, { ids, after, limit }: DetailsPage): Promise<UserDetails[]> {
   const page = { after: after as UserId, limit };
   const rows =
     ids === undefined

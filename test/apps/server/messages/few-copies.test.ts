@@ -65,8 +65,8 @@ eachBackend((backend) => {
       const plans = await plansOf(db(), async (watched) => {
         const narrow = await readNarrowCondition(watched, realm, reader(), terms);
         const window = { includesAnchor: true, before: 10, after: 10 };
-        await findWindow(watched, reader(), narrow, { ...window, anchor: 'newest' });
-        await findWindow(watched, reader(), narrow, { ...window, anchor: own });
+        await findWindow(watched, reader(), narrow, { ...window, anchor: 'newest' }, 'whole');
+        await findWindow(watched, reader(), narrow, { ...window, anchor: own }, 'whole');
       });
       expect(plans).toMatch(/user_messages_user\b/);
       expect(plans).not.toMatch(/SCAN messages|Seq Scan on messages/);

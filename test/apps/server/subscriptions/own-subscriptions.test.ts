@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { whileLocked } from '../../../support/lock-waits.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ChannelUnderTest } from '../channel-administration/channel-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -125,6 +127,29 @@ eachBackend((backend) => {
       const { status, body } = await change('member', [data]);
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     });
+
+    // On SQLite one transaction ends before the next begins.
+    if (backend.name === 'postgres') {
+      it('is changed in the order of the channels, whatever was asked for first', async () => {
+        const later = new ChannelUnderTest(organisation);
+        await later.make();
+        const rowOf = (id: number) => sql`
+          select 1 from subscriptions where channel_id = ${id} and user_id = ${organisation.id('member')}
+          for update nowait`;
+        const { status } = await whileLocked(
+          organisation.server.server.database.db,
+          (transaction) => rowOf(channel.id).execute(transaction),
+          () =>
+            change('member', [
+              { stream_id: later.id, property: 'is_muted', value: true },
+              { property: 'pin_to_top', value: true },
+            ]),
+          // Which fails where the request holds it already.
+          (transaction) => rowOf(later.id).execute(transaction),
+        );
+        expect(status).toBe(200);
+      });
+    }
 
     it('refuses channels that the user is not in', async () => {
       const { status, body } = await change('second', [{ property: 'is_muted', value: true }]);

@@ -287,6 +287,49 @@ eachBackend((backend) => {
       });
     });
 
+    it('marks as read what the user has not read of it, and nothing else, and tells its clients', async () => {
+      const kept = `${name} kept`;
+      const send = async (channel: string) =>
+        (await organisation.do('owner', 'POST', 'messages', {
+          ...{ type: 'channel', to: channel, topic: 'a', content: 'a' },
+        })) as { id: number };
+      for (const [who, channel] of [
+        ['owner', name],
+        ['owner', kept],
+        ['member', name],
+        ['member', kept],
+        ['second', name],
+        ['second', kept],
+      ] as const) {
+        await join(who, {}, channel);
+      }
+      const [first, second, other] = [(await send(name)).id, (await send(name)).id, (await send(kept)).id];
+      await organisation.do('member', 'POST', 'messages/flags', {
+        messages: [first],
+        op: 'add',
+        flag: 'read',
+      });
+      const third = (await send(name)).id;
+      const flags = { event_types: '["update_message_flags"]' };
+      const told = [await organisation.watch('member', flags), await organisation.watch('second', flags)];
+      const principals = [organisation.id('member'), organisation.id('second')];
+      await organisation.do('owner', 'DELETE', path, { subscriptions: [name], principals });
+      const read = (messages: number[]) => ({
+        ...{ type: 'update_message_flags', op: 'add', operation: 'add', flag: 'read', all: false, messages },
+      });
+      expect(await Promise.all(told.map((events) => events()))).toEqual([
+        [read([second, third])],
+        [read([first, second, third])],
+      ]);
+      for (const who of ['member', 'second'] as const) {
+        const types = { event_types: [], fetch_event_types: ['message', 'update_message_flags'] };
+        const state = await organisation.do(who, 'POST', 'register', types);
+        const { streams } = state.unread_msgs as { streams: { unread_message_ids: number[] }[] };
+        const unread = streams.flatMap(({ unread_message_ids }) => unread_message_ids);
+        expect(unread.filter((id) => id >= first)).toEqual([other]);
+      }
+    });
+
     it('ends a private channel for whoever leaves it', async () => {
       await join('owner', { invite_only: true });
       await join('owner', { principals: [organisation.id('second')] });

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
@@ -18,17 +18,29 @@ export async function flagEvent(
   { flag, op }: Pick<FlagWish, 'flag' | 'op'>,
   messages: readonly Message[],
 ): Promise<PublishedEvent> {
-  const isUnreading = flag === 'read' && op === 'remove';
-  const details = isUnreading ? await readDetails(db, id, messages) : undefined;
+  const ids = messages.map(({ id }) => id);
+  if (flag !== 'read' || op !== 'remove') return plainFlagEvent(id, { flag, op }, ids);
+  const details = await readDetails(db, id, messages);
   const write = (named: (topic: string) => string): JsonObject => ({
-    op,
-    operation: op,
-    flag,
-    messages: messages.map(({ id }) => id),
-    all: false,
-    ...(details === undefined ? {} : { message_details: details(named) }),
+    ...writeFlags({ flag, op }, ids),
+    message_details: details(named),
   });
-  return { ...eventWithTopics('update_message_flags', write), audience: [id] };
+  return { ...eventWithTopics(eventType, write), audience: [id] };
+}
+
+/** As {@link flagEvent}, of everything but what is unread again. */
+export function plainFlagEvent(
+  userId: UserId,
+  wish: Pick<FlagWish, 'flag' | 'op'>,
+  messageIds: readonly number[],
+): PublishedEvent {
+  return { event: { type: eventType, ...writeFlags(wish, messageIds) }, audience: [userId] };
+}
+
+const eventType = 'update_message_flags';
+
+function writeFlags({ flag, op }: Pick<FlagWish, 'flag' | 'op'>, messageIds: readonly number[]): JsonObject {
+  return { op, operation: op, flag, messages: messageIds, all: false };
 }
 
 /** What clients must know of messages to count them as unread; its topics are named as the client wants them. */

@@ -1,9 +1,9 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
-import { type Message, toMessage } from '../message-store.js';
+import { meBeginning, type ShownMessage, shownColumns, toShown } from '../message-store.js';
 import type { NarrowCondition } from './narrow-condition.js';
 
 type Db = Kysely<ServerTables>;
@@ -21,7 +21,7 @@ const behindNewest = 10_000_000_000_000_000;
 
 /** A message, and the reader's copy. */
 export interface FoundMessage {
-  readonly message: Message;
+  readonly message: ShownMessage;
   /** Bits of `messageFlags`; `undefined` where there is no copy. */
   readonly flags: number | undefined;
 }
@@ -35,17 +35,24 @@ export interface FoundWindow<Found> {
   readonly foundNewest: boolean;
 }
 
+/**
+ * How much is read of what messages were written as: all of it, or, for those who get HTML, only how it begins, which tells
+ * what somebody says of themselves.
+ */
+export type ContentWanted = 'whole' | 'beginning';
+
 /** The messages of a narrow around its anchor that somebody may read: four statements at most. */
 export async function findWindow(
   db: Db,
   reader: PermissionHolder,
   narrow: NarrowCondition,
   window: Window,
+  content: ContentWanted,
 ): Promise<FoundWindow<FoundMessage>> {
   const anchor = await anchorOf(db, reader, narrow, window.anchor);
   return gatherWindow(window, anchor, async (bounds) => {
     const rows = within(narrowed(db, reader, narrow), orderOf(narrow), bounds);
-    return (await rows.selectAll('messages').select('copy.flags').execute()).map(toFound);
+    return (await rows.select(columnsOf(content)).execute()).map(toFound);
   });
 }
 
@@ -96,12 +103,12 @@ export async function findAmong(
   reader: PermissionHolder,
   narrow: NarrowCondition,
   ids: RawBuilder<number>,
+  content: ContentWanted,
 ): Promise<FoundMessage[]> {
   const rows = await narrowed(db, reader, { ...narrow, hasHistory: true })
     .where('id', 'in', ids)
     .orderBy('id')
-    .selectAll('messages')
-    .select('copy.flags')
+    .select(columnsOf(content))
     .execute();
   return rows.map(toFound);
 }
@@ -164,8 +171,16 @@ function within(
     .limit(limit);
 }
 
-type FoundRow = Selectable<ServerTables['messages']> & { readonly flags: number | null };
+const columns = shownColumns.map((name) => `messages.${name}` as const);
+const beginning = sql<string>`substr(messages.content, 1, ${sql.lit(meBeginning.length)})`.as('content');
+
+function columnsOf(content: ContentWanted) {
+  const read = content === 'whole' ? columns : columns.filter((name) => name !== 'messages.content');
+  return [...read, ...(content === 'whole' ? [] : [beginning]), 'copy.flags' as const];
+}
+
+type FoundRow = Parameters<typeof toShown>[0] & { readonly flags: number | null };
 
 function toFound(row: FoundRow): FoundMessage {
-  return { message: toMessage(row), flags: row.flags ?? undefined };
+  return { message: toShown(row), flags: row.flags ?? undefined };
 }

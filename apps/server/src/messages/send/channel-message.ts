@@ -1,14 +1,15 @@
 import { ProtocolError } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
 import { type ChannelAccess, readChannelAccess } from '../../channels/channel-access.js';
 import { maySendTo, seesChannel } from '../../channels/channel-rules.js';
-import { lockChannels } from '../../channels/channel-store.js';
+import type { Channel } from '../../channels/channel-store.js';
 import { holdsPermissions } from '../../permissions/permission-store.js';
 import type { Role } from '../../permissions/roles.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import { readRealmSettings } from '../../realm/realm-setting-store.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
-import type { ServerTransaction } from '../../tables.js';
+import type { ServerTables } from '../../tables.js';
 import { topicKey } from '../message-store.js';
 import { cutTopic, readTopic, resolvesNothing, unprintablePosition } from '../topic-text.js';
 import { refusedMessage } from './message-text.js';
@@ -22,6 +23,12 @@ export interface ChannelSendingFacts {
   readonly topic: string;
   /** Whether nobody has sent anything to the topic. */
   readonly isTopicNew: boolean;
+}
+
+/** Where facts about sending come from. */
+export interface SendingSource {
+  readonly db: Kysely<ServerTables>;
+  findChannels(ids: readonly number[]): Promise<Channel[]>;
 }
 
 /** Where a message goes, of which it was decided that it may. */
@@ -44,15 +51,14 @@ export function readNewTopic(text: string | undefined): string {
   return cutTopic(topic);
 }
 
-/** Reads the facts, and locks the channel until the transaction ends. A bot may post where its owner may. */
+/** Reads the facts; `findChannels` may lock what it finds. A bot may post where its owner may. */
 export async function readChannelSending(
-  transaction: ServerTransaction,
+  { db, findChannels }: SendingSource,
   actor: KnownUser,
   { named, topic }: { readonly named: NamedChannel; readonly topic: string },
 ): Promise<ChannelSendingFacts> {
-  const { db } = transaction;
-  const channelId = named.kind === 'id' ? named.id : await findChannelId(transaction, named.name);
-  const channels = channelId === undefined ? [] : await lockChannels(transaction, [channelId]);
+  const channelId = named.kind === 'id' ? named.id : await findChannelId(db, named.name);
+  const channels = channelId === undefined ? [] : await findChannels([channelId]);
   const [own] = [...(await readChannelAccess(db, actor, channels)).values()];
   const settings = await readRealmSettings(db);
   if (own === undefined) return { access: undefined, settings, topic, isTopicNew: false };
@@ -64,7 +70,7 @@ export async function readChannelSending(
     .limit(1)
     .executeTakeFirst();
   return {
-    access: actor.isBot ? await withRightOfOwner(transaction, own) : own,
+    access: actor.isBot ? await withRightOfOwner(db, own) : own,
     settings,
     topic,
     isTopicNew: first === undefined,
@@ -109,7 +115,7 @@ function noSuchChannel(named: NamedChannel): ProtocolError {
       });
 }
 
-async function findChannelId({ db }: ServerTransaction, name: string): Promise<number | undefined> {
+async function findChannelId(db: Kysely<ServerTables>, name: string): Promise<number | undefined> {
   const row = await db
     .selectFrom('channels')
     .select('id')
@@ -118,7 +124,7 @@ async function findChannelId({ db }: ServerTransaction, name: string): Promise<n
   return row?.id;
 }
 
-async function withRightOfOwner({ db }: ServerTransaction, access: ChannelAccess): Promise<ChannelAccess> {
+async function withRightOfOwner(db: Kysely<ServerTables>, access: ChannelAccess): Promise<ChannelAccess> {
   const { actor, channel, held } = access;
   if (held.has('can_send_message_group')) return access;
   const owner = await db

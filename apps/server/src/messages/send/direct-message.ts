@@ -1,10 +1,11 @@
 import type { UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
+import type { Kysely } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
 import { membersOfGroups } from '../../permissions/nested-membership.js';
 import { holdsPermissions, type PermissionKey, roleGroupIds } from '../../permissions/permission-store.js';
 import { wholeRealm } from '../../permissions/permission-tables.js';
-import type { ServerTransaction } from '../../tables.js';
+import type { ServerTables } from '../../tables.js';
 import { findConversations, participantsKey } from '../conversation-store.js';
 import { findRecipients, type Recipient } from './find-recipients.js';
 import { refusedMessage } from './message-text.js';
@@ -29,12 +30,11 @@ const initiator: PermissionKey = {
 const permission = { level: 'realm', ownerId: wholeRealm, name: 'direct_message_permission_group' } as const;
 
 export async function readDirectSending(
-  transaction: ServerTransaction,
+  db: Kysely<ServerTables>,
   realm: Pick<PushRealm, 'url'>,
   sender: KnownUser,
   names: readonly NamedRecipient[],
 ): Promise<DirectSendingFacts> {
-  const { db } = transaction;
   if (names.length === 0) throw refusedMessage('Message must have recipients');
   const recipients = await findRecipients(db, realm, sender, names);
   const key = participantsKey([sender.id, ...recipients.map(({ id }) => id)]);
@@ -45,7 +45,7 @@ export async function readDirectSending(
   return {
     sender,
     recipients,
-    isPermitted: isSenderPermitted || (await isAnyPermitted(transaction, recipients)),
+    isPermitted: isSenderPermitted || (await isAnyPermitted(db, recipients)),
     hasBegun: (await findConversations(db, [key])).size > 0,
     mayBegin,
   };
@@ -64,7 +64,7 @@ export function planParticipants(facts: DirectSendingFacts): UserId[] {
   return [...new Set([sender.id, ...recipients.map(({ id }) => id)])].sort((a, b) => a - b);
 }
 
-async function isAnyPermitted({ db }: ServerTransaction, recipients: readonly Recipient[]): Promise<boolean> {
+async function isAnyPermitted(db: Kysely<ServerTables>, recipients: readonly Recipient[]): Promise<boolean> {
   const row = await db
     .selectFrom('permissions')
     .select('group_id')

@@ -2,6 +2,7 @@ import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
 import type { KnownUser } from '../../authentication/credential-store.js';
+import { findChannels, lockChannels } from '../../channels/channel-store.js';
 import type { ServerContext } from '../../context.js';
 import type { RenderedMarkdown } from '../../markdown/index.js';
 import type { ServerTransaction } from '../../tables.js';
@@ -12,7 +13,13 @@ import { notifyOfMessages } from '../push/notify-of-messages.js';
 import { readTopicSenders, topicId } from '../recipients.js';
 import { renderContents } from '../render-content.js';
 import { followAutomatically } from '../topics/follow-automatically.js';
-import { type ChannelPlace, planPlace, readChannelSending, readNewTopic } from './channel-message.js';
+import {
+  type ChannelPlace,
+  planPlace,
+  readChannelSending,
+  readNewTopic,
+  type SendingSource,
+} from './channel-message.js';
 import { planParticipants, readDirectSending } from './direct-message.js';
 import { readNewContent } from './message-text.js';
 import {
@@ -21,6 +28,9 @@ import {
   readChannelName,
   readRecipientNames,
 } from './read-destination.js';
+
+/** UTF-16 code units of a text that is rendered in less time than it takes to ask first where it may go. */
+const shortText = 500;
 
 /** Where a message is to go, as the sender says. */
 type Asked =
@@ -71,6 +81,12 @@ export const sendMessage = operation({
     const asked = readAsked(parameters);
     const client = clientName(head.header('user-agent'));
     const isRead = parameters.read_by_sender ?? (!actor.isBot && readingClients.test(client));
+    // What may go nowhere is not rendered.
+    if (content.length > shortText) {
+      const { db } = database;
+      const findThem = (ids: readonly number[]) => findChannels(db, ids);
+      await decidePlace({ db, findChannels: findThem }, realm, { sender: actor, asked });
+    }
     // Before the transaction, as it takes longer than everything else and others would wait.
     const [rendered] = (await renderContents(database.db, realm, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {
@@ -111,31 +127,50 @@ function readAsked({
   return { kind: 'channel', named: readChannelName(to), topic: readNewTopic(topic) };
 }
 
-interface Deciding {
+interface Sending {
   readonly sender: KnownUser;
   readonly asked: Asked;
-  readonly rendered: RenderedMarkdown;
 }
 
-/** Where the message goes; throws where it may not. */
+interface Decided {
+  readonly destination: Destination;
+  /** Of a message to a channel. */
+  readonly place?: ChannelPlace;
+}
+
+/** Where a message goes, whatever it says; throws where it may not. */
+async function decidePlace(
+  source: SendingSource,
+  realm: ServerContext['realm'],
+  { sender, asked }: Sending,
+): Promise<Decided> {
+  if (asked.kind === 'direct') {
+    const facts = await readDirectSending(source.db, realm, sender, asked.names);
+    return { destination: { kind: 'direct', userIds: planParticipants(facts) } };
+  }
+  const place = planPlace(await readChannelSending(source, sender, asked), asked.named);
+  const { access, topic } = place;
+  return { destination: { kind: 'channel', channelId: access.channel.id, topic }, place };
+}
+
+/** Where the message goes, which stays so until the transaction ends; throws where it may not. */
 async function decide(
   transaction: ServerTransaction,
   { realm }: ServerContext,
-  { sender, asked, rendered }: Deciding,
-): Promise<{ readonly destination: Destination; readonly place?: ChannelPlace }> {
+  { rendered, ...sending }: Sending & { readonly rendered: RenderedMarkdown },
+): Promise<Decided> {
   const { db } = transaction;
+  const { sender } = sending;
   const { mentions } = rendered;
-  if (asked.kind === 'direct') {
-    const facts = await readDirectSending(transaction, realm, sender, asked.names);
-    const userIds = planParticipants(facts);
-    const rights = await readMentionRights(db, sender, mentions);
-    checkMentions({ ...rights, mentions, mayMentionMany: true, subscribers: 0, participants: 0 });
-    return { destination: { kind: 'direct', userIds } };
-  }
-  const place = planPlace(await readChannelSending(transaction, sender, asked), asked.named);
-  const { id: channelId } = place.access.channel;
-  const { topic } = place;
+  const lockThem = (ids: readonly number[]) => lockChannels(transaction, ids);
+  const decided = await decidePlace({ db, findChannels: lockThem }, realm, sending);
+  const { destination } = decided;
   const rights = await readMentionRights(db, sender, mentions);
+  if (destination.kind === 'direct') {
+    checkMentions({ ...rights, mentions, mayMentionMany: true, subscribers: 0, participants: 0 });
+    return decided;
+  }
+  const { channelId, topic } = destination;
   const participants = mentions.topicWildcard
     ? await readTopicSenders(db, [{ channelId, topic }])
     : undefined;
@@ -145,7 +180,7 @@ async function decide(
     subscribers: mentions.channelWildcard ? await countSubscribers(transaction, channelId) : 0,
     participants: participants?.get(topicId({ channelId, topic }))?.size ?? 0,
   });
-  return { destination: { kind: 'channel', channelId, topic }, place };
+  return decided;
 }
 
 async function countSubscribers({ db }: ServerTransaction, channelId: number): Promise<number> {

@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { createRequire } from 'node:module';
+import { describe, expect, it, vi } from 'vitest';
 import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
+
+// The server's own copy of what takes longest in rendering.
+const ofServer = createRequire(new URL('../../../../../apps/server/package.json', import.meta.url));
+const highlighter = ofServer('highlight.js') as { highlight(): unknown };
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
@@ -73,6 +78,22 @@ eachBackend((backend) => {
         'You do not have permission to post in this channel.',
         'Invalid data type for channel',
       ]);
+    });
+
+    it('is not rendered where it may not go, however long that would take', async () => {
+      const { id } = await addChannel(organisation, { isPrivate: true, members: ['owner'] });
+      const content = `\`\`\`js\n${'const a = 1;\n'.repeat(100)}\`\`\``;
+      const rendering = vi.spyOn(highlighter, 'highlight');
+      try {
+        const toChannel = { type: 'channel', to: id, topic: 'a', content };
+        expect((await send('member', toChannel)).body.code).toBe('STREAM_DOES_NOT_EXIST');
+        expect((await send('member', { type: 'direct', to: [999_999], content })).status).toBe(400);
+        expect(rendering).not.toHaveBeenCalled();
+        expect((await send('owner', toChannel)).status).toBe(200);
+        expect(rendering).toHaveBeenCalled();
+      } finally {
+        rendering.mockRestore();
+      }
     });
 
     it('may come from a bot where its owner may send', async () => {
