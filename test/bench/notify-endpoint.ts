@@ -33,7 +33,7 @@ export async function run(): Promise<BenchResult[]> {
   const relay = await startDeliveriesUnderTest({ vendors: stand.vendors });
   const provider = openNodeApn(stand);
   try {
-    const load = await openNotifyLoad(relay, phonesPerRequest);
+    const load = await openNotifyLoad(await listenWithPhones(relay), { phonesPerRequest, underWay });
     let index = 0;
     const theirs = async (): Promise<number> => {
       index += 1;
@@ -65,21 +65,33 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** Requests of so many phones each, as many under way as make 1,000 notifications; costs next to nothing in this process. */
-export async function openNotifyLoad(
-  relay: DeliveriesUnderTest,
-  phonesPerRequest: number,
-): Promise<HttpLoad> {
-  const ids: number[] = [];
-  for (let index = 0; index < phones; index += 1) ids.push(await relay.addApns(phoneToken(index)));
-  if (!relay.app.server.listening) await relay.app.listen({ host: '127.0.0.1', port: 0 });
+/** A relay that listens, and the phones that it knows. */
+export interface NotifyTarget {
+  readonly port: number;
+  readonly authorization: string;
+  readonly deviceIds: readonly number[];
+}
+
+/** Has a relay listen, once it knows a thousand phones. */
+export async function listenWithPhones(relay: DeliveriesUnderTest): Promise<NotifyTarget> {
+  const deviceIds: number[] = [];
+  for (let index = 0; index < phones; index += 1) deviceIds.push(await relay.addApns(phoneToken(index)));
+  await relay.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = relay.app.server.address() as AddressInfo;
+  return { port, authorization: relay.authorization, deviceIds };
+}
+
+/** Requests of so many phones each, as many under way as make so many notifications. */
+export function openNotifyLoad(
+  { port, authorization, deviceIds }: NotifyTarget,
+  { phonesPerRequest, underWay }: { readonly phonesPerRequest: number; readonly underWay: number },
+): Promise<HttpLoad> {
   const requests = Array.from({ length: phones / phonesPerRequest }, (_, index) => {
-    const chosen = ids.slice(index * phonesPerRequest, (index + 1) * phonesPerRequest);
+    const chosen = deviceIds.slice(index * phonesPerRequest, (index + 1) * phonesPerRequest);
     const pushRequests = chosen.map((id) => apnsRequest(id)) as never;
     const body = stringifyJson({ realm_uuid: realmUuid, push_requests: pushRequests });
     return Buffer.from(
-      `POST ${relayNotifyPath} HTTP/1.1\r\nHost: relay\r\nAuthorization: ${relay.authorization}\r\n` +
+      `POST ${relayNotifyPath} HTTP/1.1\r\nHost: relay\r\nAuthorization: ${authorization}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       'latin1',
     );

@@ -93,7 +93,7 @@ async function assemble(
     intervalMilliseconds: timings.quotaExchangeMilliseconds,
   });
   closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
-  const context = createContext({ ...foundation, keyRing, deliveries, quotas });
+  const context = createContext({ ...foundation, keyRing, deliveries, quotas }, monotonic);
   const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
   const readiness = createReadiness(context, keys);
   const app = await createApp(context, { configuration, readiness });
@@ -123,10 +123,10 @@ function createReadiness(
 
 type Foundation = Omit<RelayContext, 'servers' | 'registrations'>;
 
-function createContext(foundation: Foundation): RelayContext {
+function createContext(foundation: Foundation, monotonic: Clock): RelayContext {
   const servers = new ServerDirectory(foundation.database.db, foundation.clock);
   const store = new DurableRegistrations(foundation);
-  const registrations = new RegistrationBatches({ ...foundation, store });
+  const registrations = new RegistrationBatches({ ...foundation, store, monotonic });
   return { ...foundation, servers, registrations };
 }
 

@@ -51,6 +51,8 @@ export interface RegistrationBatchesOptions {
   readonly sodium: Sodium;
   readonly keyRing: Pick<RegistrationKeys, 'find' | 'takeOver'>;
   readonly store: RegistrationStore;
+  /** Milliseconds that nobody sets, in fractions: `performance.now` where nothing is said. */
+  readonly monotonic?: Clock;
 }
 
 interface Waiting {
@@ -61,17 +63,26 @@ interface Waiting {
 
 // Keeps one turn of the event loop below about 30 ms, even with the WebAssembly backend.
 const maximumRegistrationsPerBatch = 256;
+/** A turn of the event loop that took as long was cut off, as HTTP requests get ten milliseconds of it: more of them wait. */
+const cutOffMilliseconds = 8;
+/** A commit holds up the event loop for as long as the disk takes, however few it keeps. */
+const maximumTurnsPerBatch = 4;
 
 /**
  * Opens the registrations that arrive in one turn of the event loop one right after the other, which is half as fast
- * again as opening each between two parsings, and keeps them in one commit.
+ * again as opening each between two parsings, and keeps them in one commit. While more arrive than one turn has time for,
+ * those of some turns are taken together.
  */
 export class RegistrationBatches {
   readonly #options: RegistrationBatchesOptions;
   #waiting: Waiting[] = [];
+  #turns = 0;
+  #turnBeganAt = 0;
+  readonly #monotonic: Clock;
 
   constructor(options: RegistrationBatchesOptions) {
     this.#options = options;
+    this.#monotonic = options.monotonic ?? (() => performance.now());
   }
 
   /**
@@ -81,9 +92,24 @@ export class RegistrationBatches {
   register(registration: SealedRegistration): Promise<RelayDeviceId> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ registration, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => void this.#registerWaiting());
+      if (this.#waiting.length > 1) return;
+      this.#turns = 0;
+      this.#awaitTurn();
     });
   }
+
+  #awaitTurn(): void {
+    this.#turns += 1;
+    this.#turnBeganAt = this.#monotonic();
+    setImmediate(this.#endTurn);
+  }
+
+  readonly #endTurn = (): void => {
+    const wasCutOff = this.#monotonic() - this.#turnBeganAt >= cutOffMilliseconds;
+    const hasRoom = this.#turns < maximumTurnsPerBatch && this.#waiting.length < maximumRegistrationsPerBatch;
+    if (wasCutOff && hasRoom) this.#awaitTurn();
+    else void this.#registerWaiting();
+  };
 
   async #registerWaiting(): Promise<void> {
     const batch = this.#waiting.splice(0, maximumRegistrationsPerBatch);

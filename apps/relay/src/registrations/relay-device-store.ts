@@ -1,9 +1,9 @@
 import type { ApnsEnvironment, RelayDeviceId } from '@waxwing/protocol';
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
-import { deviceColumns, type StoredRelayDevice, toRelayDevice } from './relay-device.js';
+import { type DeviceRow, deviceColumns, type StoredRelayDevice, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 
 export interface FindRelayDevices {
@@ -11,6 +11,13 @@ export interface FindRelayDevices {
   readonly ids: readonly RelayDeviceId[];
   readonly vault: TokenVault;
 }
+
+const devicesWithIds = fixedQuery<RelayTables, { readonly ids: string }, DeviceRow>((db, parameter) =>
+  db
+    .selectFrom('relay_devices')
+    .select(deviceColumns)
+    .where('id', 'in', amongNumbersOf<RelayTables, RelayDeviceId>(db, parameter('ids'))),
+);
 
 type FoundDevices = Map<RelayDeviceId, StoredRelayDevice>;
 
@@ -29,11 +36,7 @@ export async function findForEach(
   wanted: readonly FindRelayDevices[],
 ): Promise<FoundDevices[]> {
   const ids = [...new Set(wanted.flatMap((each) => each.ids))];
-  const rows = await db
-    .selectFrom('relay_devices')
-    .select(deviceColumns)
-    .where('id', 'in', amongNumbers(db, ids))
-    .execute();
+  const rows = await devicesWithIds(db, { ids: JSON.stringify(ids) });
   const byId = new Map(rows.map((row) => [row.id, row]));
   return wanted.map(({ realmId, ids, vault }) => {
     const found: FoundDevices = new Map();

@@ -50,7 +50,8 @@ export const deviceColumns = [
   'expired_at',
 ] as const;
 
-type DeviceRow = Pick<Selectable<RelayTables['relay_devices']>, (typeof deviceColumns)[number]>;
+/** The columns of {@link deviceColumns} as they are stored. */
+export type DeviceRow = Pick<Selectable<RelayTables['relay_devices']>, (typeof deviceColumns)[number]>;
 
 /** The device in a row. */
 export function toRelayDevice(row: DeviceRow, vault: TokenVault): StoredRelayDevice {

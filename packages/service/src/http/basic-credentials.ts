@@ -7,6 +7,9 @@ export interface BasicCredentials {
 }
 
 const maximumHeaderCharacters = 4096;
+const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2})(?: |$)/i;
+// RFC 7617 section 2 forbids control characters, and PostgreSQL takes no text with a zero in it.
+const usernameAndPassword = /^([^:\p{Control}]+):([^:\p{Control}]+)$/u;
 
 /**
  * Reads an `Authorization: Basic` header (RFC 7617) with the refusals of the push registration protocol.
@@ -14,23 +17,16 @@ const maximumHeaderCharacters = 4096;
  */
 export function parseBasicCredentials(header: string | undefined): BasicCredentials {
   if (header === undefined) throw unauthorized('Missing authorization header for basic auth');
-  const [scheme = '', encoded = ''] = header.split(/ +/, 2);
-  if (scheme.toLowerCase() !== 'basic') {
+  if (!/^basic(?: |$)/i.test(header)) {
     throw new ProtocolError('BAD_REQUEST', { message: 'This endpoint requires HTTP basic authentication.' });
   }
-  const pair = header.length <= maximumHeaderCharacters ? decodePair(encoded) : undefined;
-  if (pair === undefined) throw unauthorized('Invalid authorization header for basic auth');
-  return { username: pair[0], password: new Secret(pair[1]) };
-}
-
-function decodePair(encoded: string): [string, string] | undefined {
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined;
-  const pair = Buffer.from(encoded, 'base64').toString('utf8');
-  // RFC 7617 section 2 forbids them, and PostgreSQL takes no text with a zero in it.
-  if (/\p{Control}/u.test(pair)) return undefined;
-  const parts = pair.split(':');
-  const [username, password] = parts;
-  return parts.length === 2 && username && password ? [username, password] : undefined;
+  const [, encoded = ''] = (header.length <= maximumHeaderCharacters && basicHeader.exec(header)) || [];
+  const [, username, password] =
+    usernameAndPassword.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? [];
+  if (username === undefined || password === undefined) {
+    throw unauthorized('Invalid authorization header for basic auth');
+  }
+  return { username, password: new Secret(password) };
 }
 
 function unauthorized(message: string): ProtocolError {

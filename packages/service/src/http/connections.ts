@@ -46,6 +46,8 @@ interface Connection {
   readonly waiting: Exchange[];
   /** As whom a request was authenticated here last. */
   actor: string | undefined;
+  /** For whom its requests take their turns while that is known; one text for all of them. */
+  sender: string | undefined;
   /** The request that was answered last, until the rest of it has come. */
   unread: { readonly request: IncomingMessage; readonly since: number } | undefined;
   /** Since when the answer is ready and not yet taken. */
@@ -154,6 +156,7 @@ export class Connections {
       serving: undefined,
       waiting: [],
       actor: undefined,
+      sender: undefined,
       unread: undefined,
       answeredAt: undefined,
     };
@@ -221,13 +224,16 @@ export class Connections {
    * For whom a request takes its turn. What it says of itself counts for nothing, since it is not checked yet, and behind a
    * trusted proxy neither does who asked before on the same connection, which carries the requests of many.
    */
-  #senderOf({ actor }: Connection, request: IncomingMessage): string {
-    const isOfOne = actor !== undefined && !this.addresses.isForwarding(request.socket);
-    return isOfOne ? `actor ${actor}` : `address ${this.addresses.nearest(request)}`;
+  #senderOf({ sender }: Connection, request: IncomingMessage): string {
+    const isOfOne = sender !== undefined && !this.addresses.isForwarding(request.socket);
+    return isOfOne ? sender : `address ${this.addresses.nearest(request)}`;
   }
 
   #finish(connection: Connection, { actor, request }: Exchange, handle: RequestListener): void {
-    connection.actor = actor ?? connection.actor;
+    if (actor !== undefined && actor !== connection.actor) {
+      connection.actor = actor;
+      connection.sender = `actor ${actor}`;
+    }
     connection.serving = undefined;
     connection.answeredAt = undefined;
     if (!this.#open.has(connection.socket)) return;

@@ -11,6 +11,8 @@ export class SendersInTurn<Waiting> {
   readonly #senders = new Map<string, Sender<Waiting>>();
   readonly #turns = new FirstCome<Sender<Waiting>>();
   #count = 0;
+  /** Who was forgotten last: most often the next one to come. */
+  #last: Sender<Waiting> | undefined;
 
   /** How much waits, of everybody. */
   get count(): number {
@@ -24,7 +26,7 @@ export class SendersInTurn<Waiting> {
   add(name: string, waiting: Waiting): void {
     let sender = this.#senders.get(name);
     if (sender === undefined) {
-      sender = { name, waiting: new FirstCome() };
+      sender = this.#last?.name === name ? this.#last : { name, waiting: new FirstCome() };
       this.#senders.set(name, sender);
       this.#turns.add(sender);
     }
@@ -40,7 +42,10 @@ export class SendersInTurn<Waiting> {
     const taken = sender.waiting.take();
     // Behind all the others.
     if (sender.waiting.count > 0) this.#turns.add(sender);
-    else this.#senders.delete(sender.name);
+    else {
+      this.#senders.delete(sender.name);
+      this.#last = sender;
+    }
     return taken;
   }
 }

@@ -14,11 +14,24 @@ export function createLogger(name: string, level: LogLevel, destination?: Destin
     name,
     level,
     base: { name },
-    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    timestamp: writtenTime(),
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: describeError, req: () => undefined, res: () => undefined },
   };
   return pino(options, destination ?? bufferedOutput());
+}
+
+/** The time in each line; lines of the same millisecond share the text. */
+function writtenTime(): () => string {
+  let writtenAt: number | undefined;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now === writtenAt) return text;
+    writtenAt = now;
+    text = `,"time":"${new Date(now).toISOString()}"`;
+    return text;
+  };
 }
 
 function describeError(error: Error): object {

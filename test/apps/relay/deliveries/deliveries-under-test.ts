@@ -14,6 +14,7 @@ import {
 import { createRelay, readRelayEnvironment } from '@waxwing/relay';
 import { readinessAnswer } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { type DeliveryTimings, productionTimings } from '#relay/deliveries/delivery-timings.js';
 import { placeOfToken } from '#relay/registrations/token-vault.js';
@@ -68,6 +69,8 @@ export interface UnderTestOptions {
   readonly vendors?: RunningVendors;
   /** A SQLite file of its own where nothing is said. */
   readonly databaseUrl?: string;
+  /** Where it logs to; into memory, all that is ever logged, where nothing is said. */
+  readonly log?: Log;
   /** What an earlier one left, to start again on the same data. */
   readonly dir?: string;
   /** The key ring of an earlier one, or of another that runs; its own where nothing is said. */
@@ -109,7 +112,8 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     RELAY_APNS_CA_FILE: vendors.credentials.caFile,
     ...options.environment,
   });
-  const { log, text, lines } = createMemoryLog();
+  const { log: memoryLog, text, lines } = createMemoryLog();
+  const { log = memoryLog } = options;
   const timings = { ...quickTimings, ...options.timings };
   const relay = await createRelay(configuration, { log, clock, monotonic: clock, timings });
   const { app, context, metrics, readiness } = relay;

@@ -187,18 +187,24 @@ export class DeliverNotifications {
   }
 
   /** Ends when nothing is under way any more, or the request's budget is spent. */
-  async #waitForVendors(items: readonly Item[]): Promise<void> {
+  #waitForVendors(items: readonly Item[]): Promise<void> | undefined {
     const tries = items.flatMap(({ trying }) => trying ?? []);
-    if (tries.length === 0 || this.#waitsNoLonger) return;
-    let end = (): void => undefined;
-    const waitEnds = new Promise<void>((resolve) => {
-      end = resolve;
+    if (tries.length === 0 || this.#waitsNoLonger) return undefined;
+    return new Promise((resolve) => {
+      let underWay = tries.length;
+      const end = (): void => {
+        clearTimeout(budget);
+        this.#waits.delete(end);
+        resolve();
+      };
+      const endOne = (): void => {
+        underWay -= 1;
+        if (underWay === 0) end();
+      };
+      const budget = setTimeout(end, this.#options.timings.requestBudgetMilliseconds);
+      this.#waits.add(end);
+      for (const trying of tries) void trying.then(endOne);
     });
-    this.#waits.add(end);
-    const budget = setTimeout(end, this.#options.timings.requestBudgetMilliseconds);
-    await Promise.race([Promise.all(tries), waitEnds]);
-    clearTimeout(budget);
-    this.#waits.delete(end);
   }
 
   async #try(item: Item, delivery: Delivery, options: AttemptOptions): Promise<void> {

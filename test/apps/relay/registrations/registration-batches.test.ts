@@ -1,0 +1,54 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PushAccountId } from '@waxwing/protocol';
+import { describe, expect, it } from 'vitest';
+import { RegistrationBatches } from '#relay/registrations/registration-batches.js';
+import { realmId } from '../../../support/ids.js';
+import { sodium } from '../keyring/ring-material.js';
+import { realmUuid } from '../relay-under-test.js';
+
+const registration = {
+  realmId: realmId(1),
+  realmUuid,
+  pushAccountId: 1n as PushAccountId,
+  encryptedPushRegistration: '',
+  bouncerPublicKey: 'a key that no ring has',
+};
+
+/** How many registrations were taken together, when one arrives in each of eight turns that take so long. */
+async function batchesOf(turnMilliseconds: number): Promise<number[]> {
+  const time = { now: 0 };
+  const batches: number[] = [];
+  let waiting = 0;
+  const registrations = new RegistrationBatches({
+    ...{ sodium, clock: () => time.now, monotonic: () => time.now },
+    // Asked for once for each batch, as nobody has the key.
+    keyRing: {
+      find: () => undefined,
+      async takeOver() {
+        batches.push(waiting);
+        waiting = 0;
+      },
+    },
+    store: { saveAll: expect.fail },
+  });
+  const refusals: Promise<void>[] = [];
+  for (let turn = 0; turn < 8; turn += 1) {
+    waiting += 1;
+    const refused = expect(registrations.register(registration)).rejects;
+    refusals.push(refused.toMatchObject({ code: 'INVALID_BOUNCER_PUBLIC_KEY' }));
+    time.now += turnMilliseconds;
+    await nextTurn();
+  }
+  await Promise.all(refusals);
+  return batches;
+}
+
+describe('registrations', () => {
+  it('are taken by turns of the event loop while each has time for all that came', async () => {
+    expect(await batchesOf(1)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it('of four turns at most are taken together while turns are cut off', async () => {
+    expect(await batchesOf(10)).toEqual([4, 4]);
+  });
+});
