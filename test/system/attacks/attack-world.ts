@@ -5,6 +5,7 @@ import {
   relayRegisterPath,
   stringifyJson,
 } from '@waxwing/protocol';
+import { addUsers } from '../../support/add-users.js';
 import { Constellation } from '../../support/constellation.js';
 import { freePort } from '../../support/free-ports.js';
 import type { SpawnedProcess } from '../../support/spawned-process.js';
@@ -142,9 +143,10 @@ async function relayUse(constellation: Constellation): Promise<Use> {
 /** What a user's app asks the server for, and a load balancer's question. */
 async function serverUse(constellation: Constellation): Promise<Use> {
   const { serverUrl } = constellation;
-  const { email, api_key } = await constellation.addUser('honest');
-  const attacker = await constellation.addUser('attacker');
-  const authorization = basicAuthorization(email, api_key);
+  const added = await addUsers(constellation, ['honest', 'attacker']);
+  const [authorization, attackerAuthorization] = added.map(({ email, api_key: key }) =>
+    basicAuthorization(email, key),
+  ) as [string, string];
   const phone = await newPhone(constellation);
   const headers = { authorization, 'content-type': form };
   const api = `${serverUrl}/api/v1`;
@@ -159,7 +161,7 @@ async function serverUse(constellation: Constellation): Promise<Use> {
     dont_block: 'true',
   });
   return {
-    attackerAuthorization: basicAuthorization(attacker.email, attacker.api_key),
+    attackerAuthorization,
     honest: [
       {
         ...{ name: 'register', url: `${api}/mobile_push/register`, method: 'POST', headers },
