@@ -24,6 +24,8 @@ export interface AttackWorldOptions {
   readonly server?: Readonly<Record<string, string>>;
   /** Requests in flight that the relay lets each server have, and the server each user. */
   readonly requestsPerActor?: number;
+  /** Of one server. */
+  readonly notificationsPerMinute?: number;
 }
 
 /** Where a program takes bodies, and what of it strangers ask for. */
@@ -60,12 +62,9 @@ const serverPaths: Paths = {
   ...{ form: registerPushDevicePath, json: registerPushDevicePath, open: '/api/v1/events' },
 };
 
-/** Far above what an honest server asks for, and small enough to be used up in a moment. */
-const quotaPerMinute = 150_000;
-
 /** A relay and a server in processes of their own, to be attacked. */
 export async function createAttackWorld(options: AttackWorldOptions): Promise<AttackWorld> {
-  const { postgresUrl, settings = {}, requestsPerActor = 100 } = options;
+  const { postgresUrl, settings = {}, requestsPerActor = 100, notificationsPerMinute = 150_000 } = options;
   const databases = await makeDatabases(postgresUrl);
   const metricsPort = await freePort(2);
   const own = (prefix: string, port: number): Record<string, string> => ({
@@ -79,7 +78,7 @@ export async function createAttackWorld(options: AttackWorldOptions): Promise<At
       ...own('RELAY_', metricsPort),
       ...(relayDatabase === undefined ? {} : { RELAY_DATABASE: relayDatabase }),
       RELAY_MAXIMUM_REQUESTS_PER_SERVER: String(requestsPerActor),
-      RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: String(quotaPerMinute),
+      RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: String(notificationsPerMinute),
     },
     server: {
       ...own('SERVER_', metricsPort + 1),

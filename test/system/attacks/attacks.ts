@@ -19,7 +19,6 @@ type Attacks = Readonly<Record<string, MakeAttack>>;
 
 const polls = 600;
 const uploads = 100;
-const fewestOfEach = 100;
 const strangers = 300;
 
 /** What is refused of members, all of it in turn. */
@@ -61,7 +60,7 @@ export function memberAttacksOn(program: Target['name']): Attacks {
     `${what} at full speed`,
     async (world, { floodRequests }) => flood(world[program].port, [await make(world)], floodRequests),
   ]);
-  const all: MakeAttack = async (world, { floodRequests }) => {
+  const all: MakeAttack = async (world, { floodRequests, fewestOfEach }) => {
     const refused = await Promise.all(Object.values(refusals).map((make) => make(world)));
     const total = Math.max(floodRequests, refused.length * fewestOfEach);
     return flood(world[program].port, refused, total);

@@ -7,9 +7,11 @@ import { relayDeviceId } from '../../support/ids.js';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { ask, askPatiently, basicAuthorization } from '../crash/ask.js';
 import type { CrashPhone } from '../crash/crash-phone.js';
-import { type AttackWorld, createAttackWorld } from './attack-world.js';
+import { type AttackWorld, createAttackWorld, type Target } from './attack-world.js';
 import { expectServed } from './expect-unharmed.js';
+import { type Experience, experience } from './honest-user.js';
 import { newPhone, RelayMember, withRelayDatabase } from './relay-member.js';
+import { gateScale } from './scale.js';
 
 const startMilliseconds = 120_000;
 const patienceMilliseconds = 90_000;
@@ -18,6 +20,7 @@ const requestsAtOnce = 20;
 let attackWorld: AttackWorld;
 let world: Constellation;
 let otherMember: RelayMember;
+let unattacked: Readonly<Record<Target['name'], Experience>>;
 
 eachBackend(({ name }) => {
   beforeAll(async () => {
@@ -28,6 +31,11 @@ eachBackend(({ name }) => {
     });
     world = attackWorld.constellation;
     otherMember = await RelayMember.add(world);
+    const experienced = ({ honest }: Target) => experience(honest, gateScale.measuredRequests);
+    unattacked = {
+      relay: await experienced(attackWorld.relay),
+      server: await experienced(attackWorld.server),
+    };
   }, startMilliseconds);
   afterAll(() => attackWorld?.close());
 
@@ -128,17 +136,20 @@ function defineTests(): void {
         const requests = [member.pushRequest(ids[0], spoilt), member.pushRequest(ids[1], usual)];
         const asked = await member.notifyAll(requests);
         expect(asked.body).toMatchObject({ results: [{ status: 'rejected' }, { status: 'sent' }] });
-        await expectServed(attackWorld.relay);
-        await expectServed(attackWorld.server);
+        await expectTargetsServed();
       },
       startMilliseconds,
     );
   });
 }
 
+async function expectTargetsServed(): Promise<void> {
+  await expectServed(attackWorld.relay, unattacked.relay);
+  await expectServed(attackWorld.server, unattacked.server);
+}
+
 async function expectEverybodyServed(): Promise<void> {
-  await expectServed(attackWorld.relay);
-  await expectServed(attackWorld.server);
+  await expectTargetsServed();
   expect((await fetch(`${world.relayUrl}/health/ready`)).status).toBe(200);
 }
 

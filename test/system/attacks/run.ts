@@ -8,7 +8,7 @@ import { databaseServer } from '../../support/database-server.js';
 import { type AttackWorld, createAttackWorld, type Target } from './attack-world.js';
 import { httpAttacksOn, type MakeAttack, memberAttacksOn, warmUp } from './attacks.js';
 import { type Harm, measureAttack } from './measure-attack.js';
-import { fullScale, gateScale, reachableLimits } from './scale.js';
+import { fullLimits, fullScale, gateScale, reachableLimits } from './scale.js';
 
 const usage =
   'npm run attacks -- [--only PART]… [--target relay|server] [--backend sqlite|postgres] [--small] [--json]';
@@ -44,7 +44,8 @@ const { values } = parseArgs({
 });
 const postgresUrl = databaseServer(values.backend, refuse);
 const rows: Row[] = [];
-const world = await createAttackWorld({ ...reachableLimits, postgresUrl });
+const limits = values.small ? reachableLimits : fullLimits;
+const world = await createAttackWorld({ ...limits, postgresUrl });
 try {
   await warmUp(world);
   for (const target of ['relay', 'server'] as const) {
