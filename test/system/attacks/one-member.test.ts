@@ -8,10 +8,9 @@ import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { ask, askPatiently, basicAuthorization } from '../crash/ask.js';
 import type { CrashPhone } from '../crash/crash-phone.js';
 import { type AttackWorld, createAttackWorld, type Target } from './attack-world.js';
-import { expectServed } from './expect-unharmed.js';
-import { type Experience, experience } from './honest-user.js';
+import { expectServed, experienceOf } from './expect-unharmed.js';
+import type { Experience } from './honest-user.js';
 import { newPhone, RelayMember, withRelayDatabase } from './relay-member.js';
-import { gateScale } from './scale.js';
 
 const startMilliseconds = 120_000;
 const patienceMilliseconds = 90_000;
@@ -31,10 +30,9 @@ eachBackend(({ name }) => {
     });
     world = attackWorld.constellation;
     otherMember = await RelayMember.add(world);
-    const experienced = ({ honest }: Target) => experience(honest, gateScale.measuredRequests);
     unattacked = {
-      relay: await experienced(attackWorld.relay),
-      server: await experienced(attackWorld.server),
+      relay: await experienceOf(attackWorld.relay),
+      server: await experienceOf(attackWorld.server),
     };
   }, startMilliseconds);
   afterAll(() => attackWorld?.close());

@@ -3,7 +3,7 @@ import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { runCrash } from './crash-run.js';
 
 // `npm run crash` kills each as often as it is told, twenty times where it is not.
-const rounds = 5;
+const rounds = 4;
 // It takes a quarter of a minute; a machine that is shared may take a few.
 const timeoutMilliseconds = 360_000;
 
