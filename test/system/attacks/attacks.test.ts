@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { type AttackWorld, createAttackWorld } from './attack-world.js';
-import { everyRefusal, httpAttacksOn, memberAttacksOn, warmUp } from './attacks.js';
+import {
+  everyHttpRefusal,
+  everyRefusal,
+  httpAttacksOn,
+  httpRefusalsOn,
+  type MakeAttack,
+  memberAttacksOn,
+  warmUp,
+} from './attacks.js';
 import { expectUnharmed } from './expect-unharmed.js';
+import { tooLarge } from './http-refusals.js';
 import { gateScale, reachableLimits } from './scale.js';
 
 const testMilliseconds = 300_000;
@@ -20,9 +29,9 @@ eachBackend(({ name }) => {
     'whoever uses the %s is answered as soon as ever',
     (program) => {
       // What asks no store anything is the same on every one.
-      const ofConnections = name === 'sqlite' ? httpAttacksOn(program) : {};
+      const ofConnections = name === 'sqlite' ? attacksOfConnections(program) : [];
       const ofMembers = Object.entries(memberAttacksOn(program)).filter(([what]) => what === everyRefusal);
-      it.each([...Object.entries(ofConnections), ...ofMembers])(
+      it.each([...ofConnections, ...ofMembers])(
         'while %s',
         async (_what, make) => expectUnharmed(world[program], await make(world, gateScale)),
         testMilliseconds,
@@ -30,3 +39,10 @@ eachBackend(({ name }) => {
     },
   );
 });
+
+/** What is refused is asked for in turn here, where `npm run attacks` asks for each kind alone. */
+function attacksOfConnections(program: 'relay' | 'server'): [string, MakeAttack][] {
+  const inGate = [everyHttpRefusal, `${tooLarge} at full speed`];
+  const refused = Object.entries(httpRefusalsOn(program)).filter(([what]) => inGate.includes(what));
+  return [...Object.entries(httpAttacksOn(program)), ...refused];
+}

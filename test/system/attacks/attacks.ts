@@ -21,24 +21,26 @@ const polls = 600;
 const uploads = 100;
 const strangers = 300;
 
+/** What is refused before anybody looks into what is asked, all of it in turn that leaves a connection open. */
+export const everyHttpRefusal = 'strangers and members are refused at the door in every way at full speed';
 /** What is refused of members, all of it in turn. */
 export const everyRefusal = 'members are refused in every way at full speed';
 
-/** What needs no store to be refused, or holds connections. */
+/** What holds connections, or takes turns. */
 export function httpAttacksOn(program: Target['name']): Attacks {
   const holding = Object.entries(httpAttacks)
     .filter(([what]) => program === 'relay' || !onlyOfRelay.has(what))
     .map(([what, make]): [string, MakeAttack] => [what, async (world, scale) => make(world[program], scale)]);
-  const refused = Object.entries(httpRefusals).map(([what, make]): [string, MakeAttack] => [
-    `${what} at full speed`,
-    async ({ [program]: target }, { floodRequests }) => flood(target.port, [make(target)], floodRequests),
+  return Object.fromEntries([...holding, inventing(program), ...(program === 'server' ? serverAttacks : [])]);
+}
+
+/** What needs no store to be refused: each kind, and {@link everyHttpRefusal}. */
+export function httpRefusalsOn(program: Target['name']): Attacks {
+  const refusals = Object.entries(httpRefusals).map(([what, make]): [string, Refusals[string]] => [
+    what,
+    (world) => make(world[program]),
   ]);
-  return Object.fromEntries([
-    ...holding,
-    ...refused,
-    inventing(program),
-    ...(program === 'server' ? serverAttacks : []),
-  ]);
+  return floodsOf(program, Object.fromEntries(refusals), everyHttpRefusal);
 }
 
 /** Each comes on one of many connections, so that it takes its turn beside all the others. */
@@ -53,35 +55,41 @@ function inventing(program: Target['name']): [string, MakeAttack] {
   return ['strangers invent credentials on hundreds of connections', make];
 }
 
-/** What members ask that the store must answer. */
+/** What members ask that the store must answer: each kind, and {@link everyRefusal}. */
 export function memberAttacksOn(program: Target['name']): Attacks {
-  const refusals: Refusals = program === 'relay' ? relayRefusals : { ...serverRefusals, ...chatRefusals };
+  const refusals = program === 'relay' ? relayRefusals : { ...serverRefusals, ...chatRefusals };
+  const more = program === 'server' ? signInAttacks : {};
+  return { ...floodsOf(program, refusals, everyRefusal), ...more };
+}
+
+/** The floods of each kind, and the one of all that do not end their connection, by this name. */
+function floodsOf(program: Target['name'], refusals: Refusals, everyOne: string): Attacks {
   const each = Object.entries(refusals).map(([what, make]): [string, MakeAttack] => [
     `${what} at full speed`,
     async (world, { floodRequests }) => flood(world[program].port, [await make(world)], floodRequests),
   ]);
   const all: MakeAttack = async (world, { floodRequests, fewestOfEach }) => {
-    const refused = await Promise.all(Object.values(refusals).map((make) => make(world)));
+    const made = await Promise.all(Object.values(refusals).map((make) => make(world)));
+    const refused = made.filter(({ endsConnection }) => endsConnection !== true);
     const total = Math.max(floodRequests, refused.length * fewestOfEach);
     return flood(world[program].port, refused, total);
   };
-  const more = program === 'server' ? signInAttacks : [];
-  return { ...Object.fromEntries([...each, ...more]), [everyRefusal]: all };
+  return { ...Object.fromEntries(each), [everyOne]: all };
 }
 
 const guessedNames = 5000;
 
-const signInAttacks: readonly (readonly [string, MakeAttack])[] = [
-  [
-    'the passwords of thousands of names are guessed at full speed',
-    async ({ server: { port } }, { floodRequests }) => {
-      const guesses = Array.from({ length: guessedNames }, (_, index) =>
-        wrongSignIn(`person${index}@system.example`),
-      );
-      return flood(port, guesses, floodRequests);
-    },
-  ],
-];
+const signInAttacks: Attacks = {
+  'the passwords of thousands of names are guessed at full speed': async (
+    { server: { port } },
+    { floodRequests },
+  ) => {
+    const guesses = Array.from({ length: guessedNames }, (_, index) =>
+      wrongSignIn(`person${index}@system.example`),
+    );
+    return flood(port, guesses, floodRequests);
+  },
+};
 
 const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
   [
