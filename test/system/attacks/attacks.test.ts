@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { type AttackWorld, createAttackWorld } from './attack-world.js';
 import {
+  atScale,
   everyHttpRefusal,
   everyRefusal,
   httpAttacksOn,
   httpRefusalsOn,
   type MakeAttack,
-  memberAttacksOn,
   warmUp,
 } from './attacks.js';
 import { expectUnharmed } from './expect-unharmed.js';
@@ -18,10 +18,11 @@ const testMilliseconds = 300_000;
 
 eachBackend(({ name }) => {
   let world: AttackWorld;
+  let warmed: Awaited<ReturnType<typeof warmUp>>;
   beforeAll(async () => {
     const postgresUrl = name === 'postgres' ? testPostgresUrl : undefined;
     world = await createAttackWorld({ ...reachableLimits, postgresUrl });
-    await warmUp(world);
+    warmed = await warmUp(world);
   }, testMilliseconds);
   afterAll(() => world?.close());
 
@@ -30,8 +31,8 @@ eachBackend(({ name }) => {
     (program) => {
       // What asks no store anything is the same on every one.
       const ofConnections = name === 'sqlite' ? attacksOfConnections(program) : [];
-      const ofMembers = Object.entries(memberAttacksOn(program)).filter(([what]) => what === everyRefusal);
-      it.each([...ofConnections, ...ofMembers])(
+      const ofMembers: MakeAttack = async () => atScale(warmed[program], gateScale);
+      it.each([...ofConnections, [everyRefusal, ofMembers] as const])(
         'while %s',
         async (_what, make) => expectUnharmed(world[program], await make(world, gateScale)),
         testMilliseconds,

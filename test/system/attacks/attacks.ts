@@ -68,13 +68,18 @@ function floodsOf(program: Target['name'], refusals: Refusals, everyOne: string)
     `${what} at full speed`,
     async (world, { floodRequests }) => flood(world[program].port, [await make(world)], floodRequests),
   ]);
-  const all: MakeAttack = async (world, { floodRequests, fewestOfEach }) => {
+  const all: MakeAttack = async (world, scale) => {
     const made = await Promise.all(Object.values(refusals).map((make) => make(world)));
     const refused = made.filter(({ endsConnection }) => endsConnection !== true);
-    const total = Math.max(floodRequests, refused.length * fewestOfEach);
-    return flood(world[program].port, refused, total);
+    return atScale(flood(world[program].port, refused, 1), scale);
   };
   return { ...Object.fromEntries(each), [everyOne]: all };
+}
+
+/** The same flood, of as many requests as the scale says. */
+export function atScale(attack: Attack, { floodRequests, fewestOfEach }: Scale): Attack {
+  if (attack.kind !== 'flood') return attack;
+  return { ...attack, total: Math.max(floodRequests, attack.requests.length * fewestOfEach) };
 }
 
 const guessedNames = 5000;
@@ -120,18 +125,25 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
   ],
 ];
 
-/** Has both programs do once what members ask of them: what they need for that anyway is no growth. */
-export async function warmUp(world: AttackWorld): Promise<void> {
-  for (const program of ['relay', 'server'] as const) {
-    const attack = await memberAttacksOn(program)[everyRefusal]?.(world, warmingScale);
-    if (attack === undefined) continue;
-    await experience(world[program].honest, warmingScale.warmingRequests);
-    // What a process keeps from its first requests on is not waited for.
-    const attacker = await Attacker.start(attack);
-    try {
-      await attacker.over();
-    } finally {
-      await attacker.stop();
-    }
+/**
+ * Has both programs do a few times what members ask of them: what they need for that anyway is no growth.
+ * @returns what each was asked, which can be asked again.
+ */
+export async function warmUp(world: AttackWorld): Promise<Record<Target['name'], Attack>> {
+  return { relay: await warmOne(world, 'relay'), server: await warmOne(world, 'server') };
+}
+
+async function warmOne(world: AttackWorld, program: Target['name']): Promise<Attack> {
+  const make = memberAttacksOn(program)[everyRefusal];
+  if (make === undefined) throw new Error(`nothing is refused of members of the ${program}`);
+  const attack = await make(world, warmingScale);
+  await experience(world[program].honest, warmingScale.warmingRequests);
+  // What a process keeps from its first requests on is not waited for.
+  const attacker = await Attacker.start(attack);
+  try {
+    await attacker.over();
+  } finally {
+    await attacker.stop();
   }
+  return attack;
 }
