@@ -71,14 +71,12 @@ export class Constellation {
     const relayCommand = <Answer>(args: readonly string[]) =>
       runJsonCommand<Answer>('waxwing-relay', args, { env: relayEnv });
     // Each command is a process: those that need nothing of each other run at the same time.
-    const [{ realm_uuid }] = await Promise.all([
+    const [{ realm_uuid }, { bouncer_public_key: bouncerPublicKey }] = await Promise.all([
       runJsonCommand<{ realm_uuid: string }>('waxwing-server', ['realm', 'show'], { env: own }),
-      relayCommand(['keys', 'init']),
+      relayCommand<{ bouncer_public_key: string }>(['keys', 'init']),
     ]);
-    const [credentials, { keys }] = await Promise.all([
-      relayCommand<{ server_id: string; server_key: string }>(['servers', 'add', '--realm', realm_uuid]),
-      relayCommand<{ keys: { public_key: string; state: string }[] }>(['keys', 'list']),
-    ]);
+    const addServer = ['servers', 'add', '--realm', realm_uuid];
+    const credentials = await relayCommand<{ server_id: string; server_key: string }>(addServer);
     writeFileSync(join(dir, 'server.key'), credentials.server_key, { mode: 0o600 });
     const serverEnv = {
       ...own,
@@ -86,7 +84,6 @@ export class Constellation {
       SERVER_RELAY_SERVER_ID: credentials.server_id,
       SERVER_RELAY_SERVER_KEY_FILE: join(dir, 'server.key'),
     };
-    const bouncerPublicKey = keys.find(({ state }) => state === 'primary')?.public_key ?? '';
     return new Constellation({ dir, vendors, relayEnv, serverEnv, realmUuid: realm_uuid, bouncerPublicKey });
   }
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addUsers } from '../support/add-users.js';
 import { Constellation, type ConstellationUser } from '../support/constellation.js';
 import type { SpawnedProcess } from '../support/spawned-process.js';
 
@@ -14,14 +15,13 @@ let relay: SpawnedProcess;
 let ada: ConstellationUser;
 let bob: ConstellationUser;
 
-beforeAll(async () => {
+beforeEach(async () => {
   world = await Constellation.create({ relay: { RELAY_LOG_LEVEL: 'trace' } });
   relay = await world.startRelay();
-  ada = await world.addUser('ada');
-  bob = await world.addUser('bob');
-}, 60_000);
+  [ada, bob] = (await addUsers(world, ['ada', 'bob'])) as [ConstellationUser, ConstellationUser];
+}, 120_000);
 
-afterAll(() => world.close());
+afterEach(() => world.close());
 
 describe('messages on their way to a phone', () => {
   it('are lost by no kill -9 after they were answered, and only the phone can read them', async () => {

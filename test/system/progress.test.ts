@@ -4,13 +4,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
 describe.runIf(hasScript)('a command that takes long', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'waxwing-progress-'));
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'waxwing-progress-'));
+  });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it('says at a terminal that it is still at work, by its name', async () => {

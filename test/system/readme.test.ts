@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,7 +66,7 @@ async function runShell(code: string, env: Record<string, string>): Promise<stri
 
 describe('the README', () => {
   it('shows app developers code that registers a phone and opens its notifications', async () => {
-    const { user_id: userId, email, api_key: apiKey } = await world.addUser('reader');
+    const { user_id: userId, email, api_key: apiKey } = await world.addUser(`reader-${randomUUID()}`);
     const token = { tokenKind: 'fcm', token: 'fcm-readme-token' };
     const account = { realmUrl: world.serverUrl, userId, email, apiKey };
     const use = `

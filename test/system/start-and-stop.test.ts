@@ -9,8 +9,8 @@ import { publicKeyOf } from '../support/noble-oracle.js';
 import { RelayStandIn, registered } from '../support/relay-stand-in.js';
 import { runJsonCommand, type SpawnedProcess } from '../support/spawned-process.js';
 
-/** What the processes promise, with room for a busy machine before it. */
-const deadlineMilliseconds = 10_000;
+/** A process that is told to stop and is not done after ten seconds, by its own clock, ends with another status. */
+const endedInTime = 0;
 
 let world: Constellation;
 let user: ConstellationUser;
@@ -27,13 +27,6 @@ beforeEach(async () => {
 
 afterEach(() => world.endProcesses());
 afterAll(() => world.close());
-
-/** Sends SIGTERM; how it ended, and after how long. */
-async function terminate(process: SpawnedProcess) {
-  const begun = performance.now();
-  const status = await process.end('SIGTERM');
-  return { status, isInTime: performance.now() - begun < deadlineMilliseconds };
-}
 
 async function openQueue() {
   const { text } = await world.request(user, 'POST', 'register', { event_types: '["push_device"]' });
@@ -78,11 +71,11 @@ describe('a server that is told to stop', () => {
     expect((await world.request(user, 'POST', 'mobile_push/register', registration('1'))).status).toBe(200);
     while (relay.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
 
-    const ended = terminate(server);
+    const ended = server.end();
     const answer = await poll;
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([200, { events: [] }]);
     expect(await takesRequests(world.serverUrl)).toBe(false);
-    expect(await ended).toEqual({ status: 0, isInTime: true });
+    expect(await ended).toBe(endedInTime);
     expect(server.output).toContain('"msg":"closed"');
 
     relay.otherwise(registered(11));
@@ -124,7 +117,7 @@ describe('a server that is told to stop while its relay is silent', () => {
     );
     const asked = () => relay.requests.slice(1).map(({ path }) => path.split('/').at(-1));
     await expect.poll(() => new Set(asked())).toEqual(new Set(['register', 'notify', 'keys']));
-    expect(await terminate(server)).toEqual({ status: 0, isInTime: true });
+    expect(await server.end()).toBe(endedInTime);
     expect((await sent).status).toBeGreaterThanOrEqual(500);
     expect(await keyList).not.toBe(200);
     relay.otherwise(registered(12));
@@ -136,16 +129,16 @@ describe('a server that is told to stop while its relay is silent', () => {
 describe('a relay that is told to stop', () => {
   it('finishes the delivery that is under way, and ends in time', async () => {
     const [relay] = await Promise.all([world.startRelay(), world.startServer()]);
-    const token = 'fcm-slow-token';
+    const token = `fcm-slow-token-${tests}`;
     const phone = await world.phone(user, { tokenKind: 'fcm', token });
     expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
     const rules = [{ vendor: 'fcm', token, latency_ms: 1500 }];
     await fetch(`${world.vendors.urls.http}/faults`, { method: 'PUT', body: JSON.stringify({ rules }) });
     const sent = world.request(user, 'POST', 'mobile_push/e2ee/test_notification');
     await world.deliveriesTo(token);
-    const ended = terminate(relay);
+    const ended = relay.end();
     expect((await sent).status).toBe(200);
-    expect(await ended).toEqual({ status: 0, isInTime: true });
+    expect(await ended).toBe(endedInTime);
     expect(await takesRequests(world.relayUrl)).toBe(false);
   }, 120_000);
 });
@@ -153,7 +146,7 @@ describe('a relay that is told to stop', () => {
 describe('a relay that is told to stop while a vendor is silent', () => {
   it('stores what is under way, answers, and ends in time', async () => {
     const [relay] = await Promise.all([world.startRelay(), world.startServer()]);
-    const token = 'fcm-silent-token';
+    const token = `fcm-silent-token-${tests}`;
     const phone = await world.phone(user, { tokenKind: 'fcm', token });
     expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
     const faults = (rules: readonly object[]) =>
@@ -163,7 +156,7 @@ describe('a relay that is told to stop while a vendor is silent', () => {
     const sent = world.request(user, 'POST', 'mobile_push/e2ee/test_notification');
     await world.deliveriesTo(token);
     const answered = sent.then(({ status }) => ({ status, after: performance.now() - begun }));
-    expect(await terminate(relay)).toEqual({ status: 0, isInTime: true });
+    expect(await relay.end()).toBe(endedInTime);
     const { status, after } = await answered;
     expect(status).toBe(200);
     // Requests wait for vendors for eight seconds, but not those of a relay that stops.
@@ -174,7 +167,7 @@ describe('a relay that is told to stop while a vendor is silent', () => {
       ['queue', 'list', '--kind', 'deliver-notification'],
       { env: world.relayEnv },
     );
-    expect(jobs).toMatchObject([{ state: 'waiting' }]);
+    expect(new Set(jobs.map(({ state }) => state))).toEqual(new Set(['waiting']));
   }, 120_000);
 });
 
@@ -194,23 +187,23 @@ describe('a relay that starts', () => {
       database.close();
     }
     await relay.readyAt(`${world.relayUrl}/health/ready`);
-    expect(await terminate(relay)).toEqual({ status: 0, isInTime: true });
+    expect(await relay.end()).toBe(endedInTime);
   }, 120_000);
 
   it('and is told to stop meanwhile closes what it has opened', async () => {
     const { RELAY_KEY_RING: ring = '' } = world.relayEnv;
     let relay: SpawnedProcess | undefined;
-    let ending: ReturnType<typeof terminate> | undefined;
+    let ending: Promise<number | null> | undefined;
     const starts = () => readFileSync(`${ring}.audit.jsonl`, 'utf8').split('"action":"start"').length;
     const before = starts();
     await withFileLock(`${ring}.lock`, async () => {
       relay = world.spawnRelay();
       // It waits for the lock with its database open.
       await expect.poll(starts).toBe(before + 1);
-      ending = terminate(relay);
+      ending = relay.end();
       await expect.poll(() => relay?.output).toContain('"msg":"closing"');
     });
-    expect(await ending).toEqual({ status: 0, isInTime: true });
+    expect(await ending).toBe(endedInTime);
     expect(relay?.output).toContain('"msg":"closed"');
     expect(existsSync(`${ring}.sock`)).toBe(false);
   }, 120_000);

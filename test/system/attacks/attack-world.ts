@@ -5,6 +5,7 @@ import {
   relayRegisterPath,
   stringifyJson,
 } from '@waxwing/protocol';
+import { addUsers } from '../../support/add-users.js';
 import { Constellation } from '../../support/constellation.js';
 import { freePort } from '../../support/free-ports.js';
 import type { SpawnedProcess } from '../../support/spawned-process.js';
@@ -23,6 +24,8 @@ export interface AttackWorldOptions {
   readonly server?: Readonly<Record<string, string>>;
   /** Requests in flight that the relay lets each server have, and the server each user. */
   readonly requestsPerActor?: number;
+  /** Of one server. */
+  readonly notificationsPerMinute?: number;
 }
 
 /** Where a program takes bodies, and what of it strangers ask for. */
@@ -59,12 +62,9 @@ const serverPaths: Paths = {
   ...{ form: registerPushDevicePath, json: registerPushDevicePath, open: '/api/v1/events' },
 };
 
-/** Far above what an honest server asks for, and small enough to be used up in a moment. */
-const quotaPerMinute = 150_000;
-
 /** A relay and a server in processes of their own, to be attacked. */
 export async function createAttackWorld(options: AttackWorldOptions): Promise<AttackWorld> {
-  const { postgresUrl, settings = {}, requestsPerActor = 100 } = options;
+  const { postgresUrl, settings = {}, requestsPerActor = 100, notificationsPerMinute = 150_000 } = options;
   const databases = await makeDatabases(postgresUrl);
   const metricsPort = await freePort(2);
   const own = (prefix: string, port: number): Record<string, string> => ({
@@ -78,7 +78,7 @@ export async function createAttackWorld(options: AttackWorldOptions): Promise<At
       ...own('RELAY_', metricsPort),
       ...(relayDatabase === undefined ? {} : { RELAY_DATABASE: relayDatabase }),
       RELAY_MAXIMUM_REQUESTS_PER_SERVER: String(requestsPerActor),
-      RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: String(quotaPerMinute),
+      RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: String(notificationsPerMinute),
     },
     server: {
       ...own('SERVER_', metricsPort + 1),
@@ -142,9 +142,10 @@ async function relayUse(constellation: Constellation): Promise<Use> {
 /** What a user's app asks the server for, and a load balancer's question. */
 async function serverUse(constellation: Constellation): Promise<Use> {
   const { serverUrl } = constellation;
-  const { email, api_key } = await constellation.addUser('honest');
-  const attacker = await constellation.addUser('attacker');
-  const authorization = basicAuthorization(email, api_key);
+  const added = await addUsers(constellation, ['honest', 'attacker']);
+  const [authorization, attackerAuthorization] = added.map(({ email, api_key: key }) =>
+    basicAuthorization(email, key),
+  ) as [string, string];
   const phone = await newPhone(constellation);
   const headers = { authorization, 'content-type': form };
   const api = `${serverUrl}/api/v1`;
@@ -159,7 +160,7 @@ async function serverUse(constellation: Constellation): Promise<Use> {
     dont_block: 'true',
   });
   return {
-    attackerAuthorization: basicAuthorization(attacker.email, attacker.api_key),
+    attackerAuthorization,
     honest: [
       {
         ...{ name: 'register', url: `${api}/mobile_push/register`, method: 'POST', headers },

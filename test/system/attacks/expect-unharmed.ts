@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import type { Attack } from './attack.js';
 import type { Target } from './attack-world.js';
-import { complaintsOf, measureAttack, measureService } from './measure-attack.js';
+import { type Experience, experience } from './honest-user.js';
+import { besides, complaintsOf, measureAttack, measureService } from './measure-attack.js';
 import { gateScale } from './scale.js';
 
 /**
@@ -13,8 +14,14 @@ export async function expectUnharmed(target: Target, attack: Attack): Promise<vo
   expect(harm.complaints, JSON.stringify(harm)).toEqual([]);
 }
 
-/** Expects an honest user's requests answered, 99 of 100 of them soon. */
-export async function expectServed(target: Target): Promise<void> {
-  const measured = await measureService(target, gateScale.measuredRequests);
+/** Each kind a few times; the slowest of them stands for the p99. */
+const servedRequests = 20;
+
+/** How an honest user fares whom nobody attacks. */
+export const experienceOf = ({ honest }: Target): Promise<Experience> => experience(honest, servedRequests);
+
+/** Expects an honest user's requests answered, 99 of 100 of them soon, beside what they took without any attack. */
+export async function expectServed(target: Target, unattacked: Experience): Promise<void> {
+  const measured = besides(await measureService(target, servedRequests), unattacked);
   expect(complaintsOf(measured), JSON.stringify(measured)).toEqual([]);
 }

@@ -4,6 +4,9 @@ import { formRequest, jsonRequest, type RefusedRequest } from './refusals.js';
 
 const form = 'application/x-www-form-urlencoded';
 
+/** The one that ends its connection. */
+export const tooLarge = 'another member sends what is too large';
+
 /** What both programs refuse before they look into what is asked, said as the end of a sentence. */
 export const httpRefusals: Readonly<Record<string, (target: Target) => RefusedRequest>> = {
   'an unknown path is asked for': () => ({ statuses: [404], request: requestText('GET /nowhere') }),
@@ -21,7 +24,7 @@ export const httpRefusals: Readonly<Record<string, (target: Target) => RefusedRe
     const headers = { authorization, 'content-type': 'text/plain' };
     return { statuses: [415], request: requestText(`POST ${paths.form}`, headers, 'x') };
   },
-  'another member sends what is too large': ({ paths, attackerAuthorization: authorization }) => {
+  [tooLarge]: ({ paths, attackerAuthorization: authorization }) => {
     const headers = { authorization, 'content-type': form, 'content-length': '999999999' };
     return { statuses: [413], request: requestText(`POST ${paths.form}`, headers), endsConnection: true };
   },

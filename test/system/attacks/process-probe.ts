@@ -33,8 +33,13 @@ export class ProcessProbe {
   }
 
   /** After its garbage was collected. */
-  async look(): Promise<Holdings> {
+  look(): Promise<Holdings> {
     this.#process.child.kill('SIGUSR2');
+    return this.glance();
+  }
+
+  /** As it is, garbage included. */
+  async glance(): Promise<Holdings> {
     const text = await (await fetch(this.#metricsUrl)).text();
     const read = (name: string): number => {
       const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];

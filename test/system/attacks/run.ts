@@ -6,9 +6,9 @@
 import { parseArgs } from 'node:util';
 import { databaseServer } from '../../support/database-server.js';
 import { type AttackWorld, createAttackWorld, type Target } from './attack-world.js';
-import { httpAttacksOn, type MakeAttack, memberAttacksOn, warmUp } from './attacks.js';
+import { httpAttacksOn, httpRefusalsOn, type MakeAttack, memberAttacksOn, warmUp } from './attacks.js';
 import { type Harm, measureAttack } from './measure-attack.js';
-import { fullScale, gateScale, reachableLimits } from './scale.js';
+import { fullLimits, fullScale, gateScale, reachableLimits } from './scale.js';
 
 const usage =
   'npm run attacks -- [--only PART]… [--target relay|server] [--backend sqlite|postgres] [--small] [--json]';
@@ -44,7 +44,8 @@ const { values } = parseArgs({
 });
 const postgresUrl = databaseServer(values.backend, refuse);
 const rows: Row[] = [];
-const world = await createAttackWorld({ ...reachableLimits, postgresUrl });
+const limits = values.small ? reachableLimits : fullLimits;
+const world = await createAttackWorld({ ...limits, postgresUrl });
 try {
   await warmUp(world);
   for (const target of ['relay', 'server'] as const) {
@@ -59,7 +60,7 @@ process.stderr.write(`${rows.length} attacks, ${harmed} of them did harm\n`);
 process.exit(harmed === 0 && rows.length > 0 ? 0 : 1);
 
 async function attackAll(world: AttackWorld, target: Target['name']): Promise<void> {
-  const all = { ...httpAttacksOn(target), ...memberAttacksOn(target) };
+  const all = { ...httpAttacksOn(target), ...httpRefusalsOn(target), ...memberAttacksOn(target) };
   for (const [attack, make] of Object.entries(all)) {
     if (values.only.length > 0 && !values.only.some((part) => attack.includes(part))) continue;
     const row = await tryOne(world, target, attack, make);

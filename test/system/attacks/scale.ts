@@ -2,6 +2,8 @@
 export interface Scale {
   /** Requests of one kind of refusal. */
   readonly floodRequests: number;
+  /** Of all kinds in turn so many each, where that is more. */
+  readonly fewestOfEach: number;
   /** Connections that say nothing, as far as one process may have so many. */
   readonly silentConnections: number;
   /** How often a request is cut off after each of its bytes. */
@@ -15,25 +17,27 @@ export interface Scale {
 /** What shows a mistake in minutes. */
 export const gateScale: Scale = {
   floodRequests: 1000,
+  fewestOfEach: 100,
   silentConnections: 4000,
   cutRounds: 1,
   warmingRequests: 20,
   measuredRequests: 40,
 };
 
-/** What a process needs to have seen all of it once. */
-export const warmingScale: Scale = { ...gateScale, floodRequests: 1, measuredRequests: 20 };
+/** What a process needs to have seen all of it a few times. */
+export const warmingScale: Scale = { ...gateScale, floodRequests: 1, fewestOfEach: 20 };
 
 /** What an attacker with one machine would do. */
 export const fullScale: Scale = {
   floodRequests: 100_000,
+  fewestOfEach: 100,
   silentConnections: 20_000,
   cutRounds: 20,
   warmingRequests: 40,
   measuredRequests: 600,
 };
 
-/** Limits that are small, so that attacks that reach them are small as well. */
+/** Limits that are small, so that attacks that reach them are small as well, and far above what an honest user asks for. */
 export const reachableLimits = {
   settings: {
     MAXIMUM_CONNECTIONS: '400',
@@ -44,4 +48,8 @@ export const reachableLimits = {
     ANSWER_TIMEOUT_SECONDS: '3',
   },
   requestsPerActor: 30,
+  notificationsPerMinute: 20_000,
 };
+
+/** The same for attacks at full scale, most of whose requests are then not refused for their number. */
+export const fullLimits = { ...reachableLimits, notificationsPerMinute: 150_000 };

@@ -41,6 +41,10 @@ describe('a database that goes away for a while under load', () => {
         });
         const ledger = new Ledger();
         const loads = await createLoads(world, ledger);
+        closers.push(async () => {
+          loads.relay.stop();
+          loads.server.stop();
+        });
         const working = Promise.all([loads.relay.run(5), loads.server.run(3)]);
         await untilAcknowledged(ledger, enoughAcknowledged);
 

@@ -26,8 +26,8 @@ const users = 30;
 const relayWorkers = 4;
 const serverWorkers = 4;
 const workMilliseconds = 90_000;
-/** Twice as long as it takes until what a dead process was doing is taken over. */
-const settleMilliseconds = 60_000;
+/** Four times as long as it takes until what a dead process was doing is taken over. */
+const settleMilliseconds = 120_000;
 const lookMilliseconds = 1000;
 
 /**
@@ -59,6 +59,8 @@ export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
     tell(constellation.output);
     throw error;
   } finally {
+    loads.relay.stop();
+    loads.server.stop();
     await world.close();
   }
 }

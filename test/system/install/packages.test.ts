@@ -1,4 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { dirname, join } from 'node:path';
@@ -62,7 +63,8 @@ eachPostgres(() => {
     }, 400_000);
     afterAll(() => installation?.close());
 
-    function optionsFor(name: string): Options {
+    function newAccount(): Options {
+      const name = randomUUID();
       const args = ['users', 'add', '--email', `${name}@example.com`, '--name', name];
       const user = installation.command<{ user_id: number; email: string; api_key: string }>('server', args);
       const { keys } = installation.command<{ keys: { public_key: string }[] }>('relay', ['keys', 'list']);
@@ -107,7 +109,7 @@ eachPostgres(() => {
     });
 
     it('lets that app register and open a notification in Node', async () => {
-      const options = optionsFor('node');
+      const options = newAccount();
       const script = `
         import './out/app.js';
         const { code, open } = await register(JSON.parse(process.env.OPTIONS));
@@ -154,7 +156,7 @@ eachPostgres(() => {
         await page.route(`${at}page.js`, (route) => route.fulfill({ path: join(app, 'dist/page.js') }));
         await page.goto(at);
         await page.waitForFunction(() => 'register' in globalThis);
-        const options = optionsFor('browser');
+        const options = newAccount();
         const registered = await page.evaluateHandle((given) => register(given), options);
         const data = await deliveredTo(vendorsUrl, options.token);
         const opened = await registered.evaluate(async ({ code, open }, received) => {

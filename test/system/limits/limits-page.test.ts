@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { httpLimits } from './http-limits.js';
-import { operatorLimits } from './operator-limits.js';
+import { operatorLimits, readinessLimits } from './operator-limits.js';
 import { relayInnerLimits } from './relay-inner-limits.js';
 import { relayLimits, relaySizeLimits } from './relay-limits.js';
 import { serverChatLimits } from './server-chat-limits.js';
@@ -32,7 +32,8 @@ const rows: readonly Row[] = page
   });
 
 const limits = [
-  ...[...httpLimits, ...relayLimits, ...relaySizeLimits, ...relayInnerLimits, ...operatorLimits],
+  ...[...httpLimits, ...relayLimits, ...relaySizeLimits, ...relayInnerLimits],
+  ...[...operatorLimits, ...readinessLimits],
   ...[...serverLimits, ...serverSizeLimits, ...serverInnerLimits, ...serverChatLimits, ...signInLimits],
 ];
 

@@ -17,7 +17,7 @@ function command(relay: RelayUnderLimits, path: string, bytes: number): Promise<
   return ask({ ...asked, headers, socketPath: relay.adminSocket });
 }
 
-/** What only operators ask: over the admin socket, and for readiness. */
+/** What operators ask over the admin socket; the database has no part in it. */
 export const operatorLimits: readonly RelayLimit[] = [
   {
     id: 'admin-body',
@@ -53,6 +53,10 @@ export const operatorLimits: readonly RelayLimit[] = [
       return { status: connection.statuses.at(-1) ?? 0 };
     },
   },
+];
+
+/** How long is waited for the database to say whether it is well. */
+export const readinessLimits: readonly RelayLimit[] = [
   {
     id: 'health-seconds',
     answer: [503],

@@ -289,8 +289,8 @@ const registrations: readonly RelayLimit[] = [
     async provoke(relay) {
       const numbered = (sequence: number) =>
         register(relay, { token: 'numbered', sequence }, { push_account_id: '8' });
-      await within(numbered(2));
-      return numbered(1);
+      await within(numbered(relay.now));
+      return numbered(relay.now - 1);
     },
   },
 ];

@@ -223,6 +223,8 @@ export const serverSizeLimits: readonly ServerLimit[] = [
         status: 200,
         body: { result: 'success', msg: '', ...list, padding: 'x'.repeat(length) },
       });
+      // What was answered before is not taken for the answer any more.
+      server.test.now += 5000;
       server.test.relay.otherwise(padded(256 * 1024));
       const refused = await server.ask('GET', 'mobile_push/bouncer_keys');
       server.test.now += 5000;

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
+import { type AttackWorld, createAttackWorld } from './attack-world.js';
+import {
+  atScale,
+  everyHttpRefusal,
+  everyRefusal,
+  httpAttacksOn,
+  httpRefusalsOn,
+  type MakeAttack,
+  warmUp,
+} from './attacks.js';
+import { expectUnharmed } from './expect-unharmed.js';
+import { tooLarge } from './http-refusals.js';
+import { gateScale, reachableLimits } from './scale.js';
+
+const testMilliseconds = 300_000;
+
+eachBackend(({ name }) => {
+  let world: AttackWorld;
+  let warmed: Awaited<ReturnType<typeof warmUp>>;
+  beforeAll(async () => {
+    const postgresUrl = name === 'postgres' ? testPostgresUrl : undefined;
+    world = await createAttackWorld({ ...reachableLimits, postgresUrl });
+    warmed = await warmUp(world);
+  }, testMilliseconds);
+  afterAll(() => world?.close());
+
+  describe.each(['relay', 'server'] as const)(
+    'whoever uses the %s is answered as soon as ever',
+    (program) => {
+      // What asks no store anything is the same on every one.
+      const ofConnections = name === 'sqlite' ? attacksOfConnections(program) : [];
+      const ofMembers: MakeAttack = async () => atScale(warmed[program], gateScale);
+      it.each([...ofConnections, [everyRefusal, ofMembers] as const])(
+        'while %s',
+        async (_what, make) => expectUnharmed(world[program], await make(world, gateScale)),
+        testMilliseconds,
+      );
+    },
+  );
+});
+
+/** What is refused is asked for in turn here, where `npm run attacks` asks for each kind alone. */
+function attacksOfConnections(program: 'relay' | 'server'): [string, MakeAttack][] {
+  const inGate = [everyHttpRefusal, `${tooLarge} at full speed`];
+  const refused = Object.entries(httpRefusalsOn(program)).filter(([what]) => inGate.includes(what));
+  return [...Object.entries(httpAttacksOn(program)), ...refused];
+}
