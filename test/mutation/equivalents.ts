@@ -1,9 +1,18 @@
+import type { Mutant } from './mutants.js';
+
 /** A mutant that no test can notice because the program behaves the same, with the reason. */
 export interface Equivalent {
   readonly file: string;
   /** As `npm run mutate` prints it. */
   readonly change: string;
+  /** A part of its line, where the same is changed in several lines. */
+  readonly where?: string;
   readonly reason: string;
+}
+
+/** Whether it is this change of a mutant's file. */
+export function isChange({ change, where = '' }: Equivalent, mutant: Mutant): boolean {
+  return mutant.change === change && mutant.source.includes(where);
 }
 
 export const equivalents: readonly Equivalent[] = [
@@ -20,22 +29,23 @@ export const equivalents: readonly Equivalent[] = [
   {
     file: 'packages/service/src/http/turns.ts',
     change: 'true -> false',
+    where: '#isFirstNext = true',
     reason: 'whoever is the first of all to ask comes behind nobody, and decides who is next',
   },
   {
     file: 'packages/service/src/http/turns.ts',
-    change: 'this.#isFirstNext && this.#first.length > 0 -> this.#isFirstNext',
+    change: 'this.#isFirstNext && this.#first.count > 0 -> this.#isFirstNext',
     reason: 'one look at an empty list more, after which the other one is next',
   },
   {
     file: 'packages/service/src/http/turns.ts',
-    change: 'this.#first.length > 0 -> this.#first.length >= 0',
+    change: 'this.#first.count > 0 -> this.#first.count >= 0',
     reason: 'one look at an empty list more, after which the other one is next',
   },
   {
     file: 'packages/service/src/http/turns.ts',
     change:
-      'this.#following.length === 0 || (this.#isFirstNext && this.#first.l… -> (this.#isFirstNext && this.#first.length > 0)',
+      'this.#following.count === 0 || (this.#isFirstNext && this.#first.co… -> (this.#isFirstNext && this.#first.count > 0)',
     reason: 'one look at an empty list more, after which the other one is next',
   },
   {
