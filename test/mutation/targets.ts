@@ -16,6 +16,9 @@ const sodium: Table = [
   ['low-order-points', 'low-order-points'],
   ['wrap-libsodium', 'wrap-libsodium', 'both-backends'],
   ['wrap-sodium-native', 'both-backends', 'native-door'],
+  ['undefined-on-failure', 'wrap-libsodium', 'both-backends'],
+  ['wasm-heap', 'wasm-heap', 'both-backends'],
+  ['native', 'native-door'],
 ];
 
 const client: Table = [
@@ -37,8 +40,9 @@ const client: Table = [
 
 const service: Table = [
   ['lifecycle/fair-line', 'fair-line'],
-  ['lifecycle/senders-in-turn', 'turns', 'fair-line'],
-  ['config/private-file', 'config', '../../apps/relay/keyring/ring-file'],
+  ['lifecycle/senders-in-turn', 'fair-line', 'turns'],
+  ['lifecycle/first-come', 'fair-line', 'turns'],
+  ['config/private-file', 'private-file', 'config', '../../apps/relay/keyring/ring-file'],
   ['config/credential-hash', 'config'],
   ['http/basic-credentials', 'http'],
   ['http/client-address', 'client-address'],
@@ -50,11 +54,12 @@ const service: Table = [
   ['http/waiting-requests', 'waiting-requests'],
   ['http/turns', 'turns', 'http-connections'],
   ['http/received-body', 'received-body', 'http', 'multipart-form'],
-  ['http/multipart-form', 'multipart-form', 'http'],
+  ['http/multipart-form', 'multipart-form', 'http', '../../apps/server/uploads/upload-file'],
   ['http/create-http-app', 'http', 'http-connections', 'http-places'],
   ['http/operation-route', 'operations', 'http', 'http-overload'],
   ['http/request-facts', 'http', 'http-overload'],
   ['http/backlog', 'backlog-clock', 'backlog', 'http-overload'],
+  ['http/equal-parts', 'backlog-clock', 'backlog'],
   ['http/late-requests', 'http-overload'],
   ['http/process-busy', 'process-busy', 'http-overload'],
 ];
