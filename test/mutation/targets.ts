@@ -158,8 +158,8 @@ const keyring: Table = [
   ['audit-log', 'audit-log', 'guards'],
   ['key-ring-file', 'ring-file'],
   ['move-key-ring', 'move-ring'],
-  ['key-ring-transitions', 'guards', 'rotation-properties', 'key-commands'],
-  ['publish-key-list', 'replace-secrets', 'rotation-properties'],
+  ['key-ring-transitions', 'key-ring-transitions', 'guards', 'rotation-properties', 'key-commands'],
+  ['publish-key-list', 'publish-key-list', 'replace-secrets'],
 ];
 
 const adminSocket: Table = [
@@ -185,9 +185,9 @@ const deliveries: Table = [
   ['queue/receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
   ['breakers/death-share', 'death-share', 'deletion-breakers'],
   ['breakers/deletion-breakers', 'deletion-breakers', 'deletion-thaws', 'breaker-store'],
-  ['breakers/frozen-watch', 'frozen-watch', 'deletion-thaws', 'deletion-breakers'],
-  ['breakers/app-shares', 'deletion-breakers', 'deletion-thaws'],
-  ['breakers/breaker-store', 'breaker-store', 'deletion-thaws'],
+  ['breakers/frozen-watch', 'frozen-watch'],
+  ['breakers/app-shares', 'app-shares', 'deletion-breakers'],
+  ['breakers/breaker-store', 'breaker-store'],
   ['breakers/credential-breakers', 'credential-breakers'],
   ['breakers/credential-suspicions', 'credential-breakers'],
 ];
