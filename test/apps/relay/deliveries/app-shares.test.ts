@@ -46,7 +46,7 @@ describe('the shares of an app', () => {
     expect(scopesOf('2').map(({ share }) => share.isFrozen)).toEqual([true, false, true]);
   });
 
-  it('are kept of the ten thousand realms that were heard of last', () => {
+  it('are kept of ten thousand realms at most, and of all servers', () => {
     for (let realm = 0; realm <= 10_000; realm += 1) scopesOf(String(realm));
     expect(shares.find('realm 0')).toBeUndefined();
     expect(shares.find('realm 1')).toBeDefined();
