@@ -157,7 +157,7 @@ const keyring: Table = [
   ['commands/export-stock-keys', 'import-keys'],
   ['audit-log', 'audit-log', 'guards'],
   ['key-ring-file', 'ring-file'],
-  ['move-key-ring', 'move-ring'],
+  ['move-key-ring', 'move-key-ring', 'move-ring'],
   ['key-ring-transitions', 'key-ring-transitions', 'guards', 'rotation-properties', 'key-commands'],
   ['publish-key-list', 'publish-key-list', 'replace-secrets'],
 ];
