@@ -59,7 +59,7 @@ const service: Table = [
   ['http/operation-route', 'operations', 'http', 'http-places', 'http-overload'],
   ['http/request-facts', 'http', 'http-overload'],
   ['http/backlog', 'backlog-clock', 'backlog', 'http-overload'],
-  ['http/equal-parts', 'backlog-clock', 'backlog'],
+  ['http/equal-parts', 'equal-parts'],
   ['http/late-requests', 'http-overload'],
   ['http/process-busy', 'process-busy', 'http-overload'],
 ];
