@@ -157,7 +157,9 @@ describe('private files', () => {
       writeFileSync(path, 'x');
       chmodSync(path, Number.parseInt(mode, 8));
       await expect(readPrivateFile(path, 'a key')).rejects.toThrow(
-        `has mode ${mode}, which lets others use it: run chmod 600 ${path}.`,
+        new ConfigurationError([
+          `The file ${path} (a key) has mode ${mode}, which lets others use it: run chmod 600 ${path}.`,
+        ]),
       );
     },
   );

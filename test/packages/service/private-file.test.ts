@@ -2,7 +2,7 @@ import { fstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createPrivateFile } from '@waxwing/service/config';
+import { createPrivateFile, writePrivateFile } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 let folder: string;
@@ -54,4 +54,18 @@ describe('a new private file', () => {
     expect(await createPrivateFile(path, 'a secret')).toBe(true);
     expect(readFileSync(path, 'utf8')).toBe('a secret');
   });
+
+  it.each([
+    ['new', createPrivateFile],
+    ['one of before', writePrivateFile],
+  ])(
+    'that is gone before it could be removed hides nothing of what went wrong (%s)',
+    async (_what, write) => {
+      await watchSync(async () => {
+        for (const name of readdirSync(folder)) rmSync(join(folder, name));
+        throw new Error('no space left');
+      });
+      await expect(write(join(folder, 'key'), 'a secret')).rejects.toThrow('no space left');
+    },
+  );
 });
