@@ -54,11 +54,15 @@ describe('a move of the ring', () => {
     ]);
   });
 
-  it('takes the same ring in the new place for its own', async () => {
+  it('takes the same ring where it goes for its own, and writes none of it again', async () => {
     const disk = await ringOnDisk();
     const ring = readFileSync(disk.path, 'utf8');
-    writeFileSync(join(disk.folder, 'new.age'), ring, { mode: 0o600 });
-    expect(await moveKeyRing(optionsFor(disk))).toBe(true);
+    const paths = { to: join(disk.folder, 'new.age'), copy: `${disk.path}-moved` };
+    for (const path of Object.values(paths)) writeFileSync(path, ring, { mode: 0o600 });
+    const replace = () => Promise.reject(new Error('it was written'));
+    const unwritten = (path: string): KeyRingStore => ({ ...keyRingFile(path), replace });
+    const stores = { to: unwritten(paths.to), copy: unwritten(paths.copy) };
+    expect(await moveKeyRing(optionsFor(disk, stores))).toBe(true);
     expect(readFileSync(join(disk.folder, 'new.age'), 'utf8')).toBe(ring);
     expect(readFileSync(disk.path, 'utf8')).toBe(`moved to ${join(disk.folder, 'new.age')}\n`);
   });
@@ -194,7 +198,9 @@ describe('the copy that a move has kept', () => {
     const options = optionsFor(disk);
     await moveKeyRing(options);
     rmSync(join(disk.folder, 'new.age'));
-    await expect(removeMovedKeyRing(options)).rejects.toThrow('There is no key ring in the file');
+    const remove = () => Promise.reject(new Error('it was removed'));
+    const kept = { ...options, copy: { ...options.copy, remove } };
+    await expect(removeMovedKeyRing(kept)).rejects.toThrow('There is no key ring in the file');
     await disk.keeper.open(readFileSync(`${disk.path}-moved`, 'utf8'));
   });
 
