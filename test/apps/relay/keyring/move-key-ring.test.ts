@@ -111,6 +111,7 @@ describe('a move of the ring', () => {
       },
     };
     await moveKeyRing(optionsFor(disk, { from }));
+    expect(movesOf(disk)).toEqual(['begun', 'begun', 'done']);
     const moved = readFileSync(join(disk.folder, 'new.age'), 'utf8');
     expect(moved).not.toBe(first);
     expect(readFileSync(`${disk.path}-moved`, 'utf8')).toBe(moved);
