@@ -54,7 +54,7 @@ const service: Table = [
   ['http/waiting-requests', 'waiting-requests'],
   ['http/turns', 'turns', 'http-connections'],
   ['http/received-body', 'received-body', 'http', 'multipart-form'],
-  ['http/multipart-form', 'multipart-form', 'operations', 'http'],
+  ['http/multipart-form', 'upload-form', 'multipart-form', 'operations', 'http'],
   ['http/create-http-app', 'http', 'operations', 'http-connections', 'http-places'],
   ['http/operation-route', 'operations', 'http', 'http-places', 'http-overload'],
   ['http/request-facts', 'http', 'http-overload'],
