@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { equivalents, isChange } from './equivalents.js';
 import { mutantsOf } from './mutants.js';
+import { targets } from './targets.js';
 import { withSwitches } from './with-switches.js';
 
 const changes = (text: string): string[] => mutantsOf(text).map(({ change }) => change);
@@ -57,6 +61,15 @@ describe('the mutants of a source text', () => {
 
   it('refuse a text that is no program', () => {
     expect(() => mutantsOf('if (')).toThrow('does not parse');
+  });
+});
+
+describe('the mutants that no test can notice', () => {
+  it.each(equivalents)('are each one change of a file that is searched: $change', (equivalent) => {
+    const { file } = equivalent;
+    expect(targets.map((target) => target.file)).toContain(file);
+    const mutants = mutantsOf(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'));
+    expect(mutants.filter((mutant) => isChange(equivalent, mutant))).toHaveLength(1);
   });
 });
 

@@ -6,6 +6,8 @@ export interface Mutant {
   readonly line: number;
   /** What is changed, for people: `a < b -> a <= b`. */
   readonly change: string;
+  /** The line that it begins in, as it was. */
+  readonly source: string;
   /** The whole text with the change made. */
   readonly text: string;
   readonly edit: Edit;
@@ -46,10 +48,13 @@ export function mutantsOf(text: string): Mutant[] {
   if (errors.length > 0) throw new Error(`The text to mutate does not parse: ${errors[0]?.message}`);
   const edits: Edit[] = [];
   walk(program as unknown as Node, (node) => edits.push(...editsOf(node, text)));
+  const lines = text.split('\n');
   return edits
     .sort((a, b) => a.start - b.start || a.end - b.end)
-    .map((edit) => ({
-      line: text.slice(0, edit.start).split('\n').length,
+    .map((edit) => ({ edit, line: text.slice(0, edit.start).split('\n').length }))
+    .map(({ edit, line }) => ({
+      line,
+      source: lines[line - 1] ?? '',
       change: `${excerpt(text.slice(edit.start, edit.end))} -> ${excerpt(edit.by) || 'nothing'}`,
       text: text.slice(0, edit.start) + edit.by + text.slice(edit.end),
       edit,

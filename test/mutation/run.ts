@@ -9,7 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { equivalents } from './equivalents.js';
+import { equivalents, isChange } from './equivalents.js';
 import { Lane, type Verdict } from './lane.js';
 import { type Mutant, mutantsOf } from './mutants.js';
 import { type Target, targets } from './targets.js';
@@ -32,7 +32,7 @@ const candidates = draw(
       mutantsOf(readFileSync(join(root, target.file), 'utf8')).map((m) => ({ ...m, target })),
     )
     .filter(({ line }) => options.lines.length === 0 || options.lines.includes(line))
-    .filter(({ target, change }) => !equivalents.some((e) => e.file === target.file && e.change === change)),
+    .filter((mutant) => !equivalents.some((e) => e.file === mutant.target.file && isChange(e, mutant))),
 );
 const verdicts: readonly Verdict[] = ['killed', 'does-not-compile', 'survived', 'untried'];
 type Counts = Record<Verdict, number>;

@@ -16,6 +16,9 @@ const sodium: Table = [
   ['low-order-points', 'low-order-points'],
   ['wrap-libsodium', 'wrap-libsodium', 'both-backends'],
   ['wrap-sodium-native', 'both-backends', 'native-door'],
+  ['undefined-on-failure', 'wrap-libsodium', 'both-backends'],
+  ['wasm-heap', 'wasm-heap', 'both-backends'],
+  ['native', 'native-door'],
 ];
 
 const client: Table = [
@@ -37,8 +40,9 @@ const client: Table = [
 
 const service: Table = [
   ['lifecycle/fair-line', 'fair-line'],
-  ['lifecycle/senders-in-turn', 'turns', 'fair-line'],
-  ['config/private-file', 'config', '../../apps/relay/keyring/ring-file'],
+  ['lifecycle/senders-in-turn', 'fair-line', 'turns'],
+  ['lifecycle/first-come', 'fair-line', 'turns'],
+  ['config/private-file', 'private-file', 'config', '../../apps/relay/keyring/ring-file'],
   ['config/credential-hash', 'config'],
   ['http/basic-credentials', 'http'],
   ['http/client-address', 'client-address'],
@@ -50,11 +54,12 @@ const service: Table = [
   ['http/waiting-requests', 'waiting-requests'],
   ['http/turns', 'turns', 'http-connections'],
   ['http/received-body', 'received-body', 'http', 'multipart-form'],
-  ['http/multipart-form', 'multipart-form', 'http'],
-  ['http/create-http-app', 'http', 'http-connections', 'http-places'],
-  ['http/operation-route', 'operations', 'http', 'http-overload'],
+  ['http/multipart-form', 'upload-form', 'multipart-form', 'operations', 'http'],
+  ['http/create-http-app', 'http', 'operations', 'http-connections', 'http-places'],
+  ['http/operation-route', 'operations', 'http', 'http-places', 'http-overload'],
   ['http/request-facts', 'http', 'http-overload'],
   ['http/backlog', 'backlog-clock', 'backlog', 'http-overload'],
+  ['http/equal-parts', 'equal-parts'],
   ['http/late-requests', 'http-overload'],
   ['http/process-busy', 'process-busy', 'http-overload'],
 ];
@@ -152,9 +157,9 @@ const keyring: Table = [
   ['commands/export-stock-keys', 'import-keys'],
   ['audit-log', 'audit-log', 'guards'],
   ['key-ring-file', 'ring-file'],
-  ['move-key-ring', 'move-ring'],
-  ['key-ring-transitions', 'guards', 'rotation-properties', 'key-commands'],
-  ['publish-key-list', 'replace-secrets', 'rotation-properties'],
+  ['move-key-ring', 'move-key-ring', 'move-ring'],
+  ['key-ring-transitions', 'key-ring-transitions', 'guards', 'rotation-properties', 'key-commands'],
+  ['publish-key-list', 'publish-key-list', 'replace-secrets'],
 ];
 
 const adminSocket: Table = [
@@ -180,9 +185,9 @@ const deliveries: Table = [
   ['queue/receipt-store', 'old-receipts', 'tenants-apart', 'repeats-and-receipts'],
   ['breakers/death-share', 'death-share', 'deletion-breakers'],
   ['breakers/deletion-breakers', 'deletion-breakers', 'deletion-thaws', 'breaker-store'],
-  ['breakers/frozen-watch', 'frozen-watch', 'deletion-thaws', 'deletion-breakers'],
-  ['breakers/app-shares', 'deletion-breakers', 'deletion-thaws'],
-  ['breakers/breaker-store', 'breaker-store', 'deletion-thaws'],
+  ['breakers/frozen-watch', 'frozen-watch'],
+  ['breakers/app-shares', 'app-shares', 'deletion-breakers'],
+  ['breakers/breaker-store', 'breaker-store'],
   ['breakers/credential-breakers', 'credential-breakers'],
   ['breakers/credential-suspicions', 'credential-breakers'],
 ];

@@ -150,14 +150,16 @@ describe('private files', () => {
     expect([statSync(path).size, readdirSync(place).sort()]).toEqual([5_000_000, ['keys', 'link']]);
   });
 
-  it.each(['0644', '0640', '0620', '0604', '0602'])(
+  it.each(['0644', '0640', '0620', '0604', '0602', '0755', '0610', '0601'])(
     'are refused with mode %s, which is more than their owner, with the command that mends it',
     async (mode) => {
       const path = join(folder, 'loose');
       writeFileSync(path, 'x');
       chmodSync(path, Number.parseInt(mode, 8));
       await expect(readPrivateFile(path, 'a key')).rejects.toThrow(
-        `has mode ${mode}, which lets others use it: run chmod 600 ${path}.`,
+        new ConfigurationError([
+          `The file ${path} (a key) has mode ${mode}, which lets others use it: run chmod 600 ${path}.`,
+        ]),
       );
     },
   );
@@ -167,6 +169,7 @@ describe('private files', () => {
     [true, { ...root, mode: 0o100440 }, { ...root, mode: 0o40550 }, 'is root’s, let in by a list'],
     [false, { ...root, mode: 0o100640 }, { ...root, mode: 0o40550 }, 'can be written'],
     [false, { ...root, mode: 0o100444 }, { ...root, mode: 0o40550 }, 'is open to everybody'],
+    [false, { ...root, mode: 0o100550 }, { ...root, mode: 0o40550 }, 'can be executed'],
     [false, { ...root, mode: 0o100440 }, { ...root, mode: 0o40755 }, 'is in a folder that is open'],
     [false, { ...root, mode: 0o100440 }, { ...root, mode: 0o40770 }, 'is in a folder of a group'],
     [false, { uid: 0, gid: 4, mode: 0o100440 }, { ...root, mode: 0o40550 }, 'is for a group'],

@@ -1,5 +1,6 @@
 import libsodium from 'libsodium-wrappers';
 import { expect, it } from 'vitest';
+import { wipeFreedMemory } from '#sodium/wasm-heap.js';
 import { sodiumBackends } from '../../support/sodium-backends.js';
 
 const { wasm, native } = await sodiumBackends();
@@ -60,4 +61,27 @@ it('Memory that grows for a large box is wiped as well, and small boxes still op
   expect(isInHeap(large.subarray(0, 16))).toBe(false);
   const small = new Uint8Array([1, 2, 3]);
   expect(wasm.openSealed(wasm.seal(small, keyPair.publicKey), keyPair)).toEqual(small);
+});
+
+it('Only memory that was handed out is wiped, once, and a memory that is wiped already is left as it is', () => {
+  let next = 4;
+  const freed: number[] = [];
+  const memory = {
+    HEAPU8: new Uint8Array(16).fill(7),
+    _malloc: (_bytes: number) => next,
+    _free: (address: number) => void freed.push(address),
+  };
+  wipeFreedMemory(memory);
+  const allocate = memory._malloc;
+  wipeFreedMemory(memory);
+  expect(memory._malloc).toBe(allocate);
+  memory._free(memory._malloc(4));
+  expect([...memory.HEAPU8]).toEqual([7, 7, 7, 7, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7, 7, 7]);
+  memory.HEAPU8.fill(9);
+  memory._free(4);
+  // Where there was no room.
+  next = 0;
+  memory._free(memory._malloc(16));
+  expect([...memory.HEAPU8]).toEqual(Array(16).fill(9));
+  expect(freed).toEqual([4, 4, 0]);
 });

@@ -22,8 +22,8 @@ export interface RepeatedRequests {
   readonly connections: number;
   /** Each in base64. */
   readonly requests: readonly string[];
-  /** The HTTP statuses that they are answered with; there must be no other. */
-  readonly statuses: readonly number[];
+  /** Status and code that they are answered with, such as `400 BAD_REQUEST` or `200`; there must be no other. */
+  readonly answers: readonly string[];
   /** So many requests of all connections together; the attack then ends. */
   readonly total: number;
   /** Sent on one connection before the first answer. */
@@ -54,6 +54,6 @@ export interface AttackReport {
   readonly open: number;
   /** Connections that were made, requests that were answered, or requests that were cut. */
   readonly done: number;
-  /** Answers by HTTP status, as far as answers are read. */
-  readonly statuses: Readonly<Record<string, number>>;
+  /** Answers by HTTP status and code, as far as answers are read. */
+  readonly answers: Readonly<Record<string, number>>;
 }

@@ -6,7 +6,7 @@ import type { Attack, AttackReport } from './attack.js';
 
 const program = fileURLToPath(new URL('attack-program.ts', import.meta.url));
 let bundled: Promise<string> | undefined;
-const none: AttackReport = { isInForce: false, isOver: false, open: 0, done: 0, statuses: {} };
+const none: AttackReport = { isInForce: false, isOver: false, open: 0, done: 0, answers: {} };
 
 /** A process of attackers under way. */
 export class Attacker {

@@ -6,7 +6,7 @@ import { chatRefusals, endlessUpload } from './chat-refusals.js';
 import { experience } from './honest-user.js';
 import { hold, httpAttacks, onlyOfRelay } from './http-attacks.js';
 import { httpRefusals } from './http-refusals.js';
-import { flood, formRequest, type Refusals } from './refusals.js';
+import { flood, formRequest, type Refusals, wrongCredentials } from './refusals.js';
 import { relayRefusals } from './relay-refusals.js';
 import { type Scale, warmingScale } from './scale.js';
 import { newAuthorization, openQueue, polling, serverRefusals, wrongSignIn } from './server-refusals.js';
@@ -47,7 +47,7 @@ export function httpRefusalsOn(program: Target['name']): Attacks {
 function inventing(program: Target['name']): [string, MakeAttack] {
   const make: MakeAttack = async ({ [program]: { paths, port } }, { floodRequests }) => {
     const requests = Array.from({ length: strangers }, (_, index) =>
-      formRequest(401, paths.form, `Basic ${base64(`stranger${index}:b`)}`, { x: '1' }),
+      formRequest(wrongCredentials[program], paths.form, `Basic ${base64(`stranger${index}:b`)}`, { x: '1' }),
     );
     const attack = flood(port, requests, floodRequests);
     return { ...attack, connections: strangers, depth: 1, localAddress: '127.0.0.2' };

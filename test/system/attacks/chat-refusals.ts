@@ -11,7 +11,7 @@ const form = 'application/x-www-form-urlencoded';
 /** What strangers and users make a server look at for nothing, said as the end of a sentence. */
 export const chatRefusals: Refusals = {
   'strangers try invitation links': () => ({
-    statuses: [404, 429],
+    answers: ['404', '429 RATE_LIMIT_HIT'],
     request: requestText(`GET /join/${randomUUID().replaceAll('-', '')}/`),
   }),
   'another user searches for very many words': (world) =>
@@ -24,19 +24,22 @@ export const chatRefusals: Refusals = {
   'another user opens queues with very many terms': async ({ constellation }) => {
     const narrow = JSON.stringify(Array.from({ length: 30 }, () => ['is', 'dm']));
     const fields = { event_types: '["message"]', narrow };
-    return formRequest(200, '/api/v1/register', await newAuthorization(constellation), fields);
+    return formRequest('200', '/api/v1/register', await newAuthorization(constellation), fields);
   },
   'another user sets what is nested very deep': async ({ constellation }) => {
     const authorization = await newAuthorization(constellation);
     const value = `${'['.repeat(9000)}${']'.repeat(9000)}`;
     const body = new URLSearchParams({ enter_sends: value }).toString();
     const headers = { authorization, 'content-type': form };
-    return { statuses: [400], request: requestText('PATCH /api/v1/settings', headers, body) };
+    return { answers: ['400 BAD_REQUEST'], request: requestText('PATCH /api/v1/settings', headers, body) };
   },
   'another user uploads a form without a file': async ({ constellation }) => {
     const authorization = await newAuthorization(constellation);
     const headers = { authorization, 'content-type': 'multipart/form-data; boundary=x' };
-    return { statuses: [400], request: requestText('POST /api/v1/user_uploads', headers, '--x--\r\n') };
+    return {
+      answers: ['400 BAD_REQUEST'],
+      request: requestText('POST /api/v1/user_uploads', headers, '--x--\r\n'),
+    };
   },
 };
 
@@ -46,7 +49,7 @@ async function messages(
 ): Promise<RefusedRequest> {
   const authorization = await newAuthorization(constellation);
   const parameters = new URLSearchParams({ ...query, num_before: '100', num_after: '0' });
-  return { statuses: [200], request: requestText(`GET /api/v1/messages?${parameters}`, { authorization }) };
+  return { answers: ['200'], request: requestText(`GET /api/v1/messages?${parameters}`, { authorization }) };
 }
 
 /** How an upload begins whose file never comes to its end. */

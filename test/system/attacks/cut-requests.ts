@@ -21,7 +21,7 @@ export function cutRequests({ port, request, how, rounds, isWhole }: CutRequests
     }
   };
   for (let started = 0; started < atOnce; started++) void drive();
-  return () => ({ isInForce: done > 0, isOver: done >= total, open, done, statuses: {} });
+  return () => ({ isInForce: done > 0, isOver: done >= total, open, done, answers: {} });
 }
 
 /** Resolves when the connection has ended, and rejects never: the other side may end it first. */

@@ -9,7 +9,7 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
   const requests = attack.requests.map((request) => Buffer.from(request, 'base64'));
   let next = 0;
   const nextRequest = (): Buffer => requests[next++ % requests.length] as Buffer;
-  const statuses: Record<string, number> = {};
+  const answers: Record<string, number> = {};
   let done = 0;
   let open = 0;
   const drive = (): void => {
@@ -17,7 +17,7 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
     const { port, localAddress } = attack;
     const from = localAddress === undefined ? {} : { localAddress };
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...from });
-    const count = answerCounter(statuses);
+    const count = answerCounter(answers);
     let unanswered = 0;
     const send = (): void => {
       const more = Math.min(attack.depth - unanswered, attack.total - done - unanswered);
@@ -36,10 +36,10 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
       send();
     });
     socket.on('data', (chunk: Buffer) => {
-      const answers = count(chunk);
-      done += answers;
-      unanswered -= answers;
-      if (answers > 0 && attack.endsConnections) socket.destroy();
+      const answered = count(chunk);
+      done += answered;
+      unanswered -= answered;
+      if (answered > 0 && attack.endsConnections) socket.destroy();
       // By halves, so that many go at once.
       else if (unanswered <= attack.depth / 2) send();
     });
@@ -48,6 +48,6 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
   for (let started = 0; started < attack.connections; started++) drive();
   return () => {
     const isOver = done >= attack.total;
-    return { isInForce: isOver || done >= begunAfter, isOver, open, done, statuses };
+    return { isInForce: isOver || done >= begunAfter, isOver, open, done, answers };
   };
 }

@@ -12,7 +12,7 @@ const dripMilliseconds = 1000;
 /** Begins to hold connections; one that the other side ends is opened again. */
 export function holdConnections(attack: HeldConnections): () => AttackReport {
   const open = new Set<Socket>();
-  const statuses: Record<string, number> = {};
+  const answers: Record<string, number> = {};
   const first = Buffer.from(attack.first, 'base64');
   const drip = Buffer.from(attack.drip, 'base64');
   let done = 0;
@@ -31,7 +31,7 @@ export function holdConnections(attack: HeldConnections): () => AttackReport {
   const hold = (socket: Socket): void => {
     open.add(socket);
     socket.on('error', () => undefined).on('close', () => open.delete(socket));
-    const count = answerCounter(statuses);
+    const count = answerCounter(answers);
     if (attack.readsAnswers) socket.on('data', count);
     else socket.pause();
     socket.write(first);
@@ -44,7 +44,7 @@ export function holdConnections(attack: HeldConnections): () => AttackReport {
       for (const socket of open) socket.write(byte);
     }, dripMilliseconds);
   }
-  return () => ({ isInForce: done >= attack.connections, isOver: false, open: open.size, done, statuses });
+  return () => ({ isInForce: done >= attack.connections, isOver: false, open: open.size, done, answers });
 }
 
 /** `undefined` where the machine or the other side does not take one more. */

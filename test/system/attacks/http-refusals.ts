@@ -1,31 +1,43 @@
 import { base64, requestText } from './attack-requests.js';
 import type { Target } from './attack-world.js';
-import { formRequest, jsonRequest, type RefusedRequest } from './refusals.js';
+import { formRequest, jsonRequest, type RefusedRequest, wrongCredentials } from './refusals.js';
 
 const form = 'application/x-www-form-urlencoded';
+/** The relay takes JSON there, and the server takes none. */
+const noJson = { relay: '400 BAD_REQUEST', server: '415 UNSUPPORTED_MEDIA_TYPE' } as const;
 
 /** The one that ends its connection. */
 export const tooLarge = 'another member sends what is too large';
 
 /** What both programs refuse before they look into what is asked, said as the end of a sentence. */
 export const httpRefusals: Readonly<Record<string, (target: Target) => RefusedRequest>> = {
-  'an unknown path is asked for': () => ({ statuses: [404], request: requestText('GET /nowhere') }),
+  'an unknown path is asked for': () => ({
+    answers: ['404 NOT_FOUND'],
+    request: requestText('GET /nowhere'),
+  }),
   'a wrong method is used': ({ paths }) => ({
-    statuses: [405],
+    answers: ['405 METHOD_NOT_ALLOWED'],
     request: requestText(`PATCH ${paths.form}`),
   }),
-  'wrong credentials are tried': ({ paths }) =>
-    formRequest(401, paths.form, `Basic ${base64('a:b')}`, { x: '1' }),
+  'wrong credentials are tried': ({ name, paths }) =>
+    formRequest(wrongCredentials[name], paths.form, `Basic ${base64('a:b')}`, { x: '1' }),
   'another member leaves out what is needed': ({ paths, attackerAuthorization }) =>
-    formRequest(400, paths.form, attackerAuthorization, { x: '1' }),
-  'another member sends what is no JSON': ({ paths, attackerAuthorization }) =>
-    jsonRequest([400, 415], paths.json, attackerAuthorization, '{'),
+    formRequest('400 REQUEST_VARIABLE_MISSING', paths.form, attackerAuthorization, { x: '1' }),
+  'another member sends what is no JSON': ({ name, paths, attackerAuthorization }) =>
+    jsonRequest([noJson[name]], paths.json, attackerAuthorization, '{'),
   'another member sends what is neither': ({ paths, attackerAuthorization: authorization }) => {
     const headers = { authorization, 'content-type': 'text/plain' };
-    return { statuses: [415], request: requestText(`POST ${paths.form}`, headers, 'x') };
+    return {
+      answers: ['415 UNSUPPORTED_MEDIA_TYPE'],
+      request: requestText(`POST ${paths.form}`, headers, 'x'),
+    };
   },
   [tooLarge]: ({ paths, attackerAuthorization: authorization }) => {
     const headers = { authorization, 'content-type': form, 'content-length': '999999999' };
-    return { statuses: [413], request: requestText(`POST ${paths.form}`, headers), endsConnection: true };
+    return {
+      answers: ['413 PAYLOAD_TOO_LARGE'],
+      request: requestText(`POST ${paths.form}`, headers),
+      endsConnection: true,
+    };
   },
 };

@@ -110,18 +110,18 @@ async function measureOnce({ honest, probe }: Target, requests: number): Promise
   return { ...experienced, mostMilliseconds: most };
 }
 
-function complaintsOfAnswers(attack: Attack, { done, statuses }: AttackReport): string[] {
+function complaintsOfAnswers(attack: Attack, { done, answers }: AttackReport): string[] {
   if (done === 0) return ['the attackers got nothing done'];
   if (attack.kind !== 'flood') return [];
-  // A process that falls behind refuses with 503 whatever attackers ask, but not nearly all of it: then nothing was tried.
-  const expected = [...attack.statuses, 503];
-  const strange = Object.keys(statuses).filter((status) => !expected.includes(Number(status)));
-  const tried = attack.statuses.reduce((sum, status) => sum + (statuses[status] ?? 0), 0);
+  // A process that falls behind refuses so whatever attackers ask, but not nearly all of it: then nothing was tried.
+  const expected = [...attack.answers, '503 SERVICE_UNAVAILABLE'];
+  const strange = Object.keys(answers).filter((answer) => !expected.includes(answer));
+  const tried = attack.answers.reduce((sum, answer) => sum + (answers[answer] ?? 0), 0);
   return [
-    ...strange.map((status) => `${statuses[status]} requests were answered ${status}`),
+    ...strange.map((answer) => `${answers[answer]} requests were answered ${answer}`),
     ...(tried >= done * leastPartTried
       ? []
-      : [`only ${tried} of ${done} requests were answered ${attack.statuses.join(' or ')}`]),
+      : [`only ${tried} of ${done} requests were answered ${attack.answers.join(' or ')}`]),
   ];
 }
 

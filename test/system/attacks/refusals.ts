@@ -4,7 +4,8 @@ import type { AttackWorld } from './attack-world.js';
 
 /** A request that is answered the same however often it comes. */
 export interface RefusedRequest {
-  readonly statuses: readonly number[];
+  /** Status and code, such as `400 BAD_REQUEST`, or `200` alone. */
+  readonly answers: readonly string[];
   /** Its whole text. */
   readonly request: string;
   /** Where the rest of it is not read, so that no other can follow on the same connection. */
@@ -16,32 +17,35 @@ export type Refusals = Readonly<
   Record<string, (world: AttackWorld) => RefusedRequest | Promise<RefusedRequest>>
 >;
 
+/** What each program answers to credentials that nobody has. */
+export const wrongCredentials = { relay: '401 UNAUTHORIZED', server: '401 INVALID_API_KEY' } as const;
+
 const form = 'application/x-www-form-urlencoded';
 // As many at once as a member may have, and no more together than may wait on all connections.
 const connections = 24;
 const depth = 4;
 
 export function formRequest(
-  status: number | readonly number[],
+  answer: string | readonly string[],
   path: string,
   authorization: string,
   fields: Readonly<Record<string, string>>,
 ): RefusedRequest {
   const body = new URLSearchParams(fields).toString();
   return {
-    statuses: [status].flat(),
+    answers: [answer].flat(),
     request: requestText(`POST ${path}`, { authorization, 'content-type': form }, body),
   };
 }
 
 export function jsonRequest(
-  statuses: readonly number[],
+  answers: readonly string[],
   path: string,
   authorization: string,
   body: string,
 ): RefusedRequest {
   const headers = { authorization, 'content-type': 'application/json' };
-  return { statuses, request: requestText(`POST ${path}`, headers, body) };
+  return { answers, request: requestText(`POST ${path}`, headers, body) };
 }
 
 /** The attack that sends them in turn at full speed. */
@@ -52,7 +56,7 @@ export function flood(port: number, refused: readonly RefusedRequest[], total: n
     port,
     connections,
     requests: refused.map(({ request }) => base64(request)),
-    statuses: [...new Set(refused.flatMap(({ statuses }) => statuses))],
+    answers: [...new Set(refused.flatMap(({ answers }) => answers))],
     total,
     depth: endsConnections ? 1 : depth,
     endsConnections,

@@ -20,23 +20,29 @@ const fewNotifications = 100;
 /** What a relay refuses of a member for what it asks, said as the end of a sentence; all of it asks the store something. */
 export const relayRefusals: Refusals = {
   'another member registers for an unknown key': (world) =>
-    registration(world, 400, { bouncer_public_key: randomBytes(32).toString('base64') }),
+    registration(world, '400 INVALID_BOUNCER_PUBLIC_KEY', {
+      bouncer_public_key: randomBytes(32).toString('base64'),
+    }),
   'another member registers what does not open': (world) =>
-    registration(world, 400, { encrypted_push_registration: randomBytes(300).toString('base64') }),
+    registration(world, '400 BAD_REQUEST', {
+      encrypted_push_registration: randomBytes(300).toString('base64'),
+    }),
   'another member registers for an unknown organisation': (world) =>
-    registration(world, 403, { realm_uuid: randomUUID() }),
+    registration(world, '403 MISSING_REMOTE_REALM', { realm_uuid: randomUUID() }),
   'another member registers for an organisation of another server': async (world) =>
-    registration(world, 403, { realm_uuid: (await RelayMember.add(world.constellation)).realmUuid }),
+    registration(world, '403 REMOTE_REALM_SERVER_MISMATCH_ERROR', {
+      realm_uuid: (await RelayMember.add(world.constellation)).realmUuid,
+    }),
   'another member registers what was sealed too long ago': async (world) => {
     const timestamp = Math.floor(Date.now() / 1000) - livenessTimeoutSeconds - 60;
     const sealed = (await newPhone(world.constellation)).sealRegistration({ timestamp });
-    return registration(world, 400, { encrypted_push_registration: sealed });
+    return registration(world, '400 REQUEST_EXPIRED', { encrypted_push_registration: sealed });
   },
   'another member registers what another organisation has registered': async (world) => {
     const phone = await newPhone(world.constellation);
     const other = await RelayMember.add(world.constellation);
     await other.register(phone);
-    return registration(world, 400, { encrypted_push_registration: phone.sealedRegistration });
+    return registration(world, '400 BAD_REQUEST', { encrypted_push_registration: phone.sealedRegistration });
   },
   'another member registers what its phone has replaced': async ({ constellation }) => {
     const member = await RelayMember.add(constellation);
@@ -45,12 +51,12 @@ export const relayRefusals: Refusals = {
     const older = phone.sealRegistration({ sequence: Date.now() - 1000 });
     await member.register(phone, phone.sealRegistration({ sequence: Date.now() }));
     const wrong = { ...form, encrypted_push_registration: older };
-    return formRequest(400, relayRegisterPath, member.authorization, wrong);
+    return formRequest('400 REQUEST_EXPIRED', relayRegisterPath, member.authorization, wrong);
   },
   'another member notifies nobody that is there': async ({ constellation }) => {
     const member = await RelayMember.add(constellation);
     const body = member.notificationBody(2 ** 40, await newPhone(constellation));
-    return jsonRequest([200], relayNotifyPath, member.authorization, body);
+    return jsonRequest(['200'], relayNotifyPath, member.authorization, body);
   },
   'another member has used up its quota': async ({ constellation }) => {
     const member = await RelayMember.add(constellation);
@@ -58,30 +64,38 @@ export const relayRefusals: Refusals = {
     const body = (count: number): string => member.notificationBody(2 ** 40, phone, count);
     await useUpQuota(constellation, member, body(mostNotifications));
     await useUpQuota(constellation, member, body(fewNotifications));
-    return jsonRequest([200, 503], relayNotifyPath, member.authorization, body(fewNotifications));
+    return jsonRequest(
+      ['200', '503 RATE_LIMIT_HIT'],
+      relayNotifyPath,
+      member.authorization,
+      body(fewNotifications),
+    );
   },
   'another member removes more phones than it may': async ({ constellation }) => {
     const { realmUuid, authorization } = await RelayMember.add(constellation);
     const ids = JSON.stringify(Array.from({ length: 201 }, (_none, id) => id));
-    return formRequest(400, relayRemovePath, authorization, { realm_uuid: realmUuid, device_ids: ids });
+    return formRequest('400 BAD_REQUEST', relayRemovePath, authorization, {
+      realm_uuid: realmUuid,
+      device_ids: ids,
+    });
   },
   'another member asks what became of nothing': async ({ constellation }) => {
     const { authorization } = await RelayMember.add(constellation);
     const start = `GET ${relayReceiptsPath}?ids=${randomUUID()}`;
-    return { statuses: [200], request: requestText(start, { authorization }) };
+    return { answers: ['200'], request: requestText(start, { authorization }) };
   },
-  'strangers ask for the keys': () => ({ statuses: [200], request: requestText(`GET ${keyListPath}`) }),
+  'strangers ask for the keys': () => ({ answers: ['200'], request: requestText(`GET ${keyListPath}`) }),
 };
 
 /** A registration in which something is wrong. */
 async function registration(
   { constellation }: Pick<AttackWorld, 'constellation'>,
-  status: number,
+  answer: string,
   wrong: Readonly<Record<string, string>>,
 ) {
   const member = await RelayMember.add(constellation);
   const right = member.registrationForm(await newPhone(constellation));
-  return formRequest(status, relayRegisterPath, member.authorization, { ...right, ...wrong });
+  return formRequest(answer, relayRegisterPath, member.authorization, { ...right, ...wrong });
 }
 
 async function useUpQuota(

@@ -84,7 +84,7 @@ async function tryOne(
 }
 
 function figuresOf({ measured, report, before, after }: Harm) {
-  const refusals = Object.entries(report.statuses).filter(([status]) => !status.startsWith('2'));
+  const refusals = Object.entries(report.answers).filter(([answer]) => !answer.startsWith('2'));
   return {
     done: report.done,
     refused: refusals.reduce((sum, [, count]) => sum + count, 0),

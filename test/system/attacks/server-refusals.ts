@@ -5,7 +5,7 @@ import type { ConstellationUser } from '../../support/constellation.js';
 import { ask, basicAuthorization } from '../crash/ask.js';
 import { requestText } from './attack-requests.js';
 import type { AttackWorld } from './attack-world.js';
-import { formRequest, type Refusals, type RefusedRequest } from './refusals.js';
+import { formRequest, type Refusals, type RefusedRequest, wrongCredentials } from './refusals.js';
 import { newPhone } from './relay-member.js';
 
 const eventsPath = '/api/v1/events';
@@ -15,13 +15,23 @@ const registrationsPerHour = 60;
 export const serverRefusals: Refusals = {
   'wrong keys are tried for a known address': async ({ constellation }) => {
     const { email } = await newUser(constellation);
-    return formRequest(401, registerPushDevicePath, basicAuthorization(email, 'x'.repeat(32)), {});
+    return formRequest(
+      wrongCredentials.server,
+      registerPushDevicePath,
+      basicAuthorization(email, 'x'.repeat(32)),
+      {},
+    );
   },
   'the password of a name is guessed': () => wrongSignIn('somebody@system.example'),
   'another user registers what is no registration': async ({ constellation }) => {
     const { registration } = await newPhone(constellation);
     const wrong = { ...registration, push_public_key: 'none' };
-    return formRequest(400, registerPushDevicePath, await newAuthorization(constellation), wrong);
+    return formRequest(
+      '400 BAD_REQUEST',
+      registerPushDevicePath,
+      await newAuthorization(constellation),
+      wrong,
+    );
   },
   'another user registers more phones than it may': async ({ constellation }) => {
     const authorization = await newAuthorization(constellation);
@@ -33,24 +43,24 @@ export const serverRefusals: Refusals = {
     }
     const { registration } = await newPhone(constellation);
     // One is taken in the next minute; that one changes nothing when it comes again, and takes nothing from the rate.
-    return formRequest([429, 200], registerPushDevicePath, authorization, registration);
+    return formRequest(['429 RATE_LIMIT_HIT', '200'], registerPushDevicePath, authorization, registration);
   },
   'another user without a phone wants a test notification': async ({ constellation }) =>
-    formRequest(400, testNotificationPath, await newAuthorization(constellation), {}),
+    formRequest('400 NO_ACTIVE_PUSH_DEVICE', testNotificationPath, await newAuthorization(constellation), {}),
   'another user opens queue after queue': async ({ constellation }) =>
-    formRequest(200, '/api/v1/register', await newAuthorization(constellation), { event_types: '[]' }),
+    formRequest('200', '/api/v1/register', await newAuthorization(constellation), { event_types: '[]' }),
   'another user polls a queue that is not there': async ({ constellation }) =>
-    polling(await newAuthorization(constellation), randomUUID(), 400),
+    polling(await newAuthorization(constellation), randomUUID(), '400 BAD_EVENT_QUEUE_ID'),
   'another user deletes a queue that is not there': async ({ constellation }) => {
     const authorization = await newAuthorization(constellation);
     return {
-      statuses: [400],
+      answers: ['400 BAD_EVENT_QUEUE_ID'],
       request: requestText(`DELETE ${eventsPath}?queue_id=${randomUUID()}`, { authorization }),
     };
   },
   'another user asks for the keys of the relay': async ({ constellation }) => {
     const authorization = await newAuthorization(constellation);
-    return { statuses: [200], request: requestText(`GET ${bouncerKeysPath}`, { authorization }) };
+    return { answers: ['200'], request: requestText(`GET ${bouncerKeysPath}`, { authorization }) };
   },
 };
 
@@ -58,13 +68,16 @@ export const serverRefusals: Refusals = {
 export function wrongSignIn(username: string): RefusedRequest {
   const body = new URLSearchParams({ username, password: 'wrong horse battery' }).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  return { statuses: [401, 429], request: requestText('POST /api/v1/fetch_api_key', headers, body) };
+  return {
+    answers: ['401 AUTHENTICATION_FAILED', '429 RATE_LIMIT_HIT'],
+    request: requestText('POST /api/v1/fetch_api_key', headers, body),
+  };
 }
 
 /** A poll of a queue, from its start. */
-export function polling(authorization: string, queueId: string, status = 200): RefusedRequest {
+export function polling(authorization: string, queueId: string, answer = '200'): RefusedRequest {
   const start = `GET ${eventsPath}?queue_id=${queueId}&last_event_id=-1`;
-  return { statuses: [status], request: requestText(start, { authorization }) };
+  return { answers: [answer], request: requestText(start, { authorization }) };
 }
 
 /** A new queue of a user, for no events. */

@@ -71,4 +71,19 @@ export const readinessLimits: readonly RelayLimit[] = [
     },
     end: (relay) => relay.releaseDatabase(),
   },
+  {
+    id: 'health-writes',
+    answer: [200],
+    spares: 'health',
+    async provoke(relay) {
+      const ready = () => ask({ url: `${relay.url}/health/ready` });
+      expect(await ready()).toMatchObject({ status: 200 });
+      await relay.holdDatabase();
+      relay.pass(4999);
+      const { status, body } = await ready();
+      expect(body).toMatchObject({ ready: true });
+      return { status };
+    },
+    end: (relay) => relay.releaseDatabase(),
+  },
 ];

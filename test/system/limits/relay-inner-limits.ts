@@ -1,5 +1,7 @@
+import { relayRegisterPath } from '@waxwing/protocol';
 import { expect } from 'vitest';
-import { type Answer, ask } from './ask.js';
+import { TalkativeGoogle } from '../../apps/relay/deliveries/talkative-google.js';
+import { type Answer, ask, form } from './ask.js';
 import type { Door, Limit } from './limit.js';
 import type { RelayUnderLimits } from './relay-under-limits.js';
 
@@ -30,6 +32,12 @@ async function notifyMany(relay: RelayUnderLimits, name: string, count: number):
 /** What is sent to a phone of that account. */
 function payloadFor(push_account_id: number): object {
   return { payload: { push_account_id, encrypted_data: Buffer.alloc(700, 7).toString('base64') } };
+}
+
+/** The form of an account of its own, whose registration carries that number. */
+function numbered(relay: RelayUnderLimits, sequence: number): Readonly<Record<string, string>> {
+  const sealed = { token: 'numbered', audience: relay.greedy.realmUuid, push_account_id: '31', sequence };
+  return { ...relay.registration(sealed), push_account_id: '31' };
 }
 
 /** What the relay keeps, and for how long, and what it holds back. */
@@ -79,6 +87,39 @@ export const relayInnerLimits: readonly RelayLimit[] = [
       return answer;
     },
     end: (relay) => relay.vendorFaults([]),
+  },
+  {
+    id: 'relay-sequences',
+    metric: rowsRemoved('registration-sequence'),
+    answer: [200],
+    async provoke(relay, door) {
+      const register = (sequence: number) =>
+        ask(form(relay.url + relayRegisterPath, relay.greedy.authorization, numbered(relay, sequence)));
+      const latest = relay.now;
+      expect(await register(latest)).toMatchObject({ status: 200 });
+      expect((await register(latest - 1)).body?.code).toBe('REQUEST_EXPIRED');
+      await relay.ageSequences(400 * day);
+      await removedAfter(relay, door, 'registration-sequence', 3_600_000);
+      return register(latest - 1);
+    },
+  },
+  {
+    id: 'relay-vendor-answers',
+    answer: [200],
+    async provoke(relay) {
+      const device = await relay.device('talkative');
+      const google = await TalkativeGoogle.start();
+      try {
+        google.messages.more = Number.POSITIVE_INFINITY;
+        await relay.askGoogleAt(google.url);
+        const answer = await ask(relay.notification(device));
+        expect(answer.body?.results).toMatchObject([{ status: 'rejected', reason: 'UNKNOWN' }]);
+        return answer;
+      } finally {
+        await google.close();
+      }
+    },
+    end: (relay) => relay.askGoogleAt(),
   },
   {
     id: 'relay-suspected-credential',

@@ -121,6 +121,12 @@ export class RelayUnderLimits implements Place {
     );
   }
 
+  /** Runs it again with a Google that answers at that URL; with the usual one where none is given. */
+  async askGoogleAt(url = this.#vendors.urls.fcm): Promise<void> {
+    this.#terminal.environment.RELAY_FCM_BASE_URL = url;
+    await this.run();
+  }
+
   get url(): string {
     return this.#relay?.url ?? '';
   }
@@ -162,6 +168,13 @@ export class RelayUnderLimits implements Place {
       );
       holding.catch(failed);
     });
+  }
+
+  /** Has the numbers of all registrations so far be from so many milliseconds before. */
+  async ageSequences(milliseconds: number): Promise<void> {
+    await withDatabase(this.#terminal, ({ db }) =>
+      sql`update registration_sequences set presented_at = presented_at - ${milliseconds}`.execute(db),
+    );
   }
 
   async releaseDatabase(): Promise<void> {

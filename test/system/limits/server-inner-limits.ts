@@ -1,10 +1,11 @@
 import { bouncerKeysPath, relayRemovePath } from '@waxwing/protocol';
 import { expect } from 'vitest';
 import { enqueueRemoval } from '#server-push/push-devices/remove-relay-devices.js';
-import { testPhone } from '../../apps/server/server-under-test.js';
+import { type TestPhone, testPhone } from '../../apps/server/server-under-test.js';
 import { accountIdText, relayDeviceId } from '../../support/ids.js';
-import { registered } from '../../support/relay-stand-in.js';
-import type { Answer } from './ask.js';
+import { openSealed } from '../../support/noble-oracle.js';
+import { notified, type RelayRequest, registered } from '../../support/relay-stand-in.js';
+import { type Answer, ask, form } from './ask.js';
 import { answered, type Limit } from './limit.js';
 import type { ServerUnderLimits } from './server-under-limits.js';
 
@@ -36,6 +37,13 @@ async function deadRemoval(server: ServerUnderLimits): Promise<void> {
   await remove(server, 1);
   server.test.now += 7 * day;
   await server.test.settle();
+}
+
+/** The text of the message in what the relay was given for a phone. */
+function contentOf({ body }: RelayRequest, { publicKey, privateKey }: TestPhone): string {
+  const { encrypted_data } = JSON.parse(body).push_requests[0].payload;
+  const opened = openSealed(Buffer.from(encrypted_data, 'base64'), publicKey, privateKey);
+  return JSON.parse(Buffer.from(opened ?? []).toString()).content;
 }
 
 /** Has the relay answer as usual, until nothing waits for it. */
@@ -99,6 +107,29 @@ export const serverInnerLimits: readonly ServerLimit[] = [
       const answer = await devices(server);
       const failed = { status: 'failed', error_code: 'REQUEST_EXPIRED' };
       expect(answer.body?.push_devices).toEqual({ '1': failed });
+      return answer;
+    },
+    end: relayIsBack,
+  },
+  {
+    id: 'server-notification-text',
+    answer: [200],
+    async provoke(server) {
+      const phone = testPhone('1');
+      const { authorization } = await server.test.addAccount(`writer-to-${server.greedy.email}`);
+      await server.ask('POST', 'mobile_push/register', phone.fields);
+      await server.test.settle();
+      server.test.relay.otherwise(notified());
+      const write = async (content: string) => {
+        const message = { type: 'direct', to: `[${server.greedy.userId}]`, content };
+        const answer = await ask(form(`${server.url}/api/v1/messages`, authorization, message));
+        await server.test.settle();
+        return answer;
+      };
+      await write('漢'.repeat(200));
+      const answer = await write('漢'.repeat(201));
+      const sent = server.test.relay.requests.slice(-2).map((request) => contentOf(request, phone));
+      expect(sent).toEqual(['漢'.repeat(200), `${'漢'.repeat(200)}…`]);
       return answer;
     },
     end: relayIsBack,

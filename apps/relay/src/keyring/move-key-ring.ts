@@ -148,7 +148,7 @@ async function keepCopy({ keeper, copy }: MoveKeyRingOptions, stored: string): P
   const before = await copy.read();
   if (before !== undefined) await requireFormerCopy({ keeper, copy }, before, stored);
   if (before !== stored) await copy.replace(before, stored);
-  await requireGood(keeper, copy, stored);
+  await requireWritten(copy, stored);
 }
 
 /** What an earlier move of this ring has kept may be replaced; any other ring may be the only one of its kind. */
@@ -169,7 +169,7 @@ async function requireFormerCopy(
 
 /** Whether it was done: not when the ring is no longer what it was. */
 async function transfer(
-  { keeper, from, to }: MoveKeyRingOptions,
+  { from, to }: MoveKeyRingOptions,
   stored: string,
   isTaken: boolean,
 ): Promise<boolean> {
@@ -180,7 +180,7 @@ async function transfer(
     if (there !== stored && !(await to.store.replace(there, stored))) {
       throw new CommandError(`Another process has just written to ${to.store.place}: nothing was moved.`);
     }
-    await requireGood(keeper, to.store, stored);
+    await requireWritten(to.store, stored);
   } catch (error) {
     await from.store.replace(mark, stored);
     throw error;
@@ -188,12 +188,11 @@ async function transfer(
   return true;
 }
 
-/** Reads a ring back, and opens it. */
-async function requireGood(keeper: KeyRingKeeper, store: KeyRingStore, expected: string): Promise<void> {
+/** Reads back what was written. */
+async function requireWritten(store: KeyRingStore, expected: string): Promise<void> {
   if ((await store.read()) !== expected) {
     throw new CommandError(`What was written to ${store.place} does not read back as it was written.`);
   }
-  await keeper.open(expected);
 }
 
 async function audited(

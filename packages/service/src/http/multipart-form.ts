@@ -72,10 +72,11 @@ export async function receiveUploadForm(
         }
         isFirst = false;
         stream.once('limit', () => content.destroy(new ProtocolError('PAYLOAD_TOO_LARGE')));
-        // Read to its end also where nobody wants the rest, so that the request comes to its own.
-        content.once('close', () => stream.resume());
         // Its end is told when the form has ended: until then it may prove to be no good form.
         stream.pipe(content, { end: false });
+        // Read to its end also where nobody wants the rest, so that the request comes to its own: after the pipe's own
+        // end, which stops the reading.
+        content.once('close', () => stream.resume());
         resolve({ entries, file: { name, contentType: type, content } });
       });
       pipeline(source, parser, (error) => {
@@ -99,11 +100,12 @@ interface FieldsToRead {
 }
 
 function readFields(contentType: string, options: FieldsToRead): BusboyInstance {
-  const { entries, maximumFieldBytes: fieldSize, maximumFileBytes: fileSize, reject } = options;
+  const { entries, maximumFieldBytes: fieldSize, reject } = options;
+  const { maximumFileBytes: fileSize = Number.POSITIVE_INFINITY } = options;
   const headers: BusboyHeaders = { 'content-type': contentType };
   const parser = new Busboy({
     headers,
-    limits: { fieldSize, parts: maximumMultipartFields, ...(fileSize !== undefined && { fileSize }) },
+    limits: { fieldSize, fileSize, parts: maximumMultipartFields },
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });
   // Nothing may be thrown here: the parser calls this from events of its own.

@@ -63,6 +63,26 @@ eachBackend((backend) => {
     expect(await store.list()).toMatchObject([{ openedAt: 2, confirmedAt: 3 }]);
   });
 
+  it('what is held, asked for or closed is one scope of one app, of one kind', async () => {
+    const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
+    const at = { app: 'b', scope: 'realm x' };
+    const others = [
+      { app: 'a', kind: 'deletion', scope: 'realm x' },
+      { app: 'b', kind: 'credential', scope: 'realm x' },
+      { app: 'b', kind: 'deletion', scope: 'realm y' },
+    ] as const;
+    for (const other of others) await store.open({ ...other, reason: 'another', at: 1 });
+    const untouched = others.map((other) => ({ ...other, openedAt: 1 }));
+    expect(await store.heldAt(at)).toBeUndefined();
+    await store.hold(at, 2);
+    expect(await store.list()).toMatchObject(untouched);
+    await store.open({ ...at, kind: 'deletion', reason: 'too many', at: 3 });
+    await store.hold(at, 4);
+    expect(await store.heldAt(at)).toBe(4);
+    await store.close('b', 'deletion', 'realm x');
+    expect(await store.list()).toMatchObject(untouched);
+  });
+
   it('breakers of before deletions were frozen by realm are kept, for the whole app', async () => {
     const url = await backend.freshUrl();
     const { '0003-breaker-scopes': _newer, ...migrations } = deliveryMigrations.migrations;

@@ -1,24 +1,9 @@
-import {
-  existsSync,
-  linkSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { keyRingFile } from '#relay/keyring/key-ring-file.js';
-import type { KeyRingStore } from '#relay/keyring/key-ring-store.js';
-import { rotate } from '#relay/keyring/key-ring-transitions.js';
-import { moveKeyRing, removeMovedKeyRing } from '#relay/keyring/move-key-ring.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type KeyTerminal, keysOf, keyTerminal, terminalWithRing, withDatabase } from './key-terminal.js';
 import { registerWith, relayWithKeys, startRelayOf } from './relay-with-keys.js';
-import { policy, ringOnDisk, sodium, startedAt } from './ring-material.js';
 
 const fileOf = (terminal: KeyTerminal) => join(terminal.folder, 'ring.age');
 const inDatabase = (terminal: KeyTerminal) => {
@@ -226,169 +211,10 @@ describe('keys move', () => {
     expect(readFileSync(fileOf(terminal), 'utf8')).toBe(before);
     expect(await keysOf(terminal)).toHaveLength(1);
   });
-
-  it('leaves the ring where it is when what was written does not read back', async () => {
-    const disk = await ringOnDisk();
-    const before = readFileSync(disk.path, 'utf8');
-    const target = keyRingFile(join(disk.folder, 'new.age'));
-    const forgetful: KeyRingStore = { ...target, replace: async () => true };
-    const options = optionsFor(disk, { to: forgetful });
-    await expect(moveKeyRing(options)).rejects.toThrow('does not read back');
-    expect(readFileSync(disk.path, 'utf8')).toBe(before);
-  });
-
-  it('leaves the ring where it is when its copy does not read back', async () => {
-    const disk = await ringOnDisk();
-    const before = readFileSync(disk.path, 'utf8');
-    const copy: KeyRingStore = { ...keyRingFile(`${disk.path}-moved`), replace: async () => true };
-    await expect(moveKeyRing(optionsFor(disk, { copy }))).rejects.toThrow('does not read back');
-    expect(readFileSync(disk.path, 'utf8')).toBe(before);
-    expect(existsSync(join(disk.folder, 'new.age'))).toBe(false);
-  });
-
-  it('moves the ring as another process has left it that changed it at the last moment', async () => {
-    const disk = await ringOnDisk();
-    const first = readFileSync(disk.path, 'utf8');
-    const store = keyRingFile(disk.path);
-    let isFirst = true;
-    const from: KeyRingStore = {
-      ...store,
-      async replace(expected, next) {
-        if (isFirst) {
-          isFirst = false;
-          const context = { policy, makeKeyPair: () => sodium.generateKeyPair(), now: startedAt };
-          await disk.keeper.change((ring) => rotate(ring, context), { actor: 'other', action: 'rotate' });
-        }
-        return store.replace(expected, next);
-      },
-    };
-    await moveKeyRing(optionsFor(disk, { from }));
-    const moved = readFileSync(join(disk.folder, 'new.age'), 'utf8');
-    expect(moved).not.toBe(first);
-    expect(readFileSync(`${disk.path}-moved`, 'utf8')).toBe(moved);
-    expect(readFileSync(disk.path, 'utf8')).toBe(`moved to ${join(disk.folder, 'new.age')}\n`);
-  });
-
-  it.each([1, 2, 3])(
-    'loses nothing when it dies after its write number %i, and is taken up again',
-    async (last) => {
-      const disk = await ringOnDisk();
-      const ring = readFileSync(disk.path, 'utf8');
-      const place = { from: disk.path, copy: `${disk.path}-moved`, to: join(disk.folder, 'new.age') };
-      await new Promise<void>((dead) => {
-        let writes = 0;
-        const mortal = (path: string): KeyRingStore => {
-          const store = keyRingFile(path);
-          const replace: KeyRingStore['replace'] = async (expected, next) => {
-            const done = await store.replace(expected, next);
-            writes += 1;
-            if (writes < last) return done;
-            dead();
-            return new Promise(() => undefined);
-          };
-          return { ...store, replace };
-        };
-        const from = mortal(place.from);
-        const options = optionsFor(disk, { from, copy: mortal(place.copy), to: mortal(place.to) });
-        void moveKeyRing(options);
-      });
-      const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
-      expect(Object.values(place).map(read)).toContain(ring);
-      const inUse = [place.from, place.to].filter((path) => read(path) === ring);
-      expect(inUse.length, 'never two rings that relays could change').toBeLessThan(2);
-      await moveKeyRing(optionsFor(disk));
-      expect(Object.values(place).map(read)).toEqual([`moved to ${place.to}\n`, ring, ring]);
-    },
-  );
-
-  it('destroys no copy of a ring that the new place does not hold', async () => {
-    const disk = await ringOnDisk();
-    const options = optionsFor(disk);
-    await moveKeyRing(options);
-    const other = await ringOnDisk(newKeyRing(sodium, 0));
-    const stranger = { ...options, to: { ...options.to, store: keyRingFile(other.path) } };
-    writeFileSync(other.identityPath, readFileSync(disk.identityPath), { mode: 0o600 });
-    await other.keeper.options.store.remove(readFileSync(other.path, 'utf8'));
-    await other.keeper.create(newKeyRing(sodium, 0), 'test');
-    await expect(moveKeyRing(stranger)).rejects.toThrow('is not the one that was moved there');
-    await expect(removeMovedKeyRing(stranger)).rejects.toThrow('is not the one that was moved there');
-    expect(existsSync(`${disk.path}-moved`)).toBe(true);
-  });
-});
-
-describe('the copy that a move has kept', () => {
-  it('is not destroyed when it is the ring itself, by whatever name', async () => {
-    const disk = await ringOnDisk();
-    const moved = optionsFor(disk);
-    await moveKeyRing(moved);
-    const copyPath = `${disk.path}-moved`;
-    const ring = readFileSync(copyPath, 'utf8');
-    const itself = { ...moved, to: { ...moved.to, store: moved.copy } };
-    await expect(removeMovedKeyRing(itself)).rejects.toThrow('name another file');
-    await expect(moveKeyRing(itself)).rejects.toThrow('name another file');
-    // As on a disk that takes names of upper and lower case for the same.
-    const otherName = join(disk.folder, 'RING.AGE-MOVED');
-    linkSync(copyPath, otherName);
-    const [copy, store] = [manyNamed(copyPath), manyNamed(otherName)];
-    const renamed = { ...moved, copy, to: { ...moved.to, store } };
-    await expect(removeMovedKeyRing(renamed)).rejects.toThrow('name another file');
-    expect(readFileSync(copyPath, 'utf8')).toBe(ring);
-  });
-
-  it('is said to be destroyed when it was, and only then', async () => {
-    const disk = await ringOnDisk();
-    const options = optionsFor(disk);
-    await moveKeyRing(options);
-    const busy = { ...options, copy: { ...options.copy, remove: async () => false } };
-    expect(await removeMovedKeyRing(busy)).toBe(false);
-    expect(await removeMovedKeyRing(options)).toBe(true);
-    expect(await removeMovedKeyRing(options)).toBe(false);
-  });
-
-  it('is kept when the new place holds nothing', async () => {
-    const disk = await ringOnDisk();
-    const options = optionsFor(disk);
-    await moveKeyRing(options);
-    rmSync(join(disk.folder, 'new.age'));
-    await expect(removeMovedKeyRing(options)).rejects.toThrow('There is no key ring in the file');
-    await disk.keeper.open(readFileSync(`${disk.path}-moved`, 'utf8'));
-  });
-
-  it('is put back when the ring went with it', async () => {
-    const disk = await ringOnDisk();
-    const options = optionsFor(disk);
-    await moveKeyRing(options);
-    const remove: KeyRingStore['remove'] = async (expected) => {
-      rmSync(join(disk.folder, 'new.age'));
-      return options.copy.remove(expected);
-    };
-    const treacherous = { ...options, copy: { ...options.copy, remove } };
-    await expect(removeMovedKeyRing(treacherous)).rejects.toThrow('There is no key ring in the file');
-    const kept = readFileSync(`${disk.path}-moved`, 'utf8');
-    expect((await disk.keeper.open(kept)).bouncerKeys).toHaveLength(1);
-  });
 });
 
 /** Another name of the terminal's folder. */
 function linkTo({ folder }: KeyTerminal): string {
   symlinkSync(folder, `${folder}-link`);
   return `${folder}-link`;
-}
-
-/** A file as it is where one file has two names that are no hard links. */
-function manyNamed(path: string): KeyRingStore {
-  return { ...keyRingFile(path), read: async () => readFileSync(path, 'utf8') };
-}
-
-type Stores = Partial<Record<'from' | 'copy' | 'to', KeyRingStore>>;
-
-function optionsFor({ path, folder, keeper }: Awaited<ReturnType<typeof ringOnDisk>>, stores: Stores = {}) {
-  const target = join(folder, 'new.age');
-  return {
-    keeper,
-    from: { store: stores.from ?? keyRingFile(path), setting: path },
-    copy: stores.copy ?? keyRingFile(`${path}-moved`),
-    to: { store: stores.to ?? keyRingFile(target), setting: target },
-    actor: 'test',
-  };
 }

@@ -21,12 +21,11 @@ const maximumRealms = 10_000;
 export class AppShares {
   readonly #app: string;
   readonly #isFrozen: (key: string) => boolean;
-  readonly #whole = new DeathShare();
   /** What is the same for every notification of a realm, made once: it is needed for each. */
   readonly #scopesOfRealms = smallLruMap<string, readonly Scope[]>(maximumRealms, (realmUuid) =>
     this.#shares.delete(`realm ${realmUuid}`),
   );
-  readonly #shares = new Map<string, DeathShare>();
+  readonly #shares = new Map([['', new DeathShare()]]);
 
   constructor(app: string, isFrozen: (key: string) => boolean) {
     this.#app = app;
@@ -49,13 +48,13 @@ export class AppShares {
 
   /** The share of a scope that was heard of; `undefined` where nothing was. */
   find(scope: string): DeathShare | undefined {
-    return scope === '' ? this.#whole : this.#shares.get(scope);
+    return this.#shares.get(scope);
   }
 
   #scope(scope: string, cause: string | undefined): Scope {
     const app = this.#app;
     const share = this.find(scope) ?? new DeathShare();
-    if (scope !== '') this.#shares.set(scope, share);
+    this.#shares.set(scope, share);
     const key = scopeKey({ app, scope });
     share.isFrozen = this.#isFrozen(key);
     return { app, scope, share, cause, key };

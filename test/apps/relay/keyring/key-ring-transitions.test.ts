@@ -1,0 +1,107 @@
+import { Secret } from '@waxwing/service/config';
+import { describe, expect, it } from 'vitest';
+import { type BouncerKey, type BouncerPublicKey, primaryKey } from '#relay/keyring/key-ring.js';
+import {
+  applySchedule,
+  type ImportedKey,
+  importKeys,
+  namedKey,
+  promote,
+  retire,
+  revoke,
+  rotate,
+} from '#relay/keyring/key-ring-transitions.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { policy, sodium, startedAt } from './ring-material.js';
+
+const at = (now: number) => ({ now, policy, makeKeyPair: () => sodium.generateKeyPair() });
+const fresh = () => newKeyRing(sodium, startedAt);
+const states = (keys: readonly BouncerKey[]): string[] => keys.map(({ state }) => state);
+const publicKeys = (keys: readonly BouncerKey[]): string[] => keys.map(({ publicKey }) => publicKey);
+
+function imported(createdAt?: number, acceptedUntil?: number): ImportedKey {
+  const { publicKey, privateKey } = sodium.generateKeyPair();
+  const text = Buffer.from(publicKey).toString('base64') as BouncerPublicKey;
+  return { publicKey: text, privateKey: new Secret(privateKey), createdAt, acceptedUntil };
+}
+
+describe('a primary key', () => {
+  it('is replaced when it is as old as the policy says, not before, and accepted from then on', () => {
+    const ring = fresh();
+    const due = startedAt + policy.rotateAfterMilliseconds;
+    expect(applySchedule(ring, at(due - 1))).toBe(ring);
+    const former = primaryKey(ring);
+    const rotated = applySchedule(ring, at(due));
+    const { primarySince: _, ...facts } = former;
+    const acceptedUntil = due + policy.acceptForMilliseconds;
+    expect(rotated.bouncerKeys).toEqual([
+      { ...facts, state: 'accepted', acceptedSince: due, acceptedUntil },
+      { ...primaryKey(rotated), createdAt: due, primarySince: due },
+    ]);
+    expect(primaryKey(rotated).publicKey).not.toBe(former.publicKey);
+  });
+
+  it('is not retired, and replaced as soon as it is revoked, unlike an accepted one', () => {
+    const ring = rotate(fresh(), at(startedAt));
+    const [accepted, primary] = publicKeys(ring.bouncerKeys);
+    expect(() => retire(ring, primary ?? '', startedAt)).toThrow('is the primary key: rotate first');
+    expect(states(retire(ring, accepted ?? '', startedAt).bouncerKeys)).toEqual(['retired', 'primary']);
+    const withoutAccepted = revoke(ring, accepted ?? '', at(startedAt));
+    expect(states(withoutAccepted.bouncerKeys)).toEqual(['compromised', 'primary']);
+    expect(primaryKey(withoutAccepted).publicKey).toBe(primary);
+    const withoutPrimary = revoke(ring, primary ?? '', at(startedAt));
+    expect(states(withoutPrimary.bouncerKeys)).toEqual(['accepted', 'compromised', 'primary']);
+    expect(withoutPrimary.bouncerKeys[1]).not.toHaveProperty('privateKey');
+  });
+
+  it('becomes one that was accepted, and the one before is accepted, as all others still are', () => {
+    const ring = rotate(rotate(fresh(), at(startedAt)), at(startedAt));
+    const [first, second, third] = publicKeys(ring.bouncerKeys);
+    const now = startedAt + 7;
+    const promoted = promote(ring, second ?? '', { now, policy });
+    expect(publicKeys(promoted.bouncerKeys)).toEqual([first, second, third]);
+    expect(states(promoted.bouncerKeys)).toEqual(['accepted', 'primary', 'accepted']);
+    expect(promoted.bouncerKeys[0]).toBe(ring.bouncerKeys[0]);
+    expect(primaryKey(promoted)).toMatchObject({ publicKey: second, primarySince: now });
+    expect(primaryKey(promoted)).not.toHaveProperty('acceptedUntil');
+    const acceptedUntil = now + policy.acceptForMilliseconds;
+    expect(promoted.bouncerKeys[2]).toMatchObject({ acceptedSince: now, acceptedUntil });
+    expect(promote(promoted, second ?? '', { now: now + 1, policy })).toBe(promoted);
+  });
+
+  it('and any other key is named by its id or its public key', () => {
+    const ring = fresh();
+    const key = primaryKey(ring);
+    expect([namedKey(ring, key.id), namedKey(ring, key.publicKey)]).toEqual([key, key]);
+    expect(() => namedKey(ring, 'another')).toThrow('The key ring has no key "another"');
+  });
+});
+
+describe('keys from elsewhere', () => {
+  it('are accepted by their own dates, or those of the policy, in the order of their age', () => {
+    const ring = fresh();
+    const older = imported(startedAt - 2, startedAt + 9);
+    const newer = imported(startedAt + 1);
+    const undated = imported();
+    const now = startedAt + 5;
+    const { bouncerKeys } = importKeys(ring, [undated, newer, older], { now, policy });
+    const acceptedUntil = now + policy.acceptForMilliseconds;
+    expect(bouncerKeys).toMatchObject([
+      { publicKey: older.publicKey, createdAt: startedAt - 2, acceptedUntil: startedAt + 9 },
+      { ...primaryKey(ring), state: 'primary' },
+      { publicKey: newer.publicKey, createdAt: startedAt + 1, acceptedSince: now, acceptedUntil },
+      { publicKey: undated.publicKey, createdAt: now, state: 'accepted', acceptedUntil },
+    ]);
+  });
+
+  it('that the ring has already stay as they are, and the ring with them', () => {
+    const ring = importKeys(fresh(), [imported()], at(startedAt));
+    const { publicKey } = primaryKey(ring);
+    const again = { ...imported(1, 2), publicKey };
+    expect(importKeys(ring, [again], at(startedAt))).toBe(ring);
+    const other = imported(startedAt + 1);
+    const { bouncerKeys } = importKeys(ring, [again, other], at(startedAt));
+    expect(publicKeys(bouncerKeys)).toEqual([...publicKeys(ring.bouncerKeys), other.publicKey]);
+    expect(bouncerKeys).toContain(primaryKey(ring));
+  });
+});

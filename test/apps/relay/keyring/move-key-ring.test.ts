@@ -1,0 +1,239 @@
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { keyRingFile } from '#relay/keyring/key-ring-file.js';
+import type { KeyRingStore } from '#relay/keyring/key-ring-store.js';
+import { rotate } from '#relay/keyring/key-ring-transitions.js';
+import { moveKeyRing, removeMovedKeyRing } from '#relay/keyring/move-key-ring.js';
+import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { policy, type RingOnDisk, ringOnDisk, sodium, startedAt } from './ring-material.js';
+
+/** The phases of moves in the audit log. */
+function movesOf({ auditPath }: RingOnDisk): unknown[] {
+  const lines = readFileSync(auditPath, 'utf8').trim().split('\n');
+  return lines
+    .map((line) => JSON.parse(line))
+    .flatMap(({ action, phase }) => (action === 'move' ? [phase] : []));
+}
+
+describe('a move of the ring', () => {
+  it('is written down as it begins and when it is done, and leaves nothing to do', async () => {
+    const disk = await ringOnDisk();
+    expect(await moveKeyRing(optionsFor(disk))).toBe(true);
+    expect(movesOf(disk)).toEqual(['begun', 'done']);
+    expect(await moveKeyRing(optionsFor(disk))).toBe(false);
+    expect(movesOf(disk)).toEqual(['begun', 'done']);
+  });
+
+  it('is refused where no ring is, or where the ring went elsewhere, or nowhere any more', async () => {
+    const disk = await ringOnDisk();
+    const ring = readFileSync(disk.path, 'utf8');
+    const write = (text: string) => writeFileSync(disk.path, text, { mode: 0o600 });
+    rmSync(disk.path);
+    await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('There is no key ring in');
+    write('moved to elsewhere\n');
+    await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('to elsewhere: set RELAY_KEY_RING=elsewhere');
+    const target = join(disk.folder, 'new.age');
+    write(`moved to ${target}\n`);
+    await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('where it is no longer: restore it');
+    // A mark is no ring.
+    writeFileSync(target, 'moved to elsewhere\n', { mode: 0o600 });
+    await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('where it is no longer: restore it');
+    writeFileSync(target, ring, { mode: 0o600 });
+    expect(await moveKeyRing(optionsFor(disk))).toBe(false);
+    expect([readFileSync(target, 'utf8'), movesOf(disk)]).toEqual([ring, []]);
+  });
+
+  it('copies no ring that does not open', async () => {
+    const disk = await ringOnDisk();
+    const other = await ringOnDisk();
+    writeFileSync(disk.identityPath, readFileSync(other.identityPath), { mode: 0o600 });
+    await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow();
+    expect([existsSync(`${disk.path}-moved`), existsSync(join(disk.folder, 'new.age'))]).toEqual([
+      ...[false, false],
+    ]);
+  });
+
+  it('takes the same ring where it goes for its own, and writes none of it again', async () => {
+    const disk = await ringOnDisk();
+    const ring = readFileSync(disk.path, 'utf8');
+    const paths = { to: join(disk.folder, 'new.age'), copy: `${disk.path}-moved` };
+    for (const path of Object.values(paths)) writeFileSync(path, ring, { mode: 0o600 });
+    const replace = () => Promise.reject(new Error('it was written'));
+    const unwritten = (path: string): KeyRingStore => ({ ...keyRingFile(path), replace });
+    const stores = { to: unwritten(paths.to), copy: unwritten(paths.copy) };
+    expect(await moveKeyRing(optionsFor(disk, stores))).toBe(true);
+    expect(readFileSync(join(disk.folder, 'new.age'), 'utf8')).toBe(ring);
+    expect(readFileSync(disk.path, 'utf8')).toBe(`moved to ${join(disk.folder, 'new.age')}\n`);
+  });
+
+  it('leaves the ring where it is when another process writes to the new place meanwhile', async () => {
+    const disk = await ringOnDisk();
+    const before = readFileSync(disk.path, 'utf8');
+    const busy = { ...keyRingFile(join(disk.folder, 'new.age')), replace: async () => false };
+    await expect(moveKeyRing(optionsFor(disk, { to: busy }))).rejects.toThrow('nothing was moved');
+    expect([readFileSync(disk.path, 'utf8'), movesOf(disk)]).toEqual([before, ['begun']]);
+  });
+
+  it('leaves the ring where it is when what was written does not read back', async () => {
+    const disk = await ringOnDisk();
+    const before = readFileSync(disk.path, 'utf8');
+    const target = keyRingFile(join(disk.folder, 'new.age'));
+    const forgetful: KeyRingStore = { ...target, replace: async () => true };
+    const options = optionsFor(disk, { to: forgetful });
+    await expect(moveKeyRing(options)).rejects.toThrow('does not read back');
+    expect(readFileSync(disk.path, 'utf8')).toBe(before);
+  });
+
+  it('leaves the ring where it is when its copy does not read back', async () => {
+    const disk = await ringOnDisk();
+    const before = readFileSync(disk.path, 'utf8');
+    const copy: KeyRingStore = { ...keyRingFile(`${disk.path}-moved`), replace: async () => true };
+    await expect(moveKeyRing(optionsFor(disk, { copy }))).rejects.toThrow('does not read back');
+    expect(readFileSync(disk.path, 'utf8')).toBe(before);
+    expect(existsSync(join(disk.folder, 'new.age'))).toBe(false);
+  });
+
+  it('moves the ring as another process has left it that changed it at the last moment', async () => {
+    const disk = await ringOnDisk();
+    const first = readFileSync(disk.path, 'utf8');
+    const store = keyRingFile(disk.path);
+    let isFirst = true;
+    const from: KeyRingStore = {
+      ...store,
+      async replace(expected, next) {
+        if (isFirst) {
+          isFirst = false;
+          const context = { policy, makeKeyPair: () => sodium.generateKeyPair(), now: startedAt };
+          await disk.keeper.change((ring) => rotate(ring, context), { actor: 'other', action: 'rotate' });
+        }
+        return store.replace(expected, next);
+      },
+    };
+    await moveKeyRing(optionsFor(disk, { from }));
+    expect(movesOf(disk)).toEqual(['begun', 'begun', 'done']);
+    const moved = readFileSync(join(disk.folder, 'new.age'), 'utf8');
+    expect(moved).not.toBe(first);
+    expect(readFileSync(`${disk.path}-moved`, 'utf8')).toBe(moved);
+    expect(readFileSync(disk.path, 'utf8')).toBe(`moved to ${join(disk.folder, 'new.age')}\n`);
+  });
+
+  it.each([1, 2, 3])(
+    'loses nothing when it dies after its write number %i, and is taken up again',
+    async (last) => {
+      const disk = await ringOnDisk();
+      const ring = readFileSync(disk.path, 'utf8');
+      const place = { from: disk.path, copy: `${disk.path}-moved`, to: join(disk.folder, 'new.age') };
+      await new Promise<void>((dead) => {
+        let writes = 0;
+        const mortal = (path: string): KeyRingStore => {
+          const store = keyRingFile(path);
+          const replace: KeyRingStore['replace'] = async (expected, next) => {
+            const done = await store.replace(expected, next);
+            writes += 1;
+            if (writes < last) return done;
+            dead();
+            return new Promise(() => undefined);
+          };
+          return { ...store, replace };
+        };
+        const from = mortal(place.from);
+        const options = optionsFor(disk, { from, copy: mortal(place.copy), to: mortal(place.to) });
+        void moveKeyRing(options);
+      });
+      const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+      expect(Object.values(place).map(read)).toContain(ring);
+      const inUse = [place.from, place.to].filter((path) => read(path) === ring);
+      expect(inUse.length, 'never two rings that relays could change').toBeLessThan(2);
+      await moveKeyRing(optionsFor(disk));
+      expect(Object.values(place).map(read)).toEqual([`moved to ${place.to}\n`, ring, ring]);
+    },
+  );
+
+  it('destroys no copy of a ring that the new place does not hold', async () => {
+    const disk = await ringOnDisk();
+    const options = optionsFor(disk);
+    await moveKeyRing(options);
+    const other = await ringOnDisk(newKeyRing(sodium, 0));
+    const stranger = { ...options, to: { ...options.to, store: keyRingFile(other.path) } };
+    writeFileSync(other.identityPath, readFileSync(disk.identityPath), { mode: 0o600 });
+    await other.keeper.options.store.remove(readFileSync(other.path, 'utf8'));
+    await other.keeper.create(newKeyRing(sodium, 0), 'test');
+    await expect(moveKeyRing(stranger)).rejects.toThrow('is not the one that was moved there');
+    await expect(removeMovedKeyRing(stranger)).rejects.toThrow('is not the one that was moved there');
+    expect(existsSync(`${disk.path}-moved`)).toBe(true);
+  });
+});
+
+describe('the copy that a move has kept', () => {
+  it('is not destroyed when it is the ring itself, by whatever name', async () => {
+    const disk = await ringOnDisk();
+    const moved = optionsFor(disk);
+    await moveKeyRing(moved);
+    const copyPath = `${disk.path}-moved`;
+    const ring = readFileSync(copyPath, 'utf8');
+    const itself = { ...moved, to: { ...moved.to, store: moved.copy } };
+    await expect(removeMovedKeyRing(itself)).rejects.toThrow('name another file');
+    await expect(moveKeyRing(itself)).rejects.toThrow('name another file');
+    // As on a disk that takes names of upper and lower case for the same.
+    const otherName = join(disk.folder, 'RING.AGE-MOVED');
+    linkSync(copyPath, otherName);
+    const [copy, store] = [manyNamed(copyPath), manyNamed(otherName)];
+    const renamed = { ...moved, copy, to: { ...moved.to, store } };
+    await expect(removeMovedKeyRing(renamed)).rejects.toThrow('name another file');
+    expect(readFileSync(copyPath, 'utf8')).toBe(ring);
+  });
+
+  it('is said to be destroyed when it was, and only then', async () => {
+    const disk = await ringOnDisk();
+    const options = optionsFor(disk);
+    await moveKeyRing(options);
+    const busy = { ...options, copy: { ...options.copy, remove: async () => false } };
+    expect(await removeMovedKeyRing(busy)).toBe(false);
+    expect(await removeMovedKeyRing(options)).toBe(true);
+    expect(await removeMovedKeyRing(options)).toBe(false);
+  });
+
+  it('is kept when the new place holds nothing', async () => {
+    const disk = await ringOnDisk();
+    const options = optionsFor(disk);
+    await moveKeyRing(options);
+    rmSync(join(disk.folder, 'new.age'));
+    const remove = () => Promise.reject(new Error('it was removed'));
+    const kept = { ...options, copy: { ...options.copy, remove } };
+    await expect(removeMovedKeyRing(kept)).rejects.toThrow('There is no key ring in the file');
+    await disk.keeper.open(readFileSync(`${disk.path}-moved`, 'utf8'));
+  });
+
+  it('is put back when the ring went with it', async () => {
+    const disk = await ringOnDisk();
+    const options = optionsFor(disk);
+    await moveKeyRing(options);
+    const remove: KeyRingStore['remove'] = async (expected) => {
+      rmSync(join(disk.folder, 'new.age'));
+      return options.copy.remove(expected);
+    };
+    const treacherous = { ...options, copy: { ...options.copy, remove } };
+    await expect(removeMovedKeyRing(treacherous)).rejects.toThrow('There is no key ring in the file');
+    const kept = readFileSync(`${disk.path}-moved`, 'utf8');
+    expect((await disk.keeper.open(kept)).bouncerKeys).toHaveLength(1);
+  });
+});
+
+/** A file as it is where one file has two names that are no hard links. */
+function manyNamed(path: string): KeyRingStore {
+  return { ...keyRingFile(path), read: async () => readFileSync(path, 'utf8') };
+}
+
+type Stores = Partial<Record<'from' | 'copy' | 'to', KeyRingStore>>;
+
+function optionsFor({ path, folder, keeper }: Awaited<ReturnType<typeof ringOnDisk>>, stores: Stores = {}) {
+  const target = join(folder, 'new.age');
+  return {
+    keeper,
+    from: { store: stores.from ?? keyRingFile(path), setting: path },
+    copy: stores.copy ?? keyRingFile(`${path}-moved`),
+    to: { store: stores.to ?? keyRingFile(target), setting: target },
+    actor: 'test',
+  };
+}

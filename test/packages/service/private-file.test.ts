@@ -1,0 +1,71 @@
+import { fstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPrivateFile, writePrivateFile } from '@waxwing/service/config';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'waxwing-new-private-'));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(folder, { recursive: true });
+});
+
+/** Has whatever is done in place of each write to the disk, with what really writes. */
+async function watchSync(act: (file: FileHandle, sync: () => Promise<void>) => Promise<void>): Promise<void> {
+  const anyFile = await open(folder);
+  const FileHandlePrototype = Object.getPrototypeOf(anyFile) as FileHandle;
+  await anyFile.close();
+  const { sync } = FileHandlePrototype;
+  vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    await act(this, () => sync.call(this));
+  });
+}
+
+describe('a new private file', () => {
+  it('is on the disk before its place in the folder is, and both are closed', async () => {
+    const synced: string[] = [];
+    const handles: FileHandle[] = [];
+    await watchSync(async (file, sync) => {
+      await sync();
+      handles.push(file);
+      const facts = fstatSync(file.fd);
+      synced.push(facts.isDirectory() ? 'folder' : `${facts.size} bytes`);
+    });
+    expect(await createPrivateFile(join(folder, 'key'), 'a secret')).toBe(true);
+    expect(synced).toEqual(['8 bytes', 'folder']);
+    expect(handles.map(({ fd }) => fd)).toEqual([-1, -1]);
+  });
+
+  it('that cannot be written is not left behind, and says why', async () => {
+    const handles: FileHandle[] = [];
+    await watchSync(async (file) => {
+      handles.push(file);
+      throw new Error('no space left');
+    });
+    const path = join(folder, 'key');
+    await expect(createPrivateFile(path, 'a secret')).rejects.toThrow('no space left');
+    expect(readdirSync(folder)).toEqual([]);
+    expect(handles.map(({ fd }) => fd)).toEqual([-1]);
+    vi.restoreAllMocks();
+    expect(await createPrivateFile(path, 'a secret')).toBe(true);
+    expect(readFileSync(path, 'utf8')).toBe('a secret');
+  });
+
+  it.each([
+    ['new', createPrivateFile],
+    ['one of before', writePrivateFile],
+  ])(
+    'that is gone before it could be removed hides nothing of what went wrong (%s)',
+    async (_what, write) => {
+      await watchSync(async () => {
+        for (const name of readdirSync(folder)) rmSync(join(folder, name));
+        throw new Error('no space left');
+      });
+      await expect(write(join(folder, 'key'), 'a secret')).rejects.toThrow('no space left');
+    },
+  );
+});
