@@ -19,7 +19,7 @@ export function translatePostgresError(error: unknown): unknown {
 }
 
 /** What went wrong, for people; connecting to a name with several addresses fails with one error for each. */
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.map((each) => (each as Error).message).join('; ');
   }
