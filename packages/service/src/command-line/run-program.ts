@@ -19,6 +19,7 @@ export interface Program {
   readonly description: string;
   /** What --version prints, read when it is asked for. */
   version(): string;
+  /** `run` answers when it serves. */
   readonly serve: { readonly description: string; run(): Promise<void> };
   readonly groups: readonly CommandGroup[];
 }
@@ -64,7 +65,10 @@ async function commandOf(program: Program, argv: readonly string[], terminal: Te
     .command('serve')
     .description(serve.description)
     .allowExcessArguments(false)
-    .action(() => serve.run());
+    .action(() => {
+      terminal.progress?.begin(`${name} serve`, 'starting');
+      return serve.run();
+    });
   for (const group of groups) {
     const added = command.command(group.name).description(group.description);
     added.hook('preAction', (_, typed) => terminal.progress?.begin(`${name} ${group.name} ${typed.name()}`));
