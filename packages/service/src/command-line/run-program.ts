@@ -56,6 +56,8 @@ async function commandOf(program: Program, argv: readonly string[], terminal: Te
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
     })
+    // In a narrow terminal too: what is not wrapped here is broken in the middle of words.
+    .configureHelp({ minWidthToWrap: 16 })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
