@@ -19,7 +19,11 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     .description(
       'Stand-ins for FCM and APNs: the real protocols on this machine, without Google or Apple accounts',
     )
-    .version(packageVersion(new URL('../package.json', import.meta.url)))
+    .version(
+      packageVersion(new URL('../package.json', import.meta.url)),
+      '-V, --version',
+      'print the version',
+    )
     .option('--data-dir <dir>', 'where the credentials are kept', '.waxwing/vendors')
     .option('--host <address>', 'what to bind to', '127.0.0.1')
     .option(
