@@ -38,7 +38,7 @@ function scriptFor(line: string, name: string): string {
 const isThere = (name: string) => spawnSync(name, ['--version']).error === undefined;
 
 describe('the programs', () => {
-  it.each(['relay', 'server', 'vendors'])('waxwing-%s --version prints its version alone', (program) => {
+  it.each(programs)('waxwing-%s --version prints its version alone', (program) => {
     const { version } = JSON.parse(readFileSync(join(root, `apps/${program}/package.json`), 'utf8'));
     expect(run(program, ['--version'])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
