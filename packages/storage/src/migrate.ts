@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type Migration, sql, type Transaction } from 'kysely';
 import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
@@ -89,8 +88,6 @@ async function migrateUnit(
         .addColumn('name', 'text', (column) => column.primaryKey())
         .addColumn('timestamp', 'text', (column) => column.notNull())
         .execute();
-      // SQLite leaves the event loop no turn of its own, and whoever waits is to be told that something is done.
-      await setImmediate();
       await migration.up(db);
       await db.insertInto(table).values({ name, timestamp: new Date().toISOString() }).execute();
     } catch (cause) {
