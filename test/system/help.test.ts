@@ -62,6 +62,7 @@ it('loads for a command what that command does, and of others nothing', async ()
   );
   expect(stderr).toContain('/keyring/commands/bring-keys.js');
   expect(stderr).not.toMatch(/commands\/(?:move-ring|replace-secrets)\.js|deliveries\/vendors/);
+  expect(stderr).not.toMatch(/node_modules\/(?:fastify|@fastify\/formbody|undici|pino)\//);
 });
 
 describe.each(['vendors', 'quickstart'] as const)('the help of waxwing-%s', (command) => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
@@ -38,9 +38,22 @@ function scriptFor(line: string, name: string): string {
 const isThere = (name: string) => spawnSync(name, ['--version']).error === undefined;
 
 describe('the programs', () => {
-  it.each(['relay', 'server', 'vendors'])('waxwing-%s --version prints its version alone', (program) => {
+  it.each(programs)('waxwing-%s --version prints its version alone', (program) => {
     const { version } = JSON.parse(readFileSync(join(root, `apps/${program}/package.json`), 'utf8'));
     expect(run(program, ['--version'])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it.each(['relay', 'server', 'vendors'])('waxwing-%s outlives a reader that wants no more', (program) => {
+    const script = `exec 3>&1; (${process.execPath} ${bin(program)} completion zsh; echo $? >&3) | true`;
+    const { stdout, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+    expect([stdout, stderr]).toEqual(['0\n', '']);
+  });
+
+  it.runIf(existsSync('/dev/full'))('say in one sentence that a result cannot be written', () => {
+    const script = `${process.execPath} ${bin('relay')} completion zsh > /dev/full`;
+    const { status, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+    const sentence = 'waxwing-relay: The result cannot be written: the disk is full; make room.\n';
+    expect([status, stderr]).toEqual([1, sentence]);
   });
 
   it.each(programs)(

@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eachPostgres } from '../support/test-databases.js';
 
 const root = join(import.meta.dirname, '../..');
 const hasScript = spawnSync('script', ['--version']).status === 0;
@@ -34,5 +36,32 @@ describe.runIf(hasScript)('a command that takes long', () => {
     await (await open(pipe, 'w')).close();
     expect(await exited).toEqual([1, null]);
     expect(shown.match(/still at work/g)).toHaveLength(1);
+  });
+
+  eachPostgres((backend) => {
+    it('says so of a server that waits for its tables, until it serves', async () => {
+      const url = await backend.freshUrl();
+      const { db } = await backend.open<unknown>({ migrations: [], url });
+      const typed = `exec ${process.execPath} ${join(root, 'apps/server/bin/waxwing-server.js')} serve`;
+      const env = { PATH: process.env.PATH, SERVER_DATABASE: url, SERVER_PORT: '0' };
+      const program = spawn('script', ['-qec', typed, '/dev/null'], {
+        env: { ...env, SERVER_UPLOADS: `disk:${folder}` },
+      });
+      let shown = '';
+      program.stdout.on('data', (bytes: Buffer) => {
+        shown += bytes.toString();
+      });
+      const shows = (text: string) => expect.poll(() => shown, { timeout: 30_000 }).toContain(text);
+      await db.transaction().execute(async (transaction) => {
+        await sql`lock table jobs_migrations in access exclusive mode`.execute(transaction);
+        await shows('waxwing-server serve is still starting …');
+      });
+      await shows('"ready"');
+      const exited = once(program, 'exit');
+      // Ctrl-C, as the terminal passes it on.
+      program.stdin.write('\u0003');
+      await exited;
+      expect(shown.match(/still starting/g)).toHaveLength(1);
+    });
   });
 });

@@ -1,6 +1,8 @@
+import { watchOutput } from '@waxwing/service/command-line';
 import { describeBootError, runProcess } from '@waxwing/service/lifecycle';
 import { readQuickstartOptions } from './quickstart-options.js';
 
+watchOutput('waxwing-quickstart');
 const options = readQuickstartOptions(process.argv);
 // Loaded when the arguments are understood: help needs none of it.
 const { startQuickstart } = await import('./start-quickstart.js');

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { sayUsageErrors } from '@waxwing/service/command-line';
+import { packageVersion, sayUsageErrors } from '@waxwing/service/command-line';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 export interface QuickstartOptions {
@@ -29,6 +29,11 @@ export function readQuickstartOptions(argv: readonly string[]): QuickstartOption
   const program = new Command('npm start --')
     .description(
       'Runs a relay, a server and the vendors’ stand-ins on this machine, and shows one notification’s journey.',
+    )
+    .version(
+      packageVersion(new URL('../package.json', import.meta.url)),
+      '-V, --version',
+      'print the version',
     )
     .option('--data-dir <dir>', 'where everything is kept', '.waxwing')
     .addOption(

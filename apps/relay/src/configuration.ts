@@ -1,11 +1,16 @@
-import { type Environment, EnvironmentReader, Secret } from '@waxwing/service/config';
+import {
+  type Environment,
+  EnvironmentReader,
+  type LogLevel,
+  logLevels,
+  Secret,
+} from '@waxwing/service/config';
 import {
   type HttpLimits,
   type ListenConfiguration,
   readHttpLimits,
   readListenConfiguration,
 } from '@waxwing/service/http';
-import { type LogLevel, logLevels } from '@waxwing/service/logging';
 import {
   type DeliveriesConfiguration,
   readDeliveriesEnvironment,

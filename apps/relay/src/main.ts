@@ -1,4 +1,5 @@
-import { processTerminal } from '@waxwing/service/command-line';
+import { processTerminal, watchOutput } from '@waxwing/service/command-line';
 import { runRelayCommand } from './command-line.js';
 
+watchOutput('waxwing-relay');
 process.exitCode = await runRelayCommand(process.argv.slice(2), processTerminal(process.env));

@@ -8,10 +8,13 @@ export function runServerCommand(argv: readonly string[], terminal: Terminal): P
   return runProgram(
     {
       name,
-      description:
-        "An organisation's chat API with encrypted push. Settings are SERVER_* environment variables.",
+      description: "Serves an organisation's chat API, and sends encrypted push notifications",
       version: () => packageVersion(new URL('../package.json', import.meta.url)),
-      serve: { description: 'answer requests until SIGTERM or SIGINT', run: () => serve(terminal) },
+      serve: {
+        description:
+          'run the server; it is configured by SERVER_ variables and logs JSON lines to standard output',
+        run: () => serve(terminal),
+      },
       groups: commandGroups(terminal),
     },
     argv,

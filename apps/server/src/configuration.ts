@@ -1,6 +1,12 @@
 import { uuidPattern } from '@waxwing/protocol';
 import { maximumRealmUrlBytes } from '@waxwing/server-push';
-import { type Environment, EnvironmentReader, Secret } from '@waxwing/service/config';
+import {
+  type Environment,
+  EnvironmentReader,
+  type LogLevel,
+  logLevels,
+  Secret,
+} from '@waxwing/service/config';
 import {
   formatHttpUrl,
   type HttpLimits,
@@ -8,7 +14,6 @@ import {
   readHttpLimits,
   readListenConfiguration,
 } from '@waxwing/service/http';
-import { type LogLevel, logLevels } from '@waxwing/service/logging';
 import { readUploads, type UploadsConfiguration } from './uploads/uploads-configuration.js';
 
 /** Where the relay is, before the key file was read; or that there is none. */

@@ -1,4 +1,5 @@
-import { processTerminal } from '@waxwing/service/command-line';
+import { processTerminal, watchOutput } from '@waxwing/service/command-line';
 import { runServerCommand } from './command-line.js';
 
+watchOutput('waxwing-server');
 process.exitCode = await runServerCommand(process.argv.slice(2), processTerminal(process.env));

@@ -1,4 +1,5 @@
 import { addCompletion, packageVersion, sayUsageErrors } from '@waxwing/service/command-line';
+import { describeListenTrouble } from '@waxwing/service/lifecycle';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Vendors } from './start-vendors.js';
 
@@ -18,7 +19,11 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     .description(
       'Stand-ins for FCM and APNs: the real protocols on this machine, without Google or Apple accounts',
     )
-    .version(packageVersion(new URL('../package.json', import.meta.url)))
+    .version(
+      packageVersion(new URL('../package.json', import.meta.url)),
+      '-V, --version',
+      'print the version',
+    )
     .option('--data-dir <dir>', 'where the credentials are kept', '.waxwing/vendors')
     .option('--host <address>', 'what to bind to', '127.0.0.1')
     .option(
@@ -61,8 +66,11 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
     if (code === 'EEXIST' || code === 'ENOTDIR') {
       throw new Error(`${dataDir} is a file or lies in one: name a folder with --data-dir`, { cause: error });
     }
-    if (code !== 'EADDRINUSE') throw error;
-    throw new Error(`port ${port} on ${host} is in use: choose others with --port-base`, { cause: error });
+    if (code === 'EADDRINUSE') {
+      throw new Error(`port ${port} on ${host} is in use: choose others with --port-base`, { cause: error });
+    }
+    const trouble = describeListenTrouble(error);
+    throw trouble === undefined ? error : new Error(trouble, { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
-import { createProgress } from '@waxwing/service/command-line';
+import { createProgress, watchOutput } from '@waxwing/service/command-line';
 import { describeVendors, readFlags, startFromFlags } from './command-line.js';
 
+watchOutput('waxwing-vendors');
 const say = (text: string) => void process.stderr.write(`${text}\n`);
 const progress = createProgress(process.stderr.isTTY ? say : () => undefined);
 try {

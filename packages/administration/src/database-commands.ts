@@ -146,7 +146,11 @@ async function exportToFile(
   try {
     await once(output, 'open');
   } catch (error) {
-    throw options.refusal(`The file ${path} cannot be made: ${fileTrouble(error)}.`);
+    const isFolderMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const trouble = isFolderMissing
+      ? 'its folder is not there; make it, or mend the path'
+      : fileTrouble(error);
+    throw options.refusal(`The file ${path} cannot be made: ${trouble}.`);
   }
   try {
     const counts = await exportTo(output, { database, place: path, options });

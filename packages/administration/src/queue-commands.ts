@@ -102,7 +102,7 @@ function noSuchJob(id: string, { refusal }: AdministrationOptions): Error {
 
 function notChangeable(id: string, { refusal }: AdministrationOptions): Error {
   return refusal(
-    `There is no job ${id} that waits or is dead: it is running or done; look with "queue show".`,
+    `There is no job ${id} that waits or is dead: it is running or done, or has another id; look with "queue list".`,
   );
 }
 

@@ -116,7 +116,7 @@ describe('waxwing-vendors', () => {
     [['--port-base', '65534'], /must be a port from 0 to 65533/],
     [['--port-base', 'x'], /must be a port/],
     [['--port'], /there is no option --port/],
-    [['extra'], /arguments: 1 where it takes 0/],
+    [['extra'], /too many arguments \(1, and it takes 0\)/],
   ])('refuses the flags %j', async (flags, message) => {
     const { code, err } = await run(...flags).exit;
     expect(code).toBe(1);

@@ -44,7 +44,7 @@ it.each([
   ],
   [
     ['serve', 'x'],
-    'waxwing-test serve: arguments: 1 where it takes 0: "waxwing-test serve --help" shows what can be typed.',
+    'waxwing-test serve: too many arguments (1, and it takes 0): "waxwing-test serve --help" shows what can be typed.',
   ],
   [
     ['keys', 'mve'],

@@ -67,6 +67,9 @@ describe('a database that goes away', () => {
         expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DATABASE_UNAVAILABLE' } });
       }
       expect(await database.check()).toMatch(/does not answer|has not answered/);
+      const refusal = () => insert(database, 'c').catch(({ message }: Error) => message);
+      const sentence = `The database does not answer: nothing listens at 127.0.0.1, port ${proxy.port}.`;
+      await expect.poll(refusal).toBe(sentence);
       await proxy.open();
       await insert(database, 'after');
       await expectAnswers(database);

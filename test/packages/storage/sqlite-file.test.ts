@@ -262,9 +262,6 @@ describe('a database URL', () => {
     await expect(open('mysql://me:hunter2@host/x')).rejects.toThrow(/^(?!.*hunter2).*begins with "mysql"/);
     await expect(open('/var/lib/x.sqlite')).rejects.toThrow('write sqlite:<file>');
     await expect(open('sqlite:')).rejects.toThrow('names no file');
-    await expect(open('postgres://me:hunter2@127.0.0.1:1/x')).rejects.toThrow(
-      /^(?!.*hunter2).*127\.0\.0\.1:1\/x cannot be reached/,
-    );
   });
 });
 

@@ -17,7 +17,7 @@ it('a database that is away is answered with 503 and Retry-After', async () => {
         path: '/api/v1/stored',
         async handle() {
           throw new DatabaseUnavailableError(
-            'The database does not answer: connect ECONNREFUSED 10.0.0.9:5432.',
+            'The database does not answer: nothing listens at 10.0.0.9, port 5432.',
           );
         },
       }),

@@ -17,11 +17,14 @@ const packages = ['packages', 'apps'].flatMap((parent) =>
 );
 const hasNginx = spawnSync('nginx', ['-v'], { env: { PATH: `${process.env.PATH}:/usr/sbin` } }).status === 0;
 
-/** Compiled for Node as people do it with its resolution, and only checked with that of bundlers. */
+/** Compiled for Node as people do it with its resolution, and only checked with that of bundlers, and without types of browsers. */
 const strict = { target: 'ES2023', lib: ['ES2023', 'DOM'], types: [], strict: true, skipLibCheck: false };
+const plain = { ...strict, target: 'ES2022', lib: ['ES2022'], noEmit: true };
 const configurations = {
   nodenext: { ...strict, module: 'NodeNext', outDir: 'out' },
   bundler: { ...strict, module: 'Preserve', moduleResolution: 'Bundler', noEmit: true },
+  'nodenext-without-dom': { ...plain, module: 'NodeNext' },
+  'bundler-without-dom': { ...plain, module: 'Preserve', moduleResolution: 'Bundler' },
 };
 
 /** Opens what the stand-in for Google was handed for a token, once there is anything. */

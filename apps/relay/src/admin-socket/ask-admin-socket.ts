@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import type { AnyOperation } from '@waxwing/service/http';
-import { type buildConnector, Client } from 'undici';
+import type { buildConnector } from 'undici';
 import type { z } from 'zod';
 import { connectToSocket } from './connect-to-socket.js';
 import { operatorHeader } from './operator.js';
@@ -47,6 +47,8 @@ export async function askAdminSocket<Answer extends z.ZodObject>(
 }
 
 async function ask(socket: Socket, { declared, form, operatorName }: AdminQuestion): Promise<Answer> {
+  // Loaded where a relay runs: nobody else is asked.
+  const { Client } = await import('undici');
   const client = new Client('http://localhost', {
     connect: connectOnce(socket),
     headersTimeout: silenceMilliseconds,

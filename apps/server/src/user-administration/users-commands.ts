@@ -51,7 +51,7 @@ function addAddCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('add'))
     .description('add a user or a bot and print its API key, which is shown this once')
     .requiredOption('--email <address>', 'their e-mail address')
-    .option('--name <name>', 'their full name; the first part of the address where nothing is said')
+    .option('--name <name>', 'their full name (default: the first part of the address)')
     .addOption(new Option('--role <role>', 'what they may do').choices(roleNames).default('member'))
     .option('--bot', 'a bot: it cannot register push devices')
     .option('--owner <address>', 'the user whom the bot belongs to')

@@ -19,6 +19,7 @@ export interface Program {
   readonly description: string;
   /** What --version prints, read when it is asked for. */
   version(): string;
+  /** `run` answers when it serves. */
   readonly serve: { readonly description: string; run(): Promise<void> };
   readonly groups: readonly CommandGroup[];
 }
@@ -55,6 +56,8 @@ async function commandOf(program: Program, argv: readonly string[], terminal: Te
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
     })
+    // In a narrow terminal too: what is not wrapped here is broken in the middle of words.
+    .configureHelp({ minWidthToWrap: 16 })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
@@ -64,7 +67,10 @@ async function commandOf(program: Program, argv: readonly string[], terminal: Te
     .command('serve')
     .description(serve.description)
     .allowExcessArguments(false)
-    .action(() => serve.run());
+    .action(() => {
+      terminal.progress?.begin(`${name} serve`, 'starting');
+      return serve.run();
+    });
   for (const group of groups) {
     const added = command.command(group.name).description(group.description);
     added.hook('preAction', (_, typed) => terminal.progress?.begin(`${name} ${group.name} ${typed.name()}`));

@@ -11,7 +11,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/^option '(.*)' argument missing$/, 'the option $1 needs a value'],
   [
     /^too many arguments(?: for '.*')?\. Expected (\d+) arguments? but got (\d+)\.$/,
-    'arguments: $2 where it takes $1',
+    'too many arguments ($2, and it takes $1)',
   ],
   [/^option '(.*)' argument '(.*)' is invalid\. It (.*?)\.?$/s, '$1 is "$2": it $3'],
   [

@@ -3,6 +3,7 @@ export * from './credential-hash.js';
 export * from './environment-reader.js';
 export * from './file-exists.js';
 export * from './file-trouble.js';
+export * from './log-levels.js';
 export * from './nearest-name.js';
 export * from './private-file.js';
 export * from './secret.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../logging/create-logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { tellAnswered } from './answered.js';
@@ -64,6 +64,8 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     requestsInFlight: places.requestsInFlight,
     bodyBytesInFlight: places.bodyBytesInFlight + connections.waitingBodyBytes,
   }));
+  // Loaded by who serves: commands declare operations too, and would wait for it.
+  const { default: fastify } = await import('fastify');
   const app = fastify({
     logger: false,
     bodyLimit: defaultBodyLimitBytes,

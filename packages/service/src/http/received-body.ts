@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import fastifyFormbody from '@fastify/formbody';
 import { type JsonValue, ProtocolError, parseJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
@@ -21,7 +20,7 @@ const unsupported = Symbol('unsupported');
 /** Teaches the app the three kinds of body that operations take, and to set aside any other. */
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.register(fastifyFormbody);
+  app.register(import('@fastify/formbody'));
   // Whole, as Fastify bounds it, so that nothing between, before or after the parts is without an end.
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, bytes, done) => {
     done(null, { [multipartBytes]: bytes });

@@ -2,6 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { fileTrouble } from '../config/file-trouble.js';
 import type { Log } from '../logging/create-logger.js';
+import { describeListenTrouble } from './listen-trouble.js';
 
 /** A running service: closing it stops taking requests, finishes or hands back what runs, and frees everything. */
 export interface RunningService {
@@ -47,6 +48,8 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
 export function describeBootError(error: unknown): string {
   const { code, message, path, stack } = error as NodeJS.ErrnoException;
   if (error instanceof ConfigurationError) return error.problems.join('\n  ');
+  const listenTrouble = describeListenTrouble(error);
+  if (listenTrouble !== undefined) return listenTrouble;
   if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE') return message;
   if (
     path !== undefined &&

@@ -1,9 +1,8 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+import type { LogLevel } from '../config/log-levels.js';
 import { bufferedOutput } from './buffered-output.js';
 
 export type Log = Logger;
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
 
 /**
  * The process's logger: JSON lines on standard output, through {@link bufferedOutput} where no destination is named. Only what a caller names is written; requests and bodies have

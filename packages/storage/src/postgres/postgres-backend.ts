@@ -1,7 +1,8 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
-import { isPostgresConflict, messageOf } from './postgres-errors.js';
+import { describeConnectionTrouble, describeMissingRight } from './connection-trouble.js';
+import { isPostgresConflict } from './postgres-errors.js';
 import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
 
@@ -20,10 +21,9 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     await sql`select 1`.execute(db);
   } catch (cause) {
     await db.destroy();
-    throw new DatabaseUnusableError(
-      `The PostgreSQL database ${nameOf(url)} cannot be reached: ${messageOf((cause as Error).cause ?? cause)}; check that it runs, its address and its credentials.`,
-      { cause },
-    );
+    throw new DatabaseUnusableError(describeConnectionTrouble(url, (cause as Error).cause ?? cause), {
+      cause,
+    });
   }
   return {
     kind: 'postgres',
@@ -50,6 +50,9 @@ async function withPatience<Tables>(
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
   try {
     await work({ db, lock: lockMigrations });
+  } catch (error) {
+    const missing = describeMissingRight(url, (error as Error).cause ?? error);
+    throw missing === undefined ? error : new DatabaseUnusableError(missing, { cause: error });
   } finally {
     await db.destroy();
   }
@@ -59,14 +62,4 @@ async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise
   // The role may have a limit of its own.
   await sql.raw(waitPatiently).execute(transaction);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
-}
-
-/** The address without the credentials. */
-function nameOf(url: string): string {
-  try {
-    const { hostname, port, pathname } = new URL(url);
-    return `${hostname}${port === '' ? '' : `:${port}`}${pathname}`;
-  } catch {
-    return '(its URL cannot be read)';
-  }
 }

@@ -7,6 +7,12 @@ const conflictStates = ['40001', '40P01'];
 const brokenMessages =
   /connection terminated|connection error|client was closed|timeout exceeded when trying to connect|query read timeout|connection timeout|pool after calling end/i;
 
+interface ConnectError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+}
+
 /** Whether the transaction lost against another one and can be run again from the start. */
 export function isPostgresConflict(error: unknown): boolean {
   return conflictStates.includes(codeOf(error));
@@ -19,11 +25,14 @@ export function translatePostgresError(error: unknown): unknown {
 }
 
 /** What went wrong, for people; connecting to a name with several addresses fails with one error for each. */
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
-    return error.errors.map((each) => (each as Error).message).join('; ');
+    return error.errors.map(messageOf).join('; ');
   }
-  return (error as Error).message;
+  const { code, address, port, hostname, message } = error as ConnectError;
+  if (code === 'ECONNREFUSED' && port !== undefined) return `nothing listens at ${address}, port ${port}`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the name ${hostname} is not known here`;
+  return message;
 }
 
 function isUnavailable(error: unknown): boolean {

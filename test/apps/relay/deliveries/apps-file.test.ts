@@ -81,9 +81,9 @@ describe('the apps file', () => {
   });
 
   it('chooses the team by bundle id, a named one before the rest', async () => {
-    const apps = await read({ apns: [{ ...apnsEntry, topics: '*', key_id: 'REST' }, apnsEntry] });
+    const apps = await read({ apns: [{ ...apnsEntry, topics: '*', key_id: 'REST123456' }, apnsEntry] });
     expect(findApnsApp(apps, 'org.example.App')?.keyId).toBe('KEY1234567');
-    expect(findApnsApp(apps, 'org.example.Other')?.keyId).toBe('REST');
+    expect(findApnsApp(apps, 'org.example.Other')?.keyId).toBe('REST123456');
     expect(findFcmApp(apps, serverId, realmUuid)).toBeUndefined();
   });
 
@@ -145,7 +145,10 @@ describe('the apps file', () => {
       '{"fcm": [{"service_account_file": "a", "realms": [\n"x"]}]}',
       'line 2: fcm.0.realms.0 must be a UUID such as ',
     ],
-    ['{"apns":[{\n\n"team_id":"T E A M"}]}', 'line 3: apns.0.team_id must be letters and digits'],
+    ...['T E A M 12', 'TEAM12345', 'TEAM1234567', 'team123456'].flatMap((id): [string, string][] => [
+      [`{"apns":[{\n\n"team_id":"${id}"}]}`, 'line 3: apns.0.team_id must be ten characters, each A to Z'],
+      [`{"apns":[{\n"key_id":"${id}"}]}`, 'line 2: apns.0.key_id must be ten characters, each A to Z'],
+    ]),
     ['{"apns":[{\n"topics": "x"}]}', 'line 2: apns.0.topics must be "*" or a list of bundle ids.'],
     [
       { fcm: [{ service_account_file: 'one.json' }, { service_account_file: 'two.json' }] },

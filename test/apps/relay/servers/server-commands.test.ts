@@ -79,7 +79,7 @@ eachBackend((backend) => {
       [['servers', 'add'], 'the option --realm <uuid> is missing'],
       [['servers', 'add', '--realm', 'zulip'], 'it must be a UUID'],
       [['servers', 'add', '--realm', realm, '--server-id', 'x'], 'it must be a UUID'],
-      [['servers', 'add', '--realm', realm, 'more'], 'arguments: 1 where it takes 0'],
+      [['servers', 'add', '--realm', realm, 'more'], 'too many arguments (1, and it takes 0)'],
       [['servers', 'add', '--realm', realm, '--nonsense'], 'there is no option --nonsense'],
       [['servers', 'deactivate'], '<server-id> is missing'],
       [['nonsense'], 'there is no command "nonsense"'],

@@ -17,7 +17,7 @@ export interface AppSet {
 const bundleId = z.string().regex(/^[.a-zA-Z0-9-]{1,255}$/, 'must be a bundle id such as org.example.App');
 const tenCharacters = z
   .string()
-  .regex(/^[A-Za-z0-9]{1,32}$/, 'must be letters and digits, as Apple shows it');
+  .regex(/^[A-Z0-9]{10}$/, 'must be ten characters, each A to Z or 0 to 9, as Apple shows it');
 
 const fcmEntry = z.strictObject({
   project: z.string().min(1).optional(),

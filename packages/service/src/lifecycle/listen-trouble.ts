@@ -1,0 +1,25 @@
+interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+}
+
+/** Why a process cannot listen where it is set to, in one sentence with what to do; `undefined` for any other error. */
+export function describeListenTrouble(error: unknown): string | undefined {
+  const { code, syscall, address = '/', port, hostname } = error as ListenError;
+  if (code === 'ENOTFOUND' && syscall === 'getaddrinfo') {
+    return `The name ${hostname} is not known here: mend it in the settings, or the name service of this machine.`;
+  }
+  // What begins with a slash is a socket in the file system.
+  if (syscall !== 'listen' || address.startsWith('/')) return undefined;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Another process listens on ${address}, port ${port}: end it, or set another port.`;
+    case 'EADDRNOTAVAIL':
+      return `This machine has no address ${address}: set one of its own, or 0.0.0.0 for all.`;
+    case 'EACCES':
+      return `This user may not listen on port ${port}: set one from 1024 on, and put a proxy in front.`;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,114 @@
+import { fileTrouble } from '@waxwing/service/config';
+import pg from 'pg';
+import { connectionSettings } from './postgres-pool.js';
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+}
+
+const certificateCodes = /CERT|VERIFY|SELF_SIGNED|ALTNAME/;
+
+/**
+ * Why PostgreSQL could not be reached, as one sentence in our own words: the database, where it was looked for, and what
+ * to do. The password is not in it.
+ */
+export function describeConnectionTrouble(url: string, error: unknown): string {
+  const { path, syscall } = error as NodeJS.ErrnoException;
+  if (path !== undefined && syscall === 'open') {
+    return `The file ${path} that the database URL names cannot be used: ${fileTrouble(error)}.`;
+  }
+  const address = addressOf(url);
+  if (address === undefined) {
+    return 'The database URL cannot be read: write postgres://user:password@host:5432/database, with each of /, ?, #, @, : and % in the password as %2F, %3F, %23, %40, %3A and %25.';
+  }
+  const { host, port, database } = address;
+  const where = host.startsWith('/') ? `in ${host}, port ${port}` : `at ${host}, port ${port}`;
+  return `The PostgreSQL database "${database}" ${where}, cannot be reached: ${whatAndRemedy(address, error)}.`;
+}
+
+/** As the driver reads the URL, with the defaults that it takes from its environment. */
+function addressOf(url: string): Address | undefined {
+  try {
+    const { host, port, database = '', user = '' } = new pg.Client(connectionSettings(url));
+    return { host, port, database, user };
+  } catch {
+    // The driver's words hold the URL, and that the password.
+    return undefined;
+  }
+}
+
+/** Why the tables could not be made or changed, when PostgreSQL does not let this user; `undefined` for the rest. */
+export function describeMissingRight(url: string, error: unknown): string | undefined {
+  const address = addressOf(url);
+  if ((error as NodeJS.ErrnoException).code !== '42501' || address === undefined) return undefined;
+  const { database, user } = address;
+  return `The user "${user}" may not make or change the tables of the PostgreSQL database "${database}": ${(error as Error).message}; make it the owner (alter database ${database} owner to ${user}), and of all tables that are there.`;
+}
+
+function whatAndRemedy(address: Address, error: unknown): string {
+  const causes = error instanceof AggregateError ? error.errors : [error];
+  const sentences = causes.map((cause) => sentenceOf(address, cause as NodeJS.ErrnoException));
+  return [...new Set(sentences)].join('; ');
+}
+
+function sentenceOf(address: Address, error: NodeJS.ErrnoException): string {
+  const { code = '', message } = error;
+  const known = code === '' ? byMessage(address, message) : byCode(address, error);
+  return known ?? `${message}; check that it runs, its address and its credentials`;
+}
+
+function byCode({ host, database, user }: Address, { code = '' }: NodeJS.ErrnoException) {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'nothing listens there; start PostgreSQL, or mend host and port in the URL';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name ${host} is not known here; mend the host in the URL, or the name service of this machine`;
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'no way leads there; check the network, the firewall, and host and port in the URL';
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'what listens there hangs up; check that it is PostgreSQL, and host and port in the URL';
+    case 'ENOENT':
+    case 'EACCES':
+      return `this user finds no socket of PostgreSQL in ${host}; start PostgreSQL, or mend the host in the URL`;
+    case '28P01':
+      return `it refuses the password of the user "${user}"; mend user and password in the URL`;
+    case '28000':
+      if (user === '') return 'the URL names no user; write postgres://user:password@host:5432/database';
+      return `it does not let the user "${user}" in from here; make the user, or allow it in pg_hba.conf`;
+    case '3D000':
+      return `there is no database of that name; make it (createdb -O ${user} ${database}), or mend the name in the URL`;
+    case '42501':
+      return `the user "${user}" may not connect to it; grant connect on database ${database} to ${user}`;
+    case '53300':
+      return 'it has no connection left; raise its max_connections, or have fewer processes connect';
+    case '57P03':
+      return 'it is starting or stopping; try again in a moment';
+    default:
+      if (!certificateCodes.test(code)) return undefined;
+      return `its certificate is not trusted (${code}); name its CA with sslrootcert=<file> in the URL`;
+  }
+}
+
+/** What the driver says without a code. */
+function byMessage({ user }: Address, message: string): string | undefined {
+  if (/timeout/i.test(message)) {
+    return 'it does not answer in time; check the network, the firewall, and host and port in the URL';
+  }
+  if (/client password must be/.test(message)) {
+    return `it wants a password of the user "${user}"; write it into the URL, as postgres://user:password@host/database`;
+  }
+  if (/does not support SSL/.test(message)) {
+    return 'it speaks no TLS; switch TLS on there, or leave sslmode out of the URL';
+  }
+  if (/terminated|hung up/i.test(message)) {
+    return 'what listens there hangs up; check that it is PostgreSQL, and host and port in the URL';
+  }
+  return undefined;
+}

@@ -1,0 +1,37 @@
+import { createServer, type ListenOptions } from 'node:net';
+import { describeBootError } from '@waxwing/service/lifecycle';
+import { describe, expect, it } from 'vitest';
+
+const listen = (options: ListenOptions) =>
+  new Promise<ReturnType<typeof createServer>>((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject).listen(options, () => resolve(server));
+  });
+
+describe('A process that cannot listen says so in one sentence', () => {
+  it('where another one listens', async () => {
+    const taken = await listen({ host: '127.0.0.1', port: 0 });
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const error = await listen({ host: '127.0.0.1', port }).catch((error: unknown) => error);
+    taken.close();
+    expect(describeBootError(error)).toBe(
+      `Another process listens on 127.0.0.1, port ${port}: end it, or set another port.`,
+    );
+  });
+
+  it.each([
+    ['192.0.2.1', 'This machine has no address 192.0.2.1: set one of its own, or 0.0.0.0 for all.'],
+    ['nowhere.invalid', 'The name nowhere.invalid is not known here: mend it in the settings,'],
+  ])('at %s', async (host, sentence) => {
+    const error = await listen({ host, port: 0 }).catch((error: unknown) => error);
+    expect(describeBootError(error)).toContain(sentence);
+  });
+
+  it('on a port that only root may take', () => {
+    const error = { code: 'EACCES', syscall: 'listen', address: '0.0.0.0', port: 80 };
+    expect(describeBootError(Object.assign(new Error('listen EACCES'), error))).toBe(
+      'This user may not listen on port 80: set one from 1024 on, and put a proxy in front.',
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import { createServer, type Server } from 'node:net';
+import { openDatabaseWithJobs } from '@waxwing/jobs';
+import { sql } from 'kysely';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eachPostgres } from '../../support/test-databases.js';
+
+const open = (url: string) =>
+  openDatabaseWithJobs({ url, migrations: [], role: 'visiting', now: Date.now, onJobError: () => undefined });
+
+const servers: Server[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+
+/** Listens as a PostgreSQL that gives whoever connects one answer for each message, and then hangs up. */
+async function listenAnswering(...answers: Buffer[]): Promise<number> {
+  const server = createServer((socket) => {
+    const left = [...answers];
+    socket
+      .on('error', () => undefined)
+      .on('data', () => {
+        socket.write(left.shift() ?? '');
+        if (left.length === 0) socket.end();
+      });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** A message of PostgreSQL's: its letter, its length, and what is in it. */
+function message(letter: string, content: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(letter);
+  head.writeInt32BE(content.length + 4, 1);
+  return Buffer.concat([head, content]);
+}
+
+const refusal = (sqlState: string) =>
+  message('E', Buffer.from(`SFATAL\0C${sqlState}\0Mwords of the driver\0\0`));
+
+const authentication = (kind: number, rest: string) =>
+  message('R', Buffer.concat([Buffer.from([0, 0, 0, kind]), Buffer.from(rest)]));
+
+describe('A PostgreSQL that cannot be reached is told in one sentence, without the password', () => {
+  it.each([
+    ['28P01', 'it refuses the password of the user "me"; mend user and password in the URL.'],
+    ['28000', 'it does not let the user "me" in from here; make the user, or allow it in pg_hba.conf.'],
+    [
+      '3D000',
+      'there is no database of that name; make it (createdb -O me birds), or mend the name in the URL.',
+    ],
+    ['42501', 'the user "me" may not connect to it; grant connect on database birds to me.'],
+    ['53300', 'it has no connection left; raise its max_connections, or have fewer processes connect.'],
+    ['57P03', 'it is starting or stopping; try again in a moment.'],
+  ])('one that refuses with %s', async (sqlState, sentence) => {
+    const port = await listenAnswering(refusal(sqlState));
+    await expect(open(`postgres://me:hunter2@127.0.0.1:${port}/birds`)).rejects.toThrow(
+      `The PostgreSQL database "birds" at 127.0.0.1, port ${port}, cannot be reached: ${sentence}`,
+    );
+  });
+
+  it.each([
+    ['no PostgreSQL', [Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')], '', 'what listens there hangs up'],
+    ['no TLS', [Buffer.from('N')], '?sslmode=verify-full', 'it speaks no TLS; switch TLS on there'],
+    [
+      'one that wants a password',
+      [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, 'r=a')],
+      '',
+      'it wants a password of the user "me"',
+    ],
+  ])('%s', async (_, answers, query, sentence) => {
+    const port = await listenAnswering(...answers);
+    await expect(open(`postgres://me@127.0.0.1:${port}/birds${query}`)).rejects.toThrow(sentence);
+  });
+
+  it.each([
+    [
+      'postgres://me:hunter2@127.0.0.1:1/x',
+      'at 127.0.0.1, port 1, cannot be reached: nothing listens there;',
+    ],
+    ['postgres://me:hunter2@nowhere.invalid/x', 'the name nowhere.invalid is not known here;'],
+    [
+      'postgres://me@x/birds?host=/nowhere',
+      'in /nowhere, port 5432, cannot be reached: this user finds no socket',
+    ],
+    [
+      'postgres://me:hunt/er2@127.0.0.1/x',
+      'The database URL cannot be read: write postgres://user:password@',
+    ],
+    [
+      'postgres://me:hunt#er2@127.0.0.1/x',
+      'The database URL cannot be read: write postgres://user:password@',
+    ],
+    [
+      'postgres://me@h/x?sslrootcert=/nowhere',
+      'The file /nowhere that the database URL names cannot be used:',
+    ],
+  ])('%s', async (url, sentence) => {
+    const told = await open(url).catch((error: Error) => error.message);
+    expect(told).toContain(sentence);
+    expect(told).not.toMatch(/er2/);
+  });
+});
+
+describe('A user who may not make tables is told so', () => {
+  eachPostgres((backend) => {
+    it('with the right that is missing, whether there are tables of another user or none', async () => {
+      const user = `waxwing_low_${process.pid}`;
+      const ownersUrl = await backend.freshUrl();
+      const owner = await backend.open({ migrations: [], url: ownersUrl });
+      await sql.raw(`create role ${user} login`).execute(owner.db);
+      try {
+        for (const url of [await backend.freshUrl(), ownersUrl]) {
+          const asUser = Object.assign(new URL(url), { username: user });
+          await expect(open(asUser.href)).rejects.toThrow(
+            `The user "${user}" may not make or change the tables of the PostgreSQL database "${asUser.pathname.slice(1)}": permission denied for`,
+          );
+        }
+      } finally {
+        await sql.raw(`drop role ${user}`).execute(owner.db);
+      }
+    });
+  });
+});
