@@ -5,6 +5,9 @@ import {
   bindOperations,
   openApiOperation,
 } from '@waxwing/service/http';
+import { deleteAvatar } from './avatars/delete-avatar.js';
+import { getAvatar } from './avatars/get-avatar.js';
+import { uploadAvatar } from './avatars/upload-avatar.js';
 import { archiveChannel } from './channel-administration/archive-channel.js';
 import { addDefaultChannel, removeDefaultChannel } from './channel-administration/change-default-channels.js';
 import {
@@ -129,6 +132,9 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   deactivateOwnUser,
   deactivateUser,
   reactivateUser,
+  uploadAvatar,
+  deleteAvatar,
+  getAvatar,
   uploadFile,
   getUpload,
   getUploadAddress,

@@ -27,7 +27,7 @@ import { createPermissions, type PermissionTables } from './permissions/permissi
 import { createPlaygrounds, type PlaygroundTables } from './playgrounds/playground-tables.js';
 import { createProfileFields, type ProfileFieldTables } from './profile-fields/profile-field-tables.js';
 import { createRealm, createRealmSettings, type RealmTables } from './realm/realm-tables.js';
-import { createUploads, type UploadTables } from './uploads/upload-tables.js';
+import { addAvatars, createUploads, type UploadTables } from './uploads/upload-tables.js';
 import { createUserSettings, type UserSettingTables } from './user-settings/user-setting-tables.js';
 import { addSystemBots, addUserDetails, createUsers, type UserTables } from './users/user-tables.js';
 
@@ -98,6 +98,7 @@ const ownMigrations: MigrationSet = {
     '0011-copies-by-user': { up: findCopiesByUser },
     '0012-queue-lifetimes': { up: addQueueLifetimes },
     '0013-notified-copies': { up: findNotifiedCopies },
+    '0014-avatars': { up: addAvatars },
   },
 };
 

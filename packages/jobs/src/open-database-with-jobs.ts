@@ -43,7 +43,7 @@ export async function openDatabaseWithJobs<Tables>(
     ...{ url, role, migrations, onError },
     ...(connections === undefined ? {} : { connections }),
   });
-  // Its tables of jobs are among the migrations; which others there are is for the caller to know.
+  // Its tables of jobs are among the migrations. No type can say so of tables that only the caller knows.
   const own = database as unknown as Database<JobTables>;
   const jobs = new DurableJobQueue({
     database,

@@ -92,6 +92,7 @@ export const errorCodes = Object.freeze({
     message: "Upload would exceed your organization's upload quota.",
     remedy: 'ask-admin',
   },
+  BAD_IMAGE: { httpStatus: 400, message: 'Could not decode image', remedy: 'fix-request' },
   STREAM_WILDCARD_MENTION_NOT_ALLOWED: {
     httpStatus: 400,
     message: 'You do not have permission to use channel wildcard mentions in this channel.',

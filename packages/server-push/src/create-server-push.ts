@@ -53,7 +53,8 @@ const maximumRelayConnections = 16;
 export function createServerPush<Tables extends ServerPushTables>(
   given: ServerPushOptions<Tables>,
 ): ServerPush {
-  // Push touches its own tables alone, and gives back the transactions of the server's whole database.
+  // Push touches its own tables alone, and gives back the transactions of the server's whole database. No type can say
+  // so of tables that only the caller knows.
   const options = given as unknown as ServerPushOptions;
   const { database, clock, random, publish } = options;
   const dispatcher = options.dispatcher ?? new Agent({ connections: maximumRelayConnections });

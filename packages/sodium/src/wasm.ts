@@ -10,6 +10,9 @@ import { wrapLibsodium } from './wrap-libsodium.js';
 export async function loadWasmSodium(): Promise<Sodium> {
   await libsodium.ready;
   // The library exports its module under this name, though its types leave it out.
-  wipeFreedMemory((libsodium as unknown as { libsodium: WasmHeap }).libsodium);
+  const { libsodium: heap }: typeof libsodium & { readonly libsodium?: WasmHeap } = libsodium;
+  if (heap === undefined)
+    throw new Error('libsodium-wrappers hides its memory: keys could not be wiped from it');
+  wipeFreedMemory(heap);
   return wrapLibsodium(libsodium, 'wasm');
 }

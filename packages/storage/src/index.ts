@@ -21,3 +21,4 @@ export * from './remove-in-batches.js';
 export * from './rows-as-table.js';
 export type { SignalListener, Signals } from './signals/signals.js';
 export * from './transaction.js';
+export type { UntypedDatabase } from './untyped-database.js';

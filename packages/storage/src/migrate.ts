@@ -1,6 +1,7 @@
 import { type Kysely, type Migration, sql, type Transaction } from 'kysely';
 import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
+import type { UntypedDatabase } from './untyped-database.js';
 
 /** Forward-only changes of one unit's tables, by name; run in the order of their names. */
 export interface MigrationSet {
@@ -23,8 +24,6 @@ export interface MigrationStatus {
   readonly newer: readonly string[];
 }
 
-type MigrationTables = Record<string, { name: string; timestamp: string }>;
-
 /**
  * Brings the tables of each unit up to date, all in one transaction that `lock` begins with, so that of several
  * processes that start at once one does it and the others find it done.
@@ -37,20 +36,18 @@ export async function migrate<Tables>(
 ): Promise<void> {
   await db.transaction().execute(async (transaction) => {
     await lock(transaction);
-    // The tables that remember what was run are the same whichever others the database has.
-    for (const set of sets) await migrateUnit(transaction as unknown as Transaction<MigrationTables>, set);
+    for (const set of sets) await migrateUnit(transaction, set);
   });
 }
 
 /** Reads what has been run, without changing anything. */
-export async function readMigrationStatus<Tables>(
-  db: Kysely<Tables>,
+export async function readMigrationStatus(
+  db: UntypedDatabase,
   sets: readonly MigrationSet[],
 ): Promise<MigrationStatus[]> {
   const statuses: MigrationStatus[] = [];
   for (const { unit, migrations } of sets) {
-    // As in {@link migrate}.
-    const done = await executedMigrations(db as unknown as Kysely<MigrationTables>, unit);
+    const done = await executedMigrations(db, unit);
     statuses.push(statusOf({ unit, migrations }, done));
   }
   return statuses;
@@ -67,8 +64,8 @@ export function statusOf({ unit, migrations }: MigrationSet, done: readonly stri
   };
 }
 
-async function migrateUnit(
-  db: Transaction<MigrationTables>,
+async function migrateUnit<Tables>(
+  db: Transaction<Tables>,
   { unit, migrations }: MigrationSet,
 ): Promise<void> {
   const table = `${unit}_migrations`;
@@ -89,7 +86,8 @@ async function migrateUnit(
         .addColumn('timestamp', 'text', (column) => column.notNull())
         .execute();
       await migration.up(db);
-      await db.insertInto(table).values({ name, timestamp: new Date().toISOString() }).execute();
+      const now = new Date().toISOString();
+      await sql`insert into ${sql.table(table)} (name, timestamp) values (${name}, ${now})`.execute(db);
     } catch (cause) {
       if (cause instanceof DatabaseUnavailableError) throw cause;
       throw new DatabaseUnusableError(
@@ -100,7 +98,7 @@ async function migrateUnit(
   }
 }
 
-async function executedMigrations(db: Kysely<MigrationTables>, unit: string): Promise<string[]> {
+async function executedMigrations(db: UntypedDatabase, unit: string): Promise<string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   const exists = tables.some(
     ({ name, schema }) => name === `${unit}_migrations` && (schema ?? 'public') === 'public',

@@ -187,7 +187,7 @@ export class ServerUnderTest {
     method: Method;
     url: string;
     headers?: Record<string, string>;
-    payload?: string;
+    payload?: string | Buffer;
   }): Promise<Answer> {
     const response = await this.server.app.inject(request);
     return { status: response.statusCode, headers: response.headers, body: response.json() };

@@ -146,6 +146,8 @@ describe('parameters', () => {
       members: jsonParameter(group).optional(),
       types: optionalJsonParameter(z.array(z.string('must be text'))),
       loud: booleanParameter.default(false),
+      place: z.union([integerParameter, z.literal('null').transform(() => null)]).optional(),
+      count: integerParameter.optional(),
     }),
     handle: echo,
   };
@@ -185,7 +187,12 @@ describe('parameters', () => {
   });
 
   it('are left out where a client sends null for an optional one', async () => {
-    expect(await post({ types: 'null' })).not.toHaveProperty('types');
+    const left = await post({ types: 'null', loud: 'null', count: 'null', members: 'null' });
+    expect(left).toEqual({ result: 'success', msg: '', loud: false });
+  });
+
+  it('are null where that says something, and the word where they are texts', async () => {
+    expect(await post({ place: 'null', topic: 'null' })).toMatchObject({ place: null, topic: 'null' });
   });
 
   it('take true and false for truth and nothing else', async () => {

@@ -10,16 +10,21 @@ const badRequest = [400, 'BAD_REQUEST'] as const;
 const day = 24 * 60 * 60_000;
 const mebibyte = 1024 * 1024;
 const uploadPath = '/api/v1/user_uploads';
+const avatarPath = '/api/v1/users/me/avatar';
 const uploads = (status: number) => answered(`POST ${uploadPath}`, status);
 
 /** Uploads a file of so many bytes as the greedy user. */
-function upload({ url, greedy }: ServerUnderLimits, bytes: number): Promise<Answer> {
+function upload(
+  { url, greedy }: ServerUnderLimits,
+  bytes: number,
+  path: typeof uploadPath | typeof avatarPath = uploadPath,
+): Promise<Answer> {
   const head = 'content-disposition: form-data; name="file"; filename="a.txt"';
   return ask({
-    url: url + uploadPath,
+    url: url + path,
     method: 'POST',
     headers: { authorization: greedy.authorization, 'content-type': 'multipart/form-data; boundary=x' },
-    body: `--x\r\n${head}\r\n\r\n${'x'.repeat(bytes)}\r\n--x--\r\n`,
+    body: `--x\r\n${head}\r\n\r\n${'GIF89a'.padEnd(bytes, 'x')}\r\n--x--\r\n`,
   });
 }
 
@@ -177,6 +182,12 @@ export const serverChatLimits: readonly ServerLimit[] = [
     metric: uploads(400),
     answer: badRequest,
     provoke: (server) => upload(server, 100 * mebibyte + 1),
+  },
+  {
+    id: 'server-avatar-bytes',
+    metric: answered(`POST ${avatarPath}`, 400),
+    answer: badRequest,
+    provoke: (server) => upload(server, 5 * mebibyte + 1, avatarPath),
   },
   {
     id: 'server-upload-quota',

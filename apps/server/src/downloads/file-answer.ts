@@ -26,9 +26,11 @@ const neverRun = {
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-site',
   'referrer-policy': 'no-referrer',
-  'cache-control': 'private, no-store',
   'accept-ranges': 'bytes',
 };
+
+/** How long whoever has the file may keep it: not at all where who may read it can change. */
+type Caching = 'private, no-store' | 'private, max-age=604800, immutable';
 
 /**
  * A file as it is sent: the part that a `Range` header asks for, or all of it; 416 for a part that it does not have
@@ -39,17 +41,22 @@ export async function fileAnswer(
   store: FileStore,
   upload: Upload,
   head: Pick<RequestHead, 'header'>,
+  caching: Caching = 'private, no-store',
 ): Promise<RawAnswer> {
   const { sizeBytes } = upload;
   // There is nothing to tell two versions apart by: a file never changes, but whoever sends If-Range cannot know it.
   const asked = head.header('if-range') === undefined ? head.header('range') : undefined;
   const range = readRange(asked, sizeBytes);
   if (range === 'unsatisfiable') {
-    return new RawAnswer(416, { ...neverRun, 'content-range': `bytes */${sizeBytes}` }, undefined);
+    return new RawAnswer(
+      416,
+      { ...neverRun, 'cache-control': 'no-store', 'content-range': `bytes */${sizeBytes}` },
+      undefined,
+    );
   }
   const content = await store.read(upload.pathId, range);
   if (content === undefined) throw noSuchFile();
-  const headers = { ...neverRun, ...describeContent(upload) };
+  const headers = { ...neverRun, 'cache-control': caching, ...describeContent(upload) };
   if (range === undefined) {
     return new RawAnswer(200, { ...headers, 'content-length': String(sizeBytes) }, content);
   }

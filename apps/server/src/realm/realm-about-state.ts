@@ -3,7 +3,7 @@ import { passwordLength } from '../authentication/password-hash.js';
 import { emojiDataPath } from '../emoji/emoji-data-path.js';
 import { publicState } from '../event-queues/initial-state.js';
 import { realmIconUrl } from './realm-icon.js';
-import { maximumUploadMib } from './realm-limits.js';
+import { maximumAvatarMib, maximumUploadMib } from './realm-limits.js';
 
 const text = z.string();
 const flag = z.boolean();
@@ -18,7 +18,7 @@ const always = {
   max_reminder_note_length: 1000,
   max_bulk_new_subscription_messages: 100,
   max_file_upload_size_mib: maximumUploadMib,
-  max_avatar_file_size_mib: 5,
+  max_avatar_file_size_mib: maximumAvatarMib,
   max_icon_file_size_mib: 5,
   max_logo_file_size_mib: 5,
   server_presence_ping_interval_seconds: 60,

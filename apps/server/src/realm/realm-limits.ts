@@ -10,6 +10,9 @@ export const serverVersion = { zulip_version: '12.0-dev+waxwing', zulip_merge_ba
 /** Largest file that can be uploaded. */
 export const maximumUploadMib = 100;
 
+/** Largest picture of a user. */
+export const maximumAvatarMib = 5;
+
 /** Longest texts in Unicode code points, and what stands for the empty topic; clients read them from the register answer. */
 export const realmLimits = {
   max_topic_length: 60,

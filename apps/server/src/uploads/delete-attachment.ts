@@ -30,6 +30,7 @@ export const deleteAttachment = operation({
         .where('id', '=', id)
         .where('owner_id', '=', actor.id)
         .where('is_stored', '=', 1)
+        .where('is_avatar', '=', 0)
         .modifyEnd(lockingRows(db))
         .executeTakeFirst();
       if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid attachment' });

@@ -1,6 +1,6 @@
 import { lockingRows, removeInBatches } from '@waxwing/storage';
 import type { ServerContext } from '../context.js';
-import { type LeftFile, removeLeftFile, withdrawUploads } from './withdraw-uploads.js';
+import { type LeftFile, tryRemoveLeftFile, withdrawUploads } from './withdraw-uploads.js';
 
 const day = 24 * 60 * 60_000;
 /** So long a file is kept to which no message refers. */
@@ -27,22 +27,12 @@ export async function removeUnclaimedUploads(context: Context, signal: AbortSign
   while (!signal.aborted) {
     const left = await findLeftFiles(context, lastId);
     for (const file of left) {
-      if (await removeOrLog(context, file)) removed += 1;
+      if (await tryRemoveLeftFile(context, file)) removed += 1;
       lastId = file.id;
     }
     if (left.length < filesPerStep) break;
   }
   return removed;
-}
-
-async function removeOrLog(context: Context, file: LeftFile): Promise<boolean> {
-  try {
-    await removeLeftFile(context, file);
-    return true;
-  } catch (err) {
-    context.log.error({ err, path: file.pathId }, 'an uploaded file could not be removed; it is tried again');
-    return false;
-  }
 }
 
 async function withdrawSome(

@@ -3,7 +3,7 @@ import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
-/** A file that somebody has uploaded, whole and in the store. */
+/** A file that somebody has uploaded, whole and in the store; for messages, where nothing else is said. */
 export interface Upload {
   readonly id: number;
   /** `<realm_id>/<xx>/<yyyy>/<file_name>`. */
@@ -22,6 +22,17 @@ type Db = Kysely<ServerTables>;
 export async function findUpload(db: Db, pathId: string): Promise<Upload | undefined> {
   const row = await stored(db).where('path_id', '=', pathId).executeTakeFirst();
   return row && toUpload(row);
+}
+
+/** The picture of a user that has this path; `undefined` when there is none, or it is no user's any more. */
+export async function findAvatar(db: Db, pathId: string): Promise<Upload | undefined> {
+  const row = await avatars(db).where('path_id', '=', pathId).executeTakeFirst();
+  return row && toUpload(row);
+}
+
+/** The pictures that are a user's: one at most, but for the transaction that puts another in its place. */
+export async function listAvatars(db: Db, ownerId: UserId): Promise<Upload[]> {
+  return (await avatars(db).where('owner_id', '=', ownerId).orderBy('id').execute()).map(toUpload);
 }
 
 /** The file of this id; `undefined` when there is none, or it is not whole. */
@@ -53,8 +64,16 @@ export async function lockUploads({ db }: ServerTransaction, pathIds: readonly s
   return found.map(toUpload);
 }
 
-function stored(db: Db) {
-  return db.selectFrom('attachments').selectAll().where('is_stored', '=', 1);
+function stored(db: Db, isAvatar = 0) {
+  return db
+    .selectFrom('attachments')
+    .selectAll()
+    .where('is_stored', '=', 1)
+    .where('is_avatar', '=', isAvatar);
+}
+
+function avatars(db: Db) {
+  return stored(db, 1);
 }
 
 function toUpload(row: Selectable<ServerTables['attachments']>): Upload {

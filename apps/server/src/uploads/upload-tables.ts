@@ -18,6 +18,8 @@ export interface UploadTables {
     is_stored: number;
     /** Since when no message refers to it; null while one does. */
     unclaimed_since: number | null;
+    /** 1 for a picture of its owner, to which no message refers. */
+    is_avatar: Generated<number>;
   };
   /** Which messages refer to which files. */
   attachment_messages: {
@@ -67,5 +69,13 @@ export async function createUploads(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', integer, (column) => column.primaryKey())
     .addColumn('signing_key', text, (column) => column.notNull())
     .addColumn('used_bytes', integer, (column) => column.notNull())
+    .execute();
+}
+
+/** Tells the pictures of users from the files of messages. */
+export async function addAvatars(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('attachments')
+    .addColumn('is_avatar', integer, (column) => column.notNull().defaultTo(0))
     .execute();
 }

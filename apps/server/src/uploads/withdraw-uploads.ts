@@ -37,6 +37,20 @@ export async function removeLeftFile(
   await database.write(({ db }) => db.deleteFrom('attachments').where('id', '=', id).execute());
 }
 
+/** As {@link removeLeftFile}; whether it could be done. What cannot be is logged, and tried again within two days. */
+export async function tryRemoveLeftFile(
+  context: Pick<ServerContext, 'database' | 'log' | 'uploads'>,
+  file: LeftFile,
+): Promise<boolean> {
+  try {
+    await removeLeftFile(context, file);
+    return true;
+  } catch (err) {
+    context.log.error({ err, path: file.pathId }, 'an uploaded file could not be removed; it is tried again');
+    return false;
+  }
+}
+
 /** Whether a file is whole in the database, once whoever is about to say so has said it. */
 export async function isStoredUpload(
   { database }: Pick<ServerContext, 'database'>,

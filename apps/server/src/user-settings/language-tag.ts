@@ -3,6 +3,6 @@ import { z } from 'zod';
 /** The tag of a language, such as `en` or `pt-br`, bare or as JSON. */
 export const languageTag = z
   .string()
-  .transform((text) => text.replace(/^"(.*)"$/s, '$1'))
+  .overwrite((text) => text.replace(/^"(.*)"$/s, '$1'))
   .refine((text) => /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,3}$/.test(text), 'must be the tag of a language')
-  .meta({ openApi: { type: 'string' } }) as unknown as z.ZodType<string, string>;
+  .meta({ openApi: { type: 'string' } });

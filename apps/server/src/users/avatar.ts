@@ -14,15 +14,29 @@ export function providerAvatarUrl(shownAddress: string, version: number, size: A
   return `https://secure.gravatar.com/avatar/${digest}?d=identicon${wanted}&version=${version}`;
 }
 
-/** What clients are told of a provider's picture, whose URL is another because the address is. */
-export function writeProviderPicture(
+/** Whose picture it is: its URL where it was uploaded, and which one it is of all that the user has had. */
+interface Pictured {
+  readonly avatarUrl: string | undefined;
+  readonly avatarVersion: number;
+}
+
+/** Where a user's picture is, and whether it is the provider's or an uploaded one; that has one size alone. */
+export function writePicture(
   shownAddress: string,
-  { avatarVersion }: { readonly avatarVersion: number },
-): JsonObject {
+  { avatarUrl, avatarVersion }: Pictured,
+): {
+  readonly avatar_source: 'G' | 'U';
+  readonly avatar_url: string;
+  readonly avatar_url_medium: string;
+} {
   return {
-    avatar_source: 'G',
-    avatar_url: providerAvatarUrl(shownAddress, avatarVersion),
-    avatar_url_medium: providerAvatarUrl(shownAddress, avatarVersion, 'medium'),
-    avatar_version: avatarVersion,
+    avatar_source: avatarUrl === undefined ? 'G' : 'U',
+    avatar_url: avatarUrl ?? providerAvatarUrl(shownAddress, avatarVersion),
+    avatar_url_medium: avatarUrl ?? providerAvatarUrl(shownAddress, avatarVersion, 'medium'),
   };
+}
+
+/** What clients are told of a picture that is another now. */
+export function writeNewPicture(shownAddress: string, user: Pictured): JsonObject {
+  return { ...writePicture(shownAddress, user), avatar_version: user.avatarVersion };
 }

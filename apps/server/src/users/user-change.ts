@@ -8,7 +8,7 @@ import { roles } from '../permissions/roles.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { isPublicAddress, type Reader, readsAddress, shownAddress } from './address-visibility.js';
-import { writeProviderPicture } from './avatar.js';
+import { writeNewPicture } from './avatar.js';
 import type { UserChange } from './plan-user-update.js';
 import type { UserDetails } from './user-details.js';
 import { activeReaders, readSight, type Sight } from './user-sight.js';
@@ -95,7 +95,7 @@ function ofPublicAddress(user: UserDetails, realm: ServerContext['realm']): Json
   const shown = shownAddress(user, realm);
   const address = { new_email: shown };
   if (!hasPublicProviderPicture(user)) return [address];
-  return [address, writeProviderPicture(shown, user)];
+  return [address, writeNewPicture(shown, user)];
 }
 
 /** Whether the picture is the one that the provider has for an address that everyone may know. */

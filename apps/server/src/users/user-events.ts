@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import type { ServerTables } from '../tables.js';
 import { readsAddress, shownAddress } from './address-visibility.js';
-import { writeProviderPicture } from './avatar.js';
+import { writeNewPicture } from './avatar.js';
 import type { UserDetails } from './user-details.js';
 import { writeUser } from './user-record.js';
 import { activeReaders, readersOf, readSight } from './user-sight.js';
@@ -45,6 +45,16 @@ export async function eventsOfActivity(
   return events;
 }
 
+/** That a user has another picture now, to whoever may know of the user. */
+export async function eventsOfPicture(
+  db: Kysely<ServerTables>,
+  user: UserDetails,
+  realm: Pick<PushRealm, 'url'>,
+): Promise<PublishedEvent[]> {
+  const person = { user_id: user.id, ...writeNewPicture(shownAddress(user, realm), user) };
+  return [{ event: { type: 'realm_user', op: 'update', person }, audience: await readersOf(db, user) }];
+}
+
 interface ChangedVisibility {
   readonly before: UserDetails;
   readonly after: UserDetails;
@@ -71,7 +81,7 @@ export async function eventsOfVisibility(
   const shown = shownAddress(after, realm);
   if (shown !== shownAddress(before, realm)) {
     events.push(tell({ new_email: shown }, seeing));
-    if (after.avatarUrl === undefined) events.push(tell(writeProviderPicture(shown, after), seeing));
+    if (after.avatarUrl === undefined) events.push(tell(writeNewPicture(shown, after), seeing));
   }
   return events.filter(({ audience }) => audience.length > 0);
 }

@@ -9,7 +9,7 @@ import { roles } from '../permissions/roles.js';
 import { readProfileData } from '../profile-fields/profile-values.js';
 import type { ServerTables } from '../tables.js';
 import { shownAddress } from './address-visibility.js';
-import { providerAvatarUrl } from './avatar.js';
+import { writePicture } from './avatar.js';
 import { detailsInPieces, type UserDetails } from './user-details.js';
 import { userRecord, writeUnknownUser, writeUser } from './user-record.js';
 import { readSightOf } from './user-sight.js';
@@ -113,15 +113,13 @@ async function listUsers(
 }
 
 function writeOwn(own: UserDetails, realm: StateContext['realm']) {
-  const { role, avatarUrl, avatarVersion } = own;
+  const { role } = own;
   const shown = shownAddress(own, realm);
   return {
     email: shown,
     delivery_email: own.email,
     full_name: own.fullName,
-    avatar_url: avatarUrl ?? providerAvatarUrl(shown, avatarVersion),
-    avatar_url_medium: avatarUrl ?? providerAvatarUrl(shown, avatarVersion, 'medium'),
-    avatar_source: avatarUrl === undefined ? ('G' as const) : ('U' as const),
+    ...writePicture(shown, own),
     is_owner: role === roles.owner,
     is_admin: role <= roles.administrator,
     is_moderator: role <= roles.moderator,

@@ -6,8 +6,9 @@ import {
   DatabaseUnusableError,
   type MigrationSet,
   readMigrationStatus,
+  type UntypedDatabase,
 } from '@waxwing/storage';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { readGeneratedColumns, readTables, type TransferTable } from './table-catalog.js';
 import { encodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
 
@@ -31,7 +32,7 @@ export async function exportDatabase<Tables>(
   const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');
   return await reading.execute(async (transaction) => {
     // Which tables there are is read from the database itself.
-    const db = transaction as unknown as Kysely<unknown>;
+    const db: UntypedDatabase = transaction;
     const counts = { rows: 0, jobs: 0 };
     await writeLine(output, { waxwingExport: 1, migrations: await namesOfMigrations(db, sets) });
     for (const table of await readTables(db, bookkeepingTables(sets))) {
@@ -58,7 +59,7 @@ export function kindOfRows(table: string): keyof TransferCounts {
 
 /** What was run of each unit, in order. */
 export async function namesOfMigrations(
-  db: Kysely<unknown>,
+  db: UntypedDatabase,
   sets: readonly MigrationSet[],
 ): Promise<Record<string, readonly string[]>> {
   const statuses = await readMigrationStatus(db, sets);
@@ -66,7 +67,7 @@ export async function namesOfMigrations(
 }
 
 async function* readRows(
-  db: Kysely<unknown>,
+  db: UntypedDatabase,
   { name, columns, keyColumns }: TransferTable,
 ): AsyncIterable<readonly Record<string, unknown>[]> {
   if (keyColumns.length === 0) {

@@ -1,8 +1,14 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { jobMigrations } from '@waxwing/jobs';
-import { type Database, DatabaseUnusableError, isPostgres, type MigrationSet } from '@waxwing/storage';
-import { type Kysely, sql } from 'kysely';
+import {
+  type Database,
+  DatabaseUnusableError,
+  isPostgres,
+  type MigrationSet,
+  type UntypedDatabase,
+} from '@waxwing/storage';
+import { sql } from 'kysely';
 import { bookkeepingTables, kindOfRows, namesOfMigrations } from './export-database.js';
 import { readTables, restoreGeneratedColumn, type TransferTable } from './table-catalog.js';
 import { type CellValue, decodeCell, type TransferCounts, type TransferLine } from './transfer-format.js';
@@ -31,7 +37,7 @@ export async function importDatabase<Tables>(
   // Not through the group commit: lines can be read only once, and this write may take long.
   return await database.db.transaction().execute(async (transaction) => {
     // Which tables there are is read from the database itself.
-    const db = transaction as unknown as Kysely<unknown>;
+    const db: UntypedDatabase = transaction;
     const tables = await readTables(db, bookkeepingTables(sets));
     await refuseOtherVersion(await lines.next(), await namesOfMigrations(db, sets));
     await emptyNewDatabase(db, tables, Object.assign({}, ...sets.map((set) => set.rowsOfNewDatabase)));
@@ -46,13 +52,13 @@ export async function importDatabase<Tables>(
 }
 
 class ImportWriter {
-  readonly #db: Kysely<unknown>;
+  readonly #db: UntypedDatabase;
   readonly #tables: ReadonlyMap<string, TransferTable>;
   readonly #counts = { rows: 0, jobs: 0 };
   #table = '';
   #rows: Row[] = [];
 
-  constructor(db: Kysely<unknown>, tables: ReadonlyMap<string, TransferTable>) {
+  constructor(db: UntypedDatabase, tables: ReadonlyMap<string, TransferTable>) {
     this.#db = db;
     this.#tables = tables;
   }
@@ -102,7 +108,7 @@ class ImportWriter {
 }
 
 /** Whoever was doing them when they were exported does not do them here. */
-async function releaseJobs(db: Kysely<unknown>): Promise<void> {
+async function releaseJobs(db: UntypedDatabase): Promise<void> {
   await sql`update jobs set leased_until = null where leased_until is not null`.execute(db);
 }
 
@@ -170,7 +176,7 @@ function sorted(migrations: Readonly<Record<string, readonly string[]>>) {
 
 /** Takes out what migrations put into a new database. @throws DatabaseUnusableError where there is more than that. */
 async function emptyNewDatabase(
-  db: Kysely<unknown>,
+  db: UntypedDatabase,
   tables: readonly TransferTable[],
   rowsOfNew: Readonly<Record<string, number>>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
-import { DatabaseUnusableError, isPostgres } from '@waxwing/storage';
-import { type Kysely, sql } from 'kysely';
+import { DatabaseUnusableError, isPostgres, type UntypedDatabase } from '@waxwing/storage';
+import { sql } from 'kysely';
 
 /** A table whose rows are moved as they are. */
 export interface TransferTable {
@@ -25,7 +25,7 @@ interface CatalogRow {
  * All tables but those that say which migrations were run, each after the tables that it refers to. What lies in a
  * partition is read through the table that it is a part of.
  */
-export async function readTables(db: Kysely<unknown>, without: readonly string[]): Promise<TransferTable[]> {
+export async function readTables(db: UntypedDatabase, without: readonly string[]): Promise<TransferTable[]> {
   const { rows } = await (isPostgres(db) ? postgresColumns : sqliteColumns).execute(db);
   const names = [...new Set(rows.map(({ table_name }) => table_name))].filter(
     (name) => !without.includes(name),
@@ -44,7 +44,7 @@ export async function readTables(db: Kysely<unknown>, without: readonly string[]
   return inOrderOfReferences(tables, await readReferences(db));
 }
 
-export async function readGeneratedColumns(db: Kysely<unknown>): Promise<GeneratedColumn[]> {
+export async function readGeneratedColumns(db: UntypedDatabase): Promise<GeneratedColumn[]> {
   if (isPostgres(db)) return await readIdentityColumns(db);
   const { rows } = await sql<{ table: string; highest: number }>`
     select name as "table", seq as highest from sqlite_sequence order by name`.execute(db);
@@ -53,7 +53,7 @@ export async function readGeneratedColumns(db: Kysely<unknown>): Promise<Generat
 
 /** Makes the numbers go on above `highest`. */
 export async function restoreGeneratedColumn(
-  db: Kysely<unknown>,
+  db: UntypedDatabase,
   { table, column, highest }: GeneratedColumn,
 ): Promise<void> {
   if (isPostgres(db)) {
@@ -91,7 +91,7 @@ interface Reference {
   readonly to_table: string;
 }
 
-async function readReferences(db: Kysely<unknown>): Promise<Reference[]> {
+async function readReferences(db: UntypedDatabase): Promise<Reference[]> {
   const query = isPostgres(db)
     ? sql<Reference>`
         select source.relname as from_table, target.relname as to_table from pg_constraint
@@ -104,7 +104,7 @@ async function readReferences(db: Kysely<unknown>): Promise<Reference[]> {
   return (await query.execute(db)).rows;
 }
 
-async function readIdentityColumns(db: Kysely<unknown>): Promise<GeneratedColumn[]> {
+async function readIdentityColumns(db: UntypedDatabase): Promise<GeneratedColumn[]> {
   const columns = await sql<{ table: string; column: string }>`
     select table_name as "table", column_name as "column" from information_schema.columns
     where table_schema = 'public' and is_identity = 'YES'

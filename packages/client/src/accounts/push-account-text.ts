@@ -3,7 +3,6 @@ import {
   encodeBase64,
   formatPushAccountId,
   isJsonObject,
-  type JsonObject,
   type JsonValue,
   parseJson,
   parsePushAccountId,
@@ -22,8 +21,9 @@ export function encodePushAccount(account: PushAccount): string {
     publicKey: encodeBase64(keyPair.publicKey),
     privateKey: encodeBase64(keyPair.privateKey),
     ...(sequence === undefined ? {} : { sequence }),
-    // An interface has no index signature, whatever its fields are.
-    ...(registration === undefined ? {} : { registration: registration as unknown as JsonObject }),
+    ...(registration === undefined
+      ? {}
+      : { registration: { ...registration, pushToken: { ...registration.pushToken } } }),
   });
 }
 

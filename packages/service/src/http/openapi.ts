@@ -246,8 +246,7 @@ function toJsonSchema(shape: z.ZodType, io: 'input' | 'output'): Node {
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      // zod hands over its inner type, which every shape is an instance of.
-      const { openApi, openApiJson } = metaOf(zodSchema as unknown as z.ZodType);
+      const { openApi, openApiJson } = zodSchema instanceof z.ZodType ? metaOf(zodSchema) : {};
       // Answers and bodies may gain fields.
       if (zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
       delete (jsonSchema as Node).openApi;

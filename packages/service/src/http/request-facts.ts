@@ -16,18 +16,21 @@ export interface RequestFacts {
 
 export const factsKey = Symbol('facts');
 
-/** A property, because a weak map of all requests keeps the garbage collector busy. */
-function carrierOf(request: FastifyRequest): { [factsKey]: RequestFacts } {
-  // Fastify's types know of no property that a hook adds.
-  return request as unknown as { [factsKey]: RequestFacts };
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** A property, because a weak map of all requests keeps the garbage collector busy. */
+    [factsKey]: RequestFacts | null;
+  }
 }
 
 /** What is known of a request that has passed the first hook, which none can leave out. */
 export function factsOf(request: FastifyRequest): RequestFacts {
-  return carrierOf(request)[factsKey];
+  const facts = request[factsKey];
+  if (facts === null) throw new Error('a request was handled that has not passed the first hook');
+  return facts;
 }
 
 /** The first hook says what is known. */
 export function setFacts(request: FastifyRequest, facts: RequestFacts): void {
-  carrierOf(request)[factsKey] = facts;
+  request[factsKey] = facts;
 }

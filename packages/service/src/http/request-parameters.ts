@@ -28,6 +28,8 @@ export class ParameterReader {
   readonly #inPath: ReadonlySet<string>;
   /** Name on the wire -> name of the parameter. */
   readonly #names = new Map<string, string>();
+  /** Parameters for which `null` says no more than leaving them out. */
+  readonly #absentIfNull: ReadonlySet<string>;
 
   constructor({ aliases = {}, parameters, path }: Pick<AnyOperation, 'aliases' | 'parameters' | 'path'>) {
     this.#shape = parameters;
@@ -35,10 +37,15 @@ export class ParameterReader {
     for (const name of Object.keys(parameters.shape))
       if (!this.#inPath.has(name)) this.#names.set(name, name);
     for (const [alias, name] of Object.entries(aliases)) this.#names.set(alias, name);
+    const shapes = Object.entries<z.ZodType>(parameters.shape);
+    this.#absentIfNull = new Set(
+      shapes.filter(([, shape]) => takes(shape, undefined) && !takes(shape, 'null')).map(([name]) => name),
+    );
   }
 
   /**
-   * Presence and types, in the schema's order: the first wrong parameter is refused.
+   * Presence and types, in the schema's order: the first wrong parameter is refused. The text `null`, which some clients
+   * send for what they leave out, stands for nothing where a parameter may be left out and takes neither it nor any text.
    * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, REQUEST_CONFUSING_VAR, or BAD_REQUEST.
    */
   read({ path, raw }: RequestText): unknown {
@@ -54,7 +61,8 @@ export class ParameterReader {
       const other = sentAs.get(name);
       if (other !== undefined) throw confusing(other, sent);
       sentAs.set(name, sent);
-      single[name] = requireText(sent, values[0] ?? '');
+      const [text = ''] = values;
+      if (text !== 'null' || !this.#absentIfNull.has(name)) single[name] = requireText(sent, text);
     }
     const parsed = this.#shape.safeParse(single);
     if (parsed.success) return parsed.data;
@@ -74,6 +82,16 @@ export function parseJsonParameters(schema: z.ZodObject, body: JsonValue): unkno
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') || 'the body';
   throw new ProtocolError('BAD_REQUEST', { message: `Invalid ${where}: ${issue?.message ?? 'wrong type'}` });
+}
+
+function takes(shape: z.ZodType, value: string | undefined): boolean {
+  try {
+    return shape.safeParse(value).success;
+  } catch (error) {
+    // Some shapes refuse with a code of their own.
+    if (error instanceof ProtocolError) return false;
+    throw error;
+  }
 }
 
 function requireText(name: string, value: string): string {

@@ -22,13 +22,9 @@ export function jsonParameter<Schema extends z.ZodType>(schema: Schema) {
   return jsonText.pipe(schema as z.ZodType<z.output<Schema>, unknown>).meta({ openApiJson: schema });
 }
 
-/** As {@link jsonParameter}; JSON's `null`, which some clients send for what they leave out, stands for nothing. */
+/** As {@link jsonParameter}, where it may be left out. */
 export function optionalJsonParameter<Schema extends z.ZodType>(schema: Schema) {
-  return jsonText
-    .transform((value): unknown => value ?? undefined)
-    .pipe(schema.optional() as z.ZodType<z.output<Schema> | undefined, unknown>)
-    .optional()
-    .meta({ openApiJson: schema });
+  return jsonParameter(schema).optional();
 }
 
 const jsonText = z.string().transform((text, context): unknown => {

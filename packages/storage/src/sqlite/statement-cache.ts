@@ -31,7 +31,7 @@ export class StatementCache {
     const values = parameters as Parameters<SqliteStatement['all']>;
     if (prepared.reader !== undefined) {
       // It was told to answer arrays, of which its types know nothing.
-      const rows = statement.all(...values) as unknown as readonly (readonly unknown[])[];
+      const rows: readonly (readonly unknown[])[] = statement.all(...values);
       // A `select *` has more columns once a migration, of this process or another, has added some.
       if (rows[0] !== undefined && rows[0].length !== prepared.reader.columns) {
         prepared.reader = rowReader(statement);

@@ -141,7 +141,8 @@ function encodeNotification({ collapseId, urgency, ...rest }: EncryptedNotificat
 
 /** What {@link encodeNotification} wrote. */
 function decodeNotification(text: string): EncryptedNotification {
-  const { collapseId, ...rest } = parseJson(text) as unknown as StoredNotification;
+  const stored: unknown = parseJson(text);
+  const { collapseId, ...rest } = stored as StoredNotification;
   return { ...rest, collapseId: collapseId ?? undefined };
 }
 

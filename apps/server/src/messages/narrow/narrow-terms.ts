@@ -43,7 +43,8 @@ export const narrowShape = z
 
 /** A narrow that was stored as JSON; it was read by {@link narrowShape} before. */
 export function readStoredNarrow(json: string): NarrowTerm[] {
-  return parseJson(json) as unknown as NarrowTerm[];
+  const stored: unknown = parseJson(json);
+  return stored as NarrowTerm[];
 }
 
 /** Why a narrow cannot be understood: `desc` is for people. */

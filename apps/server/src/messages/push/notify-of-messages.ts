@@ -126,7 +126,7 @@ async function readStandings(
         wildcardsNotify: wanted(row.channel_wildcards_notify),
         settings: Object.fromEntries(
           pushSettingNames.map((name) => [name, readStored(row, name)]),
-        ) as unknown as PushSettings,
+        ) as PushSettings,
       },
     ]),
   );

@@ -1,0 +1,34 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { tryRemoveLeftFile } from '../uploads/withdraw-uploads.js';
+import { shownAddress } from '../users/address-visibility.js';
+import { writePicture } from '../users/avatar.js';
+import { changeAvatar, lockSelf } from './change-avatar.js';
+
+/**
+ * `DELETE /api/v1/users/me/avatar`: removes the picture that whoever asks has uploaded, and answers the URL of the one that
+ * stands for it now. Whoever may know of the user is told. It succeeds where there is no such picture, too.
+ */
+export const deleteAvatar = operation({
+  method: 'DELETE',
+  path: '/api/v1/users/me/avatar',
+  summary: 'Removes the picture that whoever asks has uploaded.',
+  actor: user,
+  parameters: noParameters,
+  answer: z.object({ avatar_url: z.string() }),
+  codes: [],
+  async handle(context: ServerContext, { actor }) {
+    const { user, withdrawn } = await actor.change(
+      async (transaction) =>
+        changeAvatar(transaction, await lockSelf(transaction, actor), undefined, context),
+      async (transaction) => {
+        await lockSelf(transaction, actor);
+      },
+    );
+    for (const old of withdrawn) await tryRemoveLeftFile(context, old);
+    const { avatar_url } = writePicture(shownAddress(user, context.realm), user);
+    return { avatar_url };
+  },
+});

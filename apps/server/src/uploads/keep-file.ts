@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { ProtocolError } from '@waxwing/protocol';
+import type { Requester } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import type { ServerTransaction } from '../tables.js';
+import { cleanFileName, shownFileName } from './file-name.js';
+import { readUsedBytes, takeBytes } from './upload-account.js';
+import { isStoredUpload, removeLeftFile } from './withdraw-uploads.js';
+
+/** What stands for the organisation in paths: a server has one. */
+const realmId = 1;
+
+/** A file that is to be kept, and what is to be done once it is. */
+export interface FileToKeep {
+  readonly name: string;
+  /** In lower case and without parameters. */
+  readonly contentType: string;
+  readonly content: Readable;
+  /** Whether it is a picture of its owner: no message refers to it, and it is kept until it is withdrawn. */
+  readonly isAvatar: boolean;
+  /** Takes what must be locked before the owner is. */
+  readonly lock?: (transaction: ServerTransaction) => Promise<void>;
+  /** Runs in the transaction that says that the file is whole. */
+  readonly stored: (transaction: ServerTransaction, upload: NewUpload) => Promise<void>;
+}
+
+interface NewUpload {
+  readonly id: number;
+  readonly pathId: string;
+  readonly fileName: string;
+  readonly contentType: string;
+}
+
+/**
+ * Keeps a file of the actor's; it is durable when the promise resolves. Where it fails nothing stays, and the content is
+ * destroyed. @throws ProtocolError REALM_UPLOAD_QUOTA, and whatever the content and `stored` fail with.
+ */
+export async function keepFile(
+  context: ServerContext,
+  actor: Requester,
+  file: FileToKeep,
+): Promise<NewUpload> {
+  const { store } = context.uploads;
+  const upload = await announce(context, actor, file).catch((error: unknown) => {
+    file.content.destroy();
+    throw error;
+  });
+  let sizeBytes = 0;
+  const counted = Readable.from(
+    (async function* () {
+      for await (const piece of file.content as AsyncIterable<Buffer>) {
+        sizeBytes += piece.length;
+        yield piece;
+      }
+    })(),
+    { objectMode: false },
+  );
+  try {
+    await store.write(upload.pathId, counted, upload.contentType);
+    await complete(context, actor, { file, upload, sizeBytes });
+    return upload;
+  } catch (error) {
+    // The commit may have happened, and its answer be lost: what others may see by now is kept.
+    if (await isStoredUpload(context, upload)) return upload;
+    await removeLeftFile(context, upload);
+    throw error;
+  }
+}
+
+/** The row comes before the file, so that whatever is left of one whose upload breaks off is found and removed. */
+async function announce(
+  { clock, database, uploads }: ServerContext,
+  actor: Requester,
+  { contentType, isAvatar, name }: FileToKeep,
+): Promise<NewUpload> {
+  const { quotaBytes } = uploads;
+  if (quotaBytes !== undefined && (await readUsedBytes(database.db)) >= quotaBytes) throw quotaReached();
+  const random = randomBytes(18).toString('base64url');
+  const folder = randomBytes(1).toString('hex');
+  const pathId = `${realmId}/${folder}/${random}/${cleanFileName(name)}`;
+  const upload = { pathId, fileName: shownFileName(name), contentType };
+  const now = clock();
+  const { id } = await actor.change(({ db }) =>
+    db
+      .insertInto('attachments')
+      .values({
+        path_id: pathId,
+        owner_id: actor.id,
+        file_name: upload.fileName,
+        content_type: upload.contentType,
+        size_bytes: 0,
+        created_at: now,
+        is_stored: 0,
+        unclaimed_since: now,
+        is_avatar: isAvatar ? 1 : 0,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow(),
+  );
+  return { id, ...upload };
+}
+
+interface Completed {
+  readonly file: FileToKeep;
+  readonly upload: NewUpload;
+  readonly sizeBytes: number;
+}
+
+function complete(
+  { uploads: { quotaBytes } }: ServerContext,
+  actor: Requester,
+  { file, upload, sizeBytes }: Completed,
+): Promise<void> {
+  return actor.change(async (transaction) => {
+    const { db } = transaction;
+    await db
+      .updateTable('attachments')
+      .set({ is_stored: 1, size_bytes: sizeBytes, ...(file.isAvatar && { unclaimed_since: null }) })
+      .where('id', '=', upload.id)
+      .execute();
+    if (!(await takeBytes(db, sizeBytes, quotaBytes))) throw quotaReached();
+    await file.stored(transaction, upload);
+  }, file.lock);
+}
+
+function quotaReached(): ProtocolError {
+  return new ProtocolError('REALM_UPLOAD_QUOTA');
+}

@@ -1,0 +1,210 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { type OrganisationUnderTest, sharedOrganisation } from '../organisation-under-test.js';
+import type { Answer } from '../server-under-test.js';
+import { fileForm, type TestFile } from '../uploads/send-file.js';
+
+const png: TestFile = { name: 'me.png', type: 'image/png', content: '\u0089PNG\r\n\u001a\nthe rest' };
+const gif: Partial<TestFile> = { name: 'me.gif', type: 'image/gif', content: 'GIF89a and the rest' };
+const place = /^\/user_avatars\/1\/[0-9a-f]{2}\/[\w-]{24}\/avatar\.(png|jpeg|gif|webp)$/;
+
+type Who = Parameters<OrganisationUnderTest['id']>[0];
+
+function send(
+  { server, accounts }: OrganisationUnderTest,
+  who: Who,
+  ...files: readonly Partial<TestFile>[]
+): Promise<Answer> {
+  const { headers, payload } = fileForm(...files);
+  const { authorization } = accounts[who];
+  return server.send({
+    method: 'POST',
+    url: '/api/v1/users/me/avatar',
+    headers: { ...headers, authorization },
+    payload: Buffer.from(payload, 'latin1'),
+  });
+}
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+
+  async function give(who: Who, file: Partial<TestFile> = png): Promise<string> {
+    const { status, body } = await send(organisation, who, file);
+    if (status !== 200) throw new Error(`a picture: ${status} ${JSON.stringify(body)}`);
+    return String(body.avatar_url);
+  }
+
+  const load = (url: string) => organisation.server.server.app.inject({ method: 'GET', url });
+
+  async function shown(who: Who, reader: Who = 'second') {
+    const { user } = await organisation.do(reader, 'GET', `users/${organisation.id(who)}`);
+    return user as { avatar_url: string | null; avatar_version: number };
+  }
+
+  const stored = (): string[] =>
+    readdirSync(join(organisation.server.folder, 'uploads'), {
+      recursive: true,
+      withFileTypes: true,
+    }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+
+  describe("a user's picture", () => {
+    it('is served to whoever has its address, as what it is and with a sandbox around it', async () => {
+      const url = await give('member');
+      expect(url).toMatch(place);
+      const answer = await load(url);
+      expect([answer.statusCode, answer.rawPayload.toString('latin1')]).toEqual([200, png.content]);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'image/png',
+        'content-disposition': expect.stringMatching(/^inline; filename="avatar\.png"/),
+        'x-content-type-options': 'nosniff',
+        'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+        'cache-control': 'private, max-age=604800, immutable',
+      });
+    });
+
+    it('is told to whoever may know of the user, and stands in users and messages', async () => {
+      const { avatar_version: before } = await shown('member');
+      const events = await organisation.watch('guest', { event_types: '["realm_user"]' });
+      const url = await give('member');
+      const picture = { avatar_url: url, avatar_version: before + 1 };
+      expect(await shown('member')).toMatchObject(picture);
+      const person = {
+        user_id: organisation.id('member'),
+        avatar_source: 'U',
+        avatar_url_medium: url,
+        ...picture,
+      };
+      expect(await events()).toEqual([{ type: 'realm_user', op: 'update', person }]);
+      const own = await organisation.do('member', 'POST', 'register', {
+        fetch_event_types: ['realm_user'],
+        event_types: [],
+      });
+      expect(own).toMatchObject({ avatar_url: url, avatar_url_medium: url, avatar_source: 'U' });
+      const to = [organisation.id('second')];
+      const { id } = await organisation.do('member', 'POST', 'messages', {
+        type: 'direct',
+        to,
+        content: 'hi',
+      });
+      const { message } = await organisation.do('second', 'GET', `messages/${id}`);
+      expect(message).toMatchObject({ avatar_url: url });
+    });
+
+    it('is replaced by the next one, of which alone the bytes are kept', async () => {
+      const first = await give('second');
+      const count = stored().length;
+      const second = await give('second', gif);
+      expect((await load(first)).statusCode).toBe(404);
+      expect((await load(second)).headers['content-type']).toBe('image/gif');
+      expect(stored()).toHaveLength(count);
+    });
+
+    it('is the last of several that were sent at once', async () => {
+      const answers = await Promise.all([1, 2, 3].map(() => send(organisation, 'moderator', png)));
+      const urls = answers.map(({ body }) => String(body.avatar_url));
+      const served = await Promise.all(urls.map(async (url) => (await load(url)).statusCode));
+      expect([...served].sort()).toEqual([200, 404, 404]);
+      expect((await shown('moderator')).avatar_url).toBe(urls[served.indexOf(200)]);
+    });
+
+    it("gives way to the provider's when it is removed, which a second removal leaves alone", async () => {
+      const url = await give('administrator');
+      const { avatar_version: before } = await shown('administrator');
+      const count = stored().length;
+      const events = await organisation.watch('second', { event_types: '["realm_user"]' });
+      const { avatar_url } = await organisation.do('administrator', 'DELETE', 'users/me/avatar');
+      expect(avatar_url).toMatch(/^https:\/\/secure\.gravatar\.com\/avatar\//);
+      expect(await organisation.do('administrator', 'DELETE', 'users/me/avatar')).toMatchObject({
+        avatar_url,
+      });
+      expect(await shown('administrator')).toMatchObject({ avatar_url: null, avatar_version: before + 1 });
+      expect(await events()).toMatchObject([
+        { person: { avatar_source: 'G', avatar_url, avatar_version: before + 1 } },
+      ]);
+      expect((await load(url)).statusCode).toBe(404);
+      expect(stored()).toHaveLength(count - 1);
+    });
+
+    it('is no file that messages refer to: its owner does not find it there, nor can remove it as one', async () => {
+      const url = await give('bot');
+      const { attachments } = await organisation.do('bot', 'GET', 'attachments');
+      expect(attachments).toEqual([]);
+      const { id } = await organisation.server.server.database.db
+        .selectFrom('attachments')
+        .select('id')
+        .where('owner_id', '=', organisation.id('bot'))
+        .executeTakeFirstOrThrow();
+      expect((await organisation.ask('bot', 'DELETE', `attachments/${id}`)).status).toBe(400);
+      expect((await load(url.replace('user_avatars', 'user_uploads'))).statusCode).not.toBe(200);
+      expect((await load(url)).statusCode).toBe(200);
+    });
+
+    it('is not found under an address that is none, and no uploaded file is', async () => {
+      const { headers, payload } = fileForm(gif);
+      const { authorization } = organisation.accounts.member;
+      const { body } = await organisation.server.send({
+        method: 'POST',
+        url: '/api/v1/user_uploads',
+        headers: { ...headers, authorization },
+        payload,
+      });
+      const asAvatar = String(body.url).replace('user_uploads', 'user_avatars');
+      for (const url of ['/user_avatars/1/00/nothing/avatar.png', asAvatar]) {
+        expect((await load(url)).statusCode).toBe(404);
+      }
+    });
+  });
+
+  describe('a picture that is refused leaves the one before', () => {
+    it.each([
+      ['a page', { content: '<script>alert(1)</script>' }],
+      ['an SVG', { type: 'image/svg+xml', content: '<svg xmlns="http://www.w3.org/2000/svg"/>' }],
+      ['sound in the container of WebP', { content: 'RIFF0000WAVEfmt ' }],
+      ['no bytes', { content: '' }],
+    ])('%s', async (_what, file) => {
+      const url = await give('owner');
+      const { status, body } = await send(organisation, 'owner', { ...png, ...file });
+      expect([status, body.code, body.msg]).toEqual([
+        400,
+        'BAD_IMAGE',
+        'The picture must be a PNG, JPEG, GIF or WebP',
+      ]);
+      expect((await shown('owner')).avatar_url).toBe(url);
+    });
+
+    it('more than 5 MiB', async () => {
+      const content = png.content + 'x'.repeat(5 * 1024 * 1024);
+      const { status, body } = await send(organisation, 'owner', { ...png, content });
+      expect([status, body.msg]).toEqual([
+        400,
+        'The file is larger than 5 MiB, which is the most that this server takes',
+      ]);
+    });
+
+    it('no file, and several', async () => {
+      const { authorization } = organisation.accounts.owner;
+      const url = '/api/v1/users/me/avatar';
+      const none = await organisation.server.send({ method: 'POST', url, headers: { authorization } });
+      expect([none.status, none.body.code]).toEqual([400, 'BAD_REQUEST']);
+      const { status, body } = await send(organisation, 'owner', png, png);
+      expect([status, body.msg]).toEqual([400, 'You may only send one file at a time']);
+    });
+  });
+
+  describe('where the organisation has room for few bytes', () => {
+    const small = sharedOrganisation(backend, { uploads: { quotaBytes: 100 } });
+    it('counts pictures with its files, and those that are replaced no more', async () => {
+      for (let round = 0; round < 4; round++) {
+        const { status } = await send(small, 'member', { ...png, content: png.content + 'x'.repeat(30) });
+        expect(status).toBe(200);
+      }
+      const { status, body } = await send(small, 'second', { ...png, content: png.content + 'x'.repeat(60) });
+      expect([status, body.code]).toEqual([400, 'REALM_UPLOAD_QUOTA']);
+      expect(await small.do('member', 'GET', 'attachments')).toMatchObject({
+        upload_space_used: png.content.length + 30,
+      });
+    });
+  });
+});
