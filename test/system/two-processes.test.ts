@@ -89,7 +89,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
         expect(String(event?.push_account_id)).toBe(phone.pushAccountId);
         expect(event).toMatchObject({ type: 'push_device', status: 'active' });
         // A heartbeat would have come after ninety seconds.
-        expect(performance.now() - startedAt).toBeLessThan(10_000);
+        expect(performance.now() - startedAt).toBeLessThan(60_000);
       }
     });
 
