@@ -1,7 +1,7 @@
 export { isKnownLanguage, knownLanguages, resolveLanguage } from './code/language-names.js';
 export type { References } from './collect-references.js';
 export { contentHtmlDiff } from './content-html-diff.js';
-export { emojiCode, emojiCodeToNames, emojiNameOf } from './emoji/emoji-names.js';
+export { emojiCode, emojiCodeToNames, emojiOf } from './emoji/emoji-names.js';
 export { escapeHtml } from './escape-html.js';
 export { findReferences, type TextReferences } from './find-references.js';
 export { channelHash, encodeHash, topicHash } from './hash-encoding.js';

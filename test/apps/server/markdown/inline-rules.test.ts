@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   emojiCode,
   emojiCodeToNames,
-  emojiNameOf,
+  emojiOf,
   parseLinkifier,
   renderMarkdown,
 } from '#server/markdown/index.js';
@@ -248,6 +248,6 @@ describe('the names of emoji', () => {
     expect(names.filter(({ code, name }) => !/^[\w+-]+$/.test(name) || !/^[0-9a-f-]+$/.test(code))).toEqual(
       [],
     );
-    expect(emojiNameOf('1f431')).toBe('cat_face');
+    expect(emojiOf('🐱')?.name).toBe('cat_face');
   });
 });

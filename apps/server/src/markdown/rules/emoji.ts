@@ -1,5 +1,5 @@
 import type { MarkdownIt } from 'markdown-it';
-import { emojiCode, emojiNameOf } from '../emoji/emoji-names.js';
+import { emojiCode, emojiOf } from '../emoji/emoji-names.js';
 import { renderingOf } from '../rendering.js';
 import { replaceInText } from './replace-in-text.js';
 
@@ -11,6 +11,9 @@ const pair = '\\p{Regional_Indicator}\\p{Regional_Indicator}';
 const sequence = new RegExp(`${pair}|${unit}(?:\\u200D(?:${pair}|${unit}))*`, 'gu');
 /** Digits, arrows and the like, which are text unless a variation selector says otherwise. */
 const textPresentation = /^\P{Emoji_Presentation}\u20E3?$/u;
+
+/** Where no emoji can be: each has a character that is not of ASCII. */
+const hasOnlyAscii = /^\p{ASCII}*$/u;
 
 /** `:name:`, emoji of the organisation, and Unicode emoji. */
 export function emoji(md: MarkdownIt): void {
@@ -31,7 +34,9 @@ export function emoji(md: MarkdownIt): void {
     state.pos = nameSyntax.lastIndex;
     return true;
   });
-  md.core.ruler.push('unicode_emoji', (state) => replaceInText(state, findUnicodeEmoji));
+  md.core.ruler.push('unicode_emoji', (state) =>
+    replaceInText(state, (text) => (hasOnlyAscii.test(text) ? [] : findUnicodeEmoji(text))),
+  );
   md.renderer.rules.emoji = (tokens, index) => {
     const token = tokens[index];
     const title = token?.content.replaceAll('_', ' ');
@@ -48,16 +53,9 @@ export function emoji(md: MarkdownIt): void {
 function* findUnicodeEmoji(text: string) {
   for (const { 0: typed, index } of text.matchAll(sequence)) {
     if (textPresentation.test(typed)) continue;
-    const code = codeOf(typed);
-    const name = emojiNameOf(code);
-    if (name === undefined) continue;
+    const known = emojiOf(typed);
+    if (known === undefined) continue;
+    const { name, code } = known;
     yield { start: index, end: index + typed.length, type: 'emoji', content: name, meta: { code } };
   }
-}
-
-/** The code points in hexadecimal, without the selectors that ask for a picture. */
-function codeOf(typed: string): string {
-  return [...typed.replaceAll('\uFE0F', '')]
-    .map((character) => (character.codePointAt(0) as number).toString(16).padStart(4, '0'))
-    .join('-');
 }

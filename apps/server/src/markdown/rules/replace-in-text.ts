@@ -17,18 +17,31 @@ export function replaceInText(
 ): void {
   for (const block of state.tokens) {
     if (block.type !== 'inline' || block.children === null) continue;
-    let linkDepth = 0;
-    block.children = block.children.flatMap((token) => {
-      if (token.type === 'link_open') linkDepth += 1;
-      if (token.type === 'link_close') linkDepth -= 1;
-      if (token.type !== 'text' || (linkDepth > 0 && !inLinks)) return [token];
-      return cut(state, token, find(token.content));
-    });
+    block.children = replaceInTokens(state, block.children, find, inLinks);
   }
 }
 
-function cut(state: StateCore, token: Token, replacements: Iterable<Replacement>): Token[] {
-  const tokens: Token[] = [];
+function replaceInTokens(
+  state: StateCore,
+  tokens: readonly Token[],
+  find: (text: string) => Iterable<Replacement>,
+  inLinks: boolean,
+): Token[] {
+  const replaced: Token[] = [];
+  let linkDepth = 0;
+  for (const token of tokens) {
+    if (token.type === 'link_open') linkDepth += 1;
+    if (token.type === 'link_close') linkDepth -= 1;
+    if (token.type === 'text' && (inLinks || linkDepth === 0))
+      cut(state, token, find(token.content), replaced);
+    else replaced.push(token);
+  }
+  return replaced;
+}
+
+/** Adds the token to `tokens`, in parts where anything in it is replaced. */
+function cut(state: StateCore, token: Token, replacements: Iterable<Replacement>, tokens: Token[]): void {
+  const countBefore = tokens.length;
   let end = 0;
   const pushText = (until: number) => {
     if (until <= end) return;
@@ -46,7 +59,6 @@ function cut(state: StateCore, token: Token, replacements: Iterable<Replacement>
     tokens.push(replaced);
     end = replacement.end;
   }
-  if (end === 0 && tokens.length === 0) return [token];
-  pushText(token.content.length);
-  return tokens;
+  if (tokens.length === countBefore) tokens.push(token);
+  else pushText(token.content.length);
 }

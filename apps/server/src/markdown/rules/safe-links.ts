@@ -7,6 +7,11 @@ const conversation = /^\/?#narrow\//;
 // Without segments of dots, also encoded ones, which browsers resolve to a path elsewhere.
 const upload = /^\/user_uploads(?!.*\/(?:\.|%2e){1,2}(?:[/?#]|$))\//i;
 
+/** Addresses that stay as they are, most of all, so that they need not be taken apart: that takes long. */
+const plainAddress =
+  /^(?!.*xn--)(?:https?:\/\/|mailto:[\w.+-]+@)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?:[/?#][\w./?#&=+-]*)?$/i;
+const maxPlainLength = 255;
+
 const mayHoldAddress = /[^\s.][.@][^\s.]|:\/\/|mailto:/;
 
 /** Words that are more often the name of a file than of a host. */
@@ -18,7 +23,9 @@ const fileEndings = /^[^/?#]*\.(?:java|md|mov|py|zip)(?:[/?#]|$)/i;
  */
 export function safeLinks(md: MarkdownIt): void {
   const normalize = md.normalizeLink.bind(md);
-  md.normalizeLink = (url) => normalize(completeUrl(url.trim()));
+  const normalizeText = md.normalizeLinkText.bind(md);
+  md.normalizeLink = (url) => (isPlain(url) ? url : normalize(completeUrl(url.trim())));
+  md.normalizeLinkText = (url) => (isPlain(url) ? url : normalizeText(url));
   md.validateLink = (url) => outside.test(url) || conversation.test(url) || upload.test(url);
 
   // Addresses without a scheme behind two slashes are none here, and looking for them takes long.
@@ -37,6 +44,10 @@ export function safeLinks(md: MarkdownIt): void {
       }
     }
   });
+}
+
+function isPlain(url: string): boolean {
+  return url.length <= maxPlainLength && plainAddress.test(url);
 }
 
 /** What has no scheme is an address of mail, an upload, or a host. */
