@@ -167,7 +167,8 @@ describe('closing the admin socket', () => {
     const startedAt = performance.now();
     await opened.close();
     await closed;
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    // Time-outs would end them after ten seconds or more.
+    expect(performance.now() - startedAt).toBeLessThan(8000);
     opened = await adminSocketAt(path);
   });
 });

@@ -144,22 +144,26 @@ eachBackend((backend) => {
   }
 
   describe.each(operations)('$name', ({ declared }) => {
-    it('refuses each parameter that is of another type by its name, and changes nothing', async () => {
-      const who = await owner();
-      const before = await everything();
-      for (const { name, text, isRight } of triesOf(declared)) {
-        if (isRight) continue;
-        const { status, body } = await ask(who, declared, { ...needed(declared), [name]: text });
-        expect({ name, text, status, body }).toEqual({
-          ...{ name, text, status: 400 },
-          body: expect.objectContaining({
-            ...{ result: 'error', code: expect.stringMatching(/^(BAD_REQUEST|REQUEST_VARIABLE_INVALID)$/) },
-            msg: expect.stringMatching(new RegExp(`^(Invalid ${name}\\b|Bad value for '${name}')`)),
-          }),
-        });
-      }
-      expect(await everything()).toEqual(before);
-    });
+    // Before anything reads a row, so that no second database can show anything else.
+    it.runIf(backend.name === 'sqlite')(
+      'refuses each parameter that is of another type by its name, and changes nothing',
+      async () => {
+        const who = await owner();
+        const before = await everything();
+        for (const { name, text, isRight } of triesOf(declared)) {
+          if (isRight) continue;
+          const { status, body } = await ask(who, declared, { ...needed(declared), [name]: text });
+          expect({ name, text, status, body }).toEqual({
+            ...{ name, text, status: 400 },
+            body: expect.objectContaining({
+              ...{ result: 'error', code: expect.stringMatching(/^(BAD_REQUEST|REQUEST_VARIABLE_INVALID)$/) },
+              msg: expect.stringMatching(new RegExp(`^(Invalid ${name}\\b|Bad value for '${name}')`)),
+            }),
+          });
+        }
+        expect(await everything()).toEqual(before);
+      },
+    );
 
     it('does whatever else a parameter says, or refuses it in a sentence and changes nothing', async () => {
       const right = [...triesOf(declared)].filter(({ isRight }) => isRight);
