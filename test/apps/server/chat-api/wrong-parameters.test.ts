@@ -145,9 +145,8 @@ eachBackend((backend) => {
 
   describe.each(operations)('$name', ({ declared }) => {
     // Before anything reads a row, so that no second database can show anything else.
-    it.runIf(backend.name === 'sqlite')(
-      'refuses each parameter that is of another type by its name, and changes nothing',
-      async () => {
+    if (backend.name === 'sqlite')
+      it('refuses each parameter that is of another type by its name, and changes nothing', async () => {
         const who = await owner();
         const before = await everything();
         for (const { name, text, isRight } of triesOf(declared)) {
@@ -162,8 +161,7 @@ eachBackend((backend) => {
           });
         }
         expect(await everything()).toEqual(before);
-      },
-    );
+      });
 
     it('does whatever else a parameter says, or refuses it in a sentence and changes nothing', async () => {
       const right = [...triesOf(declared)].filter(({ isRight }) => isRight);
