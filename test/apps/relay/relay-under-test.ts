@@ -6,6 +6,7 @@ import { type ImportedKey, importKeys } from '#relay/keyring/key-ring-transition
 import { newKeyRing } from '#relay/keyring/new-key-ring.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { withoutOverload } from '../../support/no-overload.js';
 import { registrationVectors, relayProtocolVectors } from '../../support/protocol-vectors.js';
 import { policy, ringOnDisk, sodium } from './keyring/ring-material.js';
 
@@ -30,10 +31,13 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
     importKeys(newKeyRing(sodium, time.now), vectorKeys(), { now: time.now, policy }),
     clock,
   );
-  const relay = await createRelay(
-    readRelayEnvironment({ RELAY_DATABASE: databaseUrl, ...ring.environment, ...environment }),
-    { log, clock, monotonic: clock },
-  );
+  const configuration = readRelayEnvironment({
+    RELAY_DATABASE: databaseUrl,
+    ...ring.environment,
+    ...environment,
+  });
+  const http = withoutOverload(configuration.http);
+  const relay = await createRelay({ ...configuration, http }, { log, clock, monotonic: clock });
   const { app, context } = relay;
   const { database } = context;
   const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);

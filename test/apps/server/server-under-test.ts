@@ -15,6 +15,7 @@ import { Secret } from '@waxwing/service/config';
 import { defaultHttpLimits, type HttpLimits } from '@waxwing/service/http';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { withoutOverload } from '../../support/no-overload.js';
 import { RelayStandIn } from '../../support/relay-stand-in.js';
 
 export const relayServerId = '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe';
@@ -98,7 +99,7 @@ export class ServerUnderTest {
       metrics: { kind: 'not-configured' },
       databaseUrl: new Secret(this.databaseUrl),
       logLevel: 'trace',
-      http: { ...defaultHttpLimits, ...this.#options.http },
+      http: { ...withoutOverload(defaultHttpLimits), ...this.#options.http },
       realm,
       registrationsPerHour,
       uploads: {

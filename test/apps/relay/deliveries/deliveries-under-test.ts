@@ -21,6 +21,7 @@ import { placeOfToken } from '#relay/registrations/token-vault.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RealmId } from '#relay/servers/server-tables.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
+import { withoutOverload } from '../../../support/no-overload.js';
 import { readStatistics } from '../../vendors/vendor-statistics.js';
 import { type RingOnDisk, ringOnDisk } from '../keyring/ring-material.js';
 
@@ -102,7 +103,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   const writeApps = (apps: object) => writeFileSync(appsFile, JSON.stringify(apps), { mode: 0o600 });
   writeApps((options.apps ?? appsFor)(vendors));
   const ring = options.ring ?? (await ringOnDisk(undefined, clock));
-  const configuration = readRelayEnvironment({
+  const read = readRelayEnvironment({
     ...ring.environment,
     RELAY_DATABASE: options.databaseUrl ?? `sqlite:${join(dir, 'relay.sqlite')}`,
     RELAY_APPS_FILE: appsFile,
@@ -112,6 +113,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     RELAY_APNS_CA_FILE: vendors.credentials.caFile,
     ...options.environment,
   });
+  const configuration = { ...read, http: withoutOverload(read.http) };
   const { log: memoryLog, text, lines } = createMemoryLog();
   const { log = memoryLog } = options;
   const timings = { ...quickTimings, ...options.timings };

@@ -1,0 +1,6 @@
+import type { HttpLimits } from '@waxwing/service/http';
+
+/** The limits of a program that never refuses because it falls behind, as many requests at once do on a slow machine. */
+export function withoutOverload(limits: HttpLimits): HttpLimits {
+  return { ...limits, backlogMilliseconds: 600_000 };
+}
