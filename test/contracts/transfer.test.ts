@@ -239,6 +239,26 @@ describe('moving a database', () => {
       }
     });
 
+    it('begins the numbers of a table of SQLite into which a statement put no rows', async () => {
+      const source = await sqlite.open<Tables>({ migrations });
+      await source.write(({ db }) =>
+        sql`insert into birds (nest_id, name) select id, 'b' from nests`.execute(db),
+      );
+      const target = await postgres.open<Tables>({ migrations });
+      await moved(source, target);
+      const { id } = await target.write(({ db }) =>
+        db
+          .insertInto('nests')
+          .values({ note: 'first', egg: null } as never)
+          .returning('id')
+          .executeTakeFirstOrThrow(),
+      );
+      const { rows } = await target.write(({ db }) =>
+        sql<{ id: number }>`insert into birds (nest_id, name) values (${id}, 'b') returning id`.execute(db),
+      );
+      expect(rows).toEqual([{ id: 1 }]);
+    });
+
     it('brings all of SQLite to PostgreSQL and back', async () => {
       const source = await filled(sqlite);
       const middle = await postgres.open<Tables>({ migrations, now: () => start });

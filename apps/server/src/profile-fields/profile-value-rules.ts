@@ -77,8 +77,8 @@ function checkedPeople(name: string, value: string | readonly number[], people: 
   return ids.length === 0 ? null : `[${ids.join(', ')}]`;
 }
 
-/** Whether a text is a day of the calendar as ISO 8601 writes it. */
+/** Whether a text is a day of the calendar as ISO 8601 writes it; the calendar begins with the year 1. */
 function isDay(text: string): boolean {
-  const instant = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
+  const instant = /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   return instant !== undefined && !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);
 }

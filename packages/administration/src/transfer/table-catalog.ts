@@ -57,7 +57,11 @@ export async function restoreGeneratedColumn(
   { table, column, highest }: GeneratedColumn,
 ): Promise<void> {
   if (isPostgres(db)) {
-    await sql`select setval(pg_get_serial_sequence(${quoted(table)}, ${column}), ${highest})`.execute(db);
+    // SQLite remembers 0 of a table into which a statement put no rows.
+    await sql`
+      select setval(pg_get_serial_sequence(${quoted(table)}, ${column}), ${Math.max(highest, 1)}, ${highest > 0})`.execute(
+      db,
+    );
     return;
   }
   await sql`delete from sqlite_sequence where name = ${table}`.execute(db);

@@ -2,40 +2,17 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
-import { type OrganisationUnderTest, sharedOrganisation } from '../organisation-under-test.js';
-import type { Answer } from '../server-under-test.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
 import { fileForm, type TestFile } from '../uploads/send-file.js';
+import { givePicture, png, sendPicture, type Who } from './send-picture.js';
 
-const png: TestFile = { name: 'me.png', type: 'image/png', content: '\u0089PNG\r\n\u001a\nthe rest' };
 const gif: Partial<TestFile> = { name: 'me.gif', type: 'image/gif', content: 'GIF89a and the rest' };
 const place = /^\/user_avatars\/1\/[0-9a-f]{2}\/[\w-]{24}\/avatar\.(png|jpeg|gif|webp)$/;
-
-type Who = Parameters<OrganisationUnderTest['id']>[0];
-
-function send(
-  { server, accounts }: OrganisationUnderTest,
-  who: Who,
-  ...files: readonly Partial<TestFile>[]
-): Promise<Answer> {
-  const { headers, payload } = fileForm(...files);
-  const { authorization } = accounts[who];
-  return server.send({
-    method: 'POST',
-    url: '/api/v1/users/me/avatar',
-    headers: { ...headers, authorization },
-    payload: Buffer.from(payload, 'latin1'),
-  });
-}
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  async function give(who: Who, file: Partial<TestFile> = png): Promise<string> {
-    const { status, body } = await send(organisation, who, file);
-    if (status !== 200) throw new Error(`a picture: ${status} ${JSON.stringify(body)}`);
-    return String(body.avatar_url);
-  }
-
+  const give = (who: Who, file?: Partial<TestFile>) => givePicture(organisation, who, file);
   const load = (url: string) => organisation.server.server.app.inject({ method: 'GET', url });
 
   async function shown(who: Who, reader: Who = 'second') {
@@ -92,6 +69,23 @@ eachBackend((backend) => {
       expect(message).toMatchObject({ avatar_url: url });
     });
 
+    it('is told to nobody who may not know of the user', async () => {
+      const restrict = async (to: 'members' | 'everyone') =>
+        organisation.do('owner', 'PATCH', 'realm', {
+          can_access_all_users_group: { new: await organisation.roleGroup(to) },
+        });
+      await restrict('members');
+      const [guest, member] = [
+        await organisation.watch('guest', { event_types: '["realm_user"]' }),
+        await organisation.watch('member', { event_types: '["realm_user"]' }),
+      ];
+      await give('owner');
+      await organisation.do('owner', 'DELETE', 'users/me/avatar');
+      await restrict('everyone');
+      expect(await guest()).toEqual([]);
+      expect(await member()).toHaveLength(2);
+    });
+
     it('is replaced by the next one, of which alone the bytes are kept', async () => {
       const first = await give('second');
       const count = stored().length;
@@ -102,7 +96,7 @@ eachBackend((backend) => {
     });
 
     it('is the last of several that were sent at once', async () => {
-      const answers = await Promise.all([1, 2, 3].map(() => send(organisation, 'moderator', png)));
+      const answers = await Promise.all([1, 2, 3].map(() => sendPicture(organisation, 'moderator', png)));
       const urls = answers.map(({ body }) => String(body.avatar_url));
       const served = await Promise.all(urls.map(async (url) => (await load(url)).statusCode));
       expect([...served].sort()).toEqual([200, 404, 404]);
@@ -165,7 +159,7 @@ eachBackend((backend) => {
       ['no bytes', { content: '' }],
     ])('%s', async (_what, file) => {
       const url = await give('owner');
-      const { status, body } = await send(organisation, 'owner', { ...png, ...file });
+      const { status, body } = await sendPicture(organisation, 'owner', { ...png, ...file });
       expect([status, body.code, body.msg]).toEqual([
         400,
         'BAD_IMAGE',
@@ -175,21 +169,25 @@ eachBackend((backend) => {
     });
 
     it('more than 5 MiB', async () => {
+      const url = await give('owner');
       const content = png.content + 'x'.repeat(5 * 1024 * 1024);
-      const { status, body } = await send(organisation, 'owner', { ...png, content });
+      const { status, body } = await sendPicture(organisation, 'owner', { ...png, content });
       expect([status, body.msg]).toEqual([
         400,
         'The file is larger than 5 MiB, which is the most that this server takes',
       ]);
+      expect((await shown('owner')).avatar_url).toBe(url);
     });
 
     it('no file, and several', async () => {
+      const before = await give('owner');
       const { authorization } = organisation.accounts.owner;
       const url = '/api/v1/users/me/avatar';
       const none = await organisation.server.send({ method: 'POST', url, headers: { authorization } });
       expect([none.status, none.body.code]).toEqual([400, 'BAD_REQUEST']);
-      const { status, body } = await send(organisation, 'owner', png, png);
+      const { status, body } = await sendPicture(organisation, 'owner', png, png);
       expect([status, body.msg]).toEqual([400, 'You may only send one file at a time']);
+      expect((await shown('owner')).avatar_url).toBe(before);
     });
   });
 
@@ -197,10 +195,16 @@ eachBackend((backend) => {
     const small = sharedOrganisation(backend, { uploads: { quotaBytes: 100 } });
     it('counts pictures with its files, and those that are replaced no more', async () => {
       for (let round = 0; round < 4; round++) {
-        const { status } = await send(small, 'member', { ...png, content: png.content + 'x'.repeat(30) });
+        const { status } = await sendPicture(small, 'member', {
+          ...png,
+          content: png.content + 'x'.repeat(30),
+        });
         expect(status).toBe(200);
       }
-      const { status, body } = await send(small, 'second', { ...png, content: png.content + 'x'.repeat(60) });
+      const { status, body } = await sendPicture(small, 'second', {
+        ...png,
+        content: png.content + 'x'.repeat(60),
+      });
       expect([status, body.code]).toEqual([400, 'REALM_UPLOAD_QUOTA']);
       expect(await small.do('member', 'GET', 'attachments')).toMatchObject({
         upload_space_used: png.content.length + 30,

@@ -148,7 +148,7 @@ eachBackend((backend) => {
       ['a type that is no number', { field_type: 'text' }],
       ['a summary that is neither true nor false', { display_in_profile_summary: 'yes' }],
       ['a requirement that is neither true nor false', { required: '1' }],
-      ['a permission that is neither true nor false', { editable_by_user: 'null' }],
+      ['a permission that is neither true nor false', { editable_by_user: 'no' }],
       ['long text in the summary', { field_type: 2, display_in_profile_summary: true }],
       ['people in the summary', { field_type: 6, display_in_profile_summary: true }],
       ['data that is no JSON', { field_data: '{' }],

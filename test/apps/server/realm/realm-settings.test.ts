@@ -120,6 +120,17 @@ eachBackend((backend) => {
       expect(await events()).toEqual([]);
     });
 
+    it('limits stay as they are for null, which clients send for what they leave out', async () => {
+      await set({ move_messages_within_stream_limit_seconds: 60 });
+      const events = await organisation.watch();
+      await set({ move_messages_within_stream_limit_seconds: null, message_retention_days: null });
+      expect(await events()).toEqual([]);
+      expect(await state()).toMatchObject({
+        realm_move_messages_within_stream_limit_seconds: 60,
+        realm_message_retention_days: -1,
+      });
+    });
+
     it.each([
       ['unlimited', -1],
       ['"unlimited"', -1],
@@ -252,7 +263,7 @@ eachBackend((backend) => {
       ['waiting_period_threshold', '36501', 'BAD_REQUEST'],
       ['enable_spectator_access', '1', 'BAD_REQUEST'],
       ['require_unique_names', '', 'BAD_REQUEST'],
-      ['name_changes_disabled', 'null', 'BAD_REQUEST'],
+      ['name_changes_disabled', 'no', 'BAD_REQUEST'],
       ['email_changes_disabled', '"true"', 'BAD_REQUEST'],
       ['emails_restricted_to_domains', '[]', 'BAD_REQUEST'],
       ['emails_restricted_to_domains', 'true', 'BAD_REQUEST'],
