@@ -13,18 +13,33 @@ type Db = Transaction<ServerTables>;
 
 const read = sql.raw(String(messageFlags.read));
 
+/** A user's copy of a message. */
+export interface ReadCopy {
+  readonly user_id: UserId;
+  readonly message_id: number;
+}
+
 /**
- * Marks as read what users have not read of channels that they have left, in two statements; what their own clients are
- * told of it. The caller holds the channels.
+ * Marks as read what users have not read of channels, in two statements, and of many copies no more than a limit; the
+ * copies, by message and user. The caller holds the channels.
  */
-export async function readLeftChannels(db: Db, left: readonly Membership[]): Promise<PublishedEvent[]> {
-  const unread = await lockUnread(db, left);
+export async function readOfChannels(
+  db: Db,
+  memberships: readonly Membership[],
+  limit?: number,
+): Promise<ReadCopy[]> {
+  const unread = await lockUnread(db, memberships, limit);
   if (unread.length === 0) return [];
   await sql`
     update user_messages set flags = flags + ${read}
     from ${rowsAsTable(db, 'v', { user_id: 'integer', message_id: 'integer' }, unread)}
     where user_messages.user_id = v.user_id and user_messages.message_id = v.message_id`.execute(db);
-  return [...gatheredBy(unread, ({ user_id }) => user_id)].map(([userId, own]) =>
+  return unread;
+}
+
+/** What users' own clients are told of it. */
+export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
+  return [...gatheredBy(copies, ({ user_id }) => user_id)].map(([userId, own]) =>
     plainFlagEvent(
       userId,
       { flag: 'read', op: 'add' },
@@ -36,11 +51,12 @@ export async function readLeftChannels(db: Db, left: readonly Membership[]): Pro
 /** The copies that are meant, by message and user as everywhere. */
 async function lockUnread(
   db: Db,
-  left: readonly Membership[],
-): Promise<{ user_id: UserId; message_id: number }[]> {
-  if (left.length === 0) return [];
-  const userIds = ascendingIds(left.map(({ userId }) => userId));
-  const channelIds = ascendingIds(left.map(({ channelId }) => channelId));
+  memberships: readonly Membership[],
+  limit: number | undefined,
+): Promise<ReadCopy[]> {
+  if (memberships.length === 0) return [];
+  const userIds = ascendingIds(memberships.map(({ userId }) => userId));
+  const channelIds = ascendingIds(memberships.map(({ channelId }) => channelId));
   const copies = await db
     .selectFrom('user_messages')
     .select((copy) => [
@@ -66,9 +82,10 @@ async function lockUnread(
     )
     .orderBy('message_id')
     .orderBy('user_id')
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
     .modifyEnd(lockingRows(db))
     .execute();
-  const pairs = new Set(left.map(({ channelId, userId }) => `${channelId} ${userId}`));
+  const pairs = new Set(memberships.map(({ channelId, userId }) => `${channelId} ${userId}`));
   return copies.flatMap(({ user_id, message_id, channel_id }) =>
     pairs.has(`${channel_id} ${user_id}`) ? [{ user_id, message_id }] : [],
   );
