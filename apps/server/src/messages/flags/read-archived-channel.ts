@@ -71,8 +71,8 @@ export async function readSome(
     messageIds: ascendingIds(copies.map(({ message_id }) => message_id)),
     userIds: ascendingIds(copies.map(({ user_id }) => user_id)),
   });
-  const isAllOfTheirs = copies.length < step.copies;
-  const last = isAllOfTheirs ? (userIds.at(-1) ?? lastUserId) : lastUserId;
+  // More of theirs may be left where something was found.
+  const last = copies.length > 0 ? lastUserId : (userIds.at(-1) ?? lastUserId);
   await enqueue(transaction, context, { channelId, lastUserId: last });
 }
 
