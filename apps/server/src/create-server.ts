@@ -9,6 +9,7 @@ import type { ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { QueueListeners } from './event-queues/queue-listeners.js';
+import { handleReadingJobs } from './messages/flags/read-archived-channel.js';
 import { isStillTold } from './messages/push/is-still-told.js';
 import { handleMessageJobs } from './messages/push/message-jobs.js';
 import { openServerDatabase } from './open-database.js';
@@ -102,6 +103,7 @@ async function assemble(
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
   handleMessageJobs(context);
+  handleReadingJobs(context);
   scheduleServerJobs({ database, clock, log, metrics, publish, uploads });
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());

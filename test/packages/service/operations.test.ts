@@ -140,7 +140,7 @@ describe('parameters', () => {
   const edit: TestOperation = {
     method: 'POST',
     path: '/edit',
-    aliases: { subject: 'topic' },
+    aliases: { subject: 'topic', number: 'count' },
     parameters: z.object({
       topic: z.string().optional(),
       members: jsonParameter(group).optional(),
@@ -189,6 +189,12 @@ describe('parameters', () => {
   it('are left out where a client sends null for an optional one', async () => {
     const left = await post({ types: 'null', loud: 'null', count: 'null', members: 'null' });
     expect(left).toEqual({ result: 'success', msg: '', loud: false });
+  });
+
+  it('are not there twice where a client sends null under one of two names', async () => {
+    expect((await post({ number: '7', count: 'null' })).count).toBe(7);
+    expect((await post({ number: 'null', count: '7' })).count).toBe(7);
+    expect((await post({ number: '7', count: '7' })).code).toBe('REQUEST_CONFUSING_VAR');
   });
 
   it('are null where that says something, and the word where they are texts', async () => {

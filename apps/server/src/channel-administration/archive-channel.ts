@@ -8,6 +8,7 @@ import { lockChannels } from '../channels/channel-store.js';
 import { defaultChannelsEvent } from '../channels/default-channels.js';
 import type { ServerContext } from '../context.js';
 import { everybody } from '../event-queues/everybody.js';
+import { readArchivedChannel } from '../messages/flags/read-archived-channel.js';
 import { holdGroups } from '../permissions/hold-groups.js';
 import { readRealmSettings, storeRealmSetting } from '../realm/realm-setting-store.js';
 import { channelSettingNames, noChannel } from '../realm/realm-settings.js';
@@ -17,8 +18,9 @@ import { requireMayAdminister } from './plan-channel-update.js';
 
 /**
  * `DELETE /api/v1/streams/{stream_id}`: archives a channel; it stays, with its messages, and takes no more. It is no default
- * channel any more, nor one that a setting of the organisation names. Those who may know of it are told. Refuses with BAD_REQUEST
- * channels that do not exist or are archived already, and whoever may not administer the channel.
+ * channel any more, nor one that a setting of the organisation names. What is unread of it counts as read soon after. Those who may know of it
+ * are told. Refuses with BAD_REQUEST channels that do not exist or are archived already, and whoever may not administer the
+ * channel.
  */
 export const archiveChannel = operation({
   method: 'DELETE',
@@ -28,7 +30,8 @@ export const archiveChannel = operation({
   parameters: z.object({ stream_id: integerParameter }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
-  async handle({ publish }: ServerContext, { actor, parameters }) {
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { publish } = context;
     await actor.change(async (transaction, held) => {
       const { db } = transaction;
       const channels = await lockChannels(transaction, [parameters.stream_id]);
@@ -45,6 +48,7 @@ export const archiveChannel = operation({
       await publish(transaction, eventsOfArchiving(channel, await readAudience(db, [channel.id])));
       if (channel.isDefault) await publish(transaction, [await defaultChannelsEvent(db)]);
       await forgetChannel(transaction, publish, channel.id);
+      await readArchivedChannel(transaction, context, channel.id);
     }, holdGroups);
     return {};
   },

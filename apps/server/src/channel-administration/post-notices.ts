@@ -2,6 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
 import { type SendingContext, sendMessages } from '../messages/insert-messages.js';
+import { subscribersIn } from '../messages/message-readers.js';
 import { type Author, renderContents } from '../messages/render-content.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
@@ -58,6 +59,8 @@ export async function postAsNotificationBot(
   const rendered = await renderContents(transaction.db, context.realm, author, contents);
   const topic = channel.topicsPolicy === 'empty_topic_only' ? '' : named;
   const destination = { kind: 'channel' as const, channelId: channel.id, topic };
+  // Of an archived channel nobody is shown that there is something to read.
+  const readBy = channel.isArchived ? await subscribersIn(transaction.db, channel.id) : [];
   await sendMessages(
     transaction,
     context,
@@ -67,6 +70,7 @@ export async function postAsNotificationBot(
       content: contents[index] as string,
       rendered: { ...each, mentions: noMentions },
       client: 'Internal',
+      readBy,
     })),
   );
 }

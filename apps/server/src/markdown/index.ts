@@ -14,4 +14,5 @@ export type {
   MentionableGroup,
   MentionableUser,
 } from './markdown-facts.js';
+export { plainText } from './plain-text.js';
 export { type RenderedMarkdown, renderMarkdown } from './render-markdown.js';

@@ -58,11 +58,12 @@ export class ParameterReader {
       if (values.length > 1) {
         throw new ProtocolError('BAD_REQUEST', { message: `Argument '${sent}' was sent more than once` });
       }
+      const [text = ''] = values;
+      if (text === 'null' && this.#absentIfNull.has(name)) continue;
       const other = sentAs.get(name);
       if (other !== undefined) throw confusing(other, sent);
       sentAs.set(name, sent);
-      const [text = ''] = values;
-      if (text !== 'null' || !this.#absentIfNull.has(name)) single[name] = requireText(sent, text);
+      single[name] = requireText(sent, text);
     }
     const parsed = this.#shape.safeParse(single);
     if (parsed.success) return parsed.data;

@@ -1,6 +1,7 @@
-import { isPostgres } from '@waxwing/storage';
+import { isPostgres, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
+import { readOfChannels } from '#server/messages/flags/read-of-channels.js';
 import { findWindow } from '#server/messages/narrow/find-window.js';
 import { readNarrowCondition } from '#server/messages/narrow/narrow-condition.js';
 import { newestMessageId } from '#server/messages/newest-message.js';
@@ -48,10 +49,12 @@ eachBackend((backend) => {
   const reader = () => ({ id: organisation.id('guest'), role: roles.guest });
   const db = () => organisation.server.server.database.db;
   let own = 0;
+  let ownChannel = 0;
 
   beforeAll(async () => {
     const open = await addChannel(organisation, { members: ['member'] });
     const shared = await addChannel(organisation, { isPrivate: true, members: ['guest', 'member'] });
+    ownChannel = shared.id;
     [own = 0] = await post(organisation, { channelId: shared.id });
     await post(organisation, ...Array.from({ length: 30 }, () => ({ channelId: open.id })));
   });
@@ -92,5 +95,29 @@ eachBackend((backend) => {
   it('what somebody has not read is found without walking over what they have read', async () => {
     const plans = await plansOf(db(), (watched) => readUnread(watched, reader(), { knowsEmptyTopic: true }));
     expect(plans).toMatch(/user_messages_unread\b/);
+  });
+
+  it('what somebody has not read of a channel is found among their own copies, however many others have', async () => {
+    const others = Array.from({ length: 40_000 }, (_, index) => ({
+      ...{ user_id: 1_000_000 + (index % 40), message_id: 1_000_000 + index },
+    }));
+    const columns = { user_id: 'integer', message_id: 'integer' } as const;
+    await sql`
+      insert into user_messages (user_id, message_id, flags)
+      select v.user_id, v.message_id, 0 from ${rowsAsTable(db(), 'v', columns, others)}`.execute(db());
+    if (isPostgres(db())) await sql`analyze user_messages`.execute(db());
+    const memberships = [{ channelId: ownChannel, userId: organisation.id('guest') }];
+    const plans = await plansOf(db(), (watched) =>
+      watched.transaction().execute((transaction) => readOfChannels(transaction, memberships)),
+    );
+    const lines = plans.split('\n');
+    // PostgreSQL names what it looks for in the line after the index.
+    const found = lines.flatMap((line, index) =>
+      /user_messages_\w+|(?:SCAN|SEARCH) (?:copy|user_messages)/.test(line)
+        ? `${line} ${lines[index + 1]}`
+        : [],
+    );
+    expect(found).not.toEqual([]);
+    expect(found.filter((each) => !each.includes('user_id'))).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { unixSeconds } from '@waxwing/service/lifecycle';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { ServerContext } from '../../context.js';
+import { plainText } from '../../markdown/index.js';
 import type { ServerTransaction } from '../../tables.js';
 import { writeAvatar } from '../../users/user-record.js';
 import { guestsWithoutSight } from '../guests-without-sight.js';
@@ -124,26 +125,6 @@ function writeRecipient(
   if (channelId === undefined)
     return { kind: 'direct', userIds: surroundings.participantsOf(conversationId as number) };
   return { kind: 'channel', channelId, channelName: surroundings.channelName(channelId), topic };
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-  '&amp;': '&',
-};
-
-/** What a reader sees of HTML that the renderer has made; what a spoiler hides stays hidden. */
-export function plainText(html: string): string {
-  return (
-    html
-      // To the last end of any: too much is left out rather than too little.
-      .replace(/<div class="spoiler-content"[^>]*>[\s\S]*<\/div>/g, '(…)')
-      .replace(/<[^>]*>/g, '')
-      .replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => entities[entity] ?? entity)
-      .trim()
-  );
 }
 
 async function readGroup(

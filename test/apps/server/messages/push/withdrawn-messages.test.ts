@@ -28,6 +28,14 @@ eachBackend((backend) => {
       expect(told).toMatchObject([{ type: 'remove', message_ids: [id] }]);
     });
 
+    it('is taken back when its channel is archived', async () => {
+      const channel = await push.channel([push.ada, push.bob]);
+      const id = await push.sendToChannel(channel, push.mention);
+      await push.server.settle();
+      const told = await push.arriving(() => push.do(push.bob, 'DELETE', `streams/${channel}`));
+      expect(told).toMatchObject([{ type: 'remove', message_ids: [id] }]);
+    });
+
     it('is taken back when it is moved to another channel after its reader has left the first one', async () => {
       const channel = await push.channel([push.ada, push.bob], { isPrivate: true });
       const id = await push.sendToChannel(channel, push.mention);

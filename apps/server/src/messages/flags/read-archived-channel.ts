@@ -1,0 +1,106 @@
+import type { UserId } from '@waxwing/protocol';
+import type { Transaction } from 'kysely';
+import { lockChannels } from '../../channels/channel-store.js';
+import type { ServerContext } from '../../context.js';
+import { ascendingIds } from '../../permissions/ascending-ids.js';
+import type { ServerTables, ServerTransaction } from '../../tables.js';
+import { withdrawNotifications } from '../push/withdraw-notifications.js';
+import { eventsOfReading, readOfChannels } from './read-of-channels.js';
+
+/** Kind of the job that marks as read what nobody has read of an archived channel. */
+const readArchivedChannelJob = 'messages/read-archived-channel';
+
+const lifetimeMilliseconds = 7 * 24 * 60 * 60_000;
+
+/** Whose copies a transaction looks for, and how many it changes: few enough that nobody waits for it for long. */
+interface ReadingStep {
+  readonly users: number;
+  readonly copies: number;
+}
+
+const usualStep: ReadingStep = { users: 100, copies: 10_000 };
+
+/** A channel, and the last of its users who have nothing unread in it any more. */
+interface ReadSoFar {
+  readonly channelId: number;
+  readonly lastUserId: number;
+}
+
+type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
+
+/**
+ * Has what users have not read of a channel that is archived count as read, as clients show no channel to read it in. Their
+ * clients are told, and their phones forget it. It is done by a job, a part at a time, unless the channel comes back.
+ */
+export async function readArchivedChannel(
+  transaction: ServerTransaction,
+  context: Context,
+  channelId: number,
+): Promise<void> {
+  await enqueue(transaction, context, { channelId, lastUserId: 0 });
+}
+
+/** Says who does that; call it before the database's jobs are started. */
+export function handleReadingJobs(context: Context): void {
+  context.database.jobs.handle(readArchivedChannelJob, {
+    concurrency: 1,
+    giveUp: () => async () => undefined,
+    run: async ({ payload }) => ({
+      kind: 'done',
+      apply: (transaction) => readSome(transaction, context, JSON.parse(payload) as ReadSoFar),
+    }),
+  });
+}
+
+/** Marks as read what comes next, and has the rest done later. */
+export async function readSome(
+  transaction: ServerTransaction,
+  context: Context,
+  { channelId, lastUserId }: ReadSoFar,
+  step = usualStep,
+): Promise<void> {
+  const { db } = transaction;
+  const [channel] = await lockChannels(transaction, [channelId]);
+  if (!channel?.isArchived) return;
+  const userIds = await nextUsers(db, { channelId, lastUserId }, step.users);
+  if (userIds.length === 0) return;
+  const memberships = userIds.map((userId) => ({ channelId, userId }));
+  const copies = await readOfChannels(db, memberships, step.copies);
+  await context.publish(transaction, eventsOfReading(copies));
+  await withdrawNotifications(transaction, context, {
+    messageIds: ascendingIds(copies.map(({ message_id }) => message_id)),
+    userIds: ascendingIds(copies.map(({ user_id }) => user_id)),
+  });
+  // More of theirs may be left where something was found.
+  const last = copies.length > 0 ? lastUserId : (userIds.at(-1) ?? lastUserId);
+  await enqueue(transaction, context, { channelId, lastUserId: last });
+}
+
+async function nextUsers(
+  db: Transaction<ServerTables>,
+  { channelId, lastUserId }: ReadSoFar,
+  limit: number,
+): Promise<UserId[]> {
+  const rows = await db
+    .selectFrom('subscriptions')
+    .select('user_id')
+    .where('channel_id', '=', channelId)
+    .where('user_id', '>', lastUserId as UserId)
+    .where('is_active', '=', 1)
+    .orderBy('user_id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ user_id }) => user_id);
+}
+
+async function enqueue(
+  transaction: ServerTransaction,
+  { clock, database }: Context,
+  soFar: ReadSoFar,
+): Promise<void> {
+  await database.jobs.enqueue(transaction, {
+    kind: readArchivedChannelJob,
+    payload: JSON.stringify(soFar),
+    giveUpAt: clock() + lifetimeMilliseconds,
+  });
+}

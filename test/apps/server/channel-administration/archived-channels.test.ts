@@ -1,0 +1,110 @@
+import { type Kysely, sql } from 'kysely';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { readSome } from '#server/messages/flags/read-archived-channel.js';
+import { messageFlags } from '#server/messages/message-flags.js';
+import type { ServerTables } from '#server/tables.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { ChannelUnderTest } from './channel-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const flags = { event_types: '["update_message_flags"]' };
+  let channel: ChannelUnderTest;
+  beforeEach(async () => {
+    channel = new ChannelUnderTest(organisation);
+    await channel.make('owner');
+    await channel.add('member', 'second');
+  });
+
+  const database = () => organisation.server.server.database;
+  const sendTo = async (to: number) => {
+    const { id } = await organisation.do('owner', 'POST', 'messages', {
+      ...{ type: 'channel', to, topic: 'a', content: 'a', read_by_sender: true },
+    });
+    return Number(id);
+  };
+  const archive = () => organisation.do('owner', 'DELETE', `streams/${channel.id}`);
+  const unreadOf = async (who: 'member' | 'second') => {
+    const types = { event_types: [], fetch_event_types: ['message', 'update_message_flags'] };
+    const { unread_msgs } = await organisation.do(who, 'POST', 'register', types);
+    const { streams } = unread_msgs as { streams: { stream_id: number; unread_message_ids: number[] }[] };
+    return streams
+      .filter(({ stream_id }) => stream_id === channel.id)
+      .flatMap(({ unread_message_ids }) => unread_message_ids);
+  };
+  const unreadCopies = (db: Kysely<ServerTables> = database().db) =>
+    db
+      .selectFrom('user_messages')
+      .innerJoin('messages', 'messages.id', 'user_messages.message_id')
+      .select(['message_id', 'user_id'])
+      .where('channel_id', '=', channel.id)
+      .where(sql<boolean>`flags & ${sql.lit(messageFlags.read)} = 0`)
+      .orderBy('message_id')
+      .orderBy('user_id')
+      .execute();
+  /** The first step; what it leaves unread for the job that follows. */
+  const step = (most?: { readonly users: number; readonly copies: number }) =>
+    database().write(async (transaction) => {
+      const context = { clock: () => organisation.server.now, database: database(), publish: async () => {} };
+      await readSome(transaction, context, { channelId: channel.id, lastUserId: 0 }, most);
+      return unreadCopies(transaction.db);
+    });
+
+  describe('an archived channel', () => {
+    it('is read by everybody, whose clients are told, and nothing else is', async () => {
+      const other = new ChannelUnderTest(organisation);
+      await other.make('owner');
+      await other.add('member');
+      const elsewhere = await sendTo(other.id);
+      const ids = [await sendTo(channel.id), await sendTo(channel.id)];
+      const wish = { messages: [ids[0]], op: 'add', flag: 'read' };
+      await organisation.do('member', 'POST', 'messages/flags', wish);
+      const told = [await organisation.watch('member', flags), await organisation.watch('second', flags)];
+      await archive();
+      await organisation.server.settle();
+      const read = (messages: unknown[]) => ({
+        ...{ type: 'update_message_flags', op: 'add', operation: 'add', flag: 'read', all: false, messages },
+      });
+      expect(await Promise.all(told.map((events) => events()))).toEqual([[read([ids[1]])], [read(ids)]]);
+      expect([await unreadOf('member'), await unreadOf('second'), await unreadCopies()]).toEqual([
+        [],
+        [],
+        [],
+      ]);
+      const { message } = await organisation.do('member', 'GET', `messages/${elsewhere}`);
+      expect((message as { flags: string[] }).flags).toEqual([]);
+    });
+
+    it.each([
+      ['as many copies', { users: 3, copies: 3 }, 1],
+      ['copies of as many users', { users: 2, copies: 10 }, 2],
+    ])('is read a part at a time, of %s, to the end', async (_, most, left) => {
+      await sendTo(channel.id);
+      await sendTo(channel.id);
+      const { db } = database();
+      await db.updateTable('channels').set({ is_archived: 1 }).where('id', '=', channel.id).execute();
+      expect(await unreadCopies()).toHaveLength(4);
+      expect(await step(most)).toHaveLength(left);
+      await organisation.server.settle();
+      expect(await unreadCopies()).toEqual([]);
+    });
+
+    it('stays unread where it is back by then', async () => {
+      const id = await sendTo(channel.id);
+      expect(await step()).toHaveLength(2);
+      await organisation.server.settle();
+      expect(await unreadOf('member')).toEqual([id]);
+    });
+
+    it('has notices that count as read', async () => {
+      await organisation.do('owner', 'PATCH', 'realm', { send_channel_events_messages: true });
+      await archive();
+      await organisation.server.settle();
+      await channel.updated('owner', { new_name: `${channel.name} again` });
+      await organisation.do('owner', 'PATCH', 'realm', { send_channel_events_messages: false });
+      expect(await channel.messages()).toMatchObject([{ topic: 'channel events' }]);
+      expect(await unreadCopies()).toEqual([]);
+    });
+  });
+});
