@@ -1,8 +1,8 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
 import { readServerEnvironment, startServer } from '@waxwing/server';
-import { type Environment, writePrivateFile } from '@waxwing/service/config';
+import { type Environment, makePrivateFolder, writePrivateFile } from '@waxwing/service/config';
 import { type Closers, openInOrder, type RunningService } from '@waxwing/service/lifecycle';
 import { createLogger, type Log } from '@waxwing/service/logging';
 import { startVendors, type Vendors } from '@waxwing/vendors';
@@ -72,7 +72,7 @@ interface Shown {
  */
 export async function startQuickstart(options: QuickstartOptions): Promise<RunningService> {
   const paths = quickstartPaths(options.dataDir);
-  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+  makePrivateFolder(options.dataDir);
   return openInOrder(async (closers) => {
     closers.push(await holdDataDirectory(options.dataDir, paths.lock));
     await rm(paths.quickstartJson, { force: true });

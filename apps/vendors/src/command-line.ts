@@ -1,4 +1,5 @@
 import { addCompletion, packageVersion, sayUsageErrors } from '@waxwing/service/command-line';
+import { fileTrouble } from '@waxwing/service/config';
 import { describeListenTrouble } from '@waxwing/service/lifecycle';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Vendors } from './start-vendors.js';
@@ -62,12 +63,17 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
   try {
     return await startVendors({ dataDir, host, log, ...ports });
   } catch (error) {
-    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+    const { code, path, port } = error as NodeJS.ErrnoException & { port?: number };
     if (code === 'EEXIST' || code === 'ENOTDIR') {
       throw new Error(`${dataDir} is a file or lies in one: name a folder with --data-dir`, { cause: error });
     }
     if (code === 'EADDRINUSE') {
       throw new Error(`port ${port} on ${host} is in use: choose others with --port-base`, { cause: error });
+    }
+    if (path !== undefined) {
+      throw new Error(`${path} cannot be used: ${fileTrouble(error)}; --data-dir names another folder`, {
+        cause: error,
+      });
     }
     const trouble = describeListenTrouble(error);
     throw trouble === undefined ? error : new Error(trouble, { cause: error });

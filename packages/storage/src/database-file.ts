@@ -1,14 +1,6 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makePrivateFolder } from '@waxwing/service/config';
 
 /**
  * Makes an empty file of mode 0600, and its folder, where there is none. One that is there must be readable and writable,
@@ -19,7 +11,7 @@ export function makePrivateFile(path: string): void {
   if (existsSync(path)) {
     accessSync(path, constants.R_OK | constants.W_OK);
   } else {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(path));
     closeSync(openSync(path, 'a', 0o600));
   }
 }

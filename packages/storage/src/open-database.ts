@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { Backend, BackendOptions } from './backend.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
@@ -107,10 +107,13 @@ async function writeAlone<Tables, Result>(
   return { result, fileHeldMilliseconds: isFileHeld ? performance.now() - begun : undefined };
 }
 
-/** The SQLite file that the URL names, when there is none yet; opening it would make an empty one. */
+/**
+ * The SQLite file that the URL names, when there is none yet; opening it would make an empty one.
+ * @throws the system's error when that cannot be found out.
+ */
 export function missingFile(url: string): string | undefined {
   const path = /^sqlite:(.+)$/s.exec(url)?.[1];
-  return path === undefined || existsSync(path) ? undefined : path;
+  return path === undefined || statSync(path, { throwIfNoEntry: false }) !== undefined ? undefined : path;
 }
 
 /**

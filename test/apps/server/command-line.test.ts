@@ -95,7 +95,10 @@ describe('users add', () => {
     ['users add --email user1@hidden.invalid', 'not an e-mail address that a user can have'],
     ['users add --email a@example.com --owner ada@example.com', 'Only a bot has an owner'],
     ['users add --email a@example.com --bot --owner nobody@example.com', 'There is no user'],
-    ['users add --email ADA@example.com', 'already'],
+    [
+      'users add --email ADA@example.com',
+      'address ada@example.com already: name another address, or "waxwing-server users rotate-key ada@example.com"',
+    ],
     ['users add --email a@example.com --role king', 'king', 2],
     ['users add', '--email', 2],
   ])('says what is wrong with %s, and changes nothing', async (command, sentence, status = 1) => {

@@ -88,6 +88,17 @@ describe('waxwing-vendors', () => {
     }
   });
 
+  it.skipIf(process.platform !== 'linux')(
+    'says where no folders can be made, instead of hanging',
+    async () => {
+      const { code, err } = await run('--port-base', '0', '--data-dir', '/proc/x/y').exit;
+      expect([code, err]).toEqual([
+        1,
+        'waxwing-vendors: The folder /proc/x cannot be made: no folders can be made in /proc; name another place.\n',
+      ]);
+    },
+  );
+
   it('says in one line that its data directory is a file', async () => {
     const file = join(directory, 'a-file');
     await writeFile(file, '');

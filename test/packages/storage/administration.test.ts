@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } from '@waxwing/administration';
@@ -172,6 +172,12 @@ it('commands that only look make no SQLite file where there is none', async () =
     await expect(run(url, command.split(' '))).rejects.toThrow(`There is no database file ${path}`);
   }
   expect(existsSync(join(folder, 'mistyped'))).toBe(false);
+});
+
+it('commands that only look do not say that there is no SQLite file where they cannot tell', async () => {
+  const path = join(folder, 'circle.sqlite');
+  symlinkSync(path, path);
+  await expect(run(`sqlite:${path}`, ['db', 'status'])).rejects.toThrow('ELOOP');
 });
 
 describe('the commands about the queue', () => {

@@ -1,7 +1,12 @@
-import { createServer, type Server } from 'node:net';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 import { sql } from 'kysely';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
 import { eachPostgres } from '../../support/test-databases.js';
 
 const open = (url: string) =>
@@ -99,6 +104,54 @@ describe('A PostgreSQL that cannot be reached is told in one sentence, without t
     const told = await open(url).catch((error: Error) => error.message);
     expect(told).toContain(sentence);
     expect(told).not.toMatch(/er2/);
+  });
+});
+
+/** Speaks TLS as PostgreSQL does, when it is asked for it, with a certificate of 127.0.0.1, and then refuses the user. */
+async function listenWithTls(): Promise<{ readonly port: number; readonly ca: string }> {
+  const { certificate, privateKey, ca } = await makeTlsIdentity(['127.0.0.1', 'birds.example.org']);
+  const secureContext = createSecureContext({ cert: certificate, key: privateKey });
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write('S');
+      const secured = new TLSSocket(socket, { isServer: true, secureContext });
+      secured.on('error', () => undefined).once('data', () => secured.end(refusal('28P01')));
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-tls-'));
+  writeFileSync(join(folder, 'ca.pem'), ca);
+  return { port: (server.address() as AddressInfo).port, ca: join(folder, 'ca.pem') };
+}
+
+describe('sslmode in the URL of a PostgreSQL', () => {
+  const refusedPassword = 'it refuses the password';
+  const untrusted = 'its certificate is not trusted';
+
+  it.each([
+    ['sslmode=verify-full', untrusted],
+    ['sslmode=require', untrusted],
+    ['sslmode=prefer', untrusted],
+    ['sslmode=verify-full&sslrootcert=CA', refusedPassword],
+    ['sslmode=require&sslrootcert=CA', refusedPassword],
+    ['sslmode=no-verify', refusedPassword],
+    ['sslmode=banana', 'The database URL has sslmode=banana, which there is not: write sslmode=verify-full'],
+  ])('%s', async (query, sentence) => {
+    const warned = vi.spyOn(process, 'emitWarning');
+    const { port, ca } = await listenWithTls();
+    const url = `postgres://me:hunter2@127.0.0.1:${port}/birds?${query.replace('CA', ca)}`;
+    await expect(open(url)).rejects.toThrow(sentence);
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
+  });
+
+  it('verify-full refuses a certificate of another name, and says which one was wanted', async () => {
+    const { port, ca } = await listenWithTls();
+    await expect(
+      open(`postgres://me@localhost:${port}/birds?sslmode=verify-full&sslrootcert=${ca}`),
+    ).rejects.toThrow('its certificate is not for localhost; write the name that it is for into the URL');
   });
 });
 

@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makePrivateFolder } from '@waxwing/service/config';
 
 /** One thing that was done to the key ring. It names keys by id and holds no key material. */
 interface AuditEntry {
@@ -22,7 +23,7 @@ export interface AuditLog {
 export function auditFile(path: string): AuditLog {
   return {
     async append({ at, ...entry }) {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      makePrivateFolder(dirname(path));
       const file = await open(path, 'a+', 0o600);
       try {
         // A process that died while it wrote leaves half a line, which must not spoil the next one.

@@ -49,6 +49,12 @@ export async function addUser(
     throw new CommandError(`"${email}" is not an e-mail address: write one such as ada@example.com.`);
   }
   if (ownerEmail !== undefined && !isBot) throw new CommandError('Only a bot has an owner: add --bot.');
+  const present = await findUser(database.db, email);
+  if (present !== undefined) {
+    throw new CommandError(
+      `There is a user with the address ${present.email} already: name another address, or "waxwing-server users rotate-key ${present.email}" gives this user a new API key.`,
+    );
+  }
   const owner = ownerEmail === undefined ? undefined : await requireUser(database, ownerEmail);
   if (owner?.isBot) throw new CommandError(`${owner.email} is a bot: a bot belongs to a person.`);
   const apiKey = generateApiKey();

@@ -7,10 +7,11 @@ import {
   randomInt,
   X509Certificate,
 } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { makePrivateFolder } from '@waxwing/service/config';
 import { createCredentialFile, replaceCredentialFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
 
@@ -79,7 +80,7 @@ export class CredentialStore {
    * @throws Error when the stored credentials cannot be read.
    */
   static async open(dataDir: string, host: string): Promise<CredentialStore> {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    makePrivateFolder(dataDir);
     const path = join(dataDir, 'vendors.json');
     let identity = await readIdentity(path);
     if (identity === undefined) {

@@ -4,6 +4,7 @@ export * from './environment-reader.js';
 export * from './file-exists.js';
 export * from './file-trouble.js';
 export * from './log-levels.js';
+export * from './make-private-folder.js';
 export * from './nearest-name.js';
 export * from './private-file.js';
 export * from './secret.js';

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConfigurationError } from './configuration-error.js';
 import { fileTrouble } from './file-trouble.js';
+import { makePrivateFolder } from './make-private-folder.js';
 
 /**
  * Reads a file that holds a secret.
@@ -53,7 +54,7 @@ export function isSystemdCredential(file: Permissions, folder: Permissions): boo
  * Its folder is made (mode 0700) when it is missing.
  */
 export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
-  await makeFolder(path);
+  makePrivateFolder(dirname(path));
   const temporary = `${path}.${randomBytes(6).toString('hex')}.new`;
   try {
     await writeNew(temporary, content);
@@ -71,7 +72,7 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
  * missing. Whether that happened: not where something has this name already.
  */
 export async function createPrivateFile(path: string, content: string): Promise<boolean> {
-  await makeFolder(path);
+  makePrivateFolder(dirname(path));
   try {
     await writeNew(path, content);
   } catch (error) {
@@ -81,10 +82,6 @@ export async function createPrivateFile(path: string, content: string): Promise<
   }
   await syncFolder(path);
   return true;
-}
-
-async function makeFolder(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
 }
 
 async function writeNew(path: string, content: string | Uint8Array): Promise<void> {

@@ -90,6 +90,10 @@ function byCode({ host, database, user }: Address, { code = '' }: NodeJS.ErrnoEx
       return 'it has no connection left; raise its max_connections, or have fewer processes connect';
     case '57P03':
       return 'it is starting or stopping; try again in a moment';
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `its certificate is not for ${host}; write the name that it is for into the URL, or have one made for ${host}`;
+    case 'CERT_HAS_EXPIRED':
+      return 'its certificate has expired; renew it there';
     default:
       if (!certificateCodes.test(code)) return undefined;
       return `its certificate is not trusted (${code}); name its CA with sslrootcert=<file> in the URL`;

@@ -5,6 +5,7 @@ import { describeConnectionTrouble, describeMissingRight } from './connection-tr
 import { isPostgresConflict } from './postgres-errors.js';
 import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
+import { withPlainTlsMode } from './tls-mode.js';
 
 // While one waits for the disk the other collects; more make the groups smaller and gain nothing.
 const transactionsInFlight = 2;
@@ -13,7 +14,8 @@ const migrationLock = 7_214_669_001;
 
 /** @throws DatabaseUnusableError when the server cannot be reached. */
 export async function openPostgresBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {
-  const { url, connections, onError } = options;
+  const { connections, onError } = options;
+  const url = withPlainTlsMode(options.url);
   const pool = createPool({ url, connections: Math.max(2, connections) });
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
   const signals = new PostgresSignals(url, pool, onError);

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseSync } from '@photostructure/sqlite';
+import { fileTrouble } from '@waxwing/service/config';
 import { describeMisplacement, describeOpenness, makePrivateFile } from '../database-file.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { checkpointBytes } from './log-checkpoints.js';
@@ -47,10 +48,9 @@ export function openSqlite(path: string, units: readonly string[]): SqliteFile {
     return { path: realpathSync(path), writer, openReader: () => openReader(path) };
   } catch (cause) {
     if (cause instanceof DatabaseUnusableError) throw cause;
-    throw new DatabaseUnusableError(
-      `The database file ${path} cannot be opened: ${(cause as Error).message}; check its path and permissions.`,
-      { cause },
-    );
+    throw new DatabaseUnusableError(`The database file ${path} cannot be opened: ${fileTrouble(cause)}.`, {
+      cause,
+    });
   }
 }
 
@@ -130,7 +130,7 @@ function openLockFile(path: string, lockPath: string): SqliteDatabase {
 
 function cannotLock(path: string, lockPath: string, cause: unknown): DatabaseUnusableError {
   return new DatabaseUnusableError(
-    `The database file ${path} cannot be locked through ${lockPath}: ${(cause as Error).message}; check its path and permissions.`,
+    `The database file ${path} cannot be locked through ${lockPath}: ${fileTrouble(cause)}.`,
     { cause },
   );
 }

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { KeyRing } from '#relay/keyring/key-ring.js';
+import { KeyRingKeeper } from '#relay/keyring/key-ring-keeper.js';
 import {
   type KeyTerminal,
   keysOf,
@@ -46,6 +47,33 @@ describe('keys init', () => {
     expect(made).toMatchObject({ changed: false, dry_run: true });
     const names = readdirSync(terminal.folder).filter((name) => !name.startsWith('relay.sqlite'));
     expect(names).toEqual([]);
+  });
+
+  it('leaves no recovery key behind where no ring could be made, so that it can be typed again', async () => {
+    const terminal = keyTerminal();
+    const identity = join(terminal.folder, 'identity');
+    writeFileSync(identity, 'not an identity', { mode: 0o600 });
+    const typed = ['init', '--recovery-key', join(terminal.folder, 'recovery')];
+    expect((await terminal.run(...typed)).error).toContain("does not hold the key ring's identity");
+    rmSync(identity);
+    expect((await terminal.run(...typed)).error).toBeUndefined();
+  });
+
+  it('keeps the recovery key of a ring that is stored, though something failed after that', async () => {
+    const terminal = keyTerminal();
+    const recovery = join(terminal.folder, 'recovery');
+    const { create } = KeyRingKeeper.prototype;
+    const failing = vi.spyOn(KeyRingKeeper.prototype, 'create');
+    failing.mockImplementation(async function (this: KeyRingKeeper, ring, actor) {
+      await create.call(this, ring, actor);
+      throw new Error('The disk is full.');
+    });
+    const { error } = await terminal.run('init', '--recovery-key', recovery);
+    failing.mockRestore();
+    expect(error).toContain('The disk is full.');
+    // Seed and public half.
+    const kept = Buffer.from(readFileSync(recovery, 'utf8'), 'base64').subarray(32).toString('base64');
+    expect((await ringOf(terminal)).recoveryPublicKey).toBe(kept);
   });
 
   it('never touches a ring that is there', async () => {

@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { CommandError, printResult, type Terminal } from '@waxwing/service/command-line';
 import { fileTrouble } from '@waxwing/service/config';
 import type { RelayDatabase } from '../../tables.js';
 import { importPlainKeys } from '../administration/change-keys.js';
 import { exportPublic } from '../administration/inspect-keys.js';
 import { type KeyAdmin, transitionContext } from '../administration/key-admin.js';
-import type { KeyRing } from '../key-ring.js';
+import type { KeyRing, SigningPublicKey } from '../key-ring.js';
 import { readKeyRingEnvironmentAlone } from '../key-ring-configuration.js';
 import { newKeyRing, newKeyRingOf } from '../new-key-ring.js';
 import { parsePlainKeys } from '../plain-keys.js';
@@ -56,6 +56,28 @@ async function readPlainFile(file: string): Promise<string> {
   }
 }
 
+/** Stores a new ring with a recovery key, which is left behind only with a ring that has it. Answers its public half. */
+async function storeRing(
+  { keeper, sodium }: KeyAdmin,
+  ring: KeyRing,
+  recoveryFile: string | undefined,
+): Promise<SigningPublicKey | undefined> {
+  const recoveryPublicKey =
+    recoveryFile === undefined ? undefined : await makeRecoveryKey(recoveryFile, sodium);
+  const forgetRecoveryKey = async () => recoveryFile !== undefined && (await rm(recoveryFile));
+  let isStored: boolean;
+  try {
+    isStored = await keeper.create({ ...ring, recoveryPublicKey }, actorName());
+  } catch (error) {
+    // Also what is stored already may fail, when that is written down.
+    if ((await keeper.readStored()) === undefined) await forgetRecoveryKey();
+    throw error;
+  }
+  if (isStored) return recoveryPublicKey;
+  await forgetRecoveryKey();
+  throw new CommandError('Another process has just made a key ring: nothing was changed.');
+}
+
 async function makeRing(
   terminal: Terminal,
   flags: NewRingFlags,
@@ -74,11 +96,7 @@ async function makeRing(
       return printResult(terminal, flags, { machines, people: `This would make a key ring in ${place}.` });
     }
     const identityFile = await makeIdentityFile(configuration.unlock);
-    const recoveryPublicKey =
-      flags.recoveryKey === undefined ? undefined : await makeRecoveryKey(flags.recoveryKey, admin.sodium);
-    if (!(await admin.keeper.create({ ...ring, recoveryPublicKey }, actorName()))) {
-      throw new CommandError('Another process has just made a key ring: nothing was changed.');
-    }
+    const recoveryPublicKey = await storeRing(admin, ring, flags.recoveryKey);
     const made = await runKeyOperation(terminal, exportPublic);
     if (recoveryPublicKey === undefined) {
       terminal.say(

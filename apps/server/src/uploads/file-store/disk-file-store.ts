@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ConfigurationError } from '@waxwing/service/config';
+import { ConfigurationError, fileTrouble, makePrivateFolder } from '@waxwing/service/config';
 import type { FileStore } from './file-store.js';
 
 /** Files in a folder that its owner alone may use; it is made where there is none. @throws ConfigurationError */
@@ -35,12 +35,12 @@ export async function openDiskFileStore(folder: string): Promise<FileStore> {
 
 async function makeRoot(root: string): Promise<void> {
   try {
-    await mkdir(root, { recursive: true, mode: 0o700 });
+    makePrivateFolder(root);
   } catch (error) {
-    const reason = (error as Error).message;
+    if (error instanceof ConfigurationError) throw error;
     throw new ConfigurationError(
       [
-        `The folder ${root} (SERVER_UPLOADS) cannot be made: ${reason}. Name one in a folder that may be written to.`,
+        `The folder ${root} (SERVER_UPLOADS) cannot be made: ${fileTrouble(error)}. Name one in a folder that may be written to.`,
       ],
       { cause: error },
     );
