@@ -28,36 +28,14 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'what is left of a form that was refused is parsed for nothing, which only takes time',
   },
   {
+    file: 'packages/service/src/http/multipart-form.ts',
+    change: 'start < body.length && !parser.destroyed -> start < body.length',
+    reason: 'a parser that has ended drops what it is given, which only takes time',
+  },
+  {
     file: 'packages/protocol/src/verify-key-list.ts',
     change: 'false -> true',
     reason: 'before the first key of a chain there is none that could endorse it',
-  },
-  {
-    file: 'packages/service/src/http/turns.ts',
-    change: 'true -> false',
-    where: '#isFirstNext = true',
-    reason: 'whoever is the first of all to ask comes behind nobody, and decides who is next',
-  },
-  {
-    file: 'packages/service/src/http/turns.ts',
-    change: 'this.#isFirstNext && this.#first.count > 0 -> this.#isFirstNext',
-    reason: 'one look at an empty list more, after which the other one is next',
-  },
-  {
-    file: 'packages/service/src/http/turns.ts',
-    change: 'this.#first.count > 0 -> this.#first.count >= 0',
-    reason: 'one look at an empty list more, after which the other one is next',
-  },
-  {
-    file: 'packages/service/src/http/turns.ts',
-    change:
-      'this.#following.count === 0 || (this.#isFirstNext && this.#first.co… -> (this.#isFirstNext && this.#first.count > 0)',
-    reason: 'one look at an empty list more, after which the other one is next',
-  },
-  {
-    file: 'packages/service/src/http/turns.ts',
-    change: 'now < this.#endsAt -> now <= this.#endsAt',
-    reason: 'the clock counts parts of a millisecond, and nobody looks at it at one certain instant',
   },
   {
     file: 'packages/service/src/http/connections.ts',

@@ -52,7 +52,7 @@ const service: Table = [
   ['http/foreign-request', 'foreign-request'],
   ['http/connections', 'http-connections'],
   ['http/waiting-requests', 'waiting-requests'],
-  ['http/turns', 'turns', 'http-connections'],
+  ['http/turns', 'turns-clock', 'turns', 'http-connections'],
   ['http/received-body', 'received-body', 'http', 'multipart-form'],
   ['http/multipart-form', 'upload-form', 'multipart-form', 'operations', 'http'],
   ['http/create-http-app', 'http', 'operations', 'http-connections', 'http-places'],
