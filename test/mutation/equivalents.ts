@@ -38,6 +38,12 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'before the first key of a chain there is none that could endorse it',
   },
   {
+    file: 'packages/service/src/http/process-busy.ts',
+    change:
+      'performance.eventLoopUtilization(since).utilization > busyPart -> performance.eventLoopUtilization(since).utilization >= busyPart',
+    reason: 'the share is measured, and never nine tenths to the last digit',
+  },
+  {
     file: 'packages/service/src/http/connections.ts',
     change:
       'now - connection.openedAt >= surplusMilliseconds -> now - connection.openedAt > surplusMilliseconds',

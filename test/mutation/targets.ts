@@ -56,7 +56,7 @@ const service: Table = [
   ['http/received-body', 'received-body', 'http', 'multipart-form'],
   ['http/multipart-form', 'upload-form', 'multipart-form', 'operations', 'http'],
   ['http/create-http-app', 'http', 'operations', 'http-connections', 'http-places'],
-  ['http/operation-route', 'operations', 'http', 'http-places', 'http-overload'],
+  ['http/operation-route', 'answered', 'operations', 'http', 'http-places', 'http-overload'],
   ['http/request-facts', 'http', 'http-overload'],
   ['http/backlog', 'backlog-clock', 'backlog', 'http-overload'],
   ['http/equal-parts', 'equal-parts'],
