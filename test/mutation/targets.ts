@@ -55,12 +55,20 @@ const service: Table = [
   ['http/turns', 'turns-clock', 'turns', 'http-connections'],
   ['http/received-body', 'received-body', 'http', 'multipart-form'],
   ['http/multipart-form', 'upload-form', 'multipart-form', 'operations', 'http'],
-  ['http/create-http-app', 'http', 'operations', 'http-connections', 'http-places'],
+  [
+    'http/create-http-app',
+    'http-app',
+    'http',
+    'operations',
+    'http-connections',
+    'http-places',
+    'http-overload',
+  ],
   ['http/operation-route', 'answered', 'operations', 'http', 'http-places', 'http-overload'],
   ['http/request-facts', 'http', 'http-overload'],
   ['http/backlog', 'backlog-clock', 'backlog', 'http-overload'],
   ['http/equal-parts', 'equal-parts'],
-  ['http/late-requests', 'http-overload'],
+  ['http/late-requests', 'late-requests', 'http-overload'],
   ['http/process-busy', 'process-busy', 'http-overload'],
 ];
 
