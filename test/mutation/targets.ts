@@ -58,6 +58,7 @@ const service: Table = [
   [
     'http/create-http-app',
     'http-app',
+    'answered',
     'http',
     'operations',
     'http-connections',
