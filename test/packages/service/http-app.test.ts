@@ -88,3 +88,42 @@ it('the log and the metric tell how long a request took, in milliseconds and in 
   )?.[1];
   expect(Math.abs(Number(sum) * 1000 - milliseconds)).toBeLessThan(busyMilliseconds / 2);
 });
+
+/** Asks for what waits until its requester is gone, and goes. */
+async function leave(thrown: (signal: AbortSignal) => unknown): Promise<void> {
+  let isHandled = false;
+  const handle: TestOperation['handle'] = ({ signal }) =>
+    new Promise((_resolve, reject) => {
+      isHandled = true;
+      signal.addEventListener('abort', () => reject(thrown(signal)));
+    });
+  await serve({ method: 'GET', path: '/wait', handle });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const leaving = new AbortController();
+  const asked = fetch(`${url}/wait`, { signal: leaving.signal });
+  await expect.poll(() => isHandled).toBe(true);
+  leaving.abort();
+  await expect(asked).rejects.toThrow();
+  await expect.poll(() => metrics.text()).toMatch(/^waxwing_http_aborted_total 1$/m);
+  // By the end of another request all has come of it that will.
+  await app.inject('/nowhere');
+}
+
+const errors = () => logged.lines().filter(({ level }) => level === 'error');
+
+it('that a requester left is no error', async () => {
+  await leave((signal) => signal.reason);
+  expect(errors()).toEqual([]);
+});
+
+it('what fails after its requester left is an error', async () => {
+  await leave(() => new Error('the disk is on fire'));
+  await expect.poll(errors).toHaveLength(1);
+});
+
+it('what is aborted while its requester waits is an error', async () => {
+  const handle = () => Promise.reject(new DOMException('Given up', 'AbortError'));
+  await serve({ method: 'GET', path: '/thing', handle });
+  expect((await app.inject('/thing')).statusCode).toBe(500);
+  expect(errors()).toHaveLength(1);
+});
