@@ -82,9 +82,9 @@ it('the log and the metric tell how long a request took, in milliseconds and in 
   const milliseconds = Number(lines()[0]?.milliseconds);
   expect(milliseconds).toBeGreaterThanOrEqual(busyMilliseconds);
   expect(milliseconds).toBe(Math.round(milliseconds * 10) / 10);
-  const text = await metrics.text();
+  const told = await metrics.text();
   const sum = /^waxwing_http_request_seconds_sum\{operation="GET \/busy",status="200"\} (.*)$/m.exec(
-    text,
+    told,
   )?.[1];
   expect(Math.abs(Number(sum) * 1000 - milliseconds)).toBeLessThan(busyMilliseconds / 2);
 });

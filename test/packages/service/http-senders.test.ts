@@ -103,3 +103,19 @@ it('closing waits for no connection whose request was refused late', async () =>
   expect(crowd.every(isAnswered)).toBe(false);
   await app.closeItself();
 });
+
+it('what waits for its turn when the service closes is refused in the words of every other refusal', async () => {
+  await start({}, 600_000);
+  const crowd = await connections(60);
+  for (const connection of crowd) connection.send(request('GET /busy'));
+  await expect.poll(() => app.handled, { interval: 1 }).toBeGreaterThan(0);
+  await app.closeItself();
+  await Promise.all(crowd.map(({ closed }) => closed));
+  const refused = crowd.filter(({ statuses }) => statuses[0] === 503);
+  expect(refused).not.toEqual([]);
+  for (const { text } of refused) {
+    expect(text.toLowerCase()).toContain('connection: close\r\n');
+    expect(text).toContain('retry-after: 1\r\n');
+    expect(text).toContain('"code":"SERVICE_UNAVAILABLE"');
+  }
+});
