@@ -38,6 +38,22 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'before the first key of a chain there is none that could endorse it',
   },
   {
+    file: 'packages/service/src/http/multipart-form.ts',
+    change: 'start < body.length -> start <= body.length',
+    reason: 'a last piece of no bytes says nothing to the parser',
+  },
+  {
+    file: 'packages/service/src/http/backlog.ts',
+    change: 'this.#unnamed.count + this.#admitted.count < limits.minimumBacklog -> false',
+    reason: 'so few have room in any case, which is only found out later',
+  },
+  {
+    file: 'packages/service/src/http/backlog.ts',
+    change: 'false -> true',
+    where: '< limits.minimumBacklog) return false',
+    reason: 'so few have room in any case, which is only found out later',
+  },
+  {
     file: 'packages/service/src/http/process-busy.ts',
     change:
       'performance.eventLoopUtilization(since).utilization > busyPart -> performance.eventLoopUtilization(since).utilization >= busyPart',

@@ -64,6 +64,7 @@ const service: Table = [
     'http-connections',
     'http-places',
     'http-overload',
+    'http-senders',
   ],
   ['http/operation-route', 'answered', 'operations', 'http', 'http-places', 'http-overload'],
   ['http/request-facts', 'http', 'http-overload'],

@@ -119,3 +119,23 @@ it('what waits for its turn when the service closes is refused in the words of e
     expect(text).toContain('"code":"SERVICE_UNAVAILABLE"');
   }
 });
+
+it('closing waits neither for a connection on which nothing was asked nor for one that has its last answer', async () => {
+  await start({}, 600_000);
+  const [, held] = (await connections(2)) as [RawConnection, RawConnection];
+  held.send(request('GET /held', ada));
+  await expect.poll(() => app.held).toHaveLength(1);
+  await app.closeItself();
+  await held.closed;
+  expect(held.text).toContain('connection: close\r\n');
+});
+
+it('a connection is kept after a body that is too large, where its rest comes soon', async () => {
+  await start({});
+  const [connection] = (await connections(1)) as [RawConnection];
+  const tooLarge = `${ada}content-type: application/x-www-form-urlencoded\r\ncontent-length: 2000\r\n`;
+  connection.send(request('POST /body', tooLarge, 'x'.repeat(2000)));
+  await expect.poll(() => connection.statuses).toEqual([413]);
+  connection.send(request('GET /open'));
+  await expect.poll(() => connection.statuses).toEqual([413, 200]);
+});
