@@ -75,6 +75,13 @@ it('all are let in until the oldest has waited for as long as an answer may take
   expect(refusals).toBe(5);
 });
 
+it('all whose sender is not known yet are let in while nothing is late', () => {
+  for (let count = 0; count < 20; count += 1) enter();
+  now = 999;
+  enter();
+  expect(refusals).toBe(0);
+});
+
 it('of those whose sender is not known yet as many are let in as could be answered in time', () => {
   for (let count = 0; count < 3; count += 1) enter();
   now = 1000;

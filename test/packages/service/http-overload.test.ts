@@ -1,4 +1,4 @@
-import type { HttpLimits } from '@waxwing/service/http';
+import { AddressRanges, type HttpLimits } from '@waxwing/service/http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { authorization, ListeningApp, type RawConnection, request } from './listening-app.js';
 
@@ -95,7 +95,21 @@ describe('an operation that falls behind', () => {
     expect(app.held.length).toBeLessThanOrEqual(4);
   });
 
-  it('is not one that refuses for what is asked, which is an answer', async () => {
+  it('refuses strangers by where they ask from', async () => {
+    await start({ ...small, trustedProxies: new AddressRanges(['127.0.0.0/8']) });
+    const ask = (address: string) =>
+      send(request('GET /held-for-anybody', `x-forwarded-for: ${address}\r\n`));
+    for (let count = 1; count <= 4; count += 1) {
+      await ask('203.0.113.1');
+      await expect.poll(() => app.held).toHaveLength(count);
+    }
+    const refused = await ask('203.0.113.1');
+    await expect.poll(() => refused.statuses).toEqual([503]);
+    await ask('203.0.113.2');
+    await expect.poll(() => app.held).toHaveLength(5);
+  });
+
+  it('is not one that refuses for what is asked, which is an answer, unlike an error of its own', async () => {
     const backlogMilliseconds = 1500;
     await start({ backlogMilliseconds, minimumBacklog: 4 });
     await hold(4, ada);
@@ -103,7 +117,11 @@ describe('an operation that falls behind', () => {
     await expect.poll(() => performance.now()).toBeGreaterThan(heldAt + backlogMilliseconds);
     const late = await send(request('GET /held', ada));
     await expect.poll(() => late.statuses).toEqual([503]);
-    const refused = await send(request('GET /held?refuse=1', bob));
+    const failed = await send(request('GET /held?refuse=INTERNAL_SERVER_ERROR', bob));
+    await expect.poll(() => failed.statuses).toEqual([500]);
+    const stillLate = await send(request('GET /held', ada));
+    await expect.poll(() => stillLate.statuses).toEqual([503]);
+    const refused = await send(request('GET /held?refuse=BAD_REQUEST', bob));
     await expect.poll(() => refused.statuses).toEqual([400]);
     await hold(1, ada);
   });

@@ -103,3 +103,39 @@ it('closing waits for no connection whose request was refused late', async () =>
   expect(crowd.every(isAnswered)).toBe(false);
   await app.closeItself();
 });
+
+it('what waits for its turn when the service closes is refused in the words of every other refusal', async () => {
+  await start({}, 600_000);
+  const crowd = await connections(60);
+  for (const connection of crowd) connection.send(request('GET /busy'));
+  await expect.poll(() => app.handled, { interval: 1 }).toBeGreaterThan(0);
+  await app.closeItself();
+  await Promise.all(crowd.map(({ closed }) => closed));
+  const refused = crowd.filter(({ statuses }) => statuses[0] === 503);
+  expect(refused).not.toEqual([]);
+  for (const { text } of refused) {
+    expect(text.toLowerCase()).toContain('connection: close\r\n');
+    expect(text).toContain('retry-after: 1\r\n');
+    expect(text).toContain('"code":"SERVICE_UNAVAILABLE"');
+  }
+});
+
+it('closing waits neither for a connection on which nothing was asked nor for one that has its last answer', async () => {
+  await start({}, 600_000);
+  const [, held] = (await connections(2)) as [RawConnection, RawConnection];
+  held.send(request('GET /held', ada));
+  await expect.poll(() => app.held).toHaveLength(1);
+  await app.closeItself();
+  await held.closed;
+  expect(held.text).toContain('connection: close\r\n');
+});
+
+it('a connection is kept after a body that is too large, where its rest comes soon', async () => {
+  await start({});
+  const [connection] = (await connections(1)) as [RawConnection];
+  const tooLarge = `${ada}content-type: application/x-www-form-urlencoded\r\ncontent-length: 2000\r\n`;
+  connection.send(request('POST /body', tooLarge, 'x'.repeat(2000)));
+  await expect.poll(() => connection.statuses).toEqual([413]);
+  connection.send(request('GET /open'));
+  await expect.poll(() => connection.statuses).toEqual([413, 200]);
+});

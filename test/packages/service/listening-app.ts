@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type NetConnectOpts, type Socket } from 'node:net';
-import { type JsonObject, ProtocolError } from '@waxwing/protocol';
+import { type ErrorCode, type JsonObject, ProtocolError } from '@waxwing/protocol';
 import { type BoundOperation, createHttpApp, type HttpLimits, type RequestHead } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
 import { createMemoryLog } from '../../support/memory-log.js';
@@ -57,7 +57,7 @@ export class RawConnection {
 export class ListeningApp {
   readonly metrics = new Metrics();
   readonly logged = createMemoryLog();
-  /** Requests of `GET /held` and `GET /lane` that wait, and what ends them. */
+  /** Requests of `GET /held`, `GET /held-for-anybody` and `GET /lane` that wait, and what ends them. */
   readonly held: { readonly end: () => void; readonly signal: AbortSignal }[] = [];
   /** Who was asked for. */
   readonly authenticated: string[] = [];
@@ -129,7 +129,8 @@ export class ListeningApp {
     };
     const hold: TestOperation['handle'] = ({ head, signal }) =>
       new Promise<JsonObject>((resolve, reject) => {
-        if (head.queryParameter('refuse') !== undefined) return reject(new ProtocolError('BAD_REQUEST'));
+        const refusal = head.queryParameter('refuse');
+        if (refusal !== undefined) return reject(new ProtocolError(refusal as ErrorCode));
         const end = (): void => resolve({ ended: true });
         signal.addEventListener('abort', end);
         if (signal.aborted) end();
@@ -145,6 +146,7 @@ export class ListeningApp {
       testOperation({ method: 'GET', path: '/open', handle: count }),
       testOperation({ method: 'GET', path: '/busy', handle: keepBusy }),
       testOperation({ method: 'POST', path: '/anybody', handle: count }),
+      testOperation({ method: 'GET', path: '/held-for-anybody', handle: hold }),
       testOperation({
         method: 'GET',
         path: '/large',

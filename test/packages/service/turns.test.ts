@@ -139,6 +139,10 @@ describe('turns', () => {
     };
     const kept = Array.from({ length: 40 }, begin);
     while (over < 40) await wait();
+    // The last one is refused before the others begin, and its sender's turn would come after theirs.
+    for (const sender of ['bob', 'carol', 'dan', 'eve']) turns.begin(() => keepBusy(1), turn(false, sender));
+    kept.push(begin());
+    while (over < 41) await wait();
     await wait();
     collectGarbage();
     expect(kept.filter((reference) => reference.deref() !== undefined)).toHaveLength(0);

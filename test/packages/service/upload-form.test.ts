@@ -42,4 +42,15 @@ describe('an upload', () => {
     source.end('content-disposition: form-data; na');
     await refused;
   });
+
+  it.each([new Error('gone'), undefined])(
+    'fails when its connection ends before its file (%s)',
+    async (error) => {
+      const source = new PassThrough();
+      source.write('--x\r\ncontent-disposition: form-data; na');
+      const form = receiveUploadForm(source, type, mostBytes);
+      source.destroy(error);
+      await expect(form).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+    },
+  );
 });

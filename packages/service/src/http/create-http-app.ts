@@ -76,6 +76,8 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     serverFactory: (handle) => connections.serve(handle),
     // A long poll must not hold up closing: it is answered through its abort signal instead.
     forceCloseConnections: 'idle',
+    // Its refusal while it closes is not in the words of ours, which are below.
+    return503OnClosing: false,
   });
   app.addHook('preClose', async () => {
     closing.abort();

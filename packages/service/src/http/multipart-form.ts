@@ -79,10 +79,10 @@ export async function receiveUploadForm(
         content.once('close', () => stream.resume());
         resolve({ entries, file: { name, contentType: type, content } });
       });
+      // What the source fails with the parser fails with as well.
       pipeline(source, parser, (error) => {
         if (error) {
           content.destroy(malformed(error));
-          reject(error);
         } else {
           content.end();
           resolve({ entries, file: undefined });

@@ -87,9 +87,7 @@ async function admit(
     exchange.actor = received.actor;
     const lane = declared.lane?.(received);
     places.take(exchange, { actor: received.actor, lane, requests: 1, bodyBytes });
-  } else if (bodyBytes > 0) {
-    places.take(exchange, { actor: undefined, requests: 0, bodyBytes });
-  }
+  } else places.take(exchange, { actor: undefined, requests: 0, bodyBytes });
   work?.admit(received.actor ?? received.address ?? 'anybody');
   work?.pause();
   operation.charge?.(facts.actor);

@@ -1,8 +1,14 @@
 import { Secret } from '@waxwing/service/config';
 import { describe, expect, it } from 'vitest';
-import { type BouncerKey, type BouncerPublicKey, primaryKey } from '#relay/keyring/key-ring.js';
+import {
+  type BouncerKey,
+  type BouncerPublicKey,
+  primaryKey,
+  type TokenKey,
+} from '#relay/keyring/key-ring.js';
 import {
   applySchedule,
+  concludeTokenMove,
   type ImportedKey,
   importKeys,
   namedKey,
@@ -11,7 +17,7 @@ import {
   revoke,
   rotate,
 } from '#relay/keyring/key-ring-transitions.js';
-import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
 import { policy, sodium, startedAt } from './ring-material.js';
 
 const at = (now: number) => ({ now, policy, makeKeyPair: () => sodium.generateKeyPair() });
@@ -103,5 +109,29 @@ describe('keys from elsewhere', () => {
     const { bouncerKeys } = importKeys(ring, [again, other], at(startedAt));
     expect(publicKeys(bouncerKeys)).toEqual([...publicKeys(ring.bouncerKeys), other.publicKey]);
     expect(bouncerKeys).toContain(primaryKey(ring));
+  });
+});
+
+describe('after all tokens were encrypted again', () => {
+  const key = newTokenKey(sodium, 0);
+  const older = { ...newTokenKey(sodium, 0), oldestForm: 2 } as const;
+  const newer = newTokenKey(sodium, startedAt);
+  const ringWith = (...tokenKeys: TokenKey[]) => ({ ...fresh(), tokenKeys });
+
+  it('older keys are destroyed, whatever forms the key takes, and newer ones stay', () => {
+    const ring = ringWith(older, key, newer);
+    expect(concludeTokenMove(ring, key.id)).toEqual({ ...ring, tokenKeys: [key, newer] });
+  });
+
+  it('tokens of an older form are refused from then on, also where there is no older key', () => {
+    const ring = ringWith(older, newer);
+    const tokenKeys = [{ ...older, oldestForm: 3 }, newer];
+    expect(concludeTokenMove(ring, older.id)).toEqual({ ...ring, tokenKeys });
+  });
+
+  it('the ring stays as it is where there is nothing to destroy or refuse, or no such key', () => {
+    const ring = ringWith(key, older);
+    expect(concludeTokenMove(ring, key.id)).toBe(ring);
+    expect(concludeTokenMove(ring, newer.id)).toBe(ring);
   });
 });

@@ -34,7 +34,8 @@ export class AppShares {
 
   /** The scopes that a notification belongs to: its realm, its server, the app. */
   scopesOf({ realmUuid, serverId }: EncryptedNotification): readonly Scope[] {
-    const known = this.#scopesOfRealms.peek(realmUuid);
+    // Not peeked at: a realm that is heard of all the time must outlast others that come and go.
+    const known = this.#scopesOfRealms.get(realmUuid);
     if (known !== undefined) return known;
     const [realm, server] = [`realm ${realmUuid}`, `server ${serverId}`];
     const scopes = [
