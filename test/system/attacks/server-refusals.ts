@@ -43,7 +43,8 @@ export const serverRefusals: Refusals = {
     }
     const { registration } = await newPhone(constellation);
     // One is taken in the next minute; that one changes nothing when it comes again, and takes nothing from the rate.
-    return formRequest(['429 RATE_LIMIT_HIT', '200'], registerPushDevicePath, authorization, registration);
+    const answers = ['429 RATE_LIMIT_HIT', '200'];
+    return { ...formRequest(answers, registerPushDevicePath, authorization, registration), lapses: true };
   },
   'another user without a phone wants a test notification': async ({ constellation }) =>
     formRequest('400 NO_ACTIVE_PUSH_DEVICE', testNotificationPath, await newAuthorization(constellation), {}),
@@ -69,7 +70,7 @@ export function wrongSignIn(username: string): RefusedRequest {
   const body = new URLSearchParams({ username, password: 'wrong horse battery' }).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   return {
-    answers: ['401 AUTHENTICATION_FAILED', '429 RATE_LIMIT_HIT'],
+    answers: ['429 RATE_LIMIT_HIT', '401 AUTHENTICATION_FAILED'],
     request: requestText('POST /api/v1/fetch_api_key', headers, body),
   };
 }
