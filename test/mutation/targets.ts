@@ -51,7 +51,7 @@ const service: Table = [
   ['http/exchange', 'exchange', 'http-places'],
   ['http/request-parameters', 'http'],
   ['http/foreign-request', 'foreign-request'],
-  ['http/connections', 'http-connections'],
+  ['http/connections', 'http-senders', 'http-connections'],
   ['http/waiting-requests', 'waiting-requests'],
   ['http/turns', 'turns', 'http-connections'],
   ['http/received-body', 'received-body', 'http', 'multipart-form'],
