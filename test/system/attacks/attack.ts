@@ -14,7 +14,7 @@ export interface HeldConnections {
 }
 
 /** One of the requests that are sent again and again. */
-export interface RepeatedRequest {
+interface RepeatedRequest {
   /** What attackers do by it, said as the end of a sentence; several may do the same. */
   readonly what: string;
   /** Its whole text, in base64. */
