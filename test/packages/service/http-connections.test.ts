@@ -259,6 +259,8 @@ describe('health', () => {
     await expect.poll(() => app.held).toHaveLength(2);
     expect(await ask(health)).toEqual([200]);
     expect(await ask(request('GET /health/ready'))).toEqual([200]);
+    expect(await ask(request('GET /health/live?from=probe'))).toEqual([200]);
+    expect(await ask(request('GET /health/live;open'))).toEqual([503]);
     expect(await ask(request('GET /open'))).toEqual([503]);
     app.held[0]?.end();
     await expect.poll(() => ask(request('GET /open'))).toEqual([200]);

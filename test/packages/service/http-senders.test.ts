@@ -31,6 +31,14 @@ async function answered(crowd: readonly RawConnection[]): Promise<number[]> {
   return first();
 }
 
+/** Few enough to be answered at once. */
+function inGroups(all: readonly RawConnection[]): RawConnection[][] {
+  const size = 20;
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, group) =>
+    all.slice(group * size, (group + 1) * size),
+  );
+}
+
 afterEach(() => app.close());
 
 describe('turns are given', () => {
@@ -58,6 +66,26 @@ describe('turns are given', () => {
     }
     expect(await answered(crowd)).toContain(503);
     for (const connection of known) await expect.poll(() => connection.statuses).toEqual([200, 200]);
+  });
+
+  it('to whom a connection was authenticated as last, whoever was before', async () => {
+    await start();
+    const crowd = await connections(crowdSize);
+    const handedOn = await connections(5);
+    for (const some of [...inGroups(crowd), handedOn]) {
+      for (const connection of some) connection.send(request('POST /body', ask));
+      expect(new Set(await answered(some))).toEqual(new Set([200]));
+    }
+    const asBob = request('POST /body', `${authorization('bob')}content-length: 0\r\n`);
+    for (const connection of handedOn) connection.send(asBob);
+    for (const connection of handedOn) await expect.poll(() => connection.statuses).toEqual([200, 200]);
+    for (const [index, connection] of crowd.entries()) {
+      if (index === crowdBefore) for (const one of handedOn) one.send(asBob);
+      connection.send(request('GET /busy'));
+    }
+    await expect.poll(() => crowd.map(({ statuses }) => statuses[1])).not.toContain(undefined);
+    expect(crowd.map(({ statuses }) => statuses[1])).toContain(503);
+    for (const connection of handedOn) await expect.poll(() => connection.statuses).toEqual([200, 200, 200]);
   });
 
   it('behind a trusted proxy to the address that it forwards, whoever asked before on its connection', async () => {
@@ -90,6 +118,22 @@ describe('turns are given', () => {
     for (const connection of crowd) connection.send(health);
     probe.send(health);
     expect(new Set(await answered([probe, ...crowd]))).toEqual(new Set([200]));
+    expect(before).toBeLessThan(crowd.length / 2);
+  });
+
+  it('for health of their own, also to the address of a crowd that asks for much else', async () => {
+    // None of the crowd is refused, so that whoever comes behind it waits for all of it.
+    await start({});
+    const crowd = await connections(crowdSize);
+    const [probe] = (await connections(1)) as [RawConnection];
+    let before = 0;
+    probe.socket.once('data', () => {
+      before = crowd.filter(({ statuses }) => statuses.length > 0).length;
+    });
+    for (const connection of crowd) connection.send(request('GET /busy'));
+    probe.send(request('GET /health/live'));
+    expect(await answered([probe])).toEqual([200]);
+    await answered(crowd);
     expect(before).toBeLessThan(crowd.length / 2);
   });
 });

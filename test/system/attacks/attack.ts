@@ -13,6 +13,16 @@ export interface HeldConnections {
   readonly readsAnswers: boolean;
 }
 
+/** One of the requests that are sent again and again. */
+interface RepeatedRequest {
+  /** What attackers do by it, said as the end of a sentence; several may do the same. */
+  readonly what: string;
+  /** Its whole text, in base64. */
+  readonly text: string;
+  /** Status and code that it is answered with, such as `400 BAD_REQUEST` or `200`; there must be no other. */
+  readonly answers: readonly string[];
+}
+
 /** Sends requests in turn again and again, many before the first answer, as fast as they are answered. */
 export interface RepeatedRequests {
   readonly kind: 'flood';
@@ -20,10 +30,7 @@ export interface RepeatedRequests {
   /** The loopback address that they come from; whichever the system chooses where there is none. */
   readonly localAddress?: string;
   readonly connections: number;
-  /** Each in base64. */
-  readonly requests: readonly string[];
-  /** Status and code that they are answered with, such as `400 BAD_REQUEST` or `200`; there must be no other. */
-  readonly answers: readonly string[];
+  readonly requests: readonly RepeatedRequest[];
   /** So many requests of all connections together; the attack then ends. */
   readonly total: number;
   /** Sent on one connection before the first answer. */
@@ -46,6 +53,8 @@ export interface CutRequests {
   readonly rounds: number;
 }
 
+export type Counts = Readonly<Record<string, number>>;
+
 /** What a process of attackers tells, every now and then. */
 export interface AttackReport {
   /** Whether all that was to be held has been tried, or the flood has begun. */
@@ -54,6 +63,6 @@ export interface AttackReport {
   readonly open: number;
   /** Connections that were made, requests that were answered, or requests that were cut. */
   readonly done: number;
-  /** Answers by HTTP status and code, as far as answers are read. */
-  readonly answers: Readonly<Record<string, number>>;
+  /** Of each of what attackers do its answers by HTTP status and code, as far as answers are read. */
+  readonly answers: Readonly<Record<string, Counts>>;
 }

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { type AttackWorld, createAttackWorld } from './attack-world.js';
 import {
-  atScale,
   everyHttpRefusal,
   everyRefusal,
   httpAttacksOn,
@@ -31,7 +30,7 @@ eachBackend(({ name }) => {
     (program) => {
       // What asks no store anything is the same on every one.
       const ofConnections = name === 'sqlite' ? attacksOfConnections(program) : [];
-      const ofMembers: MakeAttack = async () => atScale(warmed[program], gateScale);
+      const ofMembers: MakeAttack = (...given) => warmed[program](...given);
       it.each([...ofConnections, [everyRefusal, ofMembers] as const])(
         'while %s',
         async (_what, make) => expectUnharmed(world[program], await make(world, gateScale)),

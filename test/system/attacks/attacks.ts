@@ -6,7 +6,7 @@ import { chatRefusals, endlessUpload } from './chat-refusals.js';
 import { experience } from './honest-user.js';
 import { hold, httpAttacks, onlyOfRelay } from './http-attacks.js';
 import { httpRefusals } from './http-refusals.js';
-import { flood, formRequest, type Refusals, wrongCredentials } from './refusals.js';
+import { flood, formRequest, type Refusals, type RefusedRequest, wrongCredentials } from './refusals.js';
 import { relayRefusals } from './relay-refusals.js';
 import { type Scale, warmingScale } from './scale.js';
 import { newAuthorization, openQueue, polling, serverRefusals, wrongSignIn } from './server-refusals.js';
@@ -20,6 +20,8 @@ type Attacks = Readonly<Record<string, MakeAttack>>;
 const polls = 600;
 const uploads = 100;
 const strangers = 300;
+const inventingCredentials = 'strangers invent credentials on hundreds of connections';
+const guessing = 'the passwords of thousands of names are guessed';
 
 /** What is refused before anybody looks into what is asked, all of it in turn that leaves a connection open. */
 export const everyHttpRefusal = 'strangers and members are refused at the door in every way at full speed';
@@ -46,52 +48,65 @@ export function httpRefusalsOn(program: Target['name']): Attacks {
 /** Each comes on one of many connections, so that it takes its turn beside all the others. */
 function inventing(program: Target['name']): [string, MakeAttack] {
   const make: MakeAttack = async ({ [program]: { paths, port } }, { floodRequests }) => {
-    const requests = Array.from({ length: strangers }, (_, index) =>
+    const requests = Array.from({ length: strangers }, (_, index): [string, RefusedRequest] => [
+      inventingCredentials,
       formRequest(wrongCredentials[program], paths.form, `Basic ${base64(`stranger${index}:b`)}`, { x: '1' }),
-    );
+    ]);
     const attack = flood(port, requests, floodRequests);
     return { ...attack, connections: strangers, depth: 1, localAddress: '127.0.0.2' };
   };
-  return ['strangers invent credentials on hundreds of connections', make];
+  return [inventingCredentials, make];
 }
 
 /** What members ask that the store must answer: each kind, and {@link everyRefusal}. */
 export function memberAttacksOn(program: Target['name']): Attacks {
-  const refusals = program === 'relay' ? relayRefusals : { ...serverRefusals, ...chatRefusals };
   const more = program === 'server' ? signInAttacks : {};
-  return { ...floodsOf(program, refusals, everyRefusal), ...more };
+  return { ...floodsOf(program, refusalsOf(program), everyRefusal), ...more };
+}
+
+function refusalsOf(program: Target['name']): Refusals {
+  return program === 'relay' ? relayRefusals : { ...serverRefusals, ...chatRefusals };
 }
 
 /** The floods of each kind, and the one of all that do not end their connection, by this name. */
 function floodsOf(program: Target['name'], refusals: Refusals, everyOne: string): Attacks {
   const each = Object.entries(refusals).map(([what, make]): [string, MakeAttack] => [
     `${what} at full speed`,
-    async (world, { floodRequests }) => flood(world[program].port, [await make(world)], floodRequests),
+    async (world, { floodRequests }) =>
+      flood(world[program].port, [[what, await make(world)]], floodRequests),
   ]);
-  const all: MakeAttack = async (world, scale) => {
-    const made = await Promise.all(Object.values(refusals).map((make) => make(world)));
-    const refused = made.filter(({ endsConnection }) => endsConnection !== true);
-    return atScale(flood(world[program].port, refused, 1), scale);
-  };
+  const all: MakeAttack = async (world, scale) =>
+    floodOfAll(world[program].port, await readyAll(world, refusals), scale);
   return { ...Object.fromEntries(each), [everyOne]: all };
 }
 
-/** The same flood, of as many requests as the scale says. */
-export function atScale(attack: Attack, { floodRequests, fewestOfEach }: Scale): Attack {
-  if (attack.kind !== 'flood') return attack;
-  return { ...attack, total: Math.max(floodRequests, attack.requests.length * fewestOfEach) };
+/** What of them leaves its connection open, with what attackers do by it. */
+async function readyAll(world: AttackWorld, refusals: Refusals): Promise<[string, RefusedRequest][]> {
+  const made = await Promise.all(
+    Object.entries(refusals).map(
+      async ([what, make]): Promise<[string, RefusedRequest]> => [what, await make(world)],
+    ),
+  );
+  return made.filter(([, { endsConnection }]) => endsConnection !== true);
+}
+
+/** One flood of all of them in turn, of as many requests as the scale says. */
+function floodOfAll(
+  port: number,
+  refused: readonly (readonly [string, RefusedRequest])[],
+  { floodRequests, fewestOfEach }: Scale,
+): Attack {
+  return flood(port, refused, Math.max(floodRequests, refused.length * fewestOfEach));
 }
 
 const guessedNames = 5000;
 
 const signInAttacks: Attacks = {
-  'the passwords of thousands of names are guessed at full speed': async (
-    { server: { port } },
-    { floodRequests },
-  ) => {
-    const guesses = Array.from({ length: guessedNames }, (_, index) =>
+  [`${guessing} at full speed`]: async ({ server: { port } }, { floodRequests }) => {
+    const guesses = Array.from({ length: guessedNames }, (_, index): [string, RefusedRequest] => [
+      guessing,
       wrongSignIn(`person${index}@system.example`),
-    );
+    ]);
     return flood(port, guesses, floodRequests);
   },
 };
@@ -127,23 +142,27 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
 
 /**
  * Has both programs do a few times what members ask of them: what they need for that anyway is no growth.
- * @returns what each was asked, which can be asked again.
+ * @returns of each the attack that asks all of it again.
  */
-export async function warmUp(world: AttackWorld): Promise<Record<Target['name'], Attack>> {
+export async function warmUp(world: AttackWorld): Promise<Record<Target['name'], MakeAttack>> {
   return { relay: await warmOne(world, 'relay'), server: await warmOne(world, 'server') };
 }
 
-async function warmOne(world: AttackWorld, program: Target['name']): Promise<Attack> {
-  const make = memberAttacksOn(program)[everyRefusal];
-  if (make === undefined) throw new Error(`nothing is refused of members of the ${program}`);
-  const attack = await make(world, warmingScale);
-  await experience(world[program].honest, warmingScale.warmingRequests);
+async function warmOne(world: AttackWorld, program: Target['name']): Promise<MakeAttack> {
+  const { honest, port } = world[program];
+  const refused = await readyAll(world, refusalsOf(program));
+  await experience(honest, warmingScale.warmingRequests);
   // What a process keeps from its first requests on is not waited for.
-  const attacker = await Attacker.start(attack);
+  const attacker = await Attacker.start(floodOfAll(port, refused, warmingScale));
   try {
     await attacker.over();
   } finally {
     await attacker.stop();
   }
-  return attack;
+  return async (_world, scale) => {
+    const lapsed = new Set(refused.flatMap(([what, { lapses }]) => (lapses === true ? [what] : [])));
+    const made = Object.entries(refusalsOf(program)).filter(([what]) => lapsed.has(what));
+    const again = await readyAll(world, Object.fromEntries(made));
+    return floodOfAll(port, [...new Map([...refused, ...again])], scale);
+  };
 }

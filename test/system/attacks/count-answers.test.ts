@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { answerCounter } from './count-answers.js';
+import { answerReader, countInto } from './count-answers.js';
 
 const answer = (status: string, body: string): string =>
   `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 it('answers are counted by status and code however they come in, and each once its body is there', () => {
   const counts: Record<string, number> = {};
-  const count = answerCounter(counts);
+  const count = answerReader(countInto(counts));
   const first = answer('400 Bad Request', '{"result":"error","msg":"no","code":"BAD_REQUEST"}');
   expect([count(Buffer.from(first.slice(0, -1))), counts]).toEqual([0, {}]);
   const rest = [

@@ -2,10 +2,11 @@ const endOfHead = '\r\n\r\n';
 const statusAt = 'HTTP/1.1 '.length;
 
 /**
- * Counts the answers in what a connection receives, whole or in pieces, at little cost: by status, and by status and code
- * where one was refused with a code, such as `400 BAD_REQUEST`. An answer counts once its body is there.
+ * Tells the answers in what a connection receives, whole or in pieces, in their order and at little cost: each by its
+ * status, and by status and code where it was refused with a code, such as `400 BAD_REQUEST`, once its body is there.
+ * Returns how many there were in a piece.
  */
-export function answerCounter(answers: Record<string, number>): (chunk: Buffer) => number {
+export function answerReader(tell: (answer: string) => void): (chunk: Buffer) => number {
   let text = '';
   return (chunk) => {
     text += chunk.toString('latin1');
@@ -17,9 +18,15 @@ export function answerCounter(answers: Record<string, number>): (chunk: Buffer) 
       if (text.length < end) return count;
       const status = head.slice(statusAt, statusAt + 3);
       const code = status < '400' ? undefined : /"code":"(\w+)"/.exec(text.slice(bodyAt, end))?.[1];
-      const answer = code === undefined ? status : `${status} ${code}`;
-      answers[answer] = (answers[answer] ?? 0) + 1;
+      tell(code === undefined ? status : `${status} ${code}`);
       text = text.slice(end);
     }
+  };
+}
+
+/** Counts what is told by name, in an object that can be sent. */
+export function countInto(counts: Record<string, number>): (name: string) => void {
+  return (name) => {
+    counts[name] = (counts[name] ?? 0) + 1;
   };
 }

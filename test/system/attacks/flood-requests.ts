@@ -1,15 +1,20 @@
 import { connect } from 'node:net';
 import type { AttackReport, RepeatedRequests } from './attack.js';
-import { answerCounter } from './count-answers.js';
+import { answerReader, countInto } from './count-answers.js';
 
 const begunAfter = 200;
 
+interface Sent {
+  readonly what: string;
+  readonly bytes: Buffer;
+}
+
 /** Begins to send requests on a few connections; one that the other side ends is opened again. */
 export function floodRequests(attack: RepeatedRequests): () => AttackReport {
-  const requests = attack.requests.map((request) => Buffer.from(request, 'base64'));
+  const requests = attack.requests.map(({ text, what }) => ({ what, bytes: Buffer.from(text, 'base64') }));
   let next = 0;
-  const nextRequest = (): Buffer => requests[next++ % requests.length] as Buffer;
-  const answers: Record<string, number> = {};
+  const answers = Object.fromEntries(requests.map(({ what }) => [what, {}]));
+  const counters = new Map(Object.entries(answers).map(([what, counts]) => [what, countInto(counts)]));
   let done = 0;
   let open = 0;
   const drive = (): void => {
@@ -17,16 +22,18 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
     const { port, localAddress } = attack;
     const from = localAddress === undefined ? {} : { localAddress };
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...from });
-    const count = answerCounter(answers);
-    let unanswered = 0;
+    // What was asked by each that is not answered yet; a connection is answered in the order of its requests.
+    const unanswered: string[] = [];
+    const count = answerReader((answer) => counters.get(unanswered.shift() ?? '')?.(answer));
     const send = (): void => {
-      const more = Math.min(attack.depth - unanswered, attack.total - done - unanswered);
+      const more = Math.min(attack.depth - unanswered.length, attack.total - done - unanswered.length);
       if (more <= 0) {
         if (done >= attack.total) socket.end();
         return;
       }
-      unanswered += more;
-      socket.write(Buffer.concat(Array.from({ length: more }, nextRequest)));
+      const sent = Array.from({ length: more }, () => requests[next++ % requests.length] as Sent);
+      unanswered.push(...sent.map(({ what }) => what));
+      socket.write(Buffer.concat(sent.map(({ bytes }) => bytes)));
     };
     socket.once('connect', () => {
       open += 1;
@@ -38,10 +45,9 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
     socket.on('data', (chunk: Buffer) => {
       const answered = count(chunk);
       done += answered;
-      unanswered -= answered;
       if (answered > 0 && attack.endsConnections) socket.destroy();
       // By halves, so that many go at once.
-      else if (unanswered <= attack.depth / 2) send();
+      else if (unanswered.length <= attack.depth / 2) send();
     });
     socket.on('error', () => undefined).on('close', () => setImmediate(drive));
   };

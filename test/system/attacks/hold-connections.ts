@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { AttackReport, HeldConnections } from './attack.js';
-import { answerCounter } from './count-answers.js';
+import { answerReader, countInto } from './count-answers.js';
 
 const atOnce = 100;
 // Whoever opens connections as fast as they are ended needs more of the machine than who ends them.
@@ -31,7 +31,7 @@ export function holdConnections(attack: HeldConnections): () => AttackReport {
   const hold = (socket: Socket): void => {
     open.add(socket);
     socket.on('error', () => undefined).on('close', () => open.delete(socket));
-    const count = answerCounter(answers);
+    const count = answerReader(countInto(answers));
     if (attack.readsAnswers) socket.on('data', count);
     else socket.pause();
     socket.write(first);
@@ -44,7 +44,13 @@ export function holdConnections(attack: HeldConnections): () => AttackReport {
       for (const socket of open) socket.write(byte);
     }, dripMilliseconds);
   }
-  return () => ({ isInForce: done >= attack.connections, isOver: false, open: open.size, done, answers });
+  return () => ({
+    isInForce: done >= attack.connections,
+    isOver: false,
+    open: open.size,
+    done,
+    answers: { held: answers },
+  });
 }
 
 /** `undefined` where the machine or the other side does not take one more. */

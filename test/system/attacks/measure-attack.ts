@@ -1,4 +1,4 @@
-import type { Attack, AttackReport } from './attack.js';
+import type { Attack, AttackReport, Counts } from './attack.js';
 import type { Target } from './attack-world.js';
 import { Attacker } from './attacker.js';
 import { type Experience, experience } from './honest-user.js';
@@ -14,7 +14,7 @@ const recoveryMilliseconds = 30_000;
 const lookAgainMilliseconds = 200;
 /** Memory may be a fifth more than before. */
 const memoryGrowth = 1.2;
-/** So many of a flood's requests must be answered as they would be without it. */
+/** So many of a flood's requests of each kind must be answered as they would be without it. */
 const leastPartTried = 0.01;
 
 /** How an honest user fared for a while. */
@@ -110,18 +110,28 @@ async function measureOnce({ honest, probe }: Target, requests: number): Promise
   return { ...experienced, mostMilliseconds: most };
 }
 
-function complaintsOfAnswers(attack: Attack, { done, answers }: AttackReport): string[] {
+/** What is strange about how the attackers were answered, a sentence each. */
+export function complaintsOfAnswers(attack: Attack, { done, answers }: AttackReport): string[] {
   if (done === 0) return ['the attackers got nothing done'];
   if (attack.kind !== 'flood') return [];
+  const expected = new Map(attack.requests.map(({ what, answers }) => [what, answers]));
+  return [...expected].flatMap(([what, right]) => complaintsOfRefusal(what, right, answers[what] ?? {}));
+}
+
+function complaintsOfRefusal(what: string, right: readonly string[], counts: Counts): string[] {
   // A process that falls behind refuses so whatever attackers ask, but not nearly all of it: then nothing was tried.
-  const expected = [...attack.answers, '503 SERVICE_UNAVAILABLE'];
-  const strange = Object.keys(answers).filter((answer) => !expected.includes(answer));
-  const tried = attack.answers.reduce((sum, answer) => sum + (answers[answer] ?? 0), 0);
+  const strange = Object.keys(counts).filter(
+    (answer) => answer !== '503 SERVICE_UNAVAILABLE' && !right.includes(answer),
+  );
+  const done = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  // What is usual comes first; the others may come beside it.
+  const [usual = ''] = right;
+  const tried = counts[usual] ?? 0;
   return [
-    ...strange.map((answer) => `${answers[answer]} requests were answered ${answer}`),
-    ...(tried >= done * leastPartTried
+    ...strange.map((answer) => `while ${what}, ${counts[answer]} requests were answered ${answer}`),
+    ...(tried > 0 && tried >= done * leastPartTried
       ? []
-      : [`only ${tried} of ${done} requests were answered ${attack.answers.join(' or ')}`]),
+      : [`while ${what}, only ${tried} of ${done} requests were answered ${usual}`]),
   ];
 }
 

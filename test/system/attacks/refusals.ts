@@ -10,6 +10,8 @@ export interface RefusedRequest {
   readonly request: string;
   /** Where the rest of it is not read, so that no other can follow on the same connection. */
   readonly endsConnection?: boolean;
+  /** Is refused for a time only, so that it must be readied again before it is sent later. */
+  readonly lapses?: boolean;
 }
 
 /** By what attackers do, said as the end of a sentence. */
@@ -48,15 +50,18 @@ export function jsonRequest(
   return { answers, request: requestText(`POST ${path}`, headers, body) };
 }
 
-/** The attack that sends them in turn at full speed. */
-export function flood(port: number, refused: readonly RefusedRequest[], total: number): RepeatedRequests {
-  const endsConnections = refused.some(({ endsConnection }) => endsConnection === true);
+/** The attack that sends them in turn at full speed, each with what attackers do by it. */
+export function flood(
+  port: number,
+  refused: readonly (readonly [what: string, RefusedRequest])[],
+  total: number,
+): RepeatedRequests {
+  const endsConnections = refused.some(([, { endsConnection }]) => endsConnection === true);
   return {
     kind: 'flood',
     port,
     connections,
-    requests: refused.map(({ request }) => base64(request)),
-    answers: [...new Set(refused.flatMap(({ answers }) => answers))],
+    requests: refused.map(([what, { answers, request }]) => ({ what, answers, text: base64(request) })),
     total,
     depth: endsConnections ? 1 : depth,
     endsConnections,

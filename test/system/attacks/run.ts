@@ -84,7 +84,9 @@ async function tryOne(
 }
 
 function figuresOf({ measured, report, before, after }: Harm) {
-  const refusals = Object.entries(report.answers).filter(([answer]) => !answer.startsWith('2'));
+  const refusals = Object.values(report.answers)
+    .flatMap((counts) => Object.entries(counts))
+    .filter(([answer]) => !answer.startsWith('2'));
   return {
     done: report.done,
     refused: refusals.reduce((sum, [, count]) => sum + count, 0),

@@ -10,6 +10,7 @@ import { newPhone } from './relay-member.js';
 
 const eventsPath = '/api/v1/events';
 const registrationsPerHour = 60;
+const tooManyTries = '429 RATE_LIMIT_HIT';
 
 /** What a server refuses of a user for what it asks, said as the end of a sentence; all of it asks the store something. */
 export const serverRefusals: Refusals = {
@@ -22,7 +23,11 @@ export const serverRefusals: Refusals = {
       {},
     );
   },
-  'the password of a name is guessed': () => wrongSignIn('somebody@system.example'),
+  'the password of a name is guessed': () => {
+    const guess = wrongSignIn('somebody@system.example');
+    // After a few tries, which were made long ago where this one is sent again.
+    return { ...guess, answers: [tooManyTries, ...guess.answers] };
+  },
   'another user registers what is no registration': async ({ constellation }) => {
     const { registration } = await newPhone(constellation);
     const wrong = { ...registration, push_public_key: 'none' };
@@ -43,7 +48,8 @@ export const serverRefusals: Refusals = {
     }
     const { registration } = await newPhone(constellation);
     // One is taken in the next minute; that one changes nothing when it comes again, and takes nothing from the rate.
-    return formRequest(['429 RATE_LIMIT_HIT', '200'], registerPushDevicePath, authorization, registration);
+    const answers = [tooManyTries, '200'];
+    return { ...formRequest(answers, registerPushDevicePath, authorization, registration), lapses: true };
   },
   'another user without a phone wants a test notification': async ({ constellation }) =>
     formRequest('400 NO_ACTIVE_PUSH_DEVICE', testNotificationPath, await newAuthorization(constellation), {}),
@@ -69,7 +75,7 @@ export function wrongSignIn(username: string): RefusedRequest {
   const body = new URLSearchParams({ username, password: 'wrong horse battery' }).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   return {
-    answers: ['401 AUTHENTICATION_FAILED', '429 RATE_LIMIT_HIT'],
+    answers: ['401 AUTHENTICATION_FAILED', tooManyTries],
     request: requestText('POST /api/v1/fetch_api_key', headers, body),
   };
 }

@@ -10,7 +10,10 @@ export function asksForHealth({ is404, url }: FastifyRequest): boolean {
   return !is404 && isHealthPath(url);
 }
 
-export function isHealthPath(path: string): boolean {
+/** Of the path of a request, with or without a query, as the router reads it. */
+export function isHealthPath(url: string): boolean {
+  if (!url.startsWith('/health/')) return false;
+  const [path] = url.split(/[?#]/, 1);
   return path === livePath || path === readyPath;
 }
 

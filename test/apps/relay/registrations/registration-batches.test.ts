@@ -14,8 +14,11 @@ const registration = {
   bouncerPublicKey: 'a key that no ring has',
 };
 
-/** How many registrations were taken together, when one arrives in each of eight turns that take so long. */
-async function batchesOf(turnMilliseconds: number): Promise<number[]> {
+/**
+ * How many registrations had arrived since those before were taken, each time that some were taken together, when so many
+ * arrive in each of some turns that take so long; once all are answered.
+ */
+async function batchesOf(turnMilliseconds: number, inEachTurn = 1, turns = 8): Promise<number[]> {
   const time = { now: 0 };
   const batches: number[] = [];
   let waiting = 0;
@@ -32,10 +35,12 @@ async function batchesOf(turnMilliseconds: number): Promise<number[]> {
     store: { saveAll: expect.fail },
   });
   const refusals: Promise<void>[] = [];
-  for (let turn = 0; turn < 8; turn += 1) {
-    waiting += 1;
-    const refused = expect(registrations.register(registration)).rejects;
-    refusals.push(refused.toMatchObject({ code: 'INVALID_BOUNCER_PUBLIC_KEY' }));
+  for (let turn = 0; turn < turns; turn += 1) {
+    for (let arrived = 0; arrived < inEachTurn; arrived += 1) {
+      waiting += 1;
+      const refused = expect(registrations.register(registration)).rejects;
+      refusals.push(refused.toMatchObject({ code: 'INVALID_BOUNCER_PUBLIC_KEY' }));
+    }
     time.now += turnMilliseconds;
     await nextTurn();
   }
@@ -45,10 +50,18 @@ async function batchesOf(turnMilliseconds: number): Promise<number[]> {
 
 describe('registrations', () => {
   it('are taken by turns of the event loop while each has time for all that came', async () => {
-    expect(await batchesOf(1)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+    expect(await batchesOf(7)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
   });
 
   it('of four turns at most are taken together while turns are cut off', async () => {
-    expect(await batchesOf(10)).toEqual([4, 4]);
+    expect(await batchesOf(8)).toEqual([4, 4]);
+  });
+
+  it('are taken by turns that are cut off once they are as many as are taken together', async () => {
+    expect(await batchesOf(8, 256, 3)).toEqual([256, 256, 256]);
+  });
+
+  it('are all taken, some turns later, where more arrive in one than are taken together', async () => {
+    expect(await batchesOf(1, 600, 1)).toEqual([600, 0, 0]);
   });
 });

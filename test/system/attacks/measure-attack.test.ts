@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import type { AttackReport, RepeatedRequests } from './attack.js';
+import { complaintsOfAnswers } from './measure-attack.js';
+
+const request = (what: string, ...answers: string[]) => ({ what, answers, text: '' });
+const flood: RepeatedRequests = {
+  ...{ kind: 'flood', port: 1, connections: 1, total: 400, depth: 1, endsConnections: false },
+  requests: [
+    request('strangers knock', '404 NOT_FOUND'),
+    request('members ask', '429 RATE_LIMIT_HIT', '200'),
+  ],
+};
+
+function complaints(answers: AttackReport['answers']): string[] {
+  return complaintsOfAnswers(flood, { isInForce: true, isOver: true, open: 0, done: 400, answers });
+}
+
+it('each kind of attack must be answered as it alone is, and what is usual for it must come', () => {
+  const right = {
+    'strangers knock': { '404 NOT_FOUND': 200 },
+    'members ask': { '429 RATE_LIMIT_HIT': 2, '200': 198 },
+  };
+  expect(complaints(right)).toEqual([]);
+  expect(
+    complaints({ ...right, 'strangers knock': { '404 NOT_FOUND': 2, '503 SERVICE_UNAVAILABLE': 198 } }),
+  ).toEqual([]);
+  expect(complaints({ ...right, 'strangers knock': { '404 NOT_FOUND': 199, '200': 1 } })).toEqual([
+    'while strangers knock, 1 requests were answered 200',
+  ]);
+  expect(complaints({ ...right, 'strangers knock': {} })).toEqual([
+    'while strangers knock, only 0 of 0 requests were answered 404 NOT_FOUND',
+  ]);
+  expect(complaints({ ...right, 'members ask': { '200': 200 } })).toEqual([
+    'while members ask, only 0 of 200 requests were answered 429 RATE_LIMIT_HIT',
+  ]);
+});
