@@ -11,7 +11,7 @@ import {
   type ServerConfiguration,
 } from '@waxwing/server';
 import { Secret } from '@waxwing/service/config';
-import { defaultHttpLimits } from '@waxwing/service/http';
+import { defaultHttpLimits } from '@waxwing/service/http-settings';
 import { createLogger } from '@waxwing/service/logging';
 
 /** A chat server as production assembles it, in this process, on a database of its own. */

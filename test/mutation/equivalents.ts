@@ -92,12 +92,12 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'the key opens one file alone and is left for the collector; only a look at memory tells it',
   },
   {
-    file: 'packages/service/src/http/client-address.ts',
+    file: 'packages/service/src/http-settings/client-address.ts',
     change: "after.at(-1)?.includes('.') || before.at(-1)?.includes('.') -> after.at(-1)?.includes('.')",
     reason: 'an address without "::" has its four first groups before any that are filled in',
   },
   {
-    file: 'packages/service/src/http/client-address.ts',
+    file: 'packages/service/src/http-settings/client-address.ts',
     change: "tail === undefined || tail === '' -> tail === undefined",
     reason: 'one group less is filled in then, behind the four that count',
   },

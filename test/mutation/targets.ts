@@ -45,7 +45,7 @@ const service: Table = [
   ['config/private-file', 'private-file', 'config', '../../apps/relay/keyring/ring-file'],
   ['config/credential-hash', 'config'],
   ['http/basic-credentials', 'http'],
-  ['http/client-address', 'client-address'],
+  ['http-settings/client-address', 'client-address'],
   ['http/client-addresses', 'client-address', 'http-senders', 'http-connections'],
   ['http/places', 'http-places'],
   ['http/exchange', 'exchange', 'http-places'],

@@ -65,6 +65,38 @@ it('loads for a command what that command does, and of others nothing', async ()
   expect(stderr).not.toMatch(/node_modules\/(?:fastify|@fastify\/formbody|undici|pino)\//);
 });
 
+it('loads the tables and the settings for a command on the database, and neither what sends push nor what serves', async () => {
+  const program = join(root, 'apps/server/bin/waxwing-server.js');
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-help-'));
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--import', sayLoadedModules, program, 'realm', 'show'],
+    { env: { PATH: process.env.PATH, SERVER_DATABASE: `sqlite:${join(folder, 'server.sqlite')}` } },
+  );
+  expect(stdout).toContain('realm UUID: ');
+  expect(stderr).toContain('/server-push/dist/tables.js');
+  const packages = [...stderr.matchAll(/^loaded .*\/node_modules\/((?:@[^/\n]+\/)?[^/\n]+)/gm)];
+  expect(packages.map(([, name]) => name)).not.toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^(?:zod|undici|pino|fastify|libsodium.*|highlight\.js)$/),
+    ]),
+  );
+});
+
+it('loads for a server what every server needs, and of encryption one of two', async () => {
+  const program =
+    "await import('@waxwing/server'); await (await import('@waxwing/sodium/native')).loadFastestSodium();";
+  const { stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--import', sayLoadedModules, '--input-type=module', '--eval', program],
+    { cwd: join(root, 'apps/server'), env: { PATH: process.env.PATH } },
+  );
+  expect(stderr).toContain('/node_modules/sodium-native/');
+  expect(stderr).toContain('/highlight.js/lib/core.js');
+  expect(stderr).not.toMatch(/node_modules\/(?:undici|katex|libsodium|libsodium-wrappers|@aws-sdk)\//);
+  expect(stderr).not.toMatch(/highlight\.js\/lib\/(?:index|languages)/);
+});
+
 describe.each(['vendors', 'quickstart'] as const)('the help of waxwing-%s', (command) => {
   it('comes without loading what it would start', async () => {
     const { stdout, packages } = await run(command, '--help');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { readRelayEnvironment } from '@waxwing/relay';
 import { readServerEnvironment } from '@waxwing/server';
 import { ConfigurationError, type Environment } from '@waxwing/service/config';
-import type { HttpLimits } from '@waxwing/service/http';
+import type { HttpLimits } from '@waxwing/service/http-settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Constellation } from '../support/constellation.js';
 import { freePort } from '../support/free-ports.js';

@@ -10,7 +10,7 @@ import {
   type ListenConfiguration,
   readHttpLimits,
   readListenConfiguration,
-} from '@waxwing/service/http';
+} from '@waxwing/service/http-settings';
 import {
   type DeliveriesConfiguration,
   readDeliveriesEnvironment,

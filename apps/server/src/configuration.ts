@@ -1,5 +1,5 @@
-import { uuidPattern } from '@waxwing/protocol';
-import { maximumRealmUrlBytes } from '@waxwing/server-push';
+import { uuidPattern } from '@waxwing/protocol/phone';
+import { maximumRealmUrlBytes } from '@waxwing/server-push/foundation';
 import {
   type Environment,
   EnvironmentReader,
@@ -13,7 +13,7 @@ import {
   type ListenConfiguration,
   readHttpLimits,
   readListenConfiguration,
-} from '@waxwing/service/http';
+} from '@waxwing/service/http-settings';
 import { readUploads, type UploadsConfiguration } from './uploads/uploads-configuration.js';
 
 /** Where the relay is, before the key file was read; or that there is none. */

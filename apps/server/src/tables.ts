@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
+import { type ServerPushTables, serverPushMigrations } from '@waxwing/server-push/foundation';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
 import { type AuthenticationTables, createAuthentication } from './authentication/authentication-tables.js';

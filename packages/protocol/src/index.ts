@@ -8,5 +8,4 @@ export * from './relay-registration.js';
 export * from './relay-registration-batch.js';
 export * from './relay-removal.js';
 export type { UserId } from './user-id.js';
-export { uuidPattern } from './uuid.js';
 export * from './wire-fields.js';

@@ -1,7 +1,8 @@
+import { createRequire } from 'node:module';
 import type { PushDeviceStateOnWire, UserId } from '@waxwing/protocol';
 import { type BoundOperation, bindOperations } from '@waxwing/service/http';
 import type { Kysely } from 'kysely';
-import { Agent } from 'undici';
+import type { Dispatcher } from 'undici';
 import { KeyListCache } from './key-list/key-list-cache.js';
 import {
   deliverNotificationHandler,
@@ -57,8 +58,7 @@ export function createServerPush<Tables extends ServerPushTables>(
   // so of tables that only the caller knows.
   const options = given as unknown as ServerPushOptions;
   const { database, clock, random, publish } = options;
-  const dispatcher = options.dispatcher ?? new Agent({ connections: maximumRelayConnections });
-  const link = createLink(options, dispatcher);
+  const { link, closeLink } = createLink(options);
   const sender = link && new NotificationSender({ ...options, link });
   const registrations = link && new GroupedRegistrations(link, clock);
   handleForwarding({ database, registrations, publish, clock, random });
@@ -81,9 +81,7 @@ export function createServerPush<Tables extends ServerPushTables>(
     pushDevicesOf: (userId, db = database.db) => pushDevicesOf(db, userId),
     notify: (transaction, notification) => enqueueNotification(database, transaction, notification),
     send: (notification) => sendNotification(options, notification),
-    close: async () => {
-      if (options.dispatcher === undefined) await dispatcher.destroy();
-    },
+    close: closeLink,
   };
 }
 
@@ -98,13 +96,12 @@ function sendNotification(
   });
 }
 
-function createLink(
-  options: ServerPushOptions,
-  dispatcher: ServerPushOptions['dispatcher'] & object,
-): RelayLink | undefined {
+/** The way to the relay, and how it is closed; no way where no relay is configured, and nothing is loaded for it. */
+function createLink(options: ServerPushOptions): { link?: RelayLink; closeLink: () => Promise<void> } {
   const { relay, realm, clock, relayTimeoutMilliseconds } = options;
-  if (relay.kind === 'not-configured') return undefined;
-  return new RelayLink({
+  if (relay.kind === 'not-configured') return { closeLink: async () => undefined };
+  const dispatcher = options.dispatcher ?? newDispatcher();
+  const link = new RelayLink({
     relay,
     realmUuid: realm.uuid,
     dispatcher,
@@ -112,6 +109,15 @@ function createLink(
     clock,
     monitor: new LinkMonitor({ ...options, onRecovery: () => bringWaitingForward(options) }),
   });
+  const closeLink = async () => {
+    if (options.dispatcher === undefined) await dispatcher.destroy();
+  };
+  return { link, closeLink };
+}
+
+function newDispatcher(): Dispatcher {
+  const { Agent }: typeof import('undici') = createRequire(import.meta.url)('undici');
+  return new Agent({ connections: maximumRelayConnections });
 }
 
 /** Removals are left where they are: they are put off on purpose. */

@@ -1,6 +1,7 @@
 export type { UserId } from '@waxwing/protocol';
 export * from './create-server-push.js';
-export { encodeNotification, maximumRealmUrlBytes } from './notifications/encode-notification.js';
+export * from './foundation.js';
+export { encodeNotification } from './notifications/encode-notification.js';
 export type * from './notifications/notification-content.js';
 export { type NotificationReach, notificationReach } from './notifications/notification-reach.js';
 export { sealNotification } from './notifications/seal-notification.js';
@@ -9,4 +10,3 @@ export { removePushDevicesOf } from './push-devices/remove-relay-devices.js';
 export { checkRelay, type RelayCheck } from './relay-link/check-relay.js';
 export { type RelayLinkStatus, readRelayLinkStatus } from './relay-link/link-monitor.js';
 export type * from './server-push-options.js';
-export { type ServerPushTables, serverPushMigrations } from './tables.js';

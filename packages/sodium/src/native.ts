@@ -1,4 +1,3 @@
-import { loadWasmSodium } from './index.js';
 import type { Sodium } from './sodium.js';
 import { wrapSodiumNative } from './wrap-sodium-native.js';
 
@@ -30,6 +29,8 @@ export async function loadFastestSodium(): Promise<FastestSodium> {
     nativeUnavailableReason = reason;
   });
   if (native !== undefined) return { sodium: native };
+  // A megabyte of WebAssembly, which whoever has the native one never needs.
+  const { loadWasmSodium } = await import('./wasm.js');
   return { sodium: await loadWasmSodium(), nativeUnavailableReason };
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { readServerEnvironment, startServer } from '@waxwing/server';
 import { ConfigurationError } from '@waxwing/service/config';
-import { AddressRanges, defaultHttpLimits } from '@waxwing/service/http';
+import { AddressRanges, defaultHttpLimits } from '@waxwing/service/http-settings';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';
 

@@ -12,7 +12,7 @@ import {
   type ServerConfiguration,
 } from '@waxwing/server';
 import { Secret } from '@waxwing/service/config';
-import { defaultHttpLimits, type HttpLimits } from '@waxwing/service/http';
+import { defaultHttpLimits, type HttpLimits } from '@waxwing/service/http-settings';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { withoutOverload } from '../../support/no-overload.js';

@@ -1,6 +1,6 @@
-import { AddressRanges } from '@waxwing/service/http';
+import { AddressRanges } from '@waxwing/service/http-settings';
 import { describe, expect, it } from 'vitest';
-import { addressGroup, forwardedAddress, privateAddresses } from '#service/http/client-address.js';
+import { addressGroup, forwardedAddress, privateAddresses } from '#service/http-settings/client-address.js';
 
 describe('a client', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { AddressRanges, type HttpLimits } from '@waxwing/service/http';
+import { AddressRanges, type HttpLimits } from '@waxwing/service/http-settings';
 import { afterEach, describe, expect, it } from 'vitest';
 import { authorization, ListeningApp, type RawConnection, request } from './listening-app.js';
 

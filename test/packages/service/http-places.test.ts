@@ -1,4 +1,5 @@
-import { createHttpApp, type HttpLimits } from '@waxwing/service/http';
+import { createHttpApp } from '@waxwing/service/http';
+import type { HttpLimits } from '@waxwing/service/http-settings';
 import { Metrics } from '@waxwing/service/metrics';
 import { afterEach, describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';

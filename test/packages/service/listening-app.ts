@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type NetConnectOpts, type Socket } from 'node:net';
 import { type ErrorCode, type JsonObject, ProtocolError } from '@waxwing/protocol';
-import { type BoundOperation, createHttpApp, type HttpLimits, type RequestHead } from '@waxwing/service/http';
+import { type BoundOperation, createHttpApp, type RequestHead } from '@waxwing/service/http';
+import type { HttpLimits } from '@waxwing/service/http-settings';
 import { Metrics } from '@waxwing/service/metrics';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { type TestOperation, testOperation } from '../../support/test-operation.js';

@@ -1,5 +1,5 @@
 import { keyListPath, relayNotifyPath, relayReceiptsPath, relayRemovePath } from '@waxwing/protocol';
-import { AddressRanges, type HttpLimits } from '@waxwing/service/http';
+import { AddressRanges, type HttpLimits } from '@waxwing/service/http-settings';
 import { expect } from 'vitest';
 import { type RawConnection, request } from '../../packages/service/listening-app.js';
 import { type Answer, ask, form, question } from './ask.js';

@@ -9,7 +9,8 @@ import {
   relayRegisterPath,
 } from '@waxwing/protocol';
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
-import type { HttpLimits, ListeningService } from '@waxwing/service/http';
+import type { ListeningService } from '@waxwing/service/http';
+import type { HttpLimits } from '@waxwing/service/http-settings';
 import { startVendors, type Vendors } from '@waxwing/vendors';
 import { sql } from 'kysely';
 import { addServer } from '#relay/servers/manage-servers.js';

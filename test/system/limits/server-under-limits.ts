@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { AddressRanges } from '@waxwing/service/http';
+import { AddressRanges } from '@waxwing/service/http-settings';
 import { type Account, ServerUnderTest } from '../../apps/server/server-under-test.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { type Answer, ask, form, type Question, question } from './ask.js';

@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { ConfigurationError } from '@waxwing/service/config';
-import { createHttpApp, type HttpAppOptions, type HttpLimits } from '@waxwing/service/http';
+import { createHttpApp, type HttpAppOptions } from '@waxwing/service/http';
+import type { HttpLimits } from '@waxwing/service/http-settings';
 import type { RunningService } from '@waxwing/service/lifecycle';
 import { withFileLock } from '@waxwing/storage';
 import { connectToSocket } from './connect-to-socket.js';

@@ -1,5 +1,6 @@
 import type { Clock } from '@waxwing/service/lifecycle';
-import { aeadNonceBytes, type Sodium } from '@waxwing/sodium';
+import type { Sodium } from '@waxwing/sodium';
+import { aeadNonceBytes } from '@waxwing/sodium/byte-sizes';
 import type { UnreadableToken } from '../registrations/token-vault.js';
 import { currentTokenForm, type KeyRing, type TokenKey } from './key-ring.js';
 import { createNonceSource } from './nonce-source.js';

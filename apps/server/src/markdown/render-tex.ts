@@ -1,6 +1,11 @@
-import katex from 'katex';
+import { createRequire } from 'node:module';
+import type katex from 'katex';
 import { escapeHtml } from './escape-html.js';
 import type { Rendering } from './rendering.js';
+
+const require = createRequire(import.meta.url);
+// Loaded, in some milliseconds, when the first formula comes.
+const typesetter = (): typeof katex => require('katex');
 
 /** What a formula costs beside its length, counted in characters. */
 const costOfStart = 5;
@@ -31,7 +36,7 @@ function typeset(rendering: Rendering, tex: string, displayMode: boolean): strin
   rendering.texCharactersLeft -= cost;
   try {
     return withoutConsole(() =>
-      katex.renderToString(tex, {
+      typesetter().renderToString(tex, {
         displayMode,
         throwOnError: true,
         trust: false,

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { RoleGroupName } from './role-groups.js';
 
 /** What a permission is about: the whole organisation, one channel, or one group. */
@@ -21,7 +20,7 @@ export interface PermissionSetting {
   readonly since: number;
 }
 
-type Rows = Readonly<Record<string, PermissionSetting>>;
+export type PermissionSettings = Readonly<Record<string, PermissionSetting>>;
 
 const membersAtMost = { default: 'role:members', allowsNobody: true, allowsEveryone: false } as const;
 const everyone = { default: 'role:everyone', allowsNobody: true, allowsEveryone: true } as const;
@@ -86,7 +85,7 @@ export const realmPermissions = {
   create_multiuse_invite_group: { ...administrators, since: 209 },
   direct_message_initiator_group: { ...everyone, since: 270 },
   direct_message_permission_group: { ...everyone, since: 270 },
-} as const satisfies Rows;
+} as const satisfies PermissionSettings;
 
 /** Who may do what in a channel. */
 const channelPermissions = {
@@ -116,7 +115,7 @@ const channelPermissions = {
   can_resolve_topics_group: { ...nobodyYet, since: 402 },
   can_send_message_group: { ...everyone, since: 333 },
   can_subscribe_group: { default: 'role:nobody', allowsNobody: true, allowsEveryone: false, since: 357 },
-} as const satisfies Rows;
+} as const satisfies PermissionSettings;
 
 const forRoleGroups = { defaultForRoleGroups: 'role:nobody' } as const;
 
@@ -152,14 +151,14 @@ export const groupPermissions = {
     allowsEveryone: false,
     since: 324,
   },
-} as const satisfies Rows;
+} as const satisfies PermissionSettings;
 
 /** Every setting whose value says who may do something, by what it is about. */
-const permissionSettings = {
+export const permissionSettings = {
   realm: realmPermissions,
   channel: channelPermissions,
   group: groupPermissions,
-} as const satisfies Record<PermissionLevel, Rows>;
+} as const satisfies Record<PermissionLevel, PermissionSettings>;
 
 /** The name of a permission of that level, or of any of those levels. */
 export type PermissionName<Level extends PermissionLevel = PermissionLevel> = {
@@ -168,7 +167,7 @@ export type PermissionName<Level extends PermissionLevel = PermissionLevel> = {
 
 /** The row of a setting. */
 export function permissionSetting(level: PermissionLevel, name: PermissionName): PermissionSetting {
-  const row = (permissionSettings[level] as Rows)[name];
+  const row = (permissionSettings[level] as PermissionSettings)[name];
   if (row === undefined) throw new Error(`there is no permission ${name} of a ${level}`);
   return row;
 }
@@ -177,46 +176,3 @@ export function permissionSetting(level: PermissionLevel, name: PermissionName):
 export function permissionNames<Level extends PermissionLevel>(level: Level): PermissionName<Level>[] {
   return Object.keys(permissionSettings[level]) as PermissionName<Level>[];
 }
-
-/**
- * What `server_supported_permission_settings` of the register answer says of each setting.
- */
-export function supportedPermissionSettings() {
-  const { realm, channel, group } = permissionSettings;
-  return {
-    realm: configurations(realm, ''),
-    stream: configurations(channel, 'channel_creator'),
-    group: configurations(group, 'group_creator'),
-  };
-}
-
-function configurations(
-  rows: Rows,
-  creator: string,
-): Record<string, z.input<typeof permissionConfiguration>> {
-  return Object.fromEntries(
-    Object.entries(rows).map(([name, row]) => [
-      name,
-      {
-        require_system_group: row.onlyRoleGroups !== undefined,
-        allow_internet_group: false,
-        allow_nobody_group: row.allowsNobody,
-        allow_everyone_group: row.allowsEveryone,
-        default_group_name: row.default === 'creator' ? creator : row.default,
-        default_for_system_groups: row.defaultForRoleGroups ?? null,
-        allowed_system_groups: [...(row.onlyRoleGroups ?? [])],
-      },
-    ]),
-  );
-}
-
-/** One setting as clients read of it. */
-export const permissionConfiguration = z.object({
-  require_system_group: z.boolean(),
-  allow_internet_group: z.boolean(),
-  allow_nobody_group: z.boolean(),
-  allow_everyone_group: z.boolean(),
-  default_group_name: z.string(),
-  default_for_system_groups: z.string().nullable(),
-  allowed_system_groups: z.array(z.string()),
-});

@@ -6,14 +6,13 @@ import {
   groupSettingAnswer,
   writeValue,
 } from '../permissions/group-setting-value.js';
-import {
-  type PermissionName,
-  permissionConfiguration,
-  permissionNames,
-  supportedPermissionSettings,
-} from '../permissions/permission-settings.js';
+import { type PermissionName, permissionNames } from '../permissions/permission-settings.js';
 import { readPermissions, roleGroupIds } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
+import {
+  permissionConfiguration,
+  supportedPermissionSettings,
+} from '../permissions/supported-permission-settings.js';
 import type { ServerTables } from '../tables.js';
 import { realmLimits } from './realm-limits.js';
 import { mirrorShapes, mirrorsOf } from './realm-mirrors.js';

@@ -8,9 +8,6 @@ import { jsonStringBytes, shortenToCodePoints, shortenToJsonBytes } from './shor
 const maximumContentCodePoints = 200;
 const maximumRemovedMessages = 200;
 
-/** Longest `realm_url`: it is never shortened, since the phone compares it. */
-export const maximumRealmUrlBytes = 500;
-
 type Fields = Record<string, string | number | readonly number[]>;
 
 const space = 0x20;

@@ -9,7 +9,8 @@ import {
   type registerPushDeviceParameters,
   type TokenKind,
 } from '@waxwing/protocol';
-import { type Sodium, sealedBoxOverheadBytes } from '@waxwing/sodium';
+import type { Sodium } from '@waxwing/sodium';
+import { sealedBoxOverheadBytes } from '@waxwing/sodium/byte-sizes';
 import type { z } from 'zod';
 
 /** A registration whose contents were checked. */

@@ -7,7 +7,6 @@ import {
   relayNotifyAnswer,
 } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { Agent } from 'undici';
 import type { PushRealm, RelayAccount } from '../server-push-options.js';
 import type { RelayOutcome } from './relay-answer.js';
 import { type ProbeAnswer, RelayLink } from './relay-link.js';
@@ -37,6 +36,7 @@ const mostClockErrorMilliseconds = 5 * 60_000;
  * thing without which the next ones cannot be told.
  */
 export async function checkRelay({ relay, realm, clock }: CheckRelayOptions): Promise<RelayCheck[]> {
+  const { Agent } = await import('undici');
   const dispatcher = new Agent();
   const monitor = { report: async () => undefined };
   const link = new RelayLink({

@@ -21,7 +21,7 @@ import {
 } from '@waxwing/protocol';
 import { readAnswerText } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { RelayAccount } from '../server-push-options.js';
 import type { LinkMonitor } from './link-monitor.js';
@@ -185,7 +185,10 @@ export class RelayLink {
   async #exchange({ path, content, signal }: Exchange): Promise<ProbeAnswer> {
     const { relay, dispatcher, timeoutMilliseconds } = this.#options;
     const timeout = AbortSignal.timeout(timeoutMilliseconds);
-    const answer = await request(relay.url + path, {
+    const { origin, pathname, search } = new URL(relay.url + path);
+    const answer = await dispatcher.request({
+      origin,
+      path: pathname + search,
       method: content === undefined ? 'GET' : 'POST',
       headers: {
         'user-agent': userAgent,
@@ -193,7 +196,6 @@ export class RelayLink {
         ...(content && { authorization: this.#authorization(), 'content-type': content.type }),
       },
       body: content?.body ?? null,
-      dispatcher,
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     });
     const { 'retry-after': retryAfter, date } = answer.headers;

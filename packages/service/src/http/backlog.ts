@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import type { ProtocolError } from '@waxwing/protocol';
+import type { HttpLimits } from '../http-settings/http-limits.js';
 import { EqualParts } from './equal-parts.js';
 import { unavailable } from './error-answer.js';
 import type { Exchange } from './exchange.js';
-import type { HttpLimits } from './http-limits.js';
 
 export interface BacklogOptions {
   readonly limits: Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { addressGroup, forwardedAddress, privateAddresses } from '../http-settings/client-address.js';
+import type { HttpLimits } from '../http-settings/http-limits.js';
 import type { Log } from '../logging/create-logger.js';
-import { addressGroup, forwardedAddress, privateAddresses } from './client-address.js';
-import type { HttpLimits } from './http-limits.js';
 
 interface ClientAddressesOptions {
   readonly limits: Pick<HttpLimits, 'trustedProxies'>;

@@ -6,13 +6,13 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import type { HttpLimits } from '../http-settings/http-limits.js';
 import type { Log } from '../logging/create-logger.js';
 import { ClientAddresses } from './client-addresses.js';
 import { EqualParts } from './equal-parts.js';
 import { unavailable } from './error-answer.js';
 import { Exchange } from './exchange.js';
 import { isHealthPath } from './health-routes.js';
-import type { HttpLimits } from './http-limits.js';
 import { LateRequests } from './late-requests.js';
 import type { RefusalReason } from './places.js';
 import { Turns } from './turns.js';

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { defaultHttpLimits, type HttpLimits } from '../http-settings/http-limits.js';
 import type { Log } from '../logging/create-logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { tellAnswered } from './answered.js';
@@ -9,7 +10,6 @@ import { errorAnswer, json, refuseUnrouted, toProtocolError, unavailable } from 
 import type { Exchange } from './exchange.js';
 import { FastifyOperationRequest } from './fastify-operation-request.js';
 import { addHealth, asksForHealth } from './health-routes.js';
-import { defaultHttpLimits, type HttpLimits } from './http-limits.js';
 import { isNotFound, notFound } from './not-found.js';
 import type { BoundOperation } from './operation.js';
 import { addOperation, defaultBodyLimitBytes } from './operation-route.js';
@@ -39,6 +39,13 @@ export interface HttpAppOptions {
 const defaultClosePatienceMilliseconds = 6000;
 // A parameter in a path may be an e-mail address.
 const maximumPathParameterCharacters = 400;
+
+// Operations read what they are asked themselves: without these Fastify would load compilers for JSON schemas.
+const noCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
+
+function refuseSchema(): never {
+  throw new Error('No route may have a schema of Fastify: declare parameters and answer of an operation.');
+}
 
 /** What the hooks of one app share. */
 interface Door {
@@ -71,6 +78,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     bodyLimit: defaultBodyLimitBytes,
     genReqId: requestIds(),
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: noCompilers },
     routerOptions: { maxParamLength: maximumPathParameterCharacters },
     frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),

@@ -1,23 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { EnvironmentReader } from '../config/environment-reader.js';
+import { formatHttpUrl } from '../http-settings/http-url.js';
+import type { ListenConfiguration } from '../http-settings/listen-configuration.js';
 import { openInOrder } from '../lifecycle/open-in-order.js';
 import type { RunningService } from '../lifecycle/run-process.js';
 import type { Metrics } from '../metrics/metrics.js';
-import { formatHttpUrl } from './http-url.js';
 import { startMetricsListener } from './metrics-listener.js';
 import type { Readiness } from './readiness.js';
-
-/** Where a service is to listen. */
-export interface ListenConfiguration {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  /** A second listener, for the operator's network alone, that serves /metrics. */
-  readonly metrics:
-    | { readonly kind: 'configured'; readonly host: string; readonly port: number }
-    | { readonly kind: 'not-configured' };
-}
 
 /** A service that is ready to answer; it listens nowhere yet. */
 export interface HttpService extends RunningService {
@@ -30,29 +19,6 @@ export interface ListeningService extends RunningService {
   readonly url: string;
   /** `undefined` where no metrics port is configured. */
   readonly metricsUrl: string | undefined;
-}
-
-const ports = { minimum: 0, maximum: 65_535 } as const;
-
-/** Reads the settings that both programs have under their prefixes. */
-export function readListenConfiguration(reader: EnvironmentReader, usualPort: number): ListenConfiguration {
-  const hasMetrics = reader.optional('METRICS_PORT') !== undefined;
-  const metricsHost = reader.optional('METRICS_HOST');
-  if (metricsHost !== undefined && !hasMetrics) {
-    const [host, port] = [reader.fullName('METRICS_HOST'), reader.fullName('METRICS_PORT')];
-    reader.problem(`${host} says where metrics are shown, but ${port} is not set: set both or neither.`);
-  }
-  return {
-    host: reader.optional('HOST') ?? '127.0.0.1',
-    port: reader.integer('PORT', usualPort, ports),
-    metrics: hasMetrics
-      ? {
-          kind: 'configured',
-          host: metricsHost ?? '127.0.0.1',
-          port: reader.integer('METRICS_PORT', 0, ports),
-        }
-      : { kind: 'not-configured' },
-  };
 }
 
 /**

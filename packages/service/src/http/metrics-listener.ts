@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { formatHttpUrl } from '../http-settings/http-url.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { describeForeignRequest } from './foreign-request.js';
-import { formatHttpUrl } from './http-url.js';
 import { type Readiness, readinessAnswer } from './readiness.js';
 
 export interface MetricsListener {

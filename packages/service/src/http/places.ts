@@ -1,6 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
+import type { HttpLimits } from '../http-settings/http-limits.js';
 import type { Exchange } from './exchange.js';
-import type { HttpLimits } from './http-limits.js';
 
 /** Why a request was refused though nothing is wrong with it; a label of the metric. */
 export type RefusalReason =

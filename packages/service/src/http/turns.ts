@@ -1,6 +1,6 @@
+import type { HttpLimits } from '../http-settings/http-limits.js';
 import { FirstCome } from '../lifecycle/first-come.js';
 import { SendersInTurn } from '../lifecycle/senders-in-turn.js';
-import type { HttpLimits } from './http-limits.js';
 
 /**
  * Node accepts one connection in each turn of the event loop, so that how long a turn takes bounds how many others get

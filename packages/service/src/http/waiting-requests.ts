@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpLimits } from './http-limits.js';
+import type { HttpLimits } from '../http-settings/http-limits.js';
 
 /** Requests on one connection that wait for the answer to the one before; one more ends the connection. */
 const maximumOnOneConnection = 100;

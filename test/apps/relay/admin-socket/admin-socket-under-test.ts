@@ -1,4 +1,4 @@
-import type { HttpLimits } from '@waxwing/service/http';
+import type { HttpLimits } from '@waxwing/service/http-settings';
 import { Metrics } from '@waxwing/service/metrics';
 import { askAdminSocket } from '#relay/admin-socket/ask-admin-socket.js';
 import { openAdminSocket } from '#relay/admin-socket/open-admin-socket.js';

@@ -1,6 +1,6 @@
 import { scryptSync } from 'node:crypto';
 import { Secret } from '@waxwing/service/config';
-import { AddressRanges } from '@waxwing/service/http';
+import { AddressRanges } from '@waxwing/service/http-settings';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { storePassword } from '#server/authentication/password-store.js';
 import { maximumSignInKeys } from '#server/authentication/sign-in-key-store.js';

@@ -1,4 +1,5 @@
-import hljs from 'highlight.js';
+import hljs from 'highlight.js/lib/core';
+import { loadLanguage } from './load-language.js';
 
 /**
  * The highlighter's scopes in the short names that stock clients style code by. A client shows a block as raw HTML when
@@ -59,6 +60,7 @@ const part = /<span class="([^"]*)">|<\/span>|[^<]+/g;
 
 /** Highlights code in a language of the highlighter's; the result is text and spans that do not nest. */
 export function highlightCode(code: string, highlighterName: string): string {
+  loadLanguage(highlighterName);
   const { value } = hljs.highlight(code, { language: highlighterName, ignoreIllegals: true });
   const open: string[] = [];
   let html = '';

@@ -1,4 +1,4 @@
-import hljs from 'highlight.js';
+import { highlighterLanguages } from './highlighter-languages.js';
 
 /**
  * The names by which clients look up playgrounds are the display names of Pygments' lexers. Each row: that name, the
@@ -61,14 +61,13 @@ function readLanguages(): ReadonlyMap<string, CodeLanguage> {
     const language = { displayName, highlighterName };
     for (const word of [displayName, ...(words?.split(' ') ?? [])]) add(word, language);
   }
-  for (const highlighterName of hljs.listLanguages()) {
-    const { name = highlighterName, aliases = [] } = hljs.getLanguage(highlighterName) ?? {};
+  for (const [highlighterName, name, aliases] of highlighterLanguages) {
     const pygmentsName = pygmentsNames.findLast(([, highlighter]) => highlighter === highlighterName)?.[0];
     const language = {
       displayName: found.get(highlighterName)?.displayName ?? pygmentsName ?? name,
       highlighterName,
     };
-    for (const word of [highlighterName, name, ...aliases]) add(word, language);
+    for (const word of [highlighterName, name, ...(aliases?.split(' ') ?? [])]) add(word, language);
   }
   return found;
 }

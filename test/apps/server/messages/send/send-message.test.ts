@@ -7,7 +7,7 @@ import { addChannel, subscribe } from '../chat-under-test.js';
 
 // The server's own copy of what takes longest in rendering.
 const ofServer = createRequire(new URL('../../../../../apps/server/package.json', import.meta.url));
-const highlighter = ofServer('highlight.js') as { highlight(): unknown };
+const highlighter = ofServer('highlight.js/lib/core') as { highlight(): unknown };
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);

@@ -1,0 +1,35 @@
+import type { EnvironmentReader } from '../config/environment-reader.js';
+
+/** Where a service is to listen. */
+export interface ListenConfiguration {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** A second listener, for the operator's network alone, that serves /metrics. */
+  readonly metrics:
+    | { readonly kind: 'configured'; readonly host: string; readonly port: number }
+    | { readonly kind: 'not-configured' };
+}
+
+const ports = { minimum: 0, maximum: 65_535 } as const;
+
+/** Reads the settings that both programs have under their prefixes. */
+export function readListenConfiguration(reader: EnvironmentReader, usualPort: number): ListenConfiguration {
+  const hasMetrics = reader.optional('METRICS_PORT') !== undefined;
+  const metricsHost = reader.optional('METRICS_HOST');
+  if (metricsHost !== undefined && !hasMetrics) {
+    const [host, port] = [reader.fullName('METRICS_HOST'), reader.fullName('METRICS_PORT')];
+    reader.problem(`${host} says where metrics are shown, but ${port} is not set: set both or neither.`);
+  }
+  return {
+    host: reader.optional('HOST') ?? '127.0.0.1',
+    port: reader.integer('PORT', usualPort, ports),
+    metrics: hasMetrics
+      ? {
+          kind: 'configured',
+          host: metricsHost ?? '127.0.0.1',
+          port: reader.integer('METRICS_PORT', 0, ports),
+        }
+      : { kind: 'not-configured' },
+  };
+}
