@@ -229,6 +229,19 @@ describe('the house rules', () => {
     expect(long.map((file) => relative(root, file))).toEqual([]);
   });
 
+  it('keeps every line of a comment within 125 characters, but those of an address or for a tool', () => {
+    const long = files.flatMap((file) =>
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .map((line, index) => ({ line, place: `${relative(root, file)}:${index + 1}` }))
+        .filter(
+          ({ line }) => line.length > 125 && /^\s*(?:\/\*\*|\*|\/\/) (?!.*(?:https?:\/\/|biome-))/.test(line),
+        )
+        .map(({ place }) => place),
+    );
+    expect(long).toEqual([]);
+  });
+
   it('keeps every function of a package or an app within 50 lines', () => {
     const inUnits = files.filter((file) => /\/(?:packages|apps)\/[^/]+\/src\//.test(file));
     const long = inUnits.flatMap((file) =>

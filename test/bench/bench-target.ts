@@ -12,7 +12,10 @@ export interface DurableAndMemory {
   readonly memoryPort: number;
 }
 
-/** Starts a program that is measured, of the built product, and hands on what it says of itself once it listens; it ends afterwards. */
+/**
+ * Starts a program that is measured, of the built product, and hands on what it says of itself once it listens; it ends
+ * afterwards.
+ */
 export async function withBenchTarget<Target, Result>(
   program: URL,
   parameters: readonly string[],

@@ -32,7 +32,8 @@ export class HttpLoad {
       Array.from({ length: options.connections }, async () => {
         const socket = connect({ port: options.port, host: '127.0.0.1', noDelay: true });
         await once(socket, 'connect');
-        // It closes then, which says so to whoever waits for an answer; without this, the process would end with no word why.
+        // It closes then, which says so to whoever waits for an answer; without this, the process would end with no word
+        // why.
         socket.on('error', () => undefined);
         return socket;
       }),

@@ -18,7 +18,10 @@ import { registerPushDevice } from '#server-push/push-devices/register-push-devi
 import { userId } from '../support/ids.js';
 import type { ServerBenchTarget } from './server-accept.js';
 
-/** The process that `server-accept` measures: the operation on two ports, one that stores and one that does not. No job runs. */
+/**
+ * The process that `server-accept` measures: the operation on two ports, one that stores and one that does not. No job
+ * runs.
+ */
 
 // As many as keep few phones each.
 const users = 3000;

@@ -16,7 +16,10 @@ import type { Mutant } from './mutants.js';
 import type { Target } from './targets.js';
 import { withSwitches } from './with-switches.js';
 
-/** How a mutant ended: noticed by a test, refused by the compiler, noticed by nobody, or not tried as the tests fail anyway. */
+/**
+ * How a mutant ended: noticed by a test, refused by the compiler, noticed by nobody, or not tried as the tests fail
+ * anyway.
+ */
 export type Verdict = 'killed' | 'does-not-compile' | 'survived' | 'untried';
 
 /** With their times, as the compiler goes by those. */
@@ -25,12 +28,16 @@ const timeoutMilliseconds = 300_000;
 const unchangedBefore = -1;
 const unchangedAfter = -2;
 
-/** What the copy of a test file begins with: the mutant that holds in it, and an end of it with the first test that fails. */
+/**
+ * What the copy of a test file begins with: the mutant that holds in it, and an end of it with the first test that fails.
+ */
 const prefix = (number: number): string =>
   `import { beforeEach as beforeEachOfCopy } from 'vitest'; globalThis.mutant = ${number}; let copyFailed = false; ` +
   'beforeEachOfCopy(({ skip, onTestFailed }) => { skip(copyFailed); onTestFailed(() => { copyFailed = true; }); }); ';
 
-/** A copy of the sources in which mutants are tried, one after the other, so that the sources themselves stay as they are. */
+/**
+ * A copy of the sources in which mutants are tried, one after the other, so that the sources themselves stay as they are.
+ */
 export class Lane {
   readonly #folder = mkdtempSync(join(tmpdir(), 'waxwing-mutation-'));
   #held: ChildProcess | undefined;
@@ -93,7 +100,9 @@ export class Lane {
     return (await this.#run(file, text, tests, [unchangedBefore]))?.size === 0;
   }
 
-  /** Runs the tests with the text in place of the file's own, once for each number, and says for which of them one failed. */
+  /**
+   * Runs the tests with the text in place of the file's own, once for each number, and says for which of them one failed.
+   */
   async #run(
     file: string,
     text: string,

@@ -1,6 +1,9 @@
 import { posix } from 'node:path';
 
-/** A source whose every line guards something, and the tests that must notice when one of them is changed, the fastest first. */
+/**
+ * A source whose every line guards something, and the tests that must notice when one of them is changed, the fastest
+ * first.
+ */
 export interface Target {
   readonly file: string;
   readonly tests: readonly string[];

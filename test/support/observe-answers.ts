@@ -6,7 +6,8 @@ import { holdAnswer } from './held-answer.mjs';
 import { takeWrongAnswers } from './program-answers.js';
 
 // Every test file loads this: each answer that an app gives, in the test's own process or in a program that it spawned,
-// is held against what its operation declares. It loads nothing of the product itself, which would cost each test file that needs none of it.
+// is held against what its operation declares. It loads nothing of the product itself, which would cost each test file
+// that needs none of it.
 
 // Files that share a worker share the watch: it is begun by the first of them.
 

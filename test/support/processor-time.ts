@@ -18,7 +18,9 @@ export function processorMilliseconds(run: () => unknown, enough = 0): number {
 /** What {@link tidyWords} takes on the machine whose limits the tests state. */
 const usualMilliseconds = 10;
 
-/** How many times as long as on the machine whose limits the tests state this one takes now for the same work; 1 at least. */
+/**
+ * How many times as long as on the machine whose limits the tests state this one takes now for the same work; 1 at least.
+ */
 export function slownessOfMachine(): number {
   return Math.max(1, processorMilliseconds(tidyWords) / usualMilliseconds);
 }

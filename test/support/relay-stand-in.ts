@@ -52,8 +52,8 @@ export function registeredMany(results: readonly object[]): RelayReaction {
 }
 
 /**
- * A relay's HTTP side that does what the test says and remembers what it was asked. It is a stock one, which takes registrations one by
- * one: a request for many is answered 404 and not remembered, unless it is said to take them.
+ * A relay's HTTP side that does what the test says and remembers what it was asked. It is a stock one, which takes
+ * registrations one by one: a request for many is answered 404 and not remembered, unless it is said to take them.
  */
 export class RelayStandIn {
   readonly requests: RelayRequest[] = [];

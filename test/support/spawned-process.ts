@@ -60,7 +60,10 @@ export class SpawnedProcess {
     return this;
   }
 
-  /** Sends the signal and waits for the end, and for all that it printed; the exit status, or `null` when a signal ended it. */
+  /**
+   * Sends the signal and waits for the end, and for all that it printed; the exit status, or `null` when a signal ended
+   * it.
+   */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     if (!this.hasExited) {
       const closed = once(this.child, 'close');

@@ -11,7 +11,10 @@ export interface Push {
   readonly data: Record<string, string>;
 }
 
-/** Shows a push on the phone, if it is a message that it has not shown before, and beside it what the others could read of it. */
+/**
+ * Shows a push on the phone, if it is a message that it has not shown before, and beside it what the others could read of
+ * it.
+ */
 export async function showPush(phone: BrowserPhone, { data }: Push): Promise<void> {
   const opened = await phone.client.open(data);
   if (opened.kind === 'ignored') return;

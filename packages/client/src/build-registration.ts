@@ -32,7 +32,8 @@ export interface RegistrationBinding {
 
 /**
  * The registration that is sealed for the relay.
- * @throws RangeError when the relay would refuse the token: empty, too long, or for APNs not hexadecimal or without `iosAppId`.
+ * @throws RangeError when the relay would refuse the token: empty, too long, or for APNs not hexadecimal or without
+ * `iosAppId`.
  */
 export function buildRegistration(
   pushToken: PushToken,

@@ -45,7 +45,10 @@ export interface PushClientOptions {
 export interface KeyListOptions {
   /** The key that signs the relay's key lists: base64 of 32 bytes, pinned in the app. */
   readonly signingPublicKey: string;
-  /** The offline key that can endorse another signing key after a theft: base64 of 32 bytes, pinned beside it, if the relay has one. */
+  /**
+   * The offline key that can endorse another signing key after a theft: base64 of 32 bytes, pinned beside it, if the
+   * relay has one.
+   */
   readonly recoveryPublicKey?: string | undefined;
   readonly store: KeyListStore;
 }
@@ -89,7 +92,8 @@ export interface Registrar {
 export interface PushClient {
   /**
    * The registrar of one account.
-   * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone), or `userId` no integer; it names a field that is missing.
+   * @throws RangeError when `realmUrl` is not an https URL (plain http is taken for this machine alone), or `userId` no
+   * integer; it names a field that is missing.
    */
   registrar(account: SignedInAccount): Registrar;
   /** Opens what FCM or APNs delivered, for whichever account it is. Whatever was received, it does not throw. */

@@ -54,7 +54,8 @@ export function parseJsonOrUndefined(
 /** Compact JSON text; a `bigint` is written as its digits. */
 export function stringifyJson(value: JsonValue): string {
   try {
-    // The platform's writer is four times as fast, and throws where there is a bigint: to look for one first takes as long as to write.
+    // The platform's writer is four times as fast, and throws where there is a bigint: to look for one first takes as
+    // long as to write.
     return JSON.stringify(value) ?? 'null';
   } catch (error) {
     if (!hasBigint(value)) throw error;

@@ -32,14 +32,20 @@ import type { PushTransaction, ServerPushTables } from './tables.js';
 /** The server's half of encrypted push, to be mounted in a chat server. */
 export interface ServerPush {
   readonly operations: readonly BoundOperation[];
-  /** `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`, as `db` has them where it is given. */
+  /**
+   * `push_devices` of the register answer: decimal `push_account_id` -> `{status, error_code}`, as `db` has them where it
+   * is given.
+   */
   pushDevicesOf(
     userId: UserId,
     db?: Kysely<ServerPushTables>,
   ): Promise<Record<string, PushDeviceStateOnWire>>;
   /** Adds a notification to what is to be sent, within the transaction of what it tells of. */
   notify(transaction: PushTransaction, notification: QueuedNotification): Promise<void>;
-  /** As `notify`, in a transaction of its own, and says to how many devices it goes; it is queued only where it goes to any. */
+  /**
+   * As `notify`, in a transaction of its own, and says to how many devices it goes; it is queued only where it goes to
+   * any.
+   */
   send(notification: QueuedNotification): Promise<NotificationReach>;
   /** Ends the connections to the relay, and what still waits for an answer; call it once no job runs any more. */
   close(): Promise<void>;

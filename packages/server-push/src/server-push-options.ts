@@ -56,7 +56,10 @@ export type PublishEvents<Tables = ServerPushTables> = (
 export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Opened with {@link serverPushMigrations} among its migrations. */
   readonly database: DatabaseWithJobs<Tables>;
-  /** Who asks, asked before the body is read; it names the actor with `setActor`. @throws ProtocolError when nobody does whom the server knows. */
+  /**
+   * Who asks, asked before the body is read; it names the actor with `setActor`. @throws ProtocolError when nobody does
+   * whom the server knows.
+   */
   readonly authenticate: (head: RequestHead) => Promise<PushActor<Tables>>;
   readonly publish: PublishEvents<Tables>;
   /** Whether a user should still be told of a message that waits to be delivered; always where nothing is given. */

@@ -9,8 +9,8 @@ export interface FastestSodium {
 }
 
 /**
- * sodium-native (Node only). Where it does not load, which is no error since it is an optional peer that each server installs itself,
- * `onUnavailable` is told why in one sentence and the result is `undefined`.
+ * sodium-native (Node only). Where it does not load, which is no error since it is an optional peer that each server
+ * installs itself, `onUnavailable` is told why in one sentence and the result is `undefined`.
  */
 export async function loadNativeSodium(onUnavailable: (reason: string) => void): Promise<Sodium | undefined> {
   try {

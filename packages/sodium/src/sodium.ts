@@ -10,7 +10,10 @@ export interface SigningKeyPair {
   readonly privateKey: Uint8Array;
 }
 
-/** `wasm`: libsodium compiled to WebAssembly, runs everywhere. `native`: libsodium in machine code, about three times as fast. */
+/**
+ * `wasm`: libsodium compiled to WebAssembly, runs everywhere. `native`: libsodium in machine code, about three times as
+ * fast.
+ */
 export type SodiumBackend = 'wasm' | 'native';
 
 /**
@@ -47,7 +50,8 @@ export interface Sodium {
 
   /**
    * A secret box, `secretBoxOverheadBytes` longer than the plaintext (`crypto_secretbox_easy`,
-   * https://doc.libsodium.org/secret-key_cryptography/secretbox). The nonce (24 bytes) is never used twice with one key (32 bytes).
+   * https://doc.libsodium.org/secret-key_cryptography/secretbox). The nonce (24 bytes) is never used twice with one key
+   * (32 bytes).
    */
   sealSecretBox(plaintext: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
 
@@ -55,8 +59,8 @@ export interface Sodium {
   openSecretBox(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array | undefined;
 
   /**
-   * The plaintext encrypted, `aeadOverheadBytes` longer than it; it opens together with the same additional data alone, which is not in it
-   * (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
+   * The plaintext encrypted, `aeadOverheadBytes` longer than it; it opens together with the same additional data alone,
+   * which is not in it (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
    * https://doc.libsodium.org/secret-key_cryptography/aead/chacha20-poly1305/xchacha20-poly1305_construction). The nonce
    * (24 bytes) is never used twice with one key (32 bytes).
    */
@@ -70,13 +74,18 @@ export interface Sodium {
     key: Uint8Array,
   ): Uint8Array | undefined;
 
-  /** The 32-byte BLAKE2b hash of `message` under a key of 32 bytes (`crypto_generichash`, https://doc.libsodium.org/hashing/generic_hashing). */
+  /**
+   * The 32-byte BLAKE2b hash of `message` under a key of 32 bytes (`crypto_generichash`,
+   * https://doc.libsodium.org/hashing/generic_hashing).
+   */
   keyedHash(message: Uint8Array, key: Uint8Array): Uint8Array;
 
   /** A new Ed25519 key pair. */
   generateSigningKeyPair(): SigningKeyPair;
 
-  /** The 64-byte Ed25519 signature of `message` (https://doc.libsodium.org/public-key_cryptography/public-key_signatures). */
+  /**
+   * The 64-byte Ed25519 signature of `message` (https://doc.libsodium.org/public-key_cryptography/public-key_signatures).
+   */
   signDetached(message: Uint8Array, privateKey: Uint8Array): Uint8Array;
 
   /** Whether the signature is right; `false` for one, or a public key, of the wrong length or form. */

@@ -90,7 +90,9 @@ describe('the write-ahead log of a SQLite file', () => {
     );
   });
 
-  /** Fills the log beside a reader, ends that one, and expects what must come of it; `breakThread` answers how to mend it. */
+  /**
+   * Fills the log beside a reader, ends that one, and expects what must come of it; `breakThread` answers how to mend it.
+   */
   async function fillBesideReader(breakThread: (path: string) => () => void): Promise<void> {
     const { database, path, logBytes } = await open({ onJobError: () => undefined });
     await writeMebibytes(database, 1);

@@ -17,7 +17,10 @@ const packages = ['packages', 'apps'].flatMap((parent) =>
 );
 const hasNginx = spawnSync('nginx', ['-v'], { env: { PATH: `${process.env.PATH}:/usr/sbin` } }).status === 0;
 
-/** Compiled for Node as people do it with its resolution, and only checked with that of bundlers, and without types of browsers. */
+/**
+ * Compiled for Node as people do it with its resolution, and only checked with that of bundlers, and without types of
+ * browsers.
+ */
 const strict = { target: 'ES2023', lib: ['ES2023', 'DOM'], types: [], strict: true, skipLibCheck: false };
 const plain = { ...strict, target: 'ES2022', lib: ['ES2022'], noEmit: true };
 const configurations = {

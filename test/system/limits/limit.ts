@@ -130,8 +130,8 @@ interface Service {
 
 /**
  * Asks what somebody asks for who asks for little, which must be answered: up to three times where it was slow, as others
- * use the machine too. Where this process takes longer because others use its cores, the bound is as many times longer; where
- * that is more than twice, only that everything is answered counts.
+ * use the machine too. Where this process takes longer because others use its cores, the bound is as many times longer;
+ * where that is more than twice, only that everything is answered counts.
  */
 async function serve(questions: readonly Question[], count: number): Promise<Service> {
   for (let tries = 1; ; tries++) {

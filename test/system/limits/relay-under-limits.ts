@@ -46,7 +46,9 @@ const environment = {
   RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '3',
 };
 
-/** A relay as production runs it, with small limits, a clock that stands still, and two servers: one reaches for too much. */
+/**
+ * A relay as production runs it, with small limits, a clock that stands still, and two servers: one reaches for too much.
+ */
 export class RelayUnderLimits implements Place {
   readonly greedy: Member;
   /** Another realm of the same server. */

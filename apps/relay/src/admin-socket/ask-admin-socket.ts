@@ -29,8 +29,8 @@ interface Answer {
 }
 
 /**
- * The fields of the running relay's answer that the operation declares; `undefined` when none listens at `path`. Nothing is sent before
- * it is certain that nobody else than this user or root listens there: a question may hold a private key.
+ * The fields of the running relay's answer that the operation declares; `undefined` when none listens at `path`. Nothing
+ * is sent before it is certain that nobody else than this user or root listens there: a question may hold a private key.
  * @throws CommandError when it refuses, is not trusted, or goes away.
  */
 export async function askAdminSocket<Answer extends z.ZodObject>(

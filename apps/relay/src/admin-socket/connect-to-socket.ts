@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { CommandError } from '@waxwing/service/command-line';
 
-/** A connection to the socket at `path`; `undefined` when nobody listens there. @throws CommandError for any other reason. */
+/**
+ * A connection to the socket at `path`; `undefined` when nobody listens there. @throws CommandError for any other reason.
+ */
 export function connectToSocket(path: string): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(path);

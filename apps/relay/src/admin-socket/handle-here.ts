@@ -18,7 +18,10 @@ const noHead: RequestHead = {
   setActor: () => undefined,
 };
 
-/** Does what is asked in this process, where no relay runs; the answer's fields. @throws whatever the operation refuses with. */
+/**
+ * Does what is asked in this process, where no relay runs; the answer's fields. @throws whatever the operation refuses
+ * with.
+ */
 export async function handleHere<Context, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   context: Context,
   { declared, form, operatorName }: Asked<Operation<Context, Operator, Parameters, Answer>>,

@@ -39,7 +39,10 @@ export interface OpenKeyRing {
 const filePollMilliseconds = 1000;
 const rowPollMilliseconds = 5000;
 
-/** What opens and seals stored tokens by the ring as it is now, for a command. @throws ConfigurationError as {@link openKeyRing}. */
+/**
+ * What opens and seals stored tokens by the ring as it is now, for a command. @throws ConfigurationError as
+ * {@link openKeyRing}.
+ */
 export async function readTokenVault(
   configuration: KeyRingConfiguration,
   options: Pick<OpenKeyRingOptions, 'sodium' | 'clock' | 'database'>,

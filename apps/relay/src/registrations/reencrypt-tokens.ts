@@ -19,7 +19,10 @@ interface ReplaceableTokenKeys {
     /** `undefined` when no row can be of another key or an older form, so that there is nothing to do. */
     keyToMoveTo(): CurrentTokenKey | undefined;
   };
-  /** Destroys the keys that are older than this one, and accepts tokens of the current form alone: no row needs anything else. */
+  /**
+   * Destroys the keys that are older than this one, and accepts tokens of the current form alone: no row needs anything
+   * else.
+   */
   concludeTokenMove(keyId: string): Promise<void>;
 }
 

@@ -22,12 +22,12 @@ interface Context {
  * same realm, push account and token. Durable before it answers (push registration protocol, "POST
  * remotes/push/e2ee/register").
  *
- * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters;
- * MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for what does not
- * open, whatever the reason; REQUEST_EXPIRED; BAD_REQUEST for one that is bound to another realm or account by what it
- * says itself, was presented for another realm first or for ten push accounts already, or comes from further in the
- * future than the liveness timeout; REQUEST_EXPIRED for one that is older, by its sequence, than another that the account
- * has registered with.
+ * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
+ * for parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for
+ * what does not open, whatever the reason; REQUEST_EXPIRED; BAD_REQUEST for one that is bound to another realm or account
+ * by what it says itself, was presented for another realm first or for ten push accounts already, or comes from further
+ * in the future than the liveness timeout; REQUEST_EXPIRED for one that is older, by its sequence, than another that the
+ * account has registered with.
  */
 export const registerDevice = operation({
   method: 'POST',

@@ -63,7 +63,9 @@ interface Waiting {
 
 // Keeps one turn of the event loop below about 30 ms, even with the WebAssembly backend.
 const maximumRegistrationsPerBatch = 256;
-/** A turn of the event loop that took as long was cut off, as HTTP requests get ten milliseconds of it: more of them wait. */
+/**
+ * A turn of the event loop that took as long was cut off, as HTTP requests get ten milliseconds of it: more of them wait.
+ */
 const cutOffMilliseconds = 8;
 /** A commit holds up the event loop for as long as the disk takes, however few it keeps. */
 const maximumTurnsPerBatch = 4;

@@ -71,7 +71,10 @@ export class RegistrationSequences {
   }
 }
 
-/** Forgets the accounts for which nothing came into force since `before` (Unix milliseconds), up to `limit`; how many they were. */
+/**
+ * Forgets the accounts for which nothing came into force since `before` (Unix milliseconds), up to `limit`; how many they
+ * were.
+ */
 export async function forgetRegistrationSequences(
   db: Transaction<RelayTables>,
   before: number,

@@ -54,7 +54,9 @@ export async function addServer(
   return { serverId, serverKey };
 }
 
-/** Gives a server more realms. Those that it has already stay as they are. @throws CommandError as {@link addServer} does. */
+/**
+ * Gives a server more realms. Those that it has already stay as they are. @throws CommandError as {@link addServer} does.
+ */
 export async function addRealms(
   database: RelayDatabase,
   serverId: string,

@@ -80,9 +80,9 @@ export class ServerQuotas {
   }
 
   /**
-   * Lowers what is left of each server's quota to what all processes together have left of it: `used` holds what was
-   * used at `readAt` of what everybody took, but for what was not collected here. It never adds to what is left, so that whatever others say,
-   * nobody gets more than from one process that counts alone.
+   * Lowers what is left of each server's quota to what all processes together have left of it: `used` holds what was used
+   * at `readAt` of what everybody took, but for what was not collected here. It never adds to what is left, so that
+   * whatever others say, nobody gets more than from one process that counts alone.
    */
   adopt(used: readonly UsedQuota[], readAt: number): void {
     const now = this.#clock();

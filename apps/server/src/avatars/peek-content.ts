@@ -7,7 +7,10 @@ interface Peeked {
   readonly whole: Readable;
 }
 
-/** The first bytes of content, and all of it, without holding more of it than has come. @throws whatever the content fails with */
+/**
+ * The first bytes of content, and all of it, without holding more of it than has come. @throws whatever the content fails
+ * with
+ */
 export async function peekContent(content: Readable, length: number): Promise<Peeked> {
   const rest: AsyncIterator<Buffer> = content[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);

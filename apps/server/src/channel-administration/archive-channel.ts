@@ -17,10 +17,10 @@ import { eventsOfArchiving } from './channel-events.js';
 import { requireMayAdminister } from './plan-channel-update.js';
 
 /**
- * `DELETE /api/v1/streams/{stream_id}`: archives a channel; it stays, with its messages, and takes no more. It is no default
- * channel any more, nor one that a setting of the organisation names. What is unread of it counts as read soon after. Those who may know of it
- * are told. Refuses with BAD_REQUEST channels that do not exist or are archived already, and whoever may not administer the
- * channel.
+ * `DELETE /api/v1/streams/{stream_id}`: archives a channel; it stays, with its messages, and takes no more. It is no
+ * default channel any more, nor one that a setting of the organisation names. What is unread of it counts as read soon
+ * after. Those who may know of it are told. Refuses with BAD_REQUEST channels that do not exist or are archived already,
+ * and whoever may not administer the channel.
  */
 export const archiveChannel = operation({
   method: 'DELETE',

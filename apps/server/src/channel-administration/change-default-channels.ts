@@ -10,7 +10,8 @@ const parameters = z.object({ stream_id: integerParameter });
 
 /**
  * `POST /api/v1/default_streams`: has new users put into a channel. Everybody but guests is told. Refuses with
- * UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST channels that do not exist, archived and private ones.
+ * UNAUTHORIZED_PRINCIPAL whoever is no administrator; with BAD_REQUEST channels that do not exist, archived and private
+ * ones.
  */
 export const addDefaultChannel = operation({
   method: 'POST',

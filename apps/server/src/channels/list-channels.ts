@@ -24,8 +24,9 @@ const parameters = z.object({
 });
 
 /**
- * `GET /api/v1/streams`: the channels that the requester may know of and has asked for, by name: public ones and those that
- * it is in where nothing is said; of a bot, those that its owner is in where that is asked. `include_default` adds to each whether new users are put into it.
+ * `GET /api/v1/streams`: the channels that the requester may know of and has asked for, by name: public ones and those
+ * that it is in where nothing is said; of a bot, those that its owner is in where that is asked. `include_default` adds
+ * to each whether new users are put into it.
  */
 export const listChannels = operation({
   method: 'GET',

@@ -55,7 +55,10 @@ export interface PlannedChannel extends Privacy {
   readonly permissions: readonly { name: PermissionName<'channel'>; value: GroupSettingValue }[];
 }
 
-/** The channels that will be made, which differ in name and description. @throws ProtocolError with the reason for a refusal. */
+/**
+ * The channels that will be made, which differ in name and description. @throws ProtocolError with the reason for a
+ * refusal.
+ */
 export function planChannelCreation(
   facts: NewChannelFacts,
   wish: NewChannelsWish,

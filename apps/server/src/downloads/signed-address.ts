@@ -10,7 +10,10 @@ export function signFile(key: Secret<Buffer>, fileId: number, expiresAt: number)
   return `${signed}-${signatureOf(key, signed)}`;
 }
 
-/** The id of the file that the token is for; `undefined` for one that was not signed with this key, and for an expired one. */
+/**
+ * The id of the file that the token is for; `undefined` for one that was not signed with this key, and for an expired
+ * one.
+ */
 export function openSignedFile(key: Secret<Buffer>, token: string, now: number): number | undefined {
   const [, signed = '', fileId, expiresAt, signature = ''] =
     /^((\d{1,15})-(\d{1,15}))-([0-9a-f]{64})$/.exec(token) ?? [];

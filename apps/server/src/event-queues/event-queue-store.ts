@@ -200,7 +200,10 @@ const enoughCharacters = 1024 * 1024;
 /** So many are read at a time, so that hardly more is read than is answered. */
 const eventsPerReading = 25;
 
-/** The events after `eventId`, oldest first, each with its `id`: as many as one answer has, and one at least where there is one. */
+/**
+ * The events after `eventId`, oldest first, each with its `id`: as many as one answer has, and one at least where there
+ * is one.
+ */
 export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<EventOnWire[]> {
   const events: EventOnWire[] = [];
   let characters = 0;

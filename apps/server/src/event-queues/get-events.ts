@@ -23,9 +23,10 @@ interface Poll {
 }
 
 /**
- * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which acknowledges
- * those before it; where they are many, the first of them. Where there are none it waits for one, unless `dont_block`, and in the end answers with a heartbeat.
- * Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or BAD_EVENT_QUEUE_ID.
+ * `GET /api/v1/events` (chat API, common conventions): the events after `last_event_id`, which acknowledges those before
+ * it; where they are many, the first of them. Where there are none it waits for one, unless `dont_block`, and in the end
+ * answers with a heartbeat. Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING, BAD_REQUEST or
+ * BAD_EVENT_QUEUE_ID.
  */
 export const getEvents = operation({
   method: 'GET',

@@ -15,7 +15,10 @@ export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
   readonly withheldWith?: string;
   /** The fields of the answer that it fills. */
   readonly shape: Shape;
-  /** Reads at one instant with the queue, through the database that it is given: what changes from then on is in the queue. */
+  /**
+   * Reads at one instant with the queue, through the database that it is given: what changes from then on is in the
+   * queue.
+   */
   fetch(context: StateContext, actor: KnownUser, client: AskingClient): Promise<z.input<Shape>>;
   /** What of it whoever has no account is told; nothing where there is no such function. */
   fetchForSpectator?(context: StateContext, client: AskingClient): Promise<Partial<z.input<Shape>>>;

@@ -20,7 +20,10 @@ export interface MemberUpdateWish {
   readonly removeSubgroups: readonly number[];
 }
 
-/** What will change. Members of deactivated groups change as those of others. @throws ProtocolError with the reason for a refusal. */
+/**
+ * What will change. Members of deactivated groups change as those of others. @throws ProtocolError with the reason for a
+ * refusal.
+ */
 export function planMemberUpdate(facts: GroupFacts, wish: MemberUpdateWish): GroupChange {
   const group = requireChangeable(facts.group);
   const [add, remove] = [ascendingIds(wish.add), ascendingIds(wish.remove)];

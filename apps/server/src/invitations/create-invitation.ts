@@ -33,12 +33,12 @@ const minutes = z
 const ids = optionalJsonParameter(groupIdList.max(maximumIds, `must have at most ${maximumIds} entries`));
 
 /**
- * `POST /api/v1/invites/multiuse` (chat API, section 6): a link by which anybody who has it becomes a user, until it expires.
- * It is nowhere to be had again. Administrators and the inviter are told that invitations have changed. Refuses with
- * BAD_REQUEST guests, bots, whoever may not make such links, unknown and archived channels and those that the requester
- * does not read, channels that are no default ones and that the requester may put nobody into, unknown groups, groups by
- * role, and groups that the requester may put nobody into; with UNAUTHORIZED_PRINCIPAL a role above the requester's own,
- * and a welcome text from whoever is no administrator.
+ * `POST /api/v1/invites/multiuse` (chat API, section 6): a link by which anybody who has it becomes a user, until it
+ * expires. It is nowhere to be had again. Administrators and the inviter are told that invitations have changed. Refuses
+ * with BAD_REQUEST guests, bots, whoever may not make such links, unknown and archived channels and those that the
+ * requester does not read, channels that are no default ones and that the requester may put nobody into, unknown groups,
+ * groups by role, and groups that the requester may put nobody into; with UNAUTHORIZED_PRINCIPAL a role above the
+ * requester's own, and a welcome text from whoever is no administrator.
  */
 export const createInvitation = operation({
   method: 'POST',

@@ -79,7 +79,10 @@ export async function findInvitation(
   return row && toInvitation(row);
 }
 
-/** As {@link findInvitation}, with all its terms; it is not revoked, nor its inviter deactivated, until the transaction ends. */
+/**
+ * As {@link findInvitation}, with all its terms; it is not revoked, nor its inviter deactivated, until the transaction
+ * ends.
+ */
 export async function holdInvitation(
   { db }: ServerTransaction,
   tokenHash: string,

@@ -26,7 +26,10 @@ const roleNeeded: Partial<Record<Role, string>> = {
   [roles.moderator]: 'Must be an organization moderator',
 };
 
-/** What an invitation will promise: what is wished, where all of it is allowed. @throws ProtocolError with the first reason against it. */
+/**
+ * What an invitation will promise: what is wished, where all of it is allowed. @throws ProtocolError with the first
+ * reason against it.
+ */
 export function planInvitation(facts: InvitationFacts, wish: InvitationTerms): InvitationTerms {
   const { actor, held } = facts;
   if (!held.has('create_multiuse_invite_group')) throw refused('Insufficient permission');

@@ -5,7 +5,10 @@ import type { ServerContext } from '../context.js';
 import { renderContents } from './render-content.js';
 import { readNewContent } from './send/message-text.js';
 
-/** `POST /api/v1/messages/render` (chat API, common conventions): the HTML that a text would have as a message of the user. */
+/**
+ * `POST /api/v1/messages/render` (chat API, common conventions): the HTML that a text would have as a message of the
+ * user.
+ */
 export const renderMessage = operation({
   method: 'POST',
   path: '/api/v1/messages/render',

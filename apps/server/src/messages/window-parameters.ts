@@ -23,7 +23,10 @@ interface Given {
   readonly num_after: number;
 }
 
-/** The window that parameters name. @throws ProtocolError BAD_REQUEST where they contradict each other or ask for too much. */
+/**
+ * The window that parameters name. @throws ProtocolError BAD_REQUEST where they contradict each other or ask for too
+ * much.
+ */
 export function readWindow({ anchor, include_anchor, num_before, num_after }: Given): Window {
   if (anchor === undefined) throw refused('Missing anchor: give it, or message_ids');
   if (num_before < 0 || num_after < 0) throw refused('num_before and num_after must not be negative');

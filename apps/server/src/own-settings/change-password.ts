@@ -38,7 +38,10 @@ export async function prepareNewPassword(
   return { name, oldHash, newHash };
 }
 
-/** Stores it for a locked user, whose keys stay good. @throws ProtocolError BAD_REQUEST where the old one was replaced since. */
+/**
+ * Stores it for a locked user, whose keys stay good. @throws ProtocolError BAD_REQUEST where the old one was replaced
+ * since.
+ */
 export async function storeNewPassword(
   transaction: ServerTransaction,
   id: UserId,

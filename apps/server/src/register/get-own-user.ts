@@ -7,7 +7,10 @@ import { readProfileData } from '../profile-fields/profile-values.js';
 import { findDetails } from '../users/user-details.js';
 import { userRecord, writeUser } from '../users/user-record.js';
 
-/** `GET /api/v1/users/me`: whoever asks, with its real address and the URL of its picture, and the newest message that it may read. */
+/**
+ * `GET /api/v1/users/me`: whoever asks, with its real address and the URL of its picture, and the newest message that it
+ * may read.
+ */
 export const getOwnUser = operation({
   method: 'GET',
   path: '/api/v1/users/me',

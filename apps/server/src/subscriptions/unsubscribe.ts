@@ -19,10 +19,10 @@ const channelNames = z
   .max(100, 'must name at most 100 channels');
 
 /**
- * `DELETE /api/v1/users/me/subscriptions`: takes whoever asks, or others, out of channels; all of it or nothing. Whoever may
- * know is told, what those who leave have not read of the channels counts as read, and their phones forget what they were told
- * of them. Refuses with BAD_REQUEST unknown users, channels that do not exist or that the requester may not know of, and
- * whoever may not take others out of one of them.
+ * `DELETE /api/v1/users/me/subscriptions`: takes whoever asks, or others, out of channels; all of it or nothing. Whoever
+ * may know is told, what those who leave have not read of the channels counts as read, and their phones forget what they
+ * were told of them. Refuses with BAD_REQUEST unknown users, channels that do not exist or that the requester may not
+ * know of, and whoever may not take others out of one of them.
  */
 export const unsubscribe = operation({
   method: 'DELETE',

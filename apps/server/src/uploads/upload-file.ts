@@ -45,7 +45,10 @@ export const uploadFile = operation({
   },
 });
 
-/** What the requester says the file is, in lower case and without parameters; bytes of any kind where it says nothing that can be. */
+/**
+ * What the requester says the file is, in lower case and without parameters; bytes of any kind where it says nothing that
+ * can be.
+ */
 function checkedType(given: string): string {
   const [type = ''] = given.toLowerCase().split(';');
   return /^[a-z0-9.+-]{1,60}\/[a-z0-9.+-]{1,60}$/.test(type.trim())

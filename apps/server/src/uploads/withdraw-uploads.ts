@@ -3,7 +3,10 @@ import type { ServerContext } from '../context.js';
 import type { ServerTransaction } from '../tables.js';
 import { giveBytesBack } from './upload-account.js';
 
-/** Takes stored files, to which nothing refers any more, out of everybody's sight; their bytes are to be removed after that. */
+/**
+ * Takes stored files, to which nothing refers any more, out of everybody's sight; their bytes are to be removed after
+ * that.
+ */
 export async function withdrawUploads(
   { db }: ServerTransaction,
   ids: readonly number[],

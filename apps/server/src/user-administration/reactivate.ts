@@ -9,7 +9,8 @@ import type { ActivityContext } from './deactivate.js';
 /**
  * Makes a locked user or bot active again, in the channels and groups where it was, and tells whoever may know of it. It
  * signs in with the password that it had; none of its keys is good. The caller holds the groups.
- * @throws ProtocolError BAD_REQUEST for whoever is active, whose address or name is taken, and a bot whose owner is inactive.
+ * @throws ProtocolError BAD_REQUEST for whoever is active, whose address or name is taken, and a bot whose owner is
+ * inactive.
  */
 export async function reactivate(
   { publish }: Pick<ActivityContext, 'publish'>,

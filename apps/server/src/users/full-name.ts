@@ -3,7 +3,10 @@ import { ProtocolError } from '@waxwing/protocol';
 const maximumCharacters = 100;
 /** Mentions could not be told from what is around them. */
 const reserved = /[*`\\>"@]/;
-/** What is not to be seen, and what turns the direction of the text around it: control, format, surrogate, private, line and paragraph. */
+/**
+ * What is not to be seen, and what turns the direction of the text around it: control, format, surrogate, private, line
+ * and paragraph.
+ */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 
 /**

@@ -96,7 +96,10 @@ export async function rotateApiKey(
   return { user, apiKey };
 }
 
-/** Lets a user, or no longer lets it, give others another address while it is an owner. @throws CommandError for an unknown address. */
+/**
+ * Lets a user, or no longer lets it, give others another address while it is an owner. @throws CommandError for an
+ * unknown address.
+ */
 export async function letChangeAddresses(
   database: ServerDatabase,
   email: string,

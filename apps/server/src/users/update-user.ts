@@ -18,11 +18,11 @@ import { readersOf } from './user-sight.js';
 
 /**
  * `PATCH /api/v1/users/{email}` (chat API, section 4) and `PATCH /api/v1/users/{user_id}`: an administrator changes a
- * user's or bot's name, role, address and profile; all of it or nothing. An address finds a user as for reading it. Whoever may know
- * of it is told what is another now. Refuses with BAD_REQUEST whoever is no administrator, unknown users, bad names, roles,
- * addresses and values of a profile, those that are taken, another role for the only owner, a guest as administrator or
- * owner, and a new address from anybody but owners who have the special permission; with UNAUTHORIZED_PRINCIPAL the owner
- * role given or taken by anybody but an owner.
+ * user's or bot's name, role, address and profile; all of it or nothing. An address finds a user as for reading it.
+ * Whoever may know of it is told what is another now. Refuses with BAD_REQUEST whoever is no administrator, unknown
+ * users, bad names, roles, addresses and values of a profile, those that are taken, another role for the only owner, a
+ * guest as administrator or owner, and a new address from anybody but owners who have the special permission; with
+ * UNAUTHORIZED_PRINCIPAL the owner role given or taken by anybody but an owner.
  */
 export const updateUser = operation({
   method: 'PATCH',

@@ -89,7 +89,10 @@ export async function eventsOfUserChange(
   return events;
 }
 
-/** What those who see a user are told when another address of it is shown; nothing where it is hidden, as what they see stays. */
+/**
+ * What those who see a user are told when another address of it is shown; nothing where it is hidden, as what they see
+ * stays.
+ */
 function ofPublicAddress(user: UserDetails, realm: ServerContext['realm']): JsonObject[] {
   if (!isPublicAddress(user)) return [];
   const shown = shownAddress(user, realm);

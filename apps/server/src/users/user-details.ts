@@ -111,7 +111,9 @@ export type UserName =
   | { readonly kind: 'id'; readonly id: UserId }
   | { readonly kind: 'address'; readonly email: string };
 
-/** The user who is meant; an active one where several have had the address. `undefined` where the reader can know of none. */
+/**
+ * The user who is meant; an active one where several have had the address. `undefined` where the reader can know of none.
+ */
 export async function findDetails(db: Db, name: UserName, reader: NonNullable<Reader>) {
   const row = await named(db, name, reader).executeTakeFirst();
   return row && fromRow(row);

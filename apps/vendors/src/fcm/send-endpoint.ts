@@ -36,7 +36,10 @@ const sendPath = /^\/v1\/projects\/([^/?#]+)\/messages:send(?:\?|$)/;
 // https://cloud.google.com/resource-manager/docs/creating-managing-projects
 const wellFormedProjectId = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/;
 
-/** `POST /v1/projects/{project}/messages:send`. https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send */
+/**
+ * `POST /v1/projects/{project}/messages:send`.
+ * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
+ */
 export function handleSendRequest(
   request: IncomingMessage,
   response: ServerResponse,

@@ -15,7 +15,10 @@ export interface FaultableExchange {
   answerFault(fault: AnswerFault): void;
 }
 
-/** Carries out what the scripted faults say about a request: process it or not, and answer, refuse, break off, or keep still. */
+/**
+ * Carries out what the scripted faults say about a request: process it or not, and answer, refuse, break off, or keep
+ * still.
+ */
 export function actOnFault(exchange: FaultableExchange): void {
   const { request, response, counts, verdict } = exchange;
   const { effect, latencyMilliseconds } = verdict;

@@ -1,4 +1,7 @@
-/** The platform's `fetch`, or a stand-in for it. Where the project's types know none, as those of a server may, a plain one. */
+/**
+ * The platform's `fetch`, or a stand-in for it. Where the project's types know none, as those of a server may, a plain
+ * one.
+ */
 export type Fetch = (url: string, init: FetchOptions) => Promise<FetchAnswer>;
 
 // By inference, as the platform's own names would be errors in a project whose `lib` has no DOM.

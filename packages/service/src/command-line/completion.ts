@@ -56,7 +56,10 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The commands among the words before the cursor, one after the other, in `place`: zsh's own `path` is the list of `PATH`. */
+/**
+ * The commands among the words before the cursor, one after the other, in `place`: zsh's own `path` is the list of
+ * `PATH`.
+ */
 function findPath(places: readonly Place[], words: string): string {
   const paths = places.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   return `  local word place=''

@@ -85,7 +85,10 @@ export class EnvironmentReader {
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
-  /** For a command that needs few of the settings that were read. @throws ConfigurationError naming every unknown variable. */
+  /**
+   * For a command that needs few of the settings that were read. @throws ConfigurationError naming every unknown
+   * variable.
+   */
   refuseUnknown(): void {
     const problems = this.#unknownNames();
     if (problems.length > 0) throw new ConfigurationError(problems);

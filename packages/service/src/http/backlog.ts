@@ -20,10 +20,11 @@ const windowMilliseconds = 500;
 const rateDecay = 0.8;
 
 /**
- * The requests of one operation that are worked on. It grows without harm while they are answered in time. When the oldest
- * has waited for longer, and no other was answered in time lately, only as many are let in as are answered in that time
- * by the rate of late, which is Little's law (how many there are is their rate times how long each stays); and of those who
- * ask, each an equal part. That all of a time were late, and not how long the line is, tells overload, as in CoDel (RFC 8289).
+ * The requests of one operation that are worked on. It grows without harm while they are answered in time. When the
+ * oldest has waited for longer, and no other was answered in time lately, only as many are let in as are answered in that
+ * time by the rate of late, which is Little's law (how many there are is their rate times how long each stays); and of
+ * those who ask, each an equal part. That all of a time were late, and not how long the line is, tells overload, as in
+ * CoDel (RFC 8289).
  */
 export class Backlog {
   readonly #options: BacklogOptions;
@@ -58,7 +59,10 @@ export class Backlog {
     return work;
   }
 
-  /** @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After where the sender has its part of what can be answered in time. */
+  /**
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After where the sender has its part of what can be answered in
+   * time.
+   */
   admit(work: Work, sender: string): void {
     const now = performance.now();
     if (this.#isLate(now) && !this.#admitted.hasRoom(sender, this.#most(now))) {

@@ -17,8 +17,9 @@ export class ListAnswer<Name extends string = string, Entry = unknown, Rest exte
 }
 
 /**
- * The text of the whole answer, with its other fields and `extra` ones after the list. Nothing is written before the first piece has come, so
- * that what fails until then is refused as anywhere else; other requests have their turn between two pieces.
+ * The text of the whole answer, with its other fields and `extra` ones after the list. Nothing is written before the
+ * first piece has come, so that what fails until then is refused as anywhere else; other requests have their turn between
+ * two pieces.
  */
 export function streamList({ name, pieces, rest }: ListAnswer, extra: JsonObject): Readable {
   return Readable.from(writeList(name, pieces, { ...rest, ...extra }), { objectMode: false });

@@ -2,7 +2,9 @@ import type { ErrorCode } from '@waxwing/protocol';
 import type { z } from 'zod';
 import { type AnyOperation, pathParameters } from './operation.js';
 
-/** Everything that an operation may be refused with, sorted: what it is asked, and what the service cannot do at the time. */
+/**
+ * Everything that an operation may be refused with, sorted: what it is asked, and what the service cannot do at the time.
+ */
 export function codesOf(declared: AnyOperation): ErrorCode[] {
   const all = new Set(codesOfRequests(declared));
   all.add('INTERNAL_SERVER_ERROR').add('SERVICE_UNAVAILABLE');

@@ -19,7 +19,10 @@ export interface OperationRoute {
   readonly backlog: Backlog | undefined;
 }
 
-/** Serves one operation: what it may hold, and what it costs, is decided by the head of a request, before the body is read. */
+/**
+ * Serves one operation: what it may hold, and what it costs, is decided by the head of a request, before the body is
+ * read.
+ */
 export function addOperation(app: FastifyInstance, { operation, places, backlog }: OperationRoute): void {
   const { declared, route } = operation;
   const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;

@@ -4,8 +4,8 @@ const windowMilliseconds = 200;
 const busyPart = 0.9;
 
 /**
- * Tells whether the event loop of this process had hardly a moment without work since it was asked last, or in the fifth of a
- * second before that: what has just begun after a quiet time is told a fifth of a second late.
+ * Tells whether the event loop of this process had hardly a moment without work since it was asked last, or in the fifth
+ * of a second before that: what has just begun after a quiet time is told a fifth of a second late.
  */
 export function watchProcess(): () => boolean {
   let since = performance.eventLoopUtilization();

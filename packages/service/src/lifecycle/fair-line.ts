@@ -1,6 +1,9 @@
 import { SendersInTurn } from './senders-in-turn.js';
 
-/** A line in which work waits: some is done at once, and of all senders in turn, so that whoever sends much waits behind itself. */
+/**
+ * A line in which work waits: some is done at once, and of all senders in turn, so that whoever sends much waits behind
+ * itself.
+ */
 export class FairLine {
   readonly #maximumAtOnce: number;
   readonly #waiting = new SendersInTurn<() => void>();

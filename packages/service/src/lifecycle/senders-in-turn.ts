@@ -5,7 +5,10 @@ interface Sender<Waiting> {
   readonly waiting: FirstCome<Waiting>;
 }
 
-/** What waits, taken one of each sender in turn, and of one sender in its order; each takes the same time, however many there are. */
+/**
+ * What waits, taken one of each sender in turn, and of one sender in its order; each takes the same time, however many
+ * there are.
+ */
 export class SendersInTurn<Waiting> {
   /** Those of whom something waits; whoever has nothing left is forgotten. */
   readonly #senders = new Map<string, Sender<Waiting>>();

@@ -5,8 +5,9 @@ import { bufferedOutput } from './buffered-output.js';
 export type Log = Logger;
 
 /**
- * The process's logger: JSON lines on standard output, through {@link bufferedOutput} where no destination is named. Only what a caller names is written; requests and bodies have
- * no serialiser here on purpose, so that nothing can log one by accident.
+ * The process's logger: JSON lines on standard output, through {@link bufferedOutput} where no destination is named. Only
+ * what a caller names is written; requests and bodies have no serialiser here on purpose, so that nothing can log one by
+ * accident.
  */
 export function createLogger(name: string, level: LogLevel, destination?: DestinationStream): Log {
   const options = {

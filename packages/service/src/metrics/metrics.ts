@@ -81,7 +81,10 @@ export class Metrics {
     });
   }
 
-  /** Has the size of SQLite's write-ahead log asked whenever somebody asks for the metrics; there is no such metric where it has none. */
+  /**
+   * Has the size of SQLite's write-ahead log asked whenever somebody asks for the metrics; there is no such metric where
+   * it has none.
+   */
   watchDatabaseLog(bytes: () => number | undefined): void {
     if (bytes() === undefined) return;
     const gauge = this.gauge('waxwing_database_log_bytes', "Bytes of SQLite's write-ahead log");

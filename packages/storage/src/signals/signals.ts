@@ -7,8 +7,9 @@ import type { AnyTransaction } from '../transaction.js';
 export type SignalListener = (payload: string | undefined) => void;
 
 /**
- * Wakes whoever waits for a change, in every process on the same database. A signal is a hint: it is sent once, to
- * those who listen at that moment, and a crash right after the commit loses it. On SQLite it reaches only this process, which is the only one that serves.
+ * Wakes whoever waits for a change, in every process on the same database. A signal is a hint: it is sent once, to those
+ * who listen at that moment, and a crash right after the commit loses it. On SQLite it reaches only this process, which
+ * is the only one that serves.
  */
 export interface Signals {
   /**

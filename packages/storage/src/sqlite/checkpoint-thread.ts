@@ -1,6 +1,6 @@
 /**
- * What the thread of checkpoints is told: to copy the log back while others write, to copy what is left while nobody does, to
- * make the log empty, or to end.
+ * What the thread of checkpoints is told: to copy the log back while others write, to copy what is left while nobody
+ * does, to make the log empty, or to end.
  */
 export type CheckpointOrder = 'copy' | 'finish' | 'empty' | 'end';
 

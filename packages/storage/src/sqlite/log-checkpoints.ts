@@ -15,7 +15,10 @@ import {
  */
 export const checkpointBytes = 32 * 1024 * 1024;
 
-/** The log stays below 256 MB: from this size on no write begins, and a last commit of up to 120 MB finds room in the rest. */
+/**
+ * The log stays below 256 MB: from this size on no write begins, and a last commit of up to 120 MB finds room in the
+ * rest.
+ */
 const fullBytes = 128 * 1024 * 1024;
 // While the log is full, it is tried so often whether its reader has gone; writes between that are refused at once.
 const triesAgainAfterMilliseconds = 1000;
@@ -134,7 +137,10 @@ export class LogCheckpoints {
     }
   }
 
-  /** Copies back what came while the thread did, so that the log starts again; writes wait for it, the event loop does not. */
+  /**
+   * Copies back what came while the thread did, so that the log starts again; writes wait for it, the event loop does
+   * not.
+   */
   async #finish(): Promise<void> {
     const pass = await this.#options.takeTurn();
     try {

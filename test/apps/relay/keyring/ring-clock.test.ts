@@ -21,7 +21,10 @@ async function confirmed(terminal: KeyTerminal, ...argv: string[]) {
   return ran;
 }
 
-/** What a phone makes of the published list that has followed one with `lastSequence`; its clock is right if nothing is said. */
+/**
+ * What a phone makes of the published list that has followed one with `lastSequence`; its clock is right if nothing is
+ * said.
+ */
 async function phoneFollows(terminal: KeyTerminal, lastSequence: number, clockError = 0) {
   const exported = await terminal.json('export-public');
   const verdict = verifyKeyList(

@@ -91,7 +91,10 @@ export class AppRegistry {
     return [...this.#served].map(([app, { sender }]) => ({ app, sender }));
   }
 
-  /** Reads the apps file again, so that a mended credential is used without a restart; what did not change keeps its connections. */
+  /**
+   * Reads the apps file again, so that a mended credential is used without a restart; what did not change keeps its
+   * connections.
+   */
   async reload(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;

@@ -60,7 +60,10 @@ const sent: Outcome = { kind: 'sent' };
 const heldApartMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
-/** One try at reaching one device: the right app, its breaker, the vendor, a second try at once where it may help, the verdict. */
+/**
+ * One try at reaching one device: the right app, its breaker, the vendor, a second try at once where it may help, the
+ * verdict.
+ */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
   readonly #rests: DeviceRests;

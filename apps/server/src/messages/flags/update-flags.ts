@@ -12,8 +12,8 @@ const idList = z
 
 /**
  * `POST /api/v1/messages/flags` (chat API, common conventions): adds a flag to the user's copies of messages, or takes it
- * from them. Ids of messages that the user cannot read are skipped for `read` and refused otherwise. Refuses with BAD_REQUEST
- * flags that clients do not change.
+ * from them. Ids of messages that the user cannot read are skipped for `read` and refused otherwise. Refuses with
+ * BAD_REQUEST flags that clients do not change.
  */
 export const updateFlags = operation({
   method: 'POST',

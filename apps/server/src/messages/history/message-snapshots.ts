@@ -48,10 +48,10 @@ export interface SnapshotForm {
 }
 
 /**
- * The snapshots of a message, oldest first: how it was sent, and what each of the edits, oldest first, made of it. With the
- * policy `moves` readers are told of its moves alone, each with the text that it had then: the first snapshot has the text of
- * the first move, or where there is none that of today, and not what it was before that. Each is made when it is asked for,
- * as the comparison of two texts takes a while.
+ * The snapshots of a message, oldest first: how it was sent, and what each of the edits, oldest first, made of it. With
+ * the policy `moves` readers are told of its moves alone, each with the text that it had then: the first snapshot has the
+ * text of the first move, or where there is none that of today, and not what it was before that. Each is made when it is
+ * asked for, as the comparison of two texts takes a while.
  */
 export function* messageSnapshots(
   message: StoredMessage,

@@ -42,10 +42,10 @@ const readingClients = /zulip(electron|desktop|mobile|flutter|terminal)?|flutter
 
 /**
  * `POST /api/v1/messages` (chat API, common conventions): sends a message to a channel's topic or to users. Everybody who
- * gets it is told; the queue `queue_id` of the sender is told `local_id` too. Refuses with STREAM_DOES_NOT_EXIST a channel
- * of which the sender cannot know; with STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED who mentions
- * more people than they may; with BAD_REQUEST an empty text, unknown recipients, and what the organisation, the channel or
- * a group does not let the sender do.
+ * gets it is told; the queue `queue_id` of the sender is told `local_id` too. Refuses with STREAM_DOES_NOT_EXIST a
+ * channel of which the sender cannot know; with STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED
+ * who mentions more people than they may; with BAD_REQUEST an empty text, unknown recipients, and what the organisation,
+ * the channel or a group does not let the sender do.
  */
 export const sendMessage = operation({
   method: 'POST',

@@ -11,9 +11,9 @@ import { writeTopic } from '../message-form.js';
 const maximumTopics = 10_000;
 
 /**
- * `GET /api/v1/users/me/{stream_id}/topics` (chat API, common conventions): the newest topics of a channel with messages that the
- * user may read, each under its newest name, the one with the newest message first. Refuses with BAD_REQUEST a channel that
- * the user cannot read.
+ * `GET /api/v1/users/me/{stream_id}/topics` (chat API, common conventions): the newest topics of a channel with messages
+ * that the user may read, each under its newest name, the one with the newest message first. Refuses with BAD_REQUEST a
+ * channel that the user cannot read.
  */
 export const getTopics = operation({
   method: 'GET',

@@ -10,7 +10,8 @@ export interface FcmMessageOptions {
 
 /**
  * The body of `messages:send`: a data message, so that the app and not the system decides what is shown. All values of
- * `data` are text. A phone is named by `token` today; Google has announced `fid` in its place. https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
+ * `data` are text. A phone is named by `token` today; Google has announced `fid` in its place.
+ * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
 export function buildFcmMessage(
   { notification, device }: Delivery,
