@@ -100,7 +100,10 @@ function checkTopic(topic: string): void {
 
 function checkExpected(sha256: string, content: string): void {
   if (createHash('sha256').update(content).digest('hex') === sha256) return;
-  throw new ProtocolError('EXPECTATION_MISMATCH', { fields: { field_name: 'prev_content_sha256' } });
+  throw new ProtocolError('EXPECTATION_MISMATCH', {
+    message: 'The message was changed meanwhile: read it again, and change it then.',
+    fields: { field_name: 'prev_content_sha256' },
+  });
 }
 
 function planMove(wish: EditWish, move: WantedMove, from: PlannedMove['from']): PlannedMove {
