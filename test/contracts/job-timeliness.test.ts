@@ -88,7 +88,8 @@ describe('the job queue is in time', () => {
       await add(database, 'of another kind', { kind: 'other', runAt: start + 3_600_000 });
       await database.jobs.bringForward('k', spacing);
       const instants = (await database.jobs.list({ kind: 'k' })).map(({ at }) => at - start);
-      expect(instants.sort((a, b) => a - b)).toEqual([0, spacing, 2 * spacing, 3 * spacing]);
+      // The first of them is due, and may be done already.
+      expect(instants.filter((at) => at > 0).sort((a, b) => a - b)).toEqual([spacing, 2 * spacing, 3 * spacing]);
       await database.jobs.idle();
       expect(done).toEqual(['soon']);
       for (let step = 1; step < 4; step++) {

@@ -99,7 +99,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
       expect(await register(latest)).toMatchObject({ status: 200 });
       expect((await register(latest - 1)).body?.code).toBe('REQUEST_EXPIRED');
       await relay.ageSequences(400 * day);
-      await removedAfter(relay, door, 'registration-sequence', 3_600_000);
+      await removedAfter(relay, door, 'registration-sequence', day + 3_600_000);
       return register(latest - 1);
     },
   },
