@@ -14,7 +14,9 @@ const capacityMilliseconds = 3000;
 const timesCapacity = 3;
 const overloadMilliseconds = 15_000;
 const fullOverloadMilliseconds = 60_000;
-const connections = 900;
+/** For as long as that requests may all be under way, so that they wait at the process that is measured, and not here. */
+const underWaySeconds = 1;
+const mostConnections = 9000;
 const recoveryMilliseconds = 5000;
 /** What an answer may take again after that, at a third of the capacity. */
 const usualMilliseconds = 300;
@@ -53,6 +55,7 @@ async function relaySubject({ constellation }: CrashWorld): Promise<Subject> {
   const { bouncerPublicKey, realmUuid, serverEnv } = constellation;
   const { child } = await constellation.startRelay({
     RELAY_MAXIMUM_REQUESTS_PER_SERVER: '10000',
+    RELAY_MAXIMUM_CONNECTIONS_PER_ADDRESS: '10000',
     RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000',
     // A connection may wait for long until it is its turn to be used.
     RELAY_HEAD_TIMEOUT_SECONDS: '300',
@@ -72,6 +75,7 @@ async function relaySubject({ constellation }: CrashWorld): Promise<Subject> {
 async function serverSubject({ constellation, users: all }: CrashWorld): Promise<Subject> {
   const { child } = await constellation.startServer({
     SERVER_MAXIMUM_REQUESTS_PER_USER: '10000',
+    SERVER_MAXIMUM_CONNECTIONS_PER_ADDRESS: '10000',
     SERVER_HEAD_TIMEOUT_SECONDS: '300',
     SERVER_REQUEST_TIMEOUT_SECONDS: '300',
   });
@@ -123,10 +127,10 @@ async function overloadedFor(subject: Subject, milliseconds: number): Promise<nu
 }
 
 async function measure({ port, pid, nextRequest }: Subject, milliseconds: number): Promise<Measured> {
+  const capacity = await capacityOf({ port, nextRequest });
+  const connections = Math.min(mostConnections, Math.ceil(capacity * underWaySeconds));
   const load = await OpenLoad.open({ port, connections, nextRequest });
   try {
-    await load.saturate(capacityMilliseconds, busyConnections);
-    const capacity = await load.saturate(capacityMilliseconds, busyConnections);
     const before = residentBytes(pid);
     const watch = watchMemory(pid);
     const overloaded = await load.run(milliseconds, capacity * timesCapacity);
@@ -134,6 +138,17 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
     await pause(recoveryMilliseconds);
     const afterwards = await load.run(capacityMilliseconds, capacity / 3);
     return { capacity, overloaded, afterwards, growth };
+  } finally {
+    load.close();
+  }
+}
+
+/** How many requests a second are answered in time. */
+async function capacityOf({ port, nextRequest }: Pick<Subject, 'port' | 'nextRequest'>): Promise<number> {
+  const load = await OpenLoad.open({ port, connections: busyConnections, nextRequest });
+  try {
+    await load.saturate(capacityMilliseconds, busyConnections);
+    return await load.saturate(capacityMilliseconds, busyConnections);
   } finally {
     load.close();
   }

@@ -89,7 +89,11 @@ describe('the job queue is in time', () => {
       await database.jobs.bringForward('k', spacing);
       const instants = (await database.jobs.list({ kind: 'k' })).map(({ at }) => at - start);
       // The first of them is due, and may be done already.
-      expect(instants.filter((at) => at > 0).sort((a, b) => a - b)).toEqual([spacing, 2 * spacing, 3 * spacing]);
+      expect(instants.filter((at) => at > 0).sort((a, b) => a - b)).toEqual([
+        spacing,
+        2 * spacing,
+        3 * spacing,
+      ]);
       await database.jobs.idle();
       expect(done).toEqual(['soon']);
       for (let step = 1; step < 4; step++) {
