@@ -131,6 +131,8 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
   const connections = Math.min(mostConnections, Math.ceil(capacity * underWaySeconds));
   const load = await OpenLoad.open({ port, connections, nextRequest });
   try {
+    // Each connection has been used, as those of a process at rest have.
+    await load.run(capacityMilliseconds, capacity / 2);
     const before = residentBytes(pid);
     const watch = watchMemory(pid);
     const overloaded = await load.run(milliseconds, capacity * timesCapacity);

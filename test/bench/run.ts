@@ -44,15 +44,22 @@ const wanted = benches.filter(({ names, isLong = false }) =>
 const results: BenchResult[] = [];
 for (const bench of wanted) {
   process.stderr.write(`measuring ${bench.names.join(', ')} …\n`);
-  const { run } = await bench.load();
-  const measured = await run({ full: values.full });
-  results.push(...measured.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
+  try {
+    const { run } = await bench.load();
+    const measured = await run({ full: values.full });
+    results.push(...measured.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
+  } catch (error) {
+    // The figures of all others are worth having.
+    process.stderr.write(`${bench.names.join(', ')} gave no figure: ${(error as Error).stack}\n`);
+    process.exitCode = 1;
+  }
 }
 const { version: node } = process;
 process.stdout.write(
   values.json ? `${JSON.stringify({ node, results })}\n` : `Node ${node}\n${table(results)}`,
 );
-process.exit(0);
+// Whatever a bench may have left open.
+process.exit();
 
 function readArguments(): { json: boolean; full: boolean; only: string[] } {
   try {
