@@ -6,6 +6,12 @@ const form = 'application/x-www-form-urlencoded';
 /** The relay takes JSON there, and the server takes none. */
 const noJson = { relay: '400 BAD_REQUEST', server: '415 UNSUPPORTED_MEDIA_TYPE' } as const;
 
+/** Beside what is wrong: the relay charges each request of a member from its head on, and a hundred thousand use that up. */
+const usedUp: Readonly<Record<Target['name'], readonly string[]>> = {
+  relay: ['503 RATE_LIMIT_HIT'],
+  server: [],
+};
+
 /** The one that ends its connection. */
 export const tooLarge = 'another member sends what is too large';
 
@@ -21,21 +27,23 @@ export const httpRefusals: Readonly<Record<string, (target: Target) => RefusedRe
   }),
   'wrong credentials are tried': ({ name, paths }) =>
     formRequest(wrongCredentials[name], paths.form, `Basic ${base64('a:b')}`, { x: '1' }),
-  'another member leaves out what is needed': ({ paths, attackerAuthorization }) =>
-    formRequest('400 REQUEST_VARIABLE_MISSING', paths.form, attackerAuthorization, { x: '1' }),
+  'another member leaves out what is needed': ({ name, paths, attackerAuthorization }) => {
+    const answers = ['400 REQUEST_VARIABLE_MISSING', ...usedUp[name]];
+    return formRequest(answers, paths.form, attackerAuthorization, { x: '1' });
+  },
   'another member sends what is no JSON': ({ name, paths, attackerAuthorization }) =>
-    jsonRequest([noJson[name]], paths.json, attackerAuthorization, '{'),
-  'another member sends what is neither': ({ paths, attackerAuthorization: authorization }) => {
+    jsonRequest([noJson[name], ...usedUp[name]], paths.json, attackerAuthorization, '{'),
+  'another member sends what is neither': ({ name, paths, attackerAuthorization: authorization }) => {
     const headers = { authorization, 'content-type': 'text/plain' };
     return {
-      answers: ['415 UNSUPPORTED_MEDIA_TYPE'],
+      answers: ['415 UNSUPPORTED_MEDIA_TYPE', ...usedUp[name]],
       request: requestText(`POST ${paths.form}`, headers, 'x'),
     };
   },
-  [tooLarge]: ({ paths, attackerAuthorization: authorization }) => {
+  [tooLarge]: ({ name, paths, attackerAuthorization: authorization }) => {
     const headers = { authorization, 'content-type': form, 'content-length': '999999999' };
     return {
-      answers: ['413 PAYLOAD_TOO_LARGE'],
+      answers: ['413 PAYLOAD_TOO_LARGE', ...usedUp[name]],
       request: requestText(`POST ${paths.form}`, headers),
       endsConnection: true,
     };
