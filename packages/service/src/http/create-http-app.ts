@@ -17,7 +17,7 @@ import { Places } from './places.js';
 import { watchProcess } from './process-busy.js';
 import { Readiness, type ReadinessChecks } from './readiness.js';
 import { acceptBodies, acceptFiles } from './received-body.js';
-import { factsKey, factsOf, type RequestFacts, setFacts } from './request-facts.js';
+import { factsKey, factsOf, type RequestFacts } from './request-facts.js';
 import { type ServedOperation, serveOperations } from './served-operation.js';
 
 export interface HttpAppOptions {
@@ -148,7 +148,7 @@ function admitRequests(app: FastifyInstance, { closing, connections, operations 
       code: undefined,
       work: undefined,
     };
-    setFacts(request, facts);
+    request[factsKey] = facts;
     if (asksForHealth(request)) return next();
     if (closing.aborted || exchange.isSurplus) {
       return next(unavailable());

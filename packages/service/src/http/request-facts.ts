@@ -29,8 +29,3 @@ export function factsOf(request: FastifyRequest): RequestFacts {
   if (facts === null) throw new Error('a request was handled that has not passed the first hook');
   return facts;
 }
-
-/** The first hook says what is known. */
-export function setFacts(request: FastifyRequest, facts: RequestFacts): void {
-  request[factsKey] = facts;
-}
