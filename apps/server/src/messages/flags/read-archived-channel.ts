@@ -63,7 +63,8 @@ export async function readSome(
   const [channel] = await lockChannels(transaction, [channelId]);
   if (!channel?.isArchived) return;
   const userIds = await nextUsers(db, { channelId, lastUserId }, step.users);
-  if (userIds.length === 0) return;
+  const lastOfThese = userIds.at(-1);
+  if (lastOfThese === undefined) return;
   const memberships = userIds.map((userId) => ({ channelId, userId }));
   const copies = await readOfChannels(db, memberships, step.copies);
   await context.publish(transaction, eventsOfReading(copies));
