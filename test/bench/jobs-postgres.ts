@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import pg from 'pg';
-import { PgBoss } from 'pg-boss';
+import { createTemporaryPostgres } from '../support/temporary-postgres.js';
 import type { BenchResult } from './bench-result.js';
 import { medianRates } from './bench-result.js';
+import { bossLatencies, queueLatencies } from './jobs-latency.js';
 import { queueRate } from './queue-rate.js';
+import { withPgBoss } from './with-pg-boss.js';
 
 const rounds = 3;
 const jobs = 5_000;
@@ -11,7 +11,8 @@ const jobsAtOnce = 64;
 
 /**
  * `jobs-postgres`: jobs added, claimed and done per second through the queue, against pg-boss itself fed and emptied in
- * batches of the same size. Left out when `WAXWING_TEST_POSTGRES_URL` is not set.
+ * batches of the same size; `jobs-postgres-p50` and `-p99`: from when a job is added until its handler begins, against
+ * pg-boss's worker. Left out when `WAXWING_TEST_POSTGRES_URL` is not set.
  */
 export async function run(): Promise<BenchResult[]> {
   const server = process.env.WAXWING_TEST_POSTGRES_URL;
@@ -24,47 +25,63 @@ export async function run(): Promise<BenchResult[]> {
     () => withFreshDatabase(server, (url) => queueRate({ url, jobs, concurrency: jobsAtOnce })),
     () => withFreshDatabase(server, bareRate),
   );
-  return [{ name: 'jobs-postgres', unit: 'jobs/s', goal: 0.5, better: 'higher', ...figures }];
+  return [
+    { name: 'jobs-postgres', unit: 'jobs/s', goal: 0.5, better: 'higher', ...figures },
+    ...(await latencies(server)),
+  ];
 }
 
-async function bareRate(url: string): Promise<number> {
-  const boss = new PgBoss({ connectionString: url, supervise: false, schedule: false });
-  boss.on('error', (error) => {
-    throw error;
+async function latencies(server: string): Promise<BenchResult[]> {
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    ours.push(...(await withFreshDatabase(server, queueLatencies)));
+    theirs.push(...(await withFreshDatabase(server, bossLatencies)));
+  }
+  return [50, 99].map((percent) => {
+    const value = percentile(ours, percent);
+    const against = percentile(theirs, percent);
+    const name = `jobs-postgres-p${percent}`;
+    return { name, unit: 'ms', goal: 1, better: 'lower', value, against, ratio: value / against };
   });
-  await boss.start();
-  await boss.createQueue('k');
-  const start = performance.now();
-  for (let added = 0; added < jobs; added += jobsAtOnce) {
-    await boss.insert(
-      'k',
-      Array.from({ length: Math.min(jobsAtOnce, jobs - added) }, (_, index) => ({
-        data: { job: added + index },
-      })),
-    );
-  }
-  for (;;) {
-    const claimed = await boss.fetch('k', { batchSize: jobsAtOnce });
-    if (claimed.length === 0) break;
-    await boss.complete(
-      'k',
-      claimed.map(({ id }) => id),
-    );
-  }
-  const rate = (jobs * 1000) / (performance.now() - start);
-  await boss.stop({ graceful: false });
-  return rate;
 }
 
-async function withFreshDatabase(server: string, measure: (url: string) => Promise<number>): Promise<number> {
-  const name = `waxwing_bench_${randomUUID().replaceAll('-', '')}`;
-  const client = new pg.Client({ connectionString: server });
-  await client.connect();
+function percentile(numbers: readonly number[], percent: number): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length * percent) / 100)] ?? Number.NaN;
+}
+
+function bareRate(url: string): Promise<number> {
+  return withPgBoss(url, 'k', async (boss) => {
+    const start = performance.now();
+    for (let added = 0; added < jobs; added += jobsAtOnce) {
+      await boss.insert(
+        'k',
+        Array.from({ length: Math.min(jobsAtOnce, jobs - added) }, (_, index) => ({
+          data: { job: added + index },
+        })),
+      );
+    }
+    for (;;) {
+      const claimed = await boss.fetch('k', { batchSize: jobsAtOnce });
+      if (claimed.length === 0) break;
+      await boss.complete(
+        'k',
+        claimed.map(({ id }) => id),
+      );
+    }
+    return (jobs * 1000) / (performance.now() - start);
+  });
+}
+
+async function withFreshDatabase<Figure>(
+  server: string,
+  measure: (url: string) => Promise<Figure>,
+): Promise<Figure> {
+  const database = await createTemporaryPostgres(server);
   try {
-    await client.query(`create database ${name}`);
-    return await measure(Object.assign(new URL(server), { pathname: `/${name}` }).href);
+    return await measure(database.url);
   } finally {
-    await client.query(`drop database if exists ${name} with (force)`);
-    await client.end();
+    await database.drop();
   }
 }

@@ -22,7 +22,10 @@ const benches: readonly Bench[] = [
   { names: ['notify-single'], load: () => import('./notify-single.js') },
   { names: ['notify-endpoint'], load: () => import('./notify-endpoint.js') },
   { names: ['jobs-sqlite'], load: () => import('./jobs-sqlite.js') },
-  { names: ['jobs-postgres'], load: () => import('./jobs-postgres.js') },
+  {
+    names: ['jobs-postgres', 'jobs-postgres-p50', 'jobs-postgres-p99'],
+    load: () => import('./jobs-postgres.js'),
+  },
   { names: ['chat-send'], load: () => import('./chat-send.js') },
   { names: ['chat-fanout'], load: () => import('./chat-fanout.js') },
   { names: ['chat-read'], load: () => import('./chat-read.js') },
