@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { BenchOptions, BenchResult } from './bench-result.js';
+import { type Comparison, measureBeside } from './beside.js';
 
 interface Bench {
   readonly names: readonly string[];
@@ -41,41 +42,58 @@ const benches: readonly Bench[] = [
 const known = benches.flatMap(({ names }) => names);
 const values = readArguments();
 
-const wanted = benches.filter(({ names, isLong = false }) =>
-  values.only.length > 0 ? names.some((name) => values.only.includes(name)) : values.full || !isLong,
-);
-const results: BenchResult[] = [];
-for (const bench of wanted) {
-  process.stderr.write(`measuring ${bench.names.join(', ')} …\n`);
-  try {
-    const { run } = await bench.load();
-    const measured = await run({ full: values.full });
-    results.push(...measured.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
-  } catch (error) {
-    // The figures of all others are worth having.
-    process.stderr.write(`${bench.names.join(', ')} gave no figure: ${(error as Error).stack}\n`);
-    process.exitCode = 1;
-  }
-}
-const { version: node } = process;
-process.stdout.write(
-  values.json ? `${JSON.stringify({ node, results })}\n` : `Node ${node}\n${table(results)}`,
-);
+if (values.beside === undefined) await measureHere();
+else await measureInTurns(values.beside);
 // Whatever a bench may have left open.
 process.exit();
 
-function readArguments(): { json: boolean; full: boolean; only: string[] } {
+async function measureHere(): Promise<void> {
+  const wanted = benches.filter(({ names, isLong = false }) =>
+    values.only.length > 0 ? names.some((name) => values.only.includes(name)) : values.full || !isLong,
+  );
+  const results: BenchResult[] = [];
+  for (const bench of wanted) {
+    process.stderr.write(`measuring ${bench.names.join(', ')} …\n`);
+    try {
+      const { run } = await bench.load();
+      const measured = await run({ full: values.full });
+      results.push(...measured.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
+    } catch (error) {
+      // The figures of all others are worth having.
+      process.stderr.write(`${bench.names.join(', ')} gave no figure: ${(error as Error).stack}\n`);
+      process.exitCode = 1;
+    }
+  }
+  print(results, table);
+}
+
+async function measureInTurns(folder: string): Promise<void> {
+  const flags = [...(values.full ? ['--full'] : []), ...values.only.flatMap((name) => ['--only', name])];
+  print(await measureBeside({ folder, turns: Number(values.turns), flags }), besideTable);
+}
+
+function print<Row>(results: readonly Row[], asTable: (rows: readonly Row[]) => string): void {
+  const { version: node } = process;
+  process.stdout.write(
+    values.json ? `${JSON.stringify({ node, results })}\n` : `Node ${node}\n${asTable(results)}`,
+  );
+}
+
+function readArguments() {
   try {
     const { values } = parseArgs({
       options: {
         json: { type: 'boolean', default: false },
         full: { type: 'boolean', default: false },
         only: { type: 'string', multiple: true, default: [] },
+        beside: { type: 'string' },
+        turns: { type: 'string', default: '3' },
       },
     });
     const unknown = values.only.find((name) => !known.includes(name));
-    if (unknown === undefined) return values;
-    return refuse(`there is no benchmark "${unknown}"`);
+    if (unknown !== undefined) return refuse(`there is no benchmark "${unknown}"`);
+    if (!/^[1-9]\d?$/.test(values.turns)) return refuse('--turns is a number from 1 to 99');
+    return values;
   } catch (error) {
     return refuse((error as Error).message);
   }
@@ -83,7 +101,7 @@ function readArguments(): { json: boolean; full: boolean; only: string[] } {
 
 function refuse(what: string): never {
   process.stderr.write(
-    `${what}; usage: npm run bench -- [--json] [--full] [--only NAME]… with NAME one of ${known.join(', ')}.\n`,
+    `${what}; usage: npm run bench -- [--json] [--full] [--only NAME]… [--beside FOLDER [--turns N]] with NAME one of ${known.join(', ')}.\n`,
   );
   process.exit(2);
 }
@@ -94,6 +112,15 @@ function table(rows: readonly BenchResult[]): string {
     const bound = better === 'higher' ? 'at least' : 'at most';
     const figures = `${format(value).padStart(10)} against ${format(against).padStart(10)} ${unit.padEnd(18)}`;
     return `${name.padEnd(18)}${figures} ratio ${ratio.toFixed(2)}  goal ${bound} ${goal}  ${met ? 'met' : 'NOT MET'}`;
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+function besideTable(rows: readonly Comparison[]): string {
+  const lines = rows.map(({ name, unit, better, here, there, quotient, quotientOfRatios }) => {
+    const figures = `${format(here).padStart(10)} here ${format(there).padStart(10)} there ${unit.padEnd(18)}`;
+    const quotients = `here/there ${quotient.toFixed(2)}, of the ratios ${quotientOfRatios.toFixed(2)}`;
+    return `${name.padEnd(18)}${figures} ${quotients} (${better} is better)`;
   });
   return `${lines.join('\n')}\n`;
 }

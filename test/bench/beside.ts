@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type BenchResult, median } from './bench-result.js';
+
+export interface BesideOptions {
+  /** Of another checkout of this repository, with its dependencies installed. */
+  readonly folder: string;
+  readonly turns: number;
+  /** As `npm run bench` takes them. */
+  readonly flags: readonly string[];
+}
+
+export interface Comparison {
+  readonly name: string;
+  readonly unit: string;
+  readonly better: BenchResult['better'];
+  readonly here: number;
+  readonly there: number;
+  /** The median of what each turn gave here by what it gave there. */
+  readonly quotient: number;
+  /** The same of the figures relative to the limit or peer of their own run. */
+  readonly quotientOfRatios: number;
+}
+
+/** Measures this checkout and another one in turns, each by its own benchmarks and its own build. */
+export async function measureBeside({ folder, turns, flags }: BesideOptions): Promise<Comparison[]> {
+  const here: BenchResult[][] = [];
+  const there: BenchResult[][] = [];
+  for (let turn = 1; turn <= turns; turn += 1) {
+    process.stderr.write(`turn ${turn} of ${turns} …\n`);
+    const runs = [
+      async () => here.push(await runBench(process.cwd(), flags)),
+      async () => there.push(await runBench(folder, flags)),
+    ];
+    // Whoever goes first may find the machine in another state: they take turns in that too.
+    for (const run of turn % 2 === 1 ? runs : runs.reverse()) await run();
+  }
+  return compareRuns(here, there);
+}
+
+/** What both have measured, one run of each a turn; what one of them lacks in any turn is left out. */
+export function compareRuns(
+  here: readonly (readonly BenchResult[])[],
+  there: readonly (readonly BenchResult[])[],
+): Comparison[] {
+  const [first = []] = here;
+  return first.flatMap(({ name, unit, better }) => {
+    const ours = here.flatMap((run) => run.find((result) => result.name === name) ?? []);
+    const theirs = there.flatMap((run) => run.find((result) => result.name === name) ?? []);
+    if (ours.length < here.length || theirs.length < here.length) return [];
+    const quotient = (figure: 'value' | 'ratio') =>
+      median(ours.map((result, turn) => result[figure] / (theirs[turn] as BenchResult)[figure]));
+    return {
+      ...{ name, unit, better },
+      here: median(ours.map(({ value }) => value)),
+      there: median(theirs.map(({ value }) => value)),
+      quotient: quotient('value'),
+      quotientOfRatios: quotient('ratio'),
+    };
+  });
+}
+
+async function runBench(cwd: string, flags: readonly string[]): Promise<BenchResult[]> {
+  const argv = ['run', '--silent', 'bench', '--', '--json', ...flags];
+  const { stdout } = await promisify(execFile)('npm', argv, { cwd, maxBuffer: 2 ** 24 });
+  return (JSON.parse(stdout) as { results: BenchResult[] }).results;
+}
