@@ -221,11 +221,8 @@ describe('the house rules', () => {
     expect(long.map((file) => relative(root, file))).toEqual([]);
   });
 
-  it('keeps every file of a package or an app within 300 lines, and every file of tests within 400', () => {
-    const long = files.filter((file) => {
-      const lines = readFileSync(file, 'utf8').trimEnd().split('\n').length;
-      return lines > (file.startsWith(join(root, 'test')) ? 400 : 300);
-    });
+  it('keeps every file within 300 lines', () => {
+    const long = files.filter((file) => readFileSync(file, 'utf8').trimEnd().split('\n').length > 300);
     expect(long.map((file) => relative(root, file))).toEqual([]);
   });
 

@@ -9,6 +9,7 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../support/free-ports.js';
 import { runCommand, runJsonCommand, SpawnedProcess } from '../support/spawned-process.js';
+import { takeInAnotherProcess } from '../support/take-database.js';
 import { ask, basicAuthorization } from './crash/ask.js';
 import { CrashPhone } from './crash/crash-phone.js';
 
@@ -95,30 +96,6 @@ async function start(place: Place, ...more: string[]): Promise<Running> {
 
 const ownerOf = ({ server: { users } }: QuickstartFile): string =>
   basicAuthorization(users[0]?.email ?? '', users[0]?.api_key ?? '');
-
-/**
- * Has another process ask for the database for itself alone, as versions of SQLite before 3.51 do whenever they close
- * one; whoever gets that removes the log, also from under a process whose locks were lost.
- */
-async function takeInAnotherProcess(path: string): Promise<'taken' | 'refused'> {
-  const program = `
-    import { DatabaseSync } from '@photostructure/sqlite';
-    const database = new DatabaseSync(${JSON.stringify(path)});
-    database.exec('pragma locking_mode = exclusive');
-    try {
-      database.exec('pragma wal_checkpoint(truncate); pragma journal_mode = delete');
-      process.stdout.write('taken');
-    } catch (error) {
-      if (!/locked/.test(error.message)) throw error;
-      process.stdout.write('refused');
-    }
-    database.close();`;
-  const cwd = join(import.meta.dirname, '../..');
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
-    cwd,
-  });
-  return stdout as 'taken' | 'refused';
-}
 
 /** Registers phones as a server does; the device ids that the relay answers. */
 async function registerAtRelay({ relay, server }: QuickstartFile, count: number): Promise<number[]> {

@@ -1,10 +1,7 @@
-import { runServerCommand } from '@waxwing/server';
-import type { Terminal } from '@waxwing/service/command-line';
-import { Secret } from '@waxwing/service/config';
-import { systemClock } from '@waxwing/service/lifecycle';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { userId } from '../../support/ids.js';
 import { refused, registered } from '../../support/relay-stand-in.js';
+import { commandsUnderTest } from './commands-under-test.js';
 import { type Account, ServerUnderTest, testPhone } from './server-under-test.js';
 
 let test: ServerUnderTest;
@@ -13,36 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-interface Result {
-  readonly code: number;
-  readonly printed: string;
-  readonly said: string;
-  readonly asked: readonly string[];
-}
-
-/** Types a command; `answer` is what a person at a terminal says to a question, `typed` what it types unseen. */
-async function run(command: string, answer?: boolean, typed = ''): Promise<Result> {
-  const [printed, said, asked]: [string[], string[], string[]] = [[], [], []];
-  const terminal: Terminal = {
-    environment: { SERVER_DATABASE: test.databaseUrl, SERVER_REALM_NAME: 'Example' },
-    clock: systemClock,
-    print: (text) => void printed.push(text),
-    say: (text) => void said.push(text),
-    ask: async (question) => {
-      asked.push(question);
-      return answer;
-    },
-    readSecret: async () => new Secret(typed),
-  };
-  const code = await runServerCommand(command.split(' '), terminal);
-  return { code, printed: printed.join('\n'), said: said.join('\n'), asked };
-}
-
-async function runJson(command: string): Promise<Record<string, unknown>> {
-  const { code, printed, said } = await run(`${command} --json`);
-  expect([code, said]).toEqual([0, '']);
-  return JSON.parse(printed) as Record<string, unknown>;
-}
+const { run, runJson } = commandsUnderTest(() => test);
 
 function account(added: Record<string, unknown>): Account {
   const [email, apiKey] = [String(added.email), String(added.api_key)];

@@ -2,18 +2,9 @@ import { createMemoryPushAccountStore, decodePushAccount, encodePushAccount } fr
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { createFollowingPhone, second } from './following-phone.js';
-import { createPhone } from './phone.js';
+import { createPhone, type Phone, registerAgain } from './phone.js';
 
 const day = 86_400_000;
-
-type Phone = Pick<Awaited<ReturnType<typeof createPhone>>, 'server' | 'registrar'>;
-
-/** Has the phone register again, as a server can at any time by losing the device. */
-async function registerAgain({ server, registrar }: Phone) {
-  server.devices.clear();
-  const status = await registrar.sync();
-  return { status, dated: Number(server.lastRegistration.registration.timestamp) * 1000 };
-}
 
 describe('A server that lies about the time', () => {
   it('gets no registration for a day to come, whichever days it claims, one after the other', async () => {
@@ -258,65 +249,5 @@ describe('The sequence of a registration', () => {
     const { now } = first.server;
     expect((await restart(text)).registration.sequence).toBe(now + 1);
     expect((await restart(text.replace(`,"sequence":${now}`, ''))).registration.sequence).toBe(now);
-  });
-});
-
-describe('A phone whose account the relay takes nothing more for', () => {
-  /** The relay of the stand-in: refuses what is dated or numbered for a day to come, and all of a victim's account. */
-  function guard({ server }: Phone, victim = '') {
-    server.verdictOn = ({ pushAccountId, registration }) => {
-      const latest = server.now + day + 999;
-      const isAhead = [Number(registration.timestamp) * 1000, Number(registration.sequence)].some(
-        (instant) => instant > latest,
-      );
-      if (isAhead) return 'BAD_REQUEST';
-      return pushAccountId === victim ? 'REQUEST_EXPIRED' : null;
-    };
-  }
-
-  it.each([0, 20])('comes back by itself as a new one, also with a clock %d hours ahead', async (hours) => {
-    const { accounts, knobs, ...phone } = await createPhone();
-    knobs.clockErrorMilliseconds = hours * 3_600_000;
-    await phone.registrar.sync();
-    const [before] = await accounts.list();
-    guard(phone, phone.server.lastRegistration.pushAccountId);
-    knobs.token = { tokenKind: 'fcm', token: 'changed' };
-    await expect(phone.registrar.sync()).resolves.toMatchObject({ code: 'active' });
-    const [after, ...others] = await accounts.list();
-    expect(others).toEqual([]);
-    expect(after?.pushAccountId).not.toBe(before?.pushAccountId);
-    expect(after?.keyPair.publicKey).not.toEqual(before?.keyPair.publicKey);
-    const { length } = phone.server.registrations;
-    await phone.registrar.sync();
-    expect(phone.server.registrations).toHaveLength(length);
-  });
-
-  it('stays what it is when its own clock is behind', async () => {
-    const { accounts, knobs, ...phone } = await createPhone();
-    await phone.registrar.sync();
-    const [before] = await accounts.list();
-    knobs.clockErrorMilliseconds = -8 * day;
-    expect((await registerAgain(phone)).status).toMatchObject({ code: 'clock-wrong' });
-    expect((await accounts.list())[0]?.pushAccountId).toBe(before?.pushAccountId);
-  });
-
-  it('comes back when its own clock was ahead, and it has numbered a registration by that', async () => {
-    const { server: plain, ...rest } = await createPhone();
-    const withoutDate = async (url: string, init: RequestInit) => {
-      const answer = await plain.fetch(url, init);
-      answer.headers.delete('date');
-      return answer;
-    };
-    const knobs = { clockErrorMilliseconds: 400 * day };
-    const { accounts, registrar } = await createPhone({
-      ...{ fetch: withoutDate, bouncerPublicKey: rest.bouncerPublicKey },
-      clock: () => plain.now + knobs.clockErrorMilliseconds,
-    });
-    guard({ server: plain, registrar });
-    await expect(registrar.sync()).resolves.toMatchObject({ errorCode: 'BAD_REQUEST' });
-    knobs.clockErrorMilliseconds = 0;
-    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
-    expect(plain.lastRegistration.registration.sequence).toBe(plain.now);
-    expect(await accounts.list()).toMatchObject([{ sequence: plain.now }]);
   });
 });

@@ -35,3 +35,12 @@ export async function createPhone(options: Partial<PushClientOptions> = {}) {
   });
   return { server, accounts: options.accounts ?? accounts, knobs, client, registrar, bouncerPublicKey };
 }
+
+export type Phone = Pick<Awaited<ReturnType<typeof createPhone>>, 'server' | 'registrar'>;
+
+/** Has the phone register again, as a server can at any time by losing the device. */
+export async function registerAgain({ server, registrar }: Phone) {
+  server.devices.clear();
+  const status = await registrar.sync();
+  return { status, dated: Number(server.lastRegistration.registration.timestamp) * 1000 };
+}

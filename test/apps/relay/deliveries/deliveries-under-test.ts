@@ -24,6 +24,7 @@ import { createMemoryLog } from '../../../support/memory-log.js';
 import { withoutOverload } from '../../../support/no-overload.js';
 import { readStatistics } from '../../vendors/vendor-statistics.js';
 import { type RingOnDisk, ringOnDisk } from '../keyring/ring-material.js';
+import type { NotifyAnswer, VendorDelivery } from './delivery-answers.js';
 
 export const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
 export const topic = 'org.example.App';
@@ -31,31 +32,6 @@ export const encryptedData = Buffer.alloc(700, 7).toString('base64');
 /** Beyond 2^53: rounding it would show. */
 export const pushAccountId = 9_007_199_254_740_993n as PushAccountId;
 
-interface Result {
-  readonly status: string;
-  readonly reason?: string;
-  readonly fault?: string;
-  readonly notification_id?: string;
-}
-export interface NotifyAnswer {
-  readonly status: number;
-  readonly headers: Record<string, unknown>;
-  readonly body: Record<string, unknown> & {
-    results: Result[];
-    delete_device_ids: number[];
-    code?: string;
-    msg?: string;
-  };
-}
-export interface VendorDelivery {
-  readonly vendor: string;
-  readonly environment?: string;
-  readonly token: string;
-  readonly headers: Record<string, string>;
-  readonly body: Record<string, unknown>;
-  /** The delivery's exact text: 64-bit numbers are not rounded here. */
-  readonly text: string;
-}
 /** Stand-ins that may run in another process. */
 export type RunningVendors = Pick<Vendors, 'urls' | 'credentials'>;
 

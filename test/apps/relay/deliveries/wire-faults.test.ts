@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startVendors } from '@waxwing/vendors';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -17,12 +15,9 @@ import {
 } from './deliveries-under-test.js';
 
 let relay: DeliveriesUnderTest | undefined;
-let untrusted: (() => Promise<void>) | undefined;
 afterEach(async () => {
   await relay?.close();
   relay = undefined;
-  await untrusted?.();
-  untrusted = undefined;
 });
 
 async function start(options: UnderTestOptions = {}): Promise<DeliveriesUnderTest> {
@@ -284,37 +279,5 @@ describe('over FCM', () => {
     expect(body.results).toEqual([{ status: 'sent' }]);
     const { oauth } = await statistics();
     expect(oauth.access_tokens_issued).toBe(2);
-  });
-});
-
-describe('a vendor with whom TLS cannot be agreed on', () => {
-  it('gets nothing, so that nothing is in doubt, and the log says what is wrong', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'waxwing-untrusted-'));
-    const vendors = await startVendors({ dataDir: dir });
-    untrusted = async () => {
-      await vendors.close();
-      rmSync(dir, { recursive: true });
-    };
-    const { notify, addFcm, addApns, log } = await start({
-      vendors,
-      environment: { RELAY_APNS_CA_FILE: undefined, RELAY_FCM_BASE_URL: vendors.urls.apnsSandbox },
-      timings: { delayDivisor: 1 },
-    });
-    const { body } = await notify([
-      fcmRequest(await addFcm('fcm-1')),
-      apnsRequest(await addApns(apnsToken())),
-    ]);
-    expect(body.results).toMatchObject([
-      { status: 'queued', reason: 'NOT_CONNECTED' },
-      { status: 'queued', reason: 'NOT_CONNECTED' },
-    ]);
-    const said = log.lines().filter(({ msg }) => /cannot be reached/.test(String(msg)));
-    expect(said).toHaveLength(2);
-    const urls = said.map(({ msg }) => String(msg).split(' ')[0]);
-    expect(urls.sort()).toEqual([vendors.urls.apnsProduction, vendors.urls.apnsSandbox].sort());
-    for (const { level, msg } of said) {
-      expect(level).toBe('error');
-      expect(msg).toMatch(/certificate|SSL alert/);
-    }
   });
 });

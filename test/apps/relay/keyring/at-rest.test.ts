@@ -1,9 +1,8 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigurationError, Secret, writePrivateFile } from '@waxwing/service/config';
+import { Secret, writePrivateFile } from '@waxwing/service/config';
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { describe, expect, it } from 'vitest';
-import { passphraseIdentity, passphraseRecipient } from '#relay/keyring/age-passphrase.js';
 import { exampleKeys } from '#relay/keyring/example-keys.js';
 import { type KeyRing, keyId, primaryKey } from '#relay/keyring/key-ring.js';
 import { openKeyRingCipher } from '#relay/keyring/key-ring-cipher.js';
@@ -17,25 +16,7 @@ import {
   sodium,
   startedAt,
 } from './ring-material.js';
-
-const lowWork = 8;
-
-async function refusal(action: Promise<unknown>): Promise<string> {
-  const error = await action.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  expect(error).toBeInstanceOf(ConfigurationError);
-  return (error as Error).message;
-}
-
-function bytesOf(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
-
-function textOf(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
-}
+import { bytesOf, refusal, textOf } from './ring-texts.js';
 
 /** Puts any text in the place of the ring, properly encrypted. */
 async function store(disk: RingOnDisk, text: string | Uint8Array): Promise<void> {
@@ -205,95 +186,6 @@ describe('a ring that is not sound stops the boot', () => {
     expect(exampleFile.keys.map((key: { public_key: string }) => key.public_key).sort()).toEqual(
       [...exampleKeys].sort(),
     );
-  });
-});
-
-describe('a passphrase', () => {
-  const passphrase = 'a long passphrase, with spaces';
-
-  it('seals what the age library opens, and opens what it seals', async () => {
-    const encrypter = new Encrypter();
-    encrypter.addRecipient(passphraseRecipient(passphrase, lowWork));
-    const theirs = new Decrypter();
-    theirs.addPassphrase(passphrase);
-    expect(await theirs.decrypt(await encrypter.encrypt('ring'), 'text')).toBe('ring');
-
-    const library = new Encrypter();
-    library.setPassphrase(passphrase);
-    library.setScryptWorkFactor(lowWork);
-    const ours = new Decrypter();
-    ours.addIdentity(passphraseIdentity(passphrase));
-    expect(await ours.decrypt(await library.encrypt('ring'), 'text')).toBe('ring');
-  });
-
-  it('opens nothing when it is another, or when the file asks for minutes of work', async () => {
-    const sealed = async (workFactor: number) => {
-      const encrypter = new Encrypter();
-      encrypter.addRecipient(passphraseRecipient(passphrase, workFactor));
-      return encrypter.encrypt('ring');
-    };
-    const wrong = new Decrypter();
-    wrong.addIdentity(passphraseIdentity('another'));
-    await expect(wrong.decrypt(await sealed(lowWork))).rejects.toThrow();
-    const header = Buffer.from(await sealed(lowWork))
-      .toString('latin1')
-      .replace(/ 8\n/, ' 21\n');
-    const right = new Decrypter();
-    right.addIdentity(passphraseIdentity(passphrase));
-    await expect(right.decrypt(new Uint8Array(Buffer.from(header, 'latin1')))).rejects.toThrow();
-  });
-
-  it('is worked on while the event loop turns', async () => {
-    const turnsMeanwhile = async () => {
-      let turns = 0;
-      let done = false;
-      const turn = () => {
-        turns += 1;
-        if (!done) setImmediate(turn);
-      };
-      turn();
-      await passphraseRecipient(passphrase, 15).wrapFileKey(new Uint8Array(16));
-      done = true;
-      return turns;
-    };
-    // A busy machine may let the work be done before the loop gets a turn, and not time and again.
-    await expect.poll(turnsMeanwhile).toBeGreaterThan(20);
-  });
-
-  it('comes from a private file, whose first line seals while all lines open', async () => {
-    const folder = freshFolder();
-    const path = join(folder, 'passphrase');
-    await expect(openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).rejects.toThrow(
-      ConfigurationError,
-    );
-    await writePrivateFile(path, `${passphrase}\n`);
-    const old = await (await openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).encrypt(
-      bytesOf('ring'),
-    );
-    await writePrivateFile(path, `a new one that is long\n${passphrase}\n`);
-    const both = await openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
-    expect(textOf(await both.decrypt(old))).toBe('ring');
-    const renewed = await both.encrypt(bytesOf('ring'));
-    await writePrivateFile(path, 'a new one that is long\n');
-    const alone = await openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
-    expect(textOf(await alone.decrypt(renewed))).toBe('ring');
-    expect(await refusal(alone.decrypt(old))).toContain(path);
-  });
-
-  it('that can be guessed encrypts nothing, and a ring without its end is told to be damaged', async () => {
-    const path = join(freshFolder(), 'passphrase');
-    const open = () => openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
-    await writePrivateFile(path, 'fifteen letters\n');
-    expect(await refusal((await open()).encrypt(bytesOf('ring')))).toMatch(
-      /has 15 characters, which can be guessed: use at least 16/,
-    );
-    await writePrivateFile(path, 'sixteen letters!\n');
-    const ring = await (await open()).encrypt(bytesOf('ring'));
-    for (const cut of ['', ring.slice(0, 60), ring.slice(0, -20)]) {
-      expect(await refusal((await open()).decrypt(cut))).toContain(
-        'perhaps damaged, since its end is missing',
-      );
-    }
   });
 });
 

@@ -1,11 +1,28 @@
 import { join } from 'node:path';
 import { type DatabaseWithJobs, openDatabaseWithJobs } from '@waxwing/jobs';
+import { writePrivateFile } from '@waxwing/service/config';
+import { generateX25519Identity } from 'age-encryption';
+import { afterEach, beforeEach, vi } from 'vitest';
 import type { KeyRingConfiguration, KeyRingPlace } from '#relay/keyring/key-ring-configuration.js';
 import { type KeyRingTables, keyRingMigrations } from '#relay/keyring/key-ring-tables.js';
+import { rotate } from '#relay/keyring/key-ring-transitions.js';
 import { newKeyRing } from '#relay/keyring/new-key-ring.js';
 import { createKeyRingKeeper, openKeyRing } from '#relay/keyring/open-key-ring.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
-import { policy, sodium } from './ring-material.js';
+import { freshFolder, policy, sodium, startedAt } from './ring-material.js';
+
+/** What a test adds is closed after it, newest first. A ring is looked at when a test says so, and not every second. */
+export function closedAfterEach(): (() => Promise<void>)[] {
+  const closers: (() => Promise<void>)[] = [];
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+    vi.useRealTimers();
+  });
+  return closers;
+}
 
 export interface SharedWorld {
   readonly folder: string;
@@ -50,6 +67,17 @@ export async function makeRing(world: SharedWorld): Promise<void> {
   await keeperOf(world).create(newKeyRing(sodium, world.time.now), 'test');
 }
 
+/** A folder and a database of its own, with a ring in the folder. */
+export async function worldOnDisk(closers: (() => Promise<void>)[]): Promise<SharedWorld> {
+  const folder = freshFolder();
+  await writePrivateFile(join(folder, 'identity'), `${await generateX25519Identity()}\n`);
+  const time = { now: startedAt };
+  const world = await sharedWorld({ folder, time }, `sqlite:${join(folder, 'relay.sqlite')}`);
+  closers.push(() => world.database.close());
+  await makeRing(world);
+  return world;
+}
+
 /** One relay's ring. The test's clock serves as the one that is never set, unless the test brings another. */
 export async function liveRing(world: SharedWorld, monotonic: () => number = () => world.time.now) {
   const log = createMemoryLog();
@@ -59,4 +87,14 @@ export async function liveRing(world: SharedWorld, monotonic: () => number = () 
     log: log.log,
   });
   return { ...open, log };
+}
+
+/** A change that makes a new primary key. */
+export function rotateOnce({ time, configuration }: SharedWorld) {
+  const context = {
+    now: time.now,
+    policy: configuration.policy,
+    makeKeyPair: () => sodium.generateKeyPair(),
+  };
+  return (ring: Parameters<typeof rotate>[0]) => rotate(ring, context);
 }

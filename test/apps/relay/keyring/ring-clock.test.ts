@@ -1,14 +1,9 @@
-import { join } from 'node:path';
 import { type KeyListAnswer, verifyKeyList } from '@waxwing/protocol';
-import { writePrivateFile } from '@waxwing/service/config';
-import { generateX25519Identity } from 'age-encryption';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { longestClockLagMilliseconds } from '#client/time-to-follow.js';
-import { rotate } from '#relay/keyring/key-ring-transitions.js';
 import { mendDates, requireClockOfRing } from '#relay/keyring/ring-clock.js';
 import { type KeyTerminal, keysOf, ringOf, terminalWithRing } from './key-terminal.js';
-import { keeperOf, liveRing, makeRing, sharedWorld } from './live-ring-under-test.js';
-import { day, freshFolder, policy, sodium, startedAt } from './ring-material.js';
+import { day, policy, sodium, startedAt } from './ring-material.js';
 
 const year = 365 * day;
 const dayOf = (instant: number) => new Date(instant).toISOString().slice(0, 10);
@@ -255,69 +250,5 @@ describe('keys mend-dates', () => {
     }
     expect((await terminal.run('mend-dates')).error).toContain('--today');
     expect(await ringOf(terminal)).toEqual(spoilt);
-  });
-});
-
-describe('a relay by a clock that is far from the ring’s own instants', () => {
-  const closers: (() => Promise<void>)[] = [];
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  });
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-    vi.useRealTimers();
-  });
-
-  async function world() {
-    const folder = freshFolder();
-    await writePrivateFile(join(folder, 'identity'), `${await generateX25519Identity()}\n`);
-    const time = { now: startedAt };
-    const here = await sharedWorld({ folder, time }, `sqlite:${join(folder, 'relay.sqlite')}`);
-    closers.push(() => here.database.close());
-    await makeRing(here);
-    return here;
-  }
-
-  it('does not start ten years ahead, and does when the operator says that it is that day', async () => {
-    const here = await world();
-    const before = await keeperOf(here).read();
-    here.time.now += 10 * year;
-    await expect(liveRing(here)).rejects.toThrow('3650 days after anything last happened to the key ring');
-    expect(await keeperOf(here).readStored()).toBe(before.stored);
-    const confirmedDay = Date.parse(dayOf(here.time.now));
-    const live = await liveRing({ ...here, configuration: { ...here.configuration, confirmedDay } });
-    closers.push(() => live.close());
-    expect(live.keyRing.publishedKeyList().issuedAt).toBe(here.time.now);
-  });
-
-  it('does not start on a ring from the future', async () => {
-    const here = await world();
-    here.time.now -= 2 * day;
-    await expect(liveRing(here)).rejects.toThrow('but the key ring was changed at');
-  });
-
-  it('goes on with what it has when the clock jumps ten years and stays there, and says what to do', async () => {
-    const here = await world();
-    const monotonic = { now: 0 };
-    const live = await liveRing(here, () => monotonic.now);
-    closers.push(() => live.close());
-    const context = { policy: here.configuration.policy, makeKeyPair: () => sodium.generateKeyPair() };
-    const rotated = (now: number) =>
-      keeperOf(here).change((ring) => rotate(ring, { ...context, now }), { actor: 'test', action: 'test' });
-    const { ring } = await rotated(here.time.now);
-    await live.keyRing.refresh();
-    const list = live.keyRing.publishedKeyList();
-    here.time.now += 10 * year;
-    await live.keyRing.refresh();
-    monotonic.now += 3_600_000;
-    here.time.now += 3_600_000;
-    await live.keyRing.refresh();
-    expect(live.keyRing.describe().problem).toContain('RELAY_KEY_TODAY');
-    expect(live.keyRing.publishedKeyList()).toEqual(list);
-    await expect(rotated(here.time.now)).rejects.toThrow('RELAY_KEY_TODAY');
-    here.time.now = startedAt + 7_200_000;
-    await live.keyRing.refresh();
-    expect(live.keyRing.describe().problem).toBeUndefined();
-    for (const { publicKey } of ring.bouncerKeys) expect(live.keyRing.find(publicKey)).toBeDefined();
   });
 });

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 import type { Answer } from '../server-under-test.js';
 
@@ -43,6 +44,14 @@ export class ChannelUnderTest {
 
   async updated(who: Who, fields: Fields): Promise<void> {
     await this.#organisation.do(who, 'PATCH', `streams/${this.id}`, fields);
+  }
+
+  /** Expects that the change is refused in these words, and that nothing has changed. */
+  async refuses(who: Who, fields: Fields, message: string, code = 'BAD_REQUEST'): Promise<void> {
+    const before = await this.read();
+    const { status, body } = await this.update(who, fields);
+    expect([status, body.code, body.msg]).toEqual([400, code, message]);
+    expect(await this.read()).toEqual(before);
   }
 
   async read(who: Who = 'owner'): Promise<Fields> {

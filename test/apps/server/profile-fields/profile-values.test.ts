@@ -276,19 +276,6 @@ eachBackend((backend) => {
     });
   });
 
-  it('profiles are filled in while fields are ordered, and nobody waits without end', async () => {
-    const ids = [await add({ field_type: 8 }), await add({ field_type: 8 }), await add({ field_type: 8 })];
-    const turned = [...ids].reverse();
-    const rounds = [1, 2, 3, 4, 5, 6].flatMap((round) => {
-      const order = round % 2 === 0 ? ids : turned;
-      return [
-        set(order.map((id, index) => ({ id, value: (index + round) % 3 === 0 ? null : `${round}` }))),
-        organisation.ask('owner', 'PATCH', fieldsPath, { order }),
-      ];
-    });
-    expect((await Promise.all(rounds)).filter(({ status }) => status !== 200)).toEqual([]);
-  });
-
   it('guests who may not know of everybody are not told of what others say', async () => {
     const id = await add({ field_type: 1 });
     const [guest, second] = [await organisation.watch('guest'), await organisation.watch('second')];

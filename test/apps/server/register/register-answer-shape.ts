@@ -1,20 +1,7 @@
 import { z } from 'zod';
+import { flags, integer, integers, list, lists, map, maps, texts } from './shape-fields.js';
 
 // The register answer as stock clients read it: each field that one of them fails without, and the rest of the table.
-
-const integer = z.number().int();
-const list = z.array(z.unknown());
-const map = z.record(z.string(), z.unknown());
-const flags = <Name extends string>(...names: Name[]) =>
-  Object.fromEntries(names.map((name) => [name, z.boolean()])) as Record<Name, z.ZodBoolean>;
-const integers = <Name extends string>(...names: Name[]) =>
-  Object.fromEntries(names.map((name) => [name, integer])) as Record<Name, typeof integer>;
-const texts = <Name extends string>(...names: Name[]) =>
-  Object.fromEntries(names.map((name) => [name, z.string()])) as Record<Name, z.ZodString>;
-const lists = <Name extends string>(...names: Name[]) =>
-  Object.fromEntries(names.map((name) => [name, list])) as Record<Name, typeof list>;
-const maps = <Name extends string>(...names: Name[]) =>
-  Object.fromEntries(names.map((name) => [name, map])) as Record<Name, typeof map>;
 
 const listedUser = z.strictObject({
   ...integers('user_id', 'role', 'avatar_version'),

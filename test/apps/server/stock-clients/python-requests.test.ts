@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { testPhone } from '../server-under-test.js';
+import { administering } from './python-administering-rows.js';
 import { askAsPython, type PythonRequest, pythonForm } from './python-client.js';
-import { administering, reading, type World, writing } from './python-rows.js';
+import { reading, type World, writing } from './python-rows.js';
 
 describe('what is sent here in place of the Python library', () => {
   it('is written as Python writes it', () => {

@@ -2,28 +2,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { lockWaiters } from '../../../support/lock-waiters.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
+import { subscriptionsUnderTest } from './subscriptions-under-test.js';
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
-  const path = 'users/me/subscriptions';
   let name: string;
   beforeEach(() => {
     name = organisation.newName();
   });
 
-  type Who = Parameters<typeof organisation.ask>[0];
-
-  const join = (who: Who, fields: Record<string, unknown> = {}, wanted = name) =>
-    organisation.ask(who, 'POST', path, { subscriptions: [{ name: wanted }], ...fields });
-
-  async function channelId(who: Who = 'owner', wanted = name): Promise<number> {
-    return (await organisation.do(who, 'GET', 'get_stream_id', { stream: wanted })).stream_id as number;
-  }
-
-  async function subscriptions(who: Who): Promise<Record<string, unknown>[]> {
-    const { subscriptions } = await organisation.do(who, 'GET', path, { include_subscribers: true });
-    return subscriptions as Record<string, unknown>[];
-  }
+  const { join, channelId, subscriptions } = subscriptionsUnderTest(organisation, () => name);
 
   describe('joining a channel', () => {
     it('makes what is missing, with the settings that were asked for', async () => {
@@ -260,107 +248,6 @@ eachBackend((backend) => {
         { type: 'default_streams', default_streams: expect.arrayContaining([await channelId()]) },
       ]);
       expect(await guest()).toEqual([]);
-    });
-  });
-
-  describe('leaving a channel', () => {
-    it('takes the user out, tells it and all others who may know, and keeps what it made of the channel', async () => {
-      await join('member', { subscriptions: [{ name, color: '#123456' }] });
-      await join('second');
-      const [own, peer] = [await organisation.watch('member'), await organisation.watch('second')];
-      const body = await organisation.do('member', 'DELETE', path, { subscriptions: [name] });
-      expect(body).toMatchObject({ removed: [name], not_removed: [] });
-      const id = await channelId();
-      expect(await own()).toEqual([
-        { type: 'subscription', op: 'remove', subscriptions: [{ stream_id: id, name }] },
-      ]);
-      expect(await peer()).toEqual([
-        { type: 'subscription', op: 'peer_remove', stream_ids: [id], user_ids: [organisation.id('member')] },
-      ]);
-      expect(await organisation.do('member', 'DELETE', path, { subscriptions: [name] })).toMatchObject({
-        removed: [],
-        not_removed: [name],
-      });
-      await join('member');
-      expect((await subscriptions('member')).find((each) => each.name === name)).toMatchObject({
-        color: '#123456',
-      });
-    });
-
-    it('marks as read what the user has not read of it, and nothing else, and tells its clients', async () => {
-      const kept = `${name} kept`;
-      const send = async (channel: string) =>
-        (await organisation.do('owner', 'POST', 'messages', {
-          ...{ type: 'channel', to: channel, topic: 'a', content: 'a' },
-        })) as { id: number };
-      for (const [who, channel] of [
-        ['owner', name],
-        ['owner', kept],
-        ['member', name],
-        ['member', kept],
-        ['second', name],
-        ['second', kept],
-      ] as const) {
-        await join(who, {}, channel);
-      }
-      const [first, second, other] = [(await send(name)).id, (await send(name)).id, (await send(kept)).id];
-      await organisation.do('member', 'POST', 'messages/flags', {
-        messages: [first],
-        op: 'add',
-        flag: 'read',
-      });
-      const third = (await send(name)).id;
-      const flags = { event_types: '["update_message_flags"]' };
-      const told = [await organisation.watch('member', flags), await organisation.watch('second', flags)];
-      const principals = [organisation.id('member'), organisation.id('second')];
-      await organisation.do('owner', 'DELETE', path, { subscriptions: [name], principals });
-      const read = (messages: number[]) => ({
-        ...{ type: 'update_message_flags', op: 'add', operation: 'add', flag: 'read', all: false, messages },
-      });
-      expect(await Promise.all(told.map((events) => events()))).toEqual([
-        [read([second, third])],
-        [read([first, second, third])],
-      ]);
-      for (const who of ['member', 'second'] as const) {
-        const types = { event_types: [], fetch_event_types: ['message', 'update_message_flags'] };
-        const state = await organisation.do(who, 'POST', 'register', types);
-        const { streams } = state.unread_msgs as { streams: { unread_message_ids: number[] }[] };
-        const unread = streams.flatMap(({ unread_message_ids }) => unread_message_ids);
-        expect(unread.filter((id) => id >= first)).toEqual([other]);
-      }
-    });
-
-    it('ends a private channel for whoever leaves it', async () => {
-      await join('owner', { invite_only: true });
-      await join('owner', { principals: [organisation.id('second')] });
-      const id = await channelId();
-      const own = await organisation.watch('second', { event_types: '["stream"]' });
-      await organisation.do('second', 'DELETE', path, { subscriptions: [name] });
-      expect(await own()).toEqual([
-        { type: 'stream', op: 'delete', stream_ids: [id], streams: [{ stream_id: id }] },
-      ]);
-    });
-
-    it('lets administrators and channel administrators take others out, and nobody else', async () => {
-      await join('member', { principals: [organisation.id('member'), organisation.id('second')] });
-      const fields = { subscriptions: [name], principals: [organisation.id('second')] };
-      const refused = await organisation.ask('moderator', 'DELETE', path, fields);
-      expect([refused.status, refused.body.msg]).toEqual([400, 'Insufficient permission']);
-      expect(await organisation.do('member', 'DELETE', path, fields)).toMatchObject({ removed: [name] });
-      await join('second');
-      expect(await organisation.do('administrator', 'DELETE', path, fields)).toMatchObject({
-        removed: [name],
-      });
-    });
-
-    it('refuses channels of which the requester may not know', async () => {
-      await join('member', { invite_only: true });
-      for (const wanted of [name, 'no such channel']) {
-        const { status, body } = await organisation.ask('second', 'DELETE', path, {
-          subscriptions: [wanted],
-        });
-        expect([status, body.msg]).toEqual([400, `Channel(s) (${wanted}) do not exist`]);
-      }
     });
   });
 });

@@ -1,19 +1,11 @@
-import { serverOperations } from '@waxwing/server';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ServerDatabase } from '#server/tables.js';
-import { addressVisibility } from '#server/users/address-visibility.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
-
-type UserOnWire = Record<string, unknown>;
-
-const answerShape = serverOperations.find(
-  ({ method, path }) => method === 'GET' && path === '/api/v1/users',
-)?.answer;
+import { usersOnWire } from './users-on-wire.js';
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend, { offersWebPublicChannels: true });
-  type Who = Parameters<typeof organisation.id>[0];
   const database = (): ServerDatabase => organisation.server.server.database;
 
   beforeAll(async () => {
@@ -22,35 +14,7 @@ eachBackend((backend) => {
     await db.updateTable('users').set({ bot_owner_id: member.userId }).where('id', '=', bot.userId).execute();
   });
 
-  /** What everybody reads; declared as it is answered. */
-  async function list(who: Who | undefined, parameters: Record<string, unknown> = {}): Promise<UserOnWire[]> {
-    const body =
-      who === undefined
-        ? (await organisation.server.ask(undefined, 'GET', 'users')).body
-        : await organisation.do(who, 'GET', 'users', parameters);
-    const members = body.members as UserOnWire[];
-    expect(answerShape?.parse({ members })).toEqual({ members });
-    return members;
-  }
-
-  async function read(who: Who, whom: Who, parameters: Record<string, unknown> = {}): Promise<UserOnWire> {
-    const [user] = await list(who, { user_ids: [organisation.id(whom)], ...parameters });
-    return user as UserOnWire;
-  }
-
-  const show = (who: Who, to: keyof typeof addressVisibility) =>
-    database()
-      .db.updateTable('users')
-      .set({ email_address_visibility: addressVisibility[to] })
-      .where('id', '=', organisation.id(who))
-      .execute();
-
-  const idsOf = (users: readonly UserOnWire[]) => users.map(({ user_id }) => user_id);
-
-  const restrictGuests = async (to: 'members' | 'everyone') =>
-    organisation.do('owner', 'PATCH', 'realm', {
-      can_access_all_users_group: { new: await organisation.roleGroup(to) },
-    });
+  const { list, read, show, idsOf, restrictGuests } = usersOnWire(organisation);
 
   afterEach(async () => {
     await show('member', 'everyone');

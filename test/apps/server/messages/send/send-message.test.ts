@@ -4,6 +4,7 @@ import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
+import { sendingUnderTest } from './sending-under-test.js';
 
 // The server's own copy of what takes longest in rendering.
 const ofServer = createRequire(new URL('../../../../../apps/server/package.json', import.meta.url));
@@ -11,31 +12,7 @@ const highlighter = ofServer('highlight.js/lib/core') as { highlight(): unknown 
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
-  const send = (who: Parameters<typeof organisation.ask>[0], parameters: Record<string, unknown>) =>
-    organisation.ask(who, 'POST', 'messages', parameters);
-  const sent = async (who: Parameters<typeof organisation.ask>[0], parameters: Record<string, unknown>) =>
-    Number((await organisation.do(who, 'POST', 'messages', parameters)).id);
-  const stored = (id: number) =>
-    organisation.server.server.database.db
-      .selectFrom('messages')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-  const setPermission = (
-    level: 'realm' | 'channel' | 'group',
-    ownerId: number,
-    name: string,
-    groupId: number,
-  ) =>
-    organisation.server.server.database.write(({ db }: ServerTransaction) =>
-      db
-        .insertInto('permissions')
-        .values({ level, owner_id: ownerId, name, group_id: groupId })
-        .onConflict((conflict) =>
-          conflict.columns(['level', 'owner_id', 'name']).doUpdateSet({ group_id: groupId }),
-        )
-        .execute(),
-    );
+  const { send, sent, stored, setPermission } = sendingUnderTest(organisation);
 
   describe('a message to a channel', () => {
     it('is sent by the id of the channel and by its name, bare and as JSON', async () => {
@@ -241,81 +218,6 @@ eachBackend((backend) => {
       expect(await told()).toEqual([
         expect.objectContaining({ stream_id: id, topic_name: 'New', visibility_policy: 3 }),
       ]);
-    });
-  });
-
-  describe('a direct message', () => {
-    it('is sent by ids and by addresses, and reaches everybody in the conversation', async () => {
-      const told = await organisation.watch('second', { event_types: '["message"]' });
-      const { email } = organisation.accounts.second;
-      const ids = [organisation.id('second')];
-      const first = await stored(await sent('member', { type: 'direct', to: ids, content: 'one' }));
-      const second = await stored(await sent('member', { type: 'private', to: [email], content: 'two' }));
-      const third = await stored(
-        await sent('second', { type: 'direct', to: 'member@example.com', content: 'three' }),
-      );
-      expect([second.conversation_id, third.conversation_id]).toEqual([
-        first.conversation_id,
-        first.conversation_id,
-      ]);
-      expect(await told()).toMatchObject([
-        {
-          message: {
-            content: 'one',
-            type: 'private',
-            subject: '',
-            display_recipient: [{ id: organisation.id('member') }, { id: organisation.id('second') }],
-          },
-        },
-        { message: { content: 'two' } },
-        { message: { content: 'three' } },
-      ]);
-    });
-
-    it('needs recipients that there are', async () => {
-      const refused = async (to: unknown) =>
-        (await send('member', { type: 'direct', to, content: 'a' })).body.msg;
-      expect(await refused([])).toBe('Message must have recipients');
-      expect(await refused([999_999])).toBe('Invalid user ID 999999');
-      expect(await refused(['nobody@example.com'])).toBe("Invalid email 'nobody@example.com'");
-      expect(await refused(['a\0b'])).toBe('Names must not contain null bytes or halves of characters');
-      expect(await refused(['\ud800'])).toBe('Names must not contain null bytes or halves of characters');
-      expect(await refused([1, 'a'])).toBe(
-        'Recipient list may only contain user IDs, or only email addresses',
-      );
-      expect(await refused(Array.from({ length: 101 }, (_, index) => index))).toBe(
-        'At most 100 recipients are allowed',
-      );
-    });
-
-    it('is begun and taken part in by those whom the organisation lets', async () => {
-      const nobody = await organisation.roleGroup('nobody');
-      const everyone = await organisation.roleGroup('everyone');
-      const wish = (to: readonly number[]) => ({ type: 'direct', to, content: 'a' });
-      const [begun, fresh] = [[organisation.id('second')], [organisation.id('moderator')]];
-      await sent('member', wish(begun));
-      await setPermission('realm', 1, 'direct_message_initiator_group', nobody);
-      expect((await send('member', wish(begun))).status).toBe(200);
-      expect((await send('member', wish(fresh))).body.msg).toBe(
-        'You do not have permission to initiate direct message conversations.',
-      );
-      await setPermission('realm', 1, 'direct_message_initiator_group', everyone);
-      await setPermission('realm', 1, 'direct_message_permission_group', nobody);
-      expect((await send('member', wish(begun))).body.msg).toBe(
-        'Direct messages are disabled in this organization.',
-      );
-      expect((await send('member', wish([organisation.id('bot'), organisation.id('member')]))).status).toBe(
-        200,
-      );
-      await setPermission(
-        'realm',
-        1,
-        'direct_message_permission_group',
-        await organisation.roleGroup('moderators'),
-      );
-      expect((await send('member', wish(fresh))).status).toBe(200);
-      expect((await send('member', wish(begun))).status).toBe(400);
-      await setPermission('realm', 1, 'direct_message_permission_group', everyone);
     });
   });
 

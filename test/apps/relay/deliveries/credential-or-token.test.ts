@@ -1,0 +1,208 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addServer } from '#relay/servers/manage-servers.js';
+import { relayDeviceId } from '../../../support/ids.js';
+import {
+  apnsRequest,
+  apnsToken,
+  type DeliveriesUnderTest,
+  fcmRequest,
+  startDeliveriesUnderTest,
+} from './deliveries-under-test.js';
+
+const minute = 60_000;
+const time = { now: Date.UTC(2026, 0, 5, 12) };
+let relay: DeliveriesUnderTest;
+beforeEach(async () => {
+  relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
+});
+afterEach(() => relay.close());
+
+async function notifyOne(request: object) {
+  const { body } = await relay.notify([request]);
+  return body.results[0] ?? { status: 'none' };
+}
+
+describe('an answer that may be the credential’s fault or a token’s', () => {
+  const refusal = { vendor: 'fcm', reason: 'THIRD_PARTY_AUTH_ERROR' };
+  const otherRealm = '11111111-2222-4333-8444-555555555555';
+  const thirdRealm = '11111111-2222-4333-8444-666666666666';
+
+  async function addFcms(prefix: string, count: number, realm = relay.realmId): Promise<RelayDeviceId[]> {
+    const ids: RelayDeviceId[] = [];
+    for (let index = 0; index < count; index += 1)
+      ids.push(await relay.addFcm(`${prefix}-${index}`, { realm }));
+    return ids;
+  }
+
+  /** Of another server. */
+  async function addOtherRealm(uuid = otherRealm) {
+    const other = await addServer(relay.database, { name: uuid, realmUuids: [uuid] }, time.now);
+    const { id: realm } = await relay.database.db
+      .selectFrom('realms')
+      .select('id')
+      .where('uuid', '=', uuid)
+      .executeTakeFirstOrThrow();
+    const key = `${other.serverId}:${other.serverKey.reveal()}`;
+    const authorization = `Basic ${Buffer.from(key).toString('base64')}`;
+    const notify = (ids: readonly number[]) =>
+      relay.notify(
+        ids.map((id) => fcmRequest(id)),
+        { authorization, body: { realm_uuid: uuid } },
+      );
+    return { realm, notify };
+  }
+
+  /** Whether the app's notifications are held back, as the metrics say. */
+  const isHeldBack = async () =>
+    /waxwing_app_breaker_open\{[^}]*kind="credential"\} 1/.test(await relay.metrics.text());
+
+  const statuses = ({ body }: { body: { results: { status: string }[] } }) =>
+    body.results.map(({ status }) => status);
+
+  it('of one token, again and again, holds back nobody, and is tried again later and later', async () => {
+    const [bad = relayDeviceId(0)] = await addFcms('bad', 1);
+    const [good = 0] = await addFcms('good', 1);
+    await relay.faults([{ ...refusal, token: 'bad-0' }]);
+    for (let round = 0; round < 10; round += 1) await notifyOne(fcmRequest(bad));
+    expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
+    expect((await relay.ready()).ready).toBe(true);
+    const result = await notifyOne(fcmRequest(bad));
+    expect(result).toMatchObject({ status: 'queued', reason: 'THIRD_PARTY_AUTH_ERROR' });
+    time.now += 80_000;
+    await relay.database.jobs.idle();
+    const [receipt] = await relay.receipts([result.notification_id]);
+    expect(receipt).toMatchObject({ status: 'queued', attempts: 2 });
+    expect((await relay.device(bad)).expired_at).toBeNull();
+  });
+
+  it('of all tokens of one realm holds back no other realm', async () => {
+    const other = await addOtherRealm();
+    const [theirs = 0] = await addFcms('theirs', 1, other.realm);
+    await other.notify([theirs]);
+    const bad = await addFcms('bad', 25);
+    await relay.faults(bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })));
+    await relay.notify(bad.map((id) => fcmRequest(id)));
+    await relay.notify(bad.map((id) => fcmRequest(id)));
+    expect((await relay.ready()).ready).toBe(true);
+    expect(statuses(await other.notify([theirs]))).toEqual(['sent']);
+  });
+
+  it('of several tokens of several realms is the credential’s', async () => {
+    const other = await addOtherRealm();
+    const theirs = await addFcms('theirs', 2, other.realm);
+    const ours = await addFcms('ours', 2);
+    await relay.faults([refusal]);
+    await other.notify(theirs);
+    expect(await isHeldBack()).toBe(false);
+    await relay.notify(ours.map((id) => fcmRequest(id)));
+    expect(await isHeldBack()).toBe(true);
+    expect(relay.log.text()).toContain('was refused: its notifications are held until it works');
+    const sentBefore = (await relay.arrived()).length;
+    expect(statuses(await other.notify(theirs))).toEqual(['queued', 'queued']);
+    expect(await relay.arrived()).toHaveLength(sentBefore);
+  });
+
+  it('is the credential’s for so long only as it takes one other phone to be reached', async () => {
+    const bad = await addFcms('bad', 25);
+    const [good = 0] = await addFcms('good', 1);
+    await relay.faults(bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })));
+    // The app has one realm, so nobody can tell yet.
+    await relay.notify(bad.map((id) => fcmRequest(id)));
+    expect(await isHeldBack()).toBe(true);
+    // Those that were refused do not use up the probe.
+    expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
+    expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
+    expect(await isHeldBack()).toBe(false);
+    // They are known now: the same ones never hold back anybody again that day.
+    await relay.notify(bad.map((id) => fcmRequest(id)));
+    expect(await isHeldBack()).toBe(false);
+    expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
+    // Nor do they use up the probe when others are refused.
+    const worse = await addFcms('worse', 3);
+    await relay.faults([
+      ...bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })),
+      ...worse.map((_id, index) => ({ ...refusal, token: `worse-${index}` })),
+    ]);
+    await relay.notify(worse.map((id) => fcmRequest(id)));
+    expect(await isHeldBack()).toBe(true);
+    expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
+    expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
+  });
+
+  it('that was the credential’s is over as soon as a phone that was refused is reached', async () => {
+    const ids = await addFcms('fcm', 3);
+    await relay.faults([refusal]);
+    await relay.notify(ids.map((id) => fcmRequest(id)));
+    expect(await isHeldBack()).toBe(true);
+    await relay.faults([]);
+    time.now += 2 * minute;
+    await relay.database.jobs.idle();
+    await relay.notify(ids.map((id) => fcmRequest(id)));
+    expect(await isHeldBack()).toBe(false);
+  });
+
+  it('that no phone can disprove makes the relay unready for nobody else', async () => {
+    // Whoever registers chooses Apple's system, and a key may be for the other one alone.
+    await relay.faults([{ vendor: 'apns', environment: 'sandbox', reason: 'BadEnvironmentKeyIdInToken' }]);
+    for (let index = 0; index < 3; index += 1) {
+      const id = await relay.addApns(apnsToken(index), { environment: 'sandbox' });
+      expect(await notifyOne(apnsRequest(id))).toMatchObject({ status: 'queued' });
+    }
+    expect(await isHeldBack()).toBe(true);
+    expect((await relay.ready()).ready).toBe(true);
+    expect(await notifyOne(apnsRequest(await relay.addApns(apnsToken(9))))).toEqual({ status: 'sent' });
+  });
+
+  it('makes the relay unready as soon as the vendor names the credential itself', async () => {
+    const ids = await addFcms('fcm', 4);
+    await relay.faults([refusal]);
+    await relay.notify(ids.slice(0, 3).map((id) => fcmRequest(id)));
+    expect((await relay.ready()).ready).toBe(true);
+    await relay.faults([{ vendor: 'fcm', reason: 'PERMISSION_DENIED' }]);
+    await notifyOne(fcmRequest(ids[3] ?? 0));
+    expect((await relay.ready()).checks.vendors).toContain('PERMISSION_DENIED');
+    // What follows is said of the same credential.
+    time.now += minute + 1;
+    await relay.faults([refusal]);
+    await notifyOne(fcmRequest(await relay.addFcm('another')));
+    await relay.database.jobs.idle();
+    expect((await relay.ready()).ready).toBe(false);
+  });
+
+  it('of a fresh phone that asks before others keeps no phone of another realm waiting', async () => {
+    const [second, third] = [await addOtherRealm(), await addOtherRealm(thirdRealm)];
+    const ours = await addFcms('bad-ours', 3);
+    const [theirs = 0] = await addFcms('bad-theirs', 1, second.realm);
+    const [honest = 0] = await addFcms('good', 1, third.realm);
+    await third.notify([honest]);
+    const bad = ['bad-ours-0', 'bad-ours-1', 'bad-ours-2', 'bad-theirs-0'];
+    await relay.faults(bad.map((token) => ({ ...refusal, token })));
+    await second.notify([theirs]);
+    await relay.notify(ours.slice(0, 2).map((id) => fcmRequest(id)));
+    expect(await isHeldBack()).toBe(true);
+    // Whose fault it was already takes the only notification that is let through for the next minute.
+    await notifyOne(fcmRequest(ours[2] ?? 0));
+    expect(await isHeldBack()).toBe(true);
+    expect(statuses(await third.notify([honest]))).toEqual(['sent']);
+    expect(await isHeldBack()).toBe(false);
+  });
+
+  it('of phones that name apps of their own is one of the key that serves them all', async () => {
+    await relay.faults(
+      Array.from({ length: 6 }, (_none, index) => ({
+        ...{ vendor: 'apns', reason: 'Forbidden', token: apnsToken(index) },
+      })),
+    );
+    expect(await notifyOne(apnsRequest(await relay.addApns(apnsToken(9))))).toEqual({ status: 'sent' });
+    for (let index = 0; index < 6; index += 1) {
+      const id = await relay.addApns(apnsToken(index), {
+        appId: `org.example.made-up-${Math.floor(index / 3)}`,
+      });
+      await notifyOne(apnsRequest(id));
+      await notifyOne(apnsRequest(await relay.addApns(apnsToken(10 + index))));
+    }
+    expect(await isHeldBack()).toBe(false);
+    expect(await relay.metrics.text()).not.toContain('made-up');
+  });
+});

@@ -1,0 +1,29 @@
+interface Result {
+  readonly status: string;
+  readonly reason?: string;
+  readonly fault?: string;
+  readonly notification_id?: string;
+}
+
+/** The relay's answer to a request for notifications. */
+export interface NotifyAnswer {
+  readonly status: number;
+  readonly headers: Record<string, unknown>;
+  readonly body: Record<string, unknown> & {
+    results: Result[];
+    delete_device_ids: number[];
+    code?: string;
+    msg?: string;
+  };
+}
+
+/** What arrived at a stand-in. */
+export interface VendorDelivery {
+  readonly vendor: string;
+  readonly environment?: string;
+  readonly token: string;
+  readonly headers: Record<string, string>;
+  readonly body: Record<string, unknown>;
+  /** The delivery's exact text: 64-bit numbers are not rounded here. */
+  readonly text: string;
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  apnsRequest,
+  apnsToken,
+  type DeliveriesUnderTest,
+  fcmRequest,
+  startDeliveriesUnderTest,
+  until,
+} from './deliveries-under-test.js';
+
+let relay: DeliveriesUnderTest | undefined;
+afterEach(async () => {
+  await relay?.close();
+  relay = undefined;
+});
+
+describe('a request that takes longer than its budget', () => {
+  /** Milliseconds: for what is asked meanwhile to be answered before it, also by a slow machine. */
+  const answersLate = 2000;
+
+  /** Ends the wait for vendors once FCM has so many requests, as the end of the budget does. */
+  async function spendBudgetOnce({ statistics, deliveries }: DeliveriesUnderTest, requests: number) {
+    await until(async () => (await statistics()).fcm.requests >= requests);
+    deliveries.waitNoLonger();
+  }
+
+  it('is answered in time with what is still under way queued, and nothing is sent twice', async () => {
+    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 2000 } });
+    const { notify, addApns, faults, settled, arrived, metrics, database } = relay;
+    const quick = await addApns(apnsToken(1));
+    const slow = await addApns(apnsToken(2));
+    await notify([apnsRequest(quick)]);
+    await faults([{ vendor: 'apns', token: apnsToken(2), latency_ms: 3000 }]);
+    const { body } = await notify([apnsRequest(quick), apnsRequest(slow)]);
+    // It would be `sent` if the answer had waited for the vendor's.
+    expect(body.results).toMatchObject([{ status: 'sent' }, { status: 'queued', reason: 'UNDER_WAY' }]);
+    expect(await settled(body.results[1]?.notification_id)).toMatchObject({ status: 'sent' });
+    // The stored try finds that nothing is left to do.
+    for (const { id } of await database.jobs.list({ kind: 'deliver-notification' })) {
+      expect(await database.jobs.retry(id)).toBe(true);
+    }
+    await database.jobs.idle();
+    expect(await database.jobs.list({ kind: 'deliver-notification' })).toEqual([]);
+    expect(await arrived(apnsToken(2))).toHaveLength(1);
+    expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
+  });
+
+  it('is not sent after the budget by a first try that waited for an access token, beside the stored one', async () => {
+    relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 100 } });
+    const { notify, addFcm, faults, settled, arrived, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'oauth', latency_ms: 1500 }]);
+    const { body } = await notify([fcmRequest(id)]);
+    expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'UNDER_WAY' });
+    for (const { id: stored } of await database.jobs.list({ kind: 'deliver-notification' })) {
+      expect(await database.jobs.retry(stored)).toBe(true);
+    }
+    expect(await settled(body.results[0]?.notification_id)).toMatchObject({ status: 'sent' });
+    expect(await arrived('fcm-1')).toHaveLength(1);
+  });
+
+  it('keeps what came of it when the stored try comes too late, as after a long restart', async () => {
+    let now = Date.now();
+    relay = await startDeliveriesUnderTest({
+      timings: { requestBudgetMilliseconds: 150 },
+      clock: () => now,
+    });
+    const { notify, addFcm, faults, settled, receipts, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'fcm', latency_ms: 400, times: 1 }]);
+    const { body } = await notify([fcmRequest(id, { ttl_seconds: 60 })]);
+    const notificationId = body.results[0]?.notification_id;
+    const ended = await settled(notificationId);
+    expect(ended).toMatchObject({ status: 'sent', attempts: 1 });
+    now += 61_000;
+    await database.jobs.idle();
+    expect(await database.jobs.list({ state: 'waiting', kind: 'deliver-notification' })).toEqual([]);
+    expect(await receipts([notificationId])).toEqual([ended]);
+  });
+
+  it('is told what is rejected because it would be too old later, and nothing leaves the queue for that', async () => {
+    const now = Date.now();
+    relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 1 }, clock: () => now });
+    const { notify, addFcm, faults, receipts, metrics } = relay;
+    const queued = await addFcm('fcm-1');
+    const slow = await addFcm('fcm-2');
+    await faults([
+      { vendor: 'fcm', token: 'fcm-1', status: 503 },
+      { vendor: 'fcm', token: 'fcm-2', latency_ms: answersLate },
+    ]);
+    const id = randomUUID();
+    const answered = notify([fcmRequest(queued), fcmRequest(slow, { ttl_seconds: 5, notification_id: id })]);
+    await spendBudgetOnce(relay, 2);
+    const { body } = await answered;
+    expect(body.results).toMatchObject([
+      { status: 'queued' },
+      { status: 'rejected', reason: 'EXPIRED_UNDER_WAY' },
+    ]);
+    await until(async () => (await receipts([id]))[0]?.status === 'sent');
+    expect(await metrics.text()).toContain('waxwing_deliveries_queued 1');
+  });
+
+  it.each([
+    ['a minute where FCM says 429', { status: 429 }, 'QUOTA_EXCEEDED', 60],
+    ['as long as FCM asks', { status: 503, retry_after: 600 }, 'UNAVAILABLE', 600],
+  ])('waits %s, however late that is said', async (_name, answer, reason, seconds) => {
+    const time = { now: Date.now() };
+    relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 1 }, clock: () => time.now });
+    const { notify, addFcm, faults, receipts, arrived, database } = relay;
+    const id = await addFcm('fcm-1');
+    await faults([{ vendor: 'fcm', latency_ms: answersLate, times: 1, ...answer }]);
+    const answered = notify([fcmRequest(id)]);
+    await spendBudgetOnce(relay, 1);
+    const { body } = await answered;
+    time.now += 1000;
+    expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'UNDER_WAY' });
+    const receipt = async () => (await receipts([body.results[0]?.notification_id]))[0];
+    await until(async () => (await receipt())?.reason === reason);
+    expect(await receipt()).toMatchObject({ status: 'queued', attempts: 1 });
+    const waiting = () => database.jobs.list({ kind: 'deliver-notification' });
+    // The try that was stored while the first was under way is due.
+    for (const job of await waiting()) await database.jobs.retry(job.id);
+    await database.jobs.idle();
+    expect(await arrived('fcm-1')).toEqual([]);
+    expect(await receipt()).toMatchObject({ status: 'queued', reason, attempts: 1 });
+    const jobs = await waiting();
+    expect(jobs).toHaveLength(1);
+    expect(jobs[0]?.at).toBeGreaterThanOrEqual(time.now + seconds * 1000);
+  });
+});

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startVendors } from '@waxwing/vendors';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { apnsRequest, apnsToken, fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
+
+describe('a vendor with whom TLS cannot be agreed on', () => {
+  it('gets nothing, so that nothing is in doubt, and the log says what is wrong', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'waxwing-untrusted-'));
+    const vendors = await startVendors({ dataDir: dir });
+    onTestFinished(async () => {
+      await vendors.close();
+      rmSync(dir, { recursive: true });
+    });
+    const relay = await startDeliveriesUnderTest({
+      vendors,
+      environment: { RELAY_APNS_CA_FILE: undefined, RELAY_FCM_BASE_URL: vendors.urls.apnsSandbox },
+      timings: { delayDivisor: 1, requestBudgetMilliseconds: 50_000 },
+    });
+    onTestFinished(() => relay.close());
+    const { notify, addFcm, addApns, log } = relay;
+    const { body } = await notify([
+      fcmRequest(await addFcm('fcm-1')),
+      apnsRequest(await addApns(apnsToken())),
+    ]);
+    expect(body.results).toMatchObject([
+      { status: 'queued', reason: 'NOT_CONNECTED' },
+      { status: 'queued', reason: 'NOT_CONNECTED' },
+    ]);
+    const said = log.lines().filter(({ msg }) => /cannot be reached/.test(String(msg)));
+    expect(said).toHaveLength(2);
+    const urls = said.map(({ msg }) => String(msg).split(' ')[0]);
+    expect(urls.sort()).toEqual([vendors.urls.apnsProduction, vendors.urls.apnsSandbox].sort());
+    for (const { level, msg } of said) {
+      expect(level).toBe('error');
+      expect(msg).toMatch(/certificate|SSL alert/);
+    }
+  });
+});

@@ -1,0 +1,214 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writePrivateFile } from '@waxwing/service/config';
+import { generateX25519Identity } from 'age-encryption';
+import { describe, expect, it } from 'vitest';
+import { primaryKey } from '#relay/keyring/key-ring.js';
+import { retire } from '#relay/keyring/key-ring-transitions.js';
+import { keysReadiness } from '#relay/keyring/keys-readiness.js';
+import { SteadyClock } from '#relay/keyring/steady-clock.js';
+import {
+  closedAfterEach,
+  keeperOf,
+  liveRing,
+  rotateOnce,
+  type SharedWorld,
+  worldOnDisk,
+} from './live-ring-under-test.js';
+import { day, startedAt } from './ring-material.js';
+
+const change = { actor: 'test', action: 'test' };
+const closers = closedAfterEach();
+
+async function open(world: SharedWorld) {
+  const live = await liveRing(world);
+  closers.push(() => live.close());
+  return live;
+}
+
+async function running() {
+  const here = await worldOnDisk(closers);
+  return { here, path: join(here.folder, 'ring.age'), live: await open(here) };
+}
+
+describe('a ring that is spoilt while the relay runs', () => {
+  it('stays in use as it was, and the log says so at once and then every minute', async () => {
+    const { here, path, live } = await running();
+    const good = readFileSync(path, 'utf8');
+    const key = live.keyRing.primaryPublicKey();
+    writeFileSync(path, 'rubbish');
+    const complaints = () => live.log.lines().filter(({ level }) => level === 'error');
+    await live.keyRing.refresh();
+    await live.keyRing.refresh();
+    expect(complaints()).toHaveLength(1);
+    expect(complaints()[0]?.msg).toContain('the key ring in use is not the one that is stored');
+    expect(live.keyRing.find(key)).toBeDefined();
+    expect(live.keyRing.describe().problem).toContain('restore the ring from a backup');
+    here.time.now += 60_000;
+    await live.keyRing.refresh();
+    expect(complaints()).toHaveLength(2);
+    writeFileSync(path, good);
+    await live.keyRing.refresh();
+    expect(live.keyRing.describe().problem).toBeUndefined();
+    await keeperOf(here).change(rotateOnce(here), change);
+    await live.keyRing.refresh();
+    expect(live.keyRing.primaryPublicKey()).not.toBe(key);
+  });
+
+  it('is tried again after ten seconds, since a passphrase takes a second of work, unless it is another one', async () => {
+    const { here, path, live } = await running();
+    const key = live.keyRing.primaryPublicKey();
+    await keeperOf(here).change(rotateOnce(here), change);
+    const identityPath = here.configuration.unlock.path;
+    const identity = readFileSync(identityPath, 'utf8');
+    writeFileSync(identityPath, `${await generateX25519Identity()}\n`);
+    await live.keyRing.refresh();
+    writeFileSync(identityPath, identity);
+    here.time.now += 9999;
+    await live.keyRing.refresh();
+    expect(live.keyRing.primaryPublicKey()).toBe(key);
+    expect(live.keyRing.describe().problem).toContain('cannot be decrypted');
+    here.time.now += 1;
+    await live.keyRing.refresh();
+    expect(live.keyRing.primaryPublicKey()).not.toBe(key);
+    expect(live.keyRing.describe().problem).toBeUndefined();
+    const good = readFileSync(path, 'utf8');
+    for (const stored of ['rubbish', good]) {
+      writeFileSync(path, stored);
+      await live.keyRing.refresh();
+    }
+    expect(live.keyRing.describe().problem).toBeUndefined();
+  });
+
+  it('is looked at for readiness once a second at most', async () => {
+    const { here, path, live } = await running();
+    expect(await live.keyRing.storedProblem()).toBeUndefined();
+    writeFileSync(path, 'rubbish');
+    here.time.now += 999;
+    expect(await live.keyRing.storedProblem()).toBeUndefined();
+    here.time.now += 1;
+    expect(await live.keyRing.storedProblem()).toContain('restore the ring from a backup');
+  });
+
+  it('is told together with whatever else is wrong with the keys', async () => {
+    const ring = (problem?: string) => ({
+      storedProblem: async () => problem,
+      openingProblem: () => undefined,
+    });
+    const other = async () => 'tokens do not open.';
+    const well = async () => undefined;
+    expect(await keysReadiness(ring(), [well])()).toBeUndefined();
+    expect(await keysReadiness(ring(), [well, other])()).toBe('tokens do not open.');
+    expect(await keysReadiness(ring('the ring is gone.'), [other])()).toBe(
+      'the ring is gone. tokens do not open.',
+    );
+  });
+
+  it('is followed again when it comes back from being gone', async () => {
+    const { path, live } = await running();
+    const good = readFileSync(path);
+    const { unlinkSync } = await import('node:fs');
+    unlinkSync(path);
+    await live.keyRing.refresh();
+    expect(live.keyRing.describe().problem).toContain('is gone');
+    await writePrivateFile(path, good);
+    await live.keyRing.refresh();
+    expect(live.keyRing.describe().problem).toBeUndefined();
+  });
+
+  it('signs its list again when an older ring is restored, running or not, so that phones still follow it', async () => {
+    const { here, path, live } = await running();
+    const backup = readFileSync(path);
+    here.time.now += 1000;
+    await keeperOf(here).change(rotateOnce(here), change);
+    await live.keyRing.refresh();
+    const seen = live.keyRing.publishedKeyList().sequence;
+    here.time.now += 1000;
+    await writePrivateFile(path, backup);
+    await live.keyRing.refresh();
+    expect(live.keyRing.publishedKeyList().sequence).toBeGreaterThan(seen);
+    await live.close();
+    here.time.now += 1000;
+    await writePrivateFile(path, backup);
+    const restarted = await open(here);
+    expect(restarted.keyRing.publishedKeyList().sequence).toBeGreaterThan(seen);
+  });
+
+  it('refuses a retired key at once, and two changes at the same moment both happen', async () => {
+    const { here, live } = await running();
+    const old = live.keyRing.primaryPublicKey();
+    await keeperOf(here).change(rotateOnce(here), change);
+    await Promise.all([
+      keeperOf(here).change((ring) => retire(ring, old, here.time.now), change),
+      keeperOf(here).change(rotateOnce(here), change),
+    ]);
+    await live.keyRing.refresh();
+    expect(live.keyRing.find(old)).toBeUndefined();
+    const { ring } = await keeperOf(here).read();
+    expect(ring.bouncerKeys.map(({ state }) => state)).toEqual(['retired', 'accepted', 'primary']);
+  });
+});
+
+describe('a clock that jumps forward', () => {
+  const hour = 3_600_000;
+
+  function clock() {
+    const time = { wall: startedAt, monotonic: 0 };
+    return {
+      time,
+      steady: new SteadyClock(
+        () => time.wall,
+        () => time.monotonic,
+      ),
+    };
+  }
+
+  it('is not believed until the jump has lasted an hour', () => {
+    const { time, steady } = clock();
+    time.wall += 1000 * day;
+    expect(steady.now()).toBe(startedAt);
+    expect(steady.doubtedMilliseconds).toBe(1000 * day);
+    time.wall += hour - 1;
+    time.monotonic += hour - 1;
+    expect(steady.now()).toBe(startedAt + hour - 1);
+    time.wall += 1;
+    time.monotonic += 1;
+    expect(steady.now()).toBe(time.wall);
+    expect(steady.doubtedMilliseconds).toBe(0);
+  });
+
+  it('costs nothing when it is put right within the hour', () => {
+    const { time, steady } = clock();
+    time.wall += 1000 * day;
+    steady.now();
+    time.wall = startedAt + 60_000;
+    time.monotonic = 60_000;
+    expect(steady.now()).toBe(time.wall);
+    expect(steady.doubtedMilliseconds).toBe(0);
+  });
+
+  it('is believed at once when it goes back, or forward by little', () => {
+    const { time, steady } = clock();
+    time.wall -= 30 * day;
+    expect(steady.now()).toBe(time.wall);
+    time.wall += hour;
+    expect(steady.now()).toBe(time.wall);
+  });
+
+  it('retires no key meanwhile', async () => {
+    const { here } = await running();
+    const old = primaryKey((await keeperOf(here).read()).ring).publicKey;
+    await keeperOf(here).change(rotateOnce(here), change);
+    const monotonic = { now: 0 };
+    const live = await liveRing(here, () => monotonic.now);
+    closers.push(() => live.close());
+    here.time.now += 401 * day;
+    await live.keyRing.refresh();
+    expect(live.keyRing.find(old)).toBeDefined();
+    expect(live.keyRing.describe().problem).toContain('jumped forward by 9624 hours');
+    here.time.now += hour;
+    monotonic.now += hour;
+    await live.keyRing.refresh();
+    expect(live.keyRing.find(old)).toBeUndefined();
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { add, countsOf, handler, open, recorder, start } from '../support/job-queue-under-test.js';
+import { eachBackend } from '../support/test-databases.js';
+
+describe('the job queue', () => {
+  eachBackend((backend) => {
+    it('commits what belongs to an outcome together with it, and neither when that fails', async () => {
+      const clock = { now: start };
+      const errors: unknown[] = [];
+      const database = await backend.open({
+        migrations: [],
+        now: () => clock.now,
+        onJobError: (error) => errors.push((error as Error).message),
+      });
+      const followed: string[] = [];
+      database.jobs.handle(
+        'k',
+        handler(async ({ attempt }) => ({
+          kind: 'done',
+          apply: async (transaction) => {
+            await database.jobs.enqueue(transaction, {
+              kind: 'next',
+              payload: `${attempt}`,
+              giveUpAt: start + 9000,
+            });
+            if (attempt === 1) throw new Error('apply failed');
+          },
+        })),
+      );
+      database.jobs.handle('next', recorder(followed));
+      await database.jobs.start();
+      await add(database, 'a');
+      await database.jobs.idle();
+      expect([errors, followed]).toEqual([['apply failed'], []]);
+      expect(await countsOf(database)).toMatchObject({ waiting: 1 });
+      clock.now = start + 1000;
+      await database.jobs.idle();
+      expect([errors, followed]).toEqual([['apply failed'], ['2']]);
+      expect(await countsOf(database)).toBeUndefined();
+    });
+
+    it('lets one outcome that cannot be recorded spoil none of the others', async () => {
+      const errors: unknown[] = [];
+      const database = await backend.open({
+        migrations: [],
+        now: () => start,
+        onJobError: (error) => errors.push((error as Error).message),
+      });
+      database.jobs.handle(
+        'k',
+        handler(
+          async ({ payload }) => ({
+            kind: 'done',
+            apply: async () => {
+              if (payload === '3') throw new Error('three');
+            },
+          }),
+          10,
+        ),
+      );
+      for (const payload of ['1', '2', '3', '4']) await add(database, payload);
+      await database.jobs.start();
+      await database.jobs.idle();
+      expect(errors).toEqual(['three']);
+      expect((await database.jobs.list({ kind: 'k' })).map(({ reason }) => reason)).toEqual([
+        'the outcome could not be recorded',
+      ]);
+    });
+
+    it('begins no more than it can record, however slowly that goes', async () => {
+      const database = await open(backend, { now: start });
+      let begun = 0;
+      let release: () => void = () => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      database.jobs.handle(
+        'k',
+        handler(async () => {
+          begun++;
+          return { kind: 'done', apply: () => released };
+        }, 2),
+      );
+      await database.write(async (transaction) => {
+        for (let count = 0; count < 20; count++) {
+          const job = { kind: 'k', payload: '', giveUpAt: start + 1000 };
+          await database.jobs.enqueue(transaction, job);
+        }
+      });
+      await database.jobs.start();
+      await expect.poll(() => begun).toBeGreaterThanOrEqual(2);
+      // Time for more: each of these takes as long as a claim.
+      for (let asked = 0; asked < 50; asked++) await countsOf(database);
+      const begunUnrecorded = begun;
+      release();
+      expect(begunUnrecorded).toBeLessThanOrEqual(4);
+      await database.jobs.idle();
+      expect(begun).toBe(20);
+    });
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { createPhone } from './phone.js';
+
+describe('A registrar', () => {
+  it('asks for a test notification to this phone alone', async () => {
+    const { server, registrar } = await createPhone();
+    const { pushAccountId } = await registrar.sync();
+    await registrar.sendTestNotification();
+    const [request] = server.requestsTo('mobile_push/e2ee/test_notification');
+    expect(request?.fields.get('push_account_id')).toBe(String(pushAccountId));
+  });
+
+  it('asks for no test notification before it is registered', async () => {
+    const { server, registrar } = await createPhone();
+    await expect(registrar.sendTestNotification()).rejects.toThrow('call sync first');
+    expect(server.requests).toEqual([]);
+  });
+
+  it('forgets the key pair at sign-out, and makes a new one at the next sync', async () => {
+    const { server, accounts, registrar } = await createPhone();
+    await registrar.sync();
+    await registrar.forget();
+    expect(await accounts.list()).toEqual([]);
+    await registrar.sync();
+    const [first, second] = server.registrations;
+    expect(second?.pushPublicKey).not.toBe(first?.pushPublicKey);
+    expect(second?.pushAccountId).not.toBe(first?.pushAccountId);
+  });
+
+  it('keeps accounts apart by organisation and user', async () => {
+    const { server, accounts, client, registrar } = await createPhone();
+    const other = client.registrar({
+      realmUrl: `${server.url}:443/`,
+      userId: 11,
+      email: 'ophelia@example.com',
+      apiKey: server.apiKey,
+    });
+    const same = client.registrar({
+      realmUrl: `${server.url}:443/`,
+      userId: 10n,
+      email: server.email,
+      apiKey: server.apiKey,
+    });
+    await registrar.sync();
+    await other.sync();
+    await same.sync();
+    expect(await accounts.list()).toHaveLength(2);
+    expect(server.registrations).toHaveLength(2);
+  });
+
+  it.each([
+    ['http://chat.example.com', 10, 'https'],
+    ['chat.example.com', 10, 'absolute URL'],
+    ['https://chat.example.com', 1.5, 'userId'],
+  ])('is refused for %s and user %d', async (realmUrl, userId, message) => {
+    const { client } = await createPhone();
+    expect(() => client.registrar({ realmUrl, userId, email: 'e', apiKey: 'k' })).toThrow(message);
+  });
+});

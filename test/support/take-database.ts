@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+/**
+ * Has another process ask for the database for itself alone, as versions of SQLite before 3.51 do whenever they close
+ * one; whoever gets that removes the log, also from under a process whose locks were lost.
+ */
+export async function takeInAnotherProcess(path: string): Promise<'taken' | 'refused'> {
+  const program = `
+    import { DatabaseSync } from '@photostructure/sqlite';
+    const database = new DatabaseSync(${JSON.stringify(path)});
+    database.exec('pragma locking_mode = exclusive');
+    try {
+      database.exec('pragma wal_checkpoint(truncate); pragma journal_mode = delete');
+      process.stdout.write('taken');
+    } catch (error) {
+      if (!/locked/.test(error.message)) throw error;
+      process.stdout.write('refused');
+    }
+    database.close();`;
+  const cwd = join(import.meta.dirname, '../..');
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    cwd,
+  });
+  return stdout as 'taken' | 'refused';
+}
