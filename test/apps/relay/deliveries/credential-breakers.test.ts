@@ -2,6 +2,7 @@ import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
 import { addServer } from '#relay/servers/manage-servers.js';
+import { idle } from '../../../support/idle.js';
 import { relayDeviceId } from '../../../support/ids.js';
 import {
   apnsRequest,
@@ -63,7 +64,7 @@ describe('a probe of a refused credential', () => {
     await faults([]);
     for (let rest = 0; rest < 3; rest += 1) {
       time.now += minute + 1;
-      await database.jobs.idle();
+      await idle(database.jobs);
     }
     expect(await receipts([held.notification_id])).toMatchObject([{ status: 'sent' }]);
     expect((await relay.ready()).ready).toBe(true);
@@ -94,7 +95,7 @@ describe('a probe of a refused credential', () => {
     expect(await notifyOne(fcmRequest(id))).toMatchObject({ status: 'queued', reason: 'OAUTH_REFUSED' });
     time.now += minute + 1;
     expect((await notifyOne(fcmRequest(id))).status).toBe('queued');
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect((await relay.statistics()).faults_fired).toEqual([1, 1]);
     expect((await ready()).checks.vendors).toContain('OAUTH_REFUSED');
     const metric = /waxwing_app_breaker_open\{app="fcm:[^"]+",kind="credential"\} 1/;
@@ -102,7 +103,7 @@ describe('a probe of a refused credential', () => {
     await faults([]);
     time.now += minute + 1;
     await notifyOne(fcmRequest(id));
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect((await ready()).ready).toBe(true);
     expect(await relay.metrics.text()).not.toMatch(metric);
   });
@@ -144,7 +145,7 @@ describe('a credential that another process knows nothing of any more', () => {
     await database.write(({ db }) => db.deleteFrom('app_breakers').execute());
     time.now += minute + 1;
     await notifyOne(fcmRequest(id));
-    await database.jobs.idle();
+    await idle(database.jobs);
     const rows = await database.db.selectFrom('app_breakers').selectAll().execute();
     expect(rows).toMatchObject([{ reason: expect.stringContaining('PERMISSION_DENIED'), opened_at: since }]);
     expect(relay.log.text().split('was refused')).toHaveLength(2);
@@ -164,7 +165,7 @@ describe('a credential that is refused for another reason than before', () => {
     const since = time.now;
     time.now += minute + 1;
     await notifyOne(fcmRequest(id));
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect((await ready()).checks.vendors).toContain('PERMISSION_DENIED');
     expect((await ready()).checks.vendors).not.toContain('OAUTH_REFUSED');
     const rows = await database.db.selectFrom('app_breakers').selectAll().execute();
@@ -219,7 +220,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     const result = await notifyOne(fcmRequest(bad));
     expect(result).toMatchObject({ status: 'queued', reason: 'THIRD_PARTY_AUTH_ERROR' });
     time.now += 80_000;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     const [receipt] = await relay.receipts([result.notification_id]);
     expect(receipt).toMatchObject({ status: 'queued', attempts: 2 });
     expect((await relay.device(bad)).expired_at).toBeNull();
@@ -286,7 +287,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await isHeldBack()).toBe(true);
     await relay.faults([]);
     time.now += 2 * minute;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     await relay.notify(ids.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(false);
   });
@@ -315,7 +316,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     time.now += minute + 1;
     await relay.faults([refusal]);
     await notifyOne(fcmRequest(await relay.addFcm('another')));
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     expect((await relay.ready()).ready).toBe(false);
   });
 

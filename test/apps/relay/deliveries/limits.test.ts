@@ -7,6 +7,7 @@ import { registerDevice } from '#relay/registrations/register-device.js';
 import type { RegistrationBatches } from '#relay/registrations/registration-batches.js';
 import { ServerDirectory } from '#relay/servers/server-directory.js';
 import { ServerQuotas } from '#relay/servers/server-quotas.js';
+import { idle } from '../../../support/idle.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import {
@@ -217,7 +218,7 @@ describe('a full relay', () => {
     for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
       await database.jobs.retry(job.id);
     }
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect((await notify(many)).status).toBe(200);
   });
 
@@ -238,7 +239,7 @@ describe('a full relay', () => {
     for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
       await database.jobs.retry(job.id);
     }
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(await metrics.text()).toContain('waxwing_deliveries_queued 0');
     expect((await notify([fcmRequest(id)])).status).toBe(200);
   });
@@ -284,7 +285,7 @@ describe('a request that takes longer than its budget', () => {
     for (const { id } of await database.jobs.list({ kind: 'deliver-notification' })) {
       expect(await database.jobs.retry(id)).toBe(true);
     }
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(await database.jobs.list({ kind: 'deliver-notification' })).toEqual([]);
     expect(await arrived(apnsToken(2))).toHaveLength(1);
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
@@ -318,7 +319,7 @@ describe('a request that takes longer than its budget', () => {
     const ended = await settled(notificationId);
     expect(ended).toMatchObject({ status: 'sent', attempts: 1 });
     now += 61_000;
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(await database.jobs.list({ state: 'waiting', kind: 'deliver-notification' })).toEqual([]);
     expect(await receipts([notificationId])).toEqual([ended]);
   });
@@ -365,7 +366,7 @@ describe('a request that takes longer than its budget', () => {
     const waiting = () => database.jobs.list({ kind: 'deliver-notification' });
     // The try that was stored while the first was under way is due.
     for (const job of await waiting()) await database.jobs.retry(job.id);
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(await arrived('fcm-1')).toEqual([]);
     expect(await receipt()).toMatchObject({ status: 'queued', reason, attempts: 1 });
     const jobs = await waiting();
