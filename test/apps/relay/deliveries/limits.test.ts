@@ -25,6 +25,14 @@ afterEach(async () => {
   relay = undefined;
 });
 
+/** Tries now what is stored for a later try. */
+async function tryStored({ database: { jobs } }: DeliveriesUnderTest): Promise<void> {
+  for (const { id } of await jobs.list({ kind: 'deliver-notification' })) {
+    expect(await jobs.retry(id)).toBe(true);
+  }
+  await idle(jobs);
+}
+
 describe('a server over its quota', () => {
   it('is answered 503 with RATE_LIMIT_HIT and when to come back, and is served again then', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
@@ -207,7 +215,7 @@ describe('a full relay', () => {
       },
       timings: { delayDivisor: 1 },
     });
-    const { notify, addFcm, faults, database } = relay;
+    const { notify, addFcm, faults } = relay;
     const id = await addFcm('fcm-1');
     await faults([{ vendor: 'fcm', status: 503, times: 1 }]);
     await notify([fcmRequest(id)]);
@@ -215,10 +223,7 @@ describe('a full relay', () => {
     for (let again = 0; again < 3; again += 1) {
       expect((await notify(many)).body.code).toBe('SERVICE_UNAVAILABLE');
     }
-    for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
-      await database.jobs.retry(job.id);
-    }
-    await idle(database.jobs);
+    await tryStored(relay);
     expect((await notify(many)).status).toBe(200);
   });
 
@@ -227,7 +232,7 @@ describe('a full relay', () => {
       environment: { RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '1' },
       timings: { delayDivisor: 1 },
     });
-    const { notify, addFcm, faults, metrics, database } = relay;
+    const { notify, addFcm, faults, metrics } = relay;
     const id = await addFcm('fcm-1');
     await faults([{ vendor: 'fcm', status: 503, times: 1 }]);
     expect((await notify([fcmRequest(id)])).body.results[0]?.status).toBe('queued');
@@ -236,10 +241,7 @@ describe('a full relay', () => {
     expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     // What adds nothing to the queue is answered.
     expect((await notify([])).status).toBe(200);
-    for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
-      await database.jobs.retry(job.id);
-    }
-    await idle(database.jobs);
+    await tryStored(relay);
     expect(await metrics.text()).toContain('waxwing_deliveries_queued 0');
     expect((await notify([fcmRequest(id)])).status).toBe(200);
   });
@@ -282,10 +284,7 @@ describe('a request that takes longer than its budget', () => {
     expect(body.results).toMatchObject([{ status: 'sent' }, { status: 'queued', reason: 'UNDER_WAY' }]);
     expect(await settled(body.results[1]?.notification_id)).toMatchObject({ status: 'sent' });
     // The stored try finds that nothing is left to do.
-    for (const { id } of await database.jobs.list({ kind: 'deliver-notification' })) {
-      expect(await database.jobs.retry(id)).toBe(true);
-    }
-    await idle(database.jobs);
+    await tryStored(relay);
     expect(await database.jobs.list({ kind: 'deliver-notification' })).toEqual([]);
     expect(await arrived(apnsToken(2))).toHaveLength(1);
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
@@ -365,8 +364,7 @@ describe('a request that takes longer than its budget', () => {
     expect(await receipt()).toMatchObject({ status: 'queued', attempts: 1 });
     const waiting = () => database.jobs.list({ kind: 'deliver-notification' });
     // The try that was stored while the first was under way is due.
-    for (const job of await waiting()) await database.jobs.retry(job.id);
-    await idle(database.jobs);
+    await tryStored(relay);
     expect(await arrived('fcm-1')).toEqual([]);
     expect(await receipt()).toMatchObject({ status: 'queued', reason, attempts: 1 });
     const jobs = await waiting();
