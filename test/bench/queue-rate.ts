@@ -1,4 +1,5 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
+import { idle } from '../support/idle.js';
 
 export interface QueueRateOptions {
   readonly url: string;
@@ -38,7 +39,7 @@ export async function queueRate({ url, jobs, concurrency }: QueueRateOptions): P
     await Promise.all(writes);
   }
   await database.jobs.start();
-  await database.jobs.idle();
+  await idle(database.jobs);
   const elapsed = performance.now() - start;
   await database.close();
   if (done !== jobs) throw new Error(`${jobs} jobs were added and ${done} were done`);

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { describe, expect, it } from 'vitest';
+import { idle } from '../support/idle.js';
 import { handler, open, start } from '../support/job-queue-under-test.js';
 import { eachPostgres, sqliteBackend, type TestBackend } from '../support/test-databases.js';
 
@@ -40,7 +41,7 @@ async function doAll(backend: TestBackend, url: string, clock: { now: number }):
     }),
   );
   await database.jobs.start();
-  await database.jobs.idle();
+  await idle(database.jobs);
   await database.close();
   return done.sort((a, b) => Number(a.payload) - Number(b.payload));
 }

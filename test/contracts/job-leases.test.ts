@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LeaseTable } from '#jobs/lease-table.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
+import { idle } from '../support/idle.js';
 import { add, countsOf, handler, open, start } from '../support/job-queue-under-test.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
 
@@ -87,9 +88,9 @@ describe('the lease of a job', () => {
       );
       await database.jobs.start();
       await add(database, 'a');
-      await database.jobs.idle();
+      await idle(database.jobs);
       clock.now = start + 1000;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(attempts).toEqual([1, 2]);
     });
   });
@@ -100,7 +101,7 @@ describe('the lease of a job', () => {
       async function startRenewing() {
         const database = await open(backend, { now: start });
         await database.jobs.start();
-        await database.jobs.idle();
+        await idle(database.jobs);
         let end = (): void => undefined;
         const renewing = vi.spyOn(LeaseTable.prototype, 'takeOver').mockImplementationOnce(
           () =>

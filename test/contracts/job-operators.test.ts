@@ -1,6 +1,7 @@
 import type { Job } from '@waxwing/jobs';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { idle } from '../support/idle.js';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
@@ -60,7 +61,7 @@ describe('the operators of the job queue', () => {
       );
       await add(former, 'a', { kind: 'gone' });
       await former.jobs.start();
-      await former.jobs.idle();
+      await idle(former.jobs);
       await former.close();
       const database = await open(backend, clock, url);
       database.jobs.handle('k', recorder([]));
@@ -97,7 +98,7 @@ describe('the operators of the job queue', () => {
       );
       await add(database, 'd', { kind: 'dies' });
       await database.jobs.start();
-      await database.jobs.idle();
+      await idle(database.jobs);
       const ofThese = async (limit: number) =>
         (await database.jobs.list({ limit })).filter(({ kind }) => !kind.startsWith('schedule/'));
       expect((await ofThese(2)).map(({ createdAt }) => createdAt)).toEqual([start, start + 1]);
@@ -111,7 +112,7 @@ describe('the operators of the job queue', () => {
       await database.jobs.start();
       await add(database, 'a', { runAt: start + 5000 });
       expect(await database.jobs.retry((await onlyJob(database)).id)).toBe(true);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(done).toEqual(['a']);
     });
 
@@ -130,12 +131,12 @@ describe('the operators of the job queue', () => {
       );
       await database.jobs.start();
       await add(database, 'a', { giveUpAt: start + 700 });
-      await database.jobs.idle();
+      await idle(database.jobs);
       const dead = await onlyJob(database);
       clock.now = start + 10_000;
       broken = false;
       expect(await database.jobs.retry(dead.id)).toBe(true);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(done).toMatchObject([{ payload: 'a', attempt: 1, giveUpAt: start + 10_700 }]);
       expect(await database.jobs.retry(dead.id)).toBe(false);
     });
@@ -188,13 +189,13 @@ describe('the operators of the job queue', () => {
       await database.jobs.start();
       const old = Array.from({ length: 600 }, (_, index) => String(index));
       await Promise.all(old.map((payload) => add(database, payload)));
-      await database.jobs.idle();
+      await idle(database.jobs);
       clock.now = start + 14 * 24 * 60 * 60_000;
       await add(database, 'young', { giveUpAt: clock.now + 1000 });
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect([removed, (await countsOf(database))?.dead]).toEqual([0, 601]);
       clock.now += 60 * 60_000;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect([removed, (await countsOf(database))?.dead]).toEqual([600, 1]);
     });
   });

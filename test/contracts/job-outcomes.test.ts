@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { idle } from '../support/idle.js';
 import { add, countsOf, handler, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
@@ -30,11 +31,11 @@ describe('the job queue', () => {
       database.jobs.handle('next', recorder(followed));
       await database.jobs.start();
       await add(database, 'a');
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect([errors, followed]).toEqual([['apply failed'], []]);
       expect(await countsOf(database)).toMatchObject({ waiting: 1 });
       clock.now = start + 1000;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect([errors, followed]).toEqual([['apply failed'], ['2']]);
       expect(await countsOf(database)).toBeUndefined();
     });
@@ -60,7 +61,7 @@ describe('the job queue', () => {
       );
       for (const payload of ['1', '2', '3', '4']) await add(database, payload);
       await database.jobs.start();
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(errors).toEqual(['three']);
       expect((await database.jobs.list({ kind: 'k' })).map(({ reason }) => reason)).toEqual([
         'the outcome could not be recorded',
@@ -94,7 +95,7 @@ describe('the job queue', () => {
       const begunUnrecorded = begun;
       release();
       expect(begunUnrecorded).toBeLessThanOrEqual(4);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(begun).toBe(20);
     });
   });

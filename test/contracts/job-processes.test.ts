@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { JobOutcome } from '@waxwing/jobs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { idle } from '../support/idle.js';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
@@ -54,14 +55,14 @@ describe('a process of the job queue', () => {
         }),
       );
       await survivor.jobs.start();
-      await survivor.jobs.idle();
+      await idle(survivor.jobs);
       // On SQLite only one process serves, so what another one leased is free at once.
       expect(attempts).toEqual(backend.name === 'sqlite' ? [2] : []);
       clock.now = start + 20_001;
-      await survivor.jobs.idle();
+      await idle(survivor.jobs);
       expect(attempts).toEqual([2]);
       answer({ kind: 'done' });
-      await dying.jobs.idle();
+      await idle(dying.jobs);
       expect(await onlyJob(survivor)).toMatchObject({ state: 'waiting', attempts: 2, reason: 'taken over' });
     });
 
@@ -99,7 +100,7 @@ describe('a process of the job queue', () => {
       if (backend.name === 'postgres') await (await open(backend, clock, url)).jobs.start();
       await addAndBegin('b');
       finish();
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(begun).toEqual(['a', 'b']);
       expect(await countsOf(database)).toBeUndefined();
     });
@@ -133,7 +134,7 @@ describe('a process of the job queue', () => {
       await database.jobs.start();
       await delayed;
       stop.abort();
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(busy).toBeGreaterThan(5);
     });
 
@@ -169,7 +170,7 @@ describe('a process of the job queue', () => {
       second.jobs.handle('k', recorder(done));
       second.jobs.handle('deaf', recorder(done));
       await second.jobs.start();
-      await second.jobs.idle();
+      await idle(second.jobs);
       expect(done.sort()).toEqual(['a', 'b']);
     });
 
@@ -207,7 +208,7 @@ describe('a process of the job queue', () => {
       const done: string[] = [];
       second.jobs.handle('k', recorder(done));
       await second.jobs.start();
-      await second.jobs.idle();
+      await idle(second.jobs);
       expect(done).toEqual(['a']);
     });
 
@@ -226,7 +227,7 @@ describe('a process of the job queue', () => {
       const done: string[] = [];
       serving.jobs.handle('k', recorder(done));
       await serving.jobs.start();
-      await serving.jobs.idle();
+      await idle(serving.jobs);
       expect(done).toEqual(['a']);
     });
   });

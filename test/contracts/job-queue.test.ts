@@ -1,5 +1,6 @@
 import type { Job, JobOutcome } from '@waxwing/jobs';
 import { describe, expect, it } from 'vitest';
+import { idle } from '../support/idle.js';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
@@ -16,7 +17,7 @@ describe('the job queue', () => {
       });
       const results = await Promise.allSettled([add(database, 'a'), rolledBack, add(database, 'c')]);
       expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(done.sort()).toEqual(['a', 'c']);
       expect(await countsOf(database)).toBeUndefined();
     });
@@ -35,7 +36,7 @@ describe('the job queue', () => {
       await database.jobs.start();
       await add(database, 'a');
       expect(await started).toBe('a');
-      await database.jobs.idle();
+      await idle(database.jobs);
     });
 
     it('gives a handler the job as it was added, whatever its payload says', async () => {
@@ -56,7 +57,7 @@ describe('the job queue', () => {
       });
       await add(database, payload, { giveUpAt: start + 5 });
       await database.jobs.start();
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(jobs).toMatchObject([{ kind: 'k', payload, attempt: 1, createdAt: start, giveUpAt: start + 5 }]);
     });
 
@@ -72,7 +73,7 @@ describe('the job queue', () => {
         }
       });
       await Promise.all(payloads.slice(100).map((payload) => add(database, payload)));
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(done.toSorted((a, b) => Number(a) - Number(b))).toEqual(payloads);
     });
 
@@ -91,7 +92,7 @@ describe('the job queue', () => {
       );
       await Promise.all(Array.from({ length: 20 }, () => add(database, '')));
       await database.jobs.start();
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(most).toBe(3);
     });
 
@@ -115,7 +116,7 @@ describe('the job queue', () => {
       await Promise.all(Array.from({ length: 20 }, (_, index) => add(database, String(index))));
       await database.jobs.start();
       await finished;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect([...attempts.values()]).toEqual(Array.from({ length: 20 }, () => 10));
       expect(await countsOf(database)).toBeUndefined();
     });
@@ -135,13 +136,13 @@ describe('the job queue', () => {
       database.jobs.handle('k', recorder(done));
       await database.jobs.start();
       await add(database, 'later', { runAt: start + 50 });
-      await database.jobs.idle();
+      await idle(database.jobs);
       clock.now = start + 49;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(done).toEqual([]);
       expect(await countsOf(database)).toMatchObject({ due: 0, waiting: 1 });
       clock.now = start + 50;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(done).toEqual(['later']);
     });
 
@@ -164,17 +165,17 @@ describe('the job queue', () => {
       });
       await database.jobs.start();
       await add(database, 'a', { giveUpAt: start + 1000 });
-      await database.jobs.idle();
+      await idle(database.jobs);
       clock.now = start + 49;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(attempts).toEqual([1]);
       clock.now = start + 50;
-      await database.jobs.idle();
+      await idle(database.jobs);
       clock.now = start + 999;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect([attempts, gaveUp]).toEqual([[1, 2], []]);
       clock.now = start + 1000;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect([attempts, gaveUp]).toEqual([[1, 2], [['a', 'still busy']]]);
       const dead = await onlyJob(database);
       expect(dead).toMatchObject({
@@ -193,7 +194,7 @@ describe('the job queue', () => {
       );
       await database.jobs.start();
       await add(database, 'a');
-      await database.jobs.idle();
+      await idle(database.jobs);
       const { id } = await onlyJob(database);
       expect(await database.jobs.show(id)).toMatchObject({
         state: 'dead',
@@ -224,7 +225,7 @@ describe('the job queue', () => {
       await add(database, 'a');
       for (const elapsed of [0, 999, 1000, 2999, 3000]) {
         clock.now = start + elapsed;
-        await database.jobs.idle();
+        await idle(database.jobs);
       }
       expect(attempts).toEqual([1, 2, 3]);
       expect(errors).toEqual([

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { idle } from '../support/idle.js';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend, eachPostgres } from '../support/test-databases.js';
 
@@ -57,7 +58,7 @@ describe('the job queue is in time', () => {
       // Looking once a second would take four.
       expect(clock.now - start).toBeLessThan(3000);
       blocked.abort();
-      await database.jobs.idle();
+      await idle(database.jobs);
     });
 
     it('with giving up a job that was to start later than that', async () => {
@@ -67,7 +68,7 @@ describe('the job queue is in time', () => {
       await database.jobs.start();
       await add(database, 'a', { runAt: start + 5000, giveUpAt: start + 1000 });
       clock.now = start + 1000;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(await onlyJob(database)).toMatchObject({
         state: 'dead',
         reason: 'given up: it was never tried',
@@ -94,11 +95,11 @@ describe('the job queue is in time', () => {
         2 * spacing,
         3 * spacing,
       ]);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(done).toEqual(['soon']);
       for (let step = 1; step < 4; step++) {
         clock.now = start + step * spacing;
-        await database.jobs.idle();
+        await idle(database.jobs);
       }
       expect(done).toEqual(['soon', 'in 1 h', 'in 2 h', 'in 3 h']);
     });
@@ -136,7 +137,7 @@ describe('the job queue is in time', () => {
       // Nobody looks by himself: what is not told is not done.
       vi.useFakeTimers({ toFake: ['setTimeout'] });
       await working.jobs.start();
-      await working.jobs.idle();
+      await idle(working.jobs);
       for (let count = 0; count < 5; count++) {
         const done = new Promise<void>((resolve) => {
           tellDone = resolve;

@@ -1,5 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { describe, expect, it } from 'vitest';
+import { idle } from '../support/idle.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
 
 const start = 1_800_000_000_000;
@@ -23,7 +24,7 @@ describe('a schedule', () => {
       await database.jobs.start();
       for (const elapsed of [0, 1, hour - 1, hour, hour + 1, 2 * hour, 5 * hour]) {
         clock.now = start + elapsed;
-        await database.jobs.idle();
+        await idle(database.jobs);
       }
       expect(done).toEqual([0, hour, 2 * hour, 5 * hour]);
     });
@@ -37,7 +38,7 @@ describe('a schedule', () => {
         const database = await open(backend, clock, url);
         database.jobs.schedule('tidy', hour, async () => void done++);
         await database.jobs.start();
-        await database.jobs.idle();
+        await idle(database.jobs);
         await database.jobs.stop(1000);
         await database.close();
       }
@@ -57,11 +58,11 @@ describe('a schedule', () => {
         if (++attempts === 1) throw new Error('not yet');
       });
       await database.jobs.start();
-      await database.jobs.idle();
+      await idle(database.jobs);
       clock.now = start + 1000;
-      await database.jobs.idle();
+      await idle(database.jobs);
       clock.now = start + 2000;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect([attempts, errors]).toEqual([2, [new Error('not yet')]]);
     });
 
@@ -71,12 +72,12 @@ describe('a schedule', () => {
       let done = 0;
       database.jobs.schedule('tidy', hour, async () => void done++);
       await database.jobs.start();
-      await database.jobs.idle();
+      await idle(database.jobs);
       clock.now = start - 100 * hour;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(done).toBe(2);
       clock.now += hour - 1;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(done).toBe(2);
     });
   });
@@ -91,9 +92,9 @@ describe('a schedule', () => {
       await Promise.all(databases.map(({ jobs }) => jobs.start()));
       for (let period = 0; period < 5; period++) {
         clock.now = start + period * hour;
-        await Promise.all(databases.map(({ jobs }) => jobs.idle()));
+        await Promise.all(databases.map(({ jobs }) => idle(jobs)));
         // A job that one of them claimed is awaited by that one only.
-        await Promise.all(databases.map(({ jobs }) => jobs.idle()));
+        await Promise.all(databases.map(({ jobs }) => idle(jobs)));
       }
       expect(done).toBe(5);
     });

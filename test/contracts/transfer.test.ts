@@ -5,6 +5,7 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { addIdColumn, columnTypes, isPostgres, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
+import { idle } from '../support/idle.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../support/test-databases.js';
 
 interface Tables {
@@ -74,7 +75,7 @@ async function filled(backend: TestBackend): Promise<DatabaseWithJobs<Tables>> {
     });
   });
   await database.jobs.start();
-  await database.jobs.idle();
+  await idle(database.jobs);
   return database;
 }
 
@@ -281,7 +282,7 @@ describe('moving a database', () => {
       }
       await middle.jobs.start();
       for (const job of await middle.jobs.list({ state: 'waiting' })) await middle.jobs.retry(job.id);
-      await middle.jobs.idle();
+      await idle(middle.jobs);
       expect(done.sort()).toEqual([
         ['retries', '{"of":"retries"}', 2],
         ['waits', 'w', 1],

@@ -36,26 +36,27 @@ const mostBroughtForward = 10_000;
 
 /** {@link JobQueue} on the lease table. */
 export class DurableJobQueue<Tables> implements JobQueue<Tables> {
+  /** It and `runner` can be seen so that tests wait for what is under way; {@link JobQueue} has neither. */
+  readonly leases: LeaseTable;
+  readonly runner: JobRunner<Tables>;
   readonly #options: JobQueueOptions<Tables>;
-  readonly #leases: LeaseTable;
   readonly #living: LivingJobs;
   readonly #dead: DeadJobs;
   readonly #schedules: Schedules;
-  readonly #runner: JobRunner<Tables>;
   /** The jobs that each open transaction adds: written together, at its end. */
   readonly #adding = new WeakMap<object, StoredJob[]>();
   #stopListening: (() => void) | undefined;
 
   constructor(options: JobQueueOptions<Tables>) {
     const { database, own, now } = options;
-    this.#leases = new LeaseTable({ database: own, now });
+    this.leases = new LeaseTable({ database: own, now });
     this.#options = options;
     this.#living = new LivingJobs(own, now);
     this.#dead = new DeadJobs(own, now);
     this.#schedules = new Schedules(own);
-    this.#runner = new JobRunner({
-      leases: this.#leases,
-      outcomes: new OutcomeRecorder(this.#leases, database, this.#dead),
+    this.runner = new JobRunner({
+      leases: this.leases,
+      outcomes: new OutcomeRecorder(this.leases, database, this.#dead),
       now,
       onError: (error, claim) => options.onError(error, claim?.job),
       onAnswer: () => options.onAnswer(),
@@ -81,7 +82,7 @@ export class DurableJobQueue<Tables> implements JobQueue<Tables> {
   }
 
   handle(kind: string, handler: JobHandler<Tables>): void {
-    this.#runner.handle(kind, handler);
+    this.runner.handle(kind, handler);
   }
 
   schedule(name: string, everyMilliseconds: number, work: ScheduledWork): void {
@@ -103,23 +104,19 @@ export class DurableJobQueue<Tables> implements JobQueue<Tables> {
       );
     }
     this.#stopListening = await this.#options.database.signals.listen(wakeChannel, (kinds) => {
-      this.#runner.wake(kinds === undefined ? undefined : (JSON.parse(kinds) as string[]));
+      this.runner.wake(kinds === undefined ? undefined : (JSON.parse(kinds) as string[]));
     });
-    await this.#runner.start();
-  }
-
-  idle(): Promise<void> {
-    return this.#runner.idle();
+    await this.runner.start();
   }
 
   async stop(deadlineMilliseconds: number): Promise<void> {
     this.#stopListening?.();
-    await this.#runner.stop(deadlineMilliseconds);
+    await this.runner.stop(deadlineMilliseconds);
   }
 
   async tally(): Promise<JobKindCounts[]> {
     const dead = new Map((await this.#dead.tally(tallyLimit)).map(({ kind, count }) => [kind, count]));
-    const here = [...this.#runner.kinds].filter((kind) => !kind.startsWith(schedulePrefix));
+    const here = [...this.runner.kinds].filter((kind) => !kind.startsWith(schedulePrefix));
     const tallies: JobKindCounts[] = [];
     for (const kind of here) {
       const living = await this.#living.tally(kind, tallyLimit);
@@ -186,13 +183,13 @@ export class DurableJobQueue<Tables> implements JobQueue<Tables> {
     const jobs = [job];
     this.#adding.set(transaction.db, jobs);
     transaction.beforeCommit(async () => {
-      await this.#leases.add(transaction, jobs);
+      await this.leases.add(transaction, jobs);
       await this.#signal(transaction, [...new Set(jobs.map(({ kind }) => kind))]);
     });
   }
 
   async #signal(transaction: AnyTransaction, kinds: readonly string[]): Promise<void> {
-    transaction.afterCommit(() => this.#runner.wake(kinds));
+    transaction.afterCommit(() => this.runner.wake(kinds));
     await this.#options.database.signals.notify(transaction, wakeChannel, JSON.stringify(kinds));
   }
 

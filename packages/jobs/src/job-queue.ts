@@ -71,8 +71,6 @@ export interface JobQueue<Tables> {
   schedule(name: string, everyMilliseconds: number, work: ScheduledWork): void;
   /** Starts working. */
   start(): Promise<void>;
-  /** Resolves when nothing that is due now and has a handler here is left undone. For tests and for draining. */
-  idle(): Promise<void>;
   /** Stops taking jobs, aborts what still runs after `deadlineMilliseconds`, and hands it back. */
   stop(deadlineMilliseconds: number): Promise<void>;
 

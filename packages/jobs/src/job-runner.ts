@@ -39,6 +39,7 @@ const abortGraceMilliseconds = 500;
 
 /** Claims due jobs, runs them, and has their outcomes recorded. */
 export class JobRunner<Tables> {
+  readonly renewal: LeaseRenewal;
   readonly #options: JobRunnerOptions<Tables>;
   readonly #work = new Map<string, Work<Tables>>();
   readonly #stopping = new AbortController();
@@ -46,7 +47,6 @@ export class JobRunner<Tables> {
   #claiming: Promise<void> | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #pollAt = Number.POSITIVE_INFINITY;
-  readonly #renewal: LeaseRenewal;
   #started = false;
   #stopped: Promise<void> | undefined;
   #isAbandoned = false;
@@ -54,7 +54,7 @@ export class JobRunner<Tables> {
   constructor(options: JobRunnerOptions<Tables>) {
     this.#options = options;
     const { leases, now } = options;
-    this.#renewal = new LeaseRenewal({
+    this.renewal = new LeaseRenewal({
       leases,
       now,
       kinds: () => [...this.#work.keys()],
@@ -75,7 +75,7 @@ export class JobRunner<Tables> {
   async start(): Promise<void> {
     await this.#options.leases.start();
     this.#started = true;
-    this.#renewal.start();
+    this.renewal.start();
     this.wake();
   }
 
@@ -92,19 +92,10 @@ export class JobRunner<Tables> {
       });
   }
 
-  async idle(): Promise<void> {
-    if (!this.#started) return;
-    await this.#renewal.renew();
-    await this.#options.leases.takeOver();
-    for (;;) {
-      // What is under way may have looked at the schedules before the clock was where it is now.
-      while (this.#claiming !== undefined) await this.#claiming;
-      this.wake();
-      while (this.#claiming !== undefined) await this.#claiming;
-      const running = this.#running();
-      if (running.length === 0) return;
-      await Promise.all(running.map(({ done }) => done));
-    }
+  /** What ends by itself: the look for jobs, and the jobs that run. */
+  get underWay(): readonly Promise<void>[] {
+    const running = this.#running().map(({ done }) => done);
+    return this.#claiming === undefined ? running : [this.#claiming, ...running];
   }
 
   /** The first call decides about the deadline; later ones wait for it. */
@@ -115,26 +106,22 @@ export class JobRunner<Tables> {
 
   async #stop(deadlineMilliseconds: number): Promise<void> {
     this.#started = false;
-    this.#renewal.takeOverNoMore();
+    this.renewal.takeOverNoMore();
     clearTimeout(this.#pollTimer);
     await this.#claiming;
     const deadline = performance.now() + deadlineMilliseconds;
-    await answerWithin(deadlineMilliseconds, this.#finished(), undefined);
-    if (this.#running().length > 0) {
+    await answerWithin(deadlineMilliseconds, Promise.all(this.underWay), []);
+    if (this.underWay.length > 0) {
       this.#stopping.abort();
-      await answerWithin(abortGraceMilliseconds, this.#finished(), undefined);
+      await answerWithin(abortGraceMilliseconds, Promise.all(this.underWay), []);
     }
-    await answerWithin(Math.max(0, deadline - performance.now()), this.#renewal.stop(), undefined);
+    await answerWithin(Math.max(0, deadline - performance.now()), this.renewal.stop(), undefined);
     this.#isAbandoned = true;
     await this.#release(this.#running().map(({ claim }) => claim));
   }
 
   #running(): Running[] {
     return [...this.#work.values()].flatMap(({ running }) => [...running.values()]);
-  }
-
-  async #finished(): Promise<void> {
-    await Promise.all(this.#running().map(({ done }) => done));
   }
 
   async #claimWanted(): Promise<void> {

@@ -2,6 +2,7 @@ import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { markExpired } from '#relay/registrations/relay-device-store.js';
 import { expiredRetentionMilliseconds } from '#relay/scheduled-jobs.js';
+import { idle } from '../../support/idle.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { goodForm, type RelayUnderTest, startRelayUnderTest } from './relay-under-test.js';
 
@@ -12,7 +13,7 @@ eachBackend((backend) => {
     let relay: RelayUnderTest;
     beforeEach(async () => {
       relay = await startRelayUnderTest(await backend.freshUrl());
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
     });
     afterEach(() => relay.close());
 
@@ -34,7 +35,7 @@ eachBackend((backend) => {
 
     async function pass(milliseconds: number): Promise<void> {
       relay.time.now += milliseconds;
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
     }
 
     it('keeps an expired device for 30 days, then removes it, counts it, and leaves living ones', async () => {

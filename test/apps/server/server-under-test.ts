@@ -14,6 +14,7 @@ import {
 import { Secret } from '@waxwing/service/config';
 import { defaultHttpLimits, type HttpLimits } from '@waxwing/service/http-settings';
 import { loadWasmSodium } from '@waxwing/sodium';
+import { idle } from '../../support/idle.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { withoutOverload } from '../../support/no-overload.js';
 import { RelayStandIn } from '../../support/relay-stand-in.js';
@@ -219,7 +220,7 @@ export class ServerUnderTest {
 
   /** Waits until nothing that is due is left undone. */
   async settle(): Promise<void> {
-    await this.server.database.jobs.idle();
+    await idle(this.server.database.jobs);
   }
 
   /** Every byte of the database's files; read by another process, as this one serves them and would lose its locks. */

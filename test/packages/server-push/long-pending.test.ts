@@ -6,6 +6,7 @@ import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
 import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import { enqueueForwarding, forwardRegistrationJob } from '#server-push/push-devices/forward-registration.js';
+import { idle } from '../../support/idle.js';
 import { accountIdText, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { eachBackend } from '../../support/test-databases.js';
@@ -69,12 +70,12 @@ describe('a registration whose job is gone', () => {
       now = start + 20 * hour;
       await accept(bob);
       now = start + 25 * hour;
-      await database.jobs.idle();
+      await idle(database.jobs);
       const pending = { status: 'pending', error_code: null };
       expect(await push.pushDevicesOf(ada)).toEqual({ [ada]: pending });
       expect(await accept(ada)).toBe('unchanged');
       now = start + 26 * hour;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(await push.pushDevicesOf(ada)).toEqual({
         [ada]: { status: 'failed', error_code: 'REQUEST_EXPIRED' },
       });

@@ -12,6 +12,7 @@ import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, expect, it } from 'vitest';
 import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import { enqueueForwarding } from '#server-push/push-devices/forward-registration.js';
+import { idle } from '../../support/idle.js';
 import { accountIdText, userId } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import {
@@ -93,7 +94,7 @@ eachBackend((backend) => {
         await enqueueForwarding(database, transaction, { ...accepted, waitingBefore: 0 }, now);
       }
     });
-    await database.jobs.idle();
+    await idle(database.jobs);
   }
 
   /** Takes all registrations, however they come. */
@@ -223,7 +224,7 @@ eachBackend((backend) => {
       isBroken = false;
       now += hourMilliseconds;
       const asked = relay.requests.length;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(await push.pushDevicesOf(ada)).toEqual(devices);
       expect(
         relay.requests
@@ -241,7 +242,7 @@ eachBackend((backend) => {
     expect(relay.requests.length).toBeLessThan(20);
     relay.otherwise(takeAll);
     now += hourMilliseconds;
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(Object.values(await push.pushDevicesOf(ada))).toEqual(numbers(20).map(() => active));
   });
 
@@ -268,7 +269,7 @@ eachBackend((backend) => {
     expect(await readRelayLinkStatus(database.db)).toMatchObject({ state: 'failing' });
     relay.otherwise(takeAll);
     now += hourMilliseconds;
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(Object.values(await push.pushDevicesOf(ada))).toEqual(numbers(10).map(() => active));
   });
 

@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import { enqueueForwarding } from '#server-push/push-devices/forward-registration.js';
 import { failRegistration } from '#server-push/push-devices/pending-registrations.js';
+import { idle } from '../../support/idle.js';
 import { accountIdText, relayDeviceId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { notified, RelayStandIn, refused, registered } from '../../support/relay-stand-in.js';
@@ -86,7 +87,7 @@ eachBackend((backend) => {
     async function register(userId: UserId, pushAccountId: string, relayDeviceId: number, hash = 'a') {
       relay.next(registered(relayDeviceId));
       await accept(userId, pushAccountId, `${pushAccountId} ${hash}`);
-      await database.jobs.idle();
+      await idle(database.jobs);
     }
 
     const removeUser = (userId: UserId) =>
@@ -94,7 +95,7 @@ eachBackend((backend) => {
 
     async function pass(milliseconds: number): Promise<void> {
       now += milliseconds;
-      await database.jobs.idle();
+      await idle(database.jobs);
     }
 
     /** The ids of each removal that the relay was asked for. */
@@ -108,7 +109,7 @@ eachBackend((backend) => {
       await register(ada, '2', 12);
       relay.otherwise({ status: 200, body: { result: 'success', msg: '' } });
       await removeUser(ada);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(removals()).toEqual([[11, 12]]);
       const { headers, body, method } = relay.requests.at(-1) ?? {};
       expect(method).toBe('POST');
@@ -121,7 +122,7 @@ eachBackend((backend) => {
     it('are told again until the relay can be asked, and are dead letters after a week', async () => {
       await register(ada, '1', 11);
       await removeUser(ada);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect((await readRelayLinkStatus(database.db)).state).toBe('failing');
       relay.next(refused(401, 'UNAUTHORIZED'), 'cut');
       await pass(3_600_000);
@@ -133,7 +134,7 @@ eachBackend((backend) => {
       await register(bob, '1', 21);
       relay.otherwise({ status: 503 });
       await removeUser(bob);
-      await database.jobs.idle();
+      await idle(database.jobs);
       await pass(7 * dayMilliseconds);
       expect(await database.jobs.list({ state: 'dead' })).toMatchObject([
         { kind: 'push-devices/remove-relay-devices', reason: expect.stringContaining('503') },
@@ -150,7 +151,7 @@ eachBackend((backend) => {
       const before = log.text();
       relay.otherwise({ status, body });
       await removeUser(ada);
-      await database.jobs.idle();
+      await idle(database.jobs);
       await pass(dayMilliseconds);
       expect(removals()).toEqual([[11]]);
       expect((await database.jobs.list({ kind: 'push-devices/remove-relay-devices' })).length).toBe(0);
@@ -164,10 +165,10 @@ eachBackend((backend) => {
       await register(ada, '2', 12);
       relay.otherwise({ status: 200, body: { result: 'success', msg: '' } });
       await removeUser(ada);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(removals()).toEqual([[12]]);
       await removeUser(bob);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(removals()).toEqual([[12], [11]]);
     });
 
@@ -175,9 +176,9 @@ eachBackend((backend) => {
       await register(ada, '1', 11);
       relay.otherwise({ status: 503 });
       await accept(bob, '1', 'b');
-      await database.jobs.idle();
+      await idle(database.jobs);
       await removeUser(ada);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(removals()).toEqual([]);
       relay.otherwise(registered(11));
       await pass(60_000);
@@ -193,13 +194,13 @@ eachBackend((backend) => {
       expect(removals()).toEqual([]);
       relay.next(registered(12), { status: 200, body: { result: 'success', msg: '' } });
       await accept(ada, '1', 'another token');
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(removals()).toEqual([[11]]);
     });
 
     it('are one whose registration nobody waited for any more when the relay took it', async () => {
       await accept(ada, '1', 'a');
-      await database.jobs.idle();
+      await idle(database.jobs);
       // The user goes while the relay is being asked.
       const gone = new Promise<void>((resolve) => {
         relay.otherwise(({ path }) => {
@@ -225,7 +226,7 @@ eachBackend((backend) => {
       await database.write((transaction) =>
         push.notify(transaction, { userId: ada, content, giveUpAt: now + 60_000 }),
       );
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(removals()).toEqual([]);
       await register(ada, '2', 12, 'again');
       await pass(10 * 60_000);
@@ -249,7 +250,7 @@ eachBackend((backend) => {
       });
       relay.otherwise({ status: 404 });
       await removeUser(ada);
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(
         removals()
           .map(({ length }) => length)

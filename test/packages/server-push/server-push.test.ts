@@ -21,6 +21,7 @@ import {
 } from '#server-push/push-devices/pending-registrations.js';
 import { activePushDevices, dropDeadRegistration } from '#server-push/push-devices/push-device-store.js';
 import { tellUser } from '../../../docs/examples/send-notification.js';
+import { idle } from '../../support/idle.js';
 import { accountIdText, relayDeviceId as relayId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { openSealed } from '../../support/noble-oracle.js';
@@ -171,10 +172,10 @@ eachBackend((backend) => {
       relay.next('cut');
       relay.otherwise(notified());
       await send({ type: 'remove', messageIds: [32, 31] });
-      await database.jobs.idle();
+      await idle(database.jobs);
       await activate('2', relayId(12), 'apns');
       now += 1000;
-      await database.jobs.idle();
+      await idle(database.jobs);
       const requests = sentTo(1);
       expect(requests.map(({ device_id: id }) => id)).toEqual([11, 12]);
       expect(requests[1]).toMatchObject({
@@ -196,7 +197,7 @@ eachBackend((backend) => {
       for (let id = 1; id <= 450; id += 1) await activate(String(id), relayId(id), 'apns');
       relay.otherwise(notified([450]));
       await send({ type: 'test', time: 1 });
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(relay.requests.map((_, index) => sentTo(index).length)).toEqual([200, 200, 50]);
       expect(published).toEqual([
         {
@@ -210,13 +211,13 @@ eachBackend((backend) => {
 
     it('is not sent to anybody without devices, and not again once it is of no use', async () => {
       await send({ type: 'test', time: 1 });
-      await database.jobs.idle();
+      await idle(database.jobs);
       await activate('1', relayId(11), 'fcm');
       relay.otherwise({ status: 503 });
       await send({ type: 'test', time: 1 });
-      await database.jobs.idle();
+      await idle(database.jobs);
       now += 60_000;
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(relay.requests).toHaveLength(1);
     });
 
@@ -233,7 +234,7 @@ eachBackend((backend) => {
       await activate('2', relayId(12), 'apns');
       const notice = { messageId: 5, senderId: user(2), senderName: 'Ada', senderPicture: '', text: 'Hello' };
       expect(await tellUser(push, userId, notice)).toBe("On its way to 2 of the user's devices.");
-      await database.jobs.idle();
+      await idle(database.jobs);
       expect(sentTo(0).map(({ device_id: id }) => id)).toEqual([11, 12]);
       const sealed = Buffer.from(sentTo(0)[0]?.payload.encrypted_data ?? '', 'base64');
       const opened = openSealed(sealed, phone.publicKey, phone.privateKey) ?? new Uint8Array();
@@ -244,7 +245,7 @@ eachBackend((backend) => {
       await activate('1', relayId(11), 'fcm');
       relay.otherwise(refused(400, 'BAD_REQUEST', 'no such realm'));
       await send({ type: 'test', time: 1 });
-      await database.jobs.idle();
+      await idle(database.jobs);
       const [dead] = await database.jobs.list({ state: 'dead' });
       expect(dead).toMatchObject({ reason: 'the relay refused it: BAD_REQUEST no such realm' });
       expect((await readRelayLinkStatus(database.db)).state).toBe('working');

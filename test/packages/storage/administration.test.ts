@@ -5,6 +5,7 @@ import { type AdministrationOptions, addDatabaseCommands, addQueueCommands } fro
 import { jobStates } from '@waxwing/jobs';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { idle } from '../../support/idle.js';
 import { eachBackend, type TestBackend } from '../../support/test-databases.js';
 
 const now = 1_800_000_000_000;
@@ -70,7 +71,7 @@ async function withTwoJobs(backend: TestBackend): Promise<string> {
     });
   });
   await database.jobs.start();
-  await database.jobs.idle();
+  await idle(database.jobs);
   await database.close();
   return url;
 }

@@ -6,6 +6,7 @@ import {
   until,
 } from '../../apps/relay/deliveries/deliveries-under-test.js';
 import { ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
+import { idle } from '../../support/idle.js';
 import { notified, registered } from '../../support/relay-stand-in.js';
 
 const minute = 60_000;
@@ -105,7 +106,7 @@ describe('a clock that is stepped back and forth', () => {
     await relay.faults([]);
     for (const next of [-hour, minute, hour]) {
       step = next;
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
     }
     await until(async () => (await relay.receipts(ids)).every(({ status }) => status === 'sent'));
     expect(await relay.arrived('token')).toHaveLength(ids.length);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { enqueueNotification } from '#server-push/notifications/deliver-notification.js';
 import { type Account, ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
+import { idle } from '../../support/idle.js';
 import { notified, registered } from '../../support/relay-stand-in.js';
 
 const minute = 60_000;
@@ -75,7 +76,7 @@ describe('a relay that cannot be reached for an hour', () => {
     await test.stop();
     test.relay.otherwise(registered(7));
     await test.boot();
-    await test.server.database.jobs.idle();
+    await idle(test.server.database.jobs);
     expect((await test.register(ada, testPhone('2').fields)).status).toBe(200);
     const settled = async () => {
       await test.settle();

@@ -1,6 +1,7 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
+import { LRUCache } from 'lru-cache';
 import type { RelayDatabase } from '../tables.js';
 import { deviceColumns, hasReadableToken, toRelayDevice } from './relay-device.js';
 import type { TokenVault, UnreadableToken } from './token-vault.js';
@@ -23,7 +24,7 @@ const missingKeysNamed = 3;
 export class UnreadableTokens {
   readonly #options: UnreadableTokensOptions;
   readonly #gauge;
-  readonly #known = new Map<RelayDeviceId, UnreadableToken>();
+  readonly #known = new LRUCache<RelayDeviceId, UnreadableToken>({ max: maximumKnown });
   readonly #troubleLog = new TroubleLog();
 
   constructor(options: UnreadableTokensOptions) {
@@ -37,7 +38,7 @@ export class UnreadableTokens {
 
   /** Says it in the log when it is the first since all could be read. */
   note(deviceId: RelayDeviceId, token: UnreadableToken): void {
-    if (this.#known.size < maximumKnown || this.#known.has(deviceId)) this.#known.set(deviceId, token);
+    this.#known.set(deviceId, token);
     this.#gauge.set(this.#known.size);
     this.#troubleLog.begin('unreadable', () => {
       this.#options.log.error(

@@ -1,3 +1,5 @@
+import { backOffMilliseconds } from '@waxwing/service/lifecycle';
+
 /** What is remembered of a name that could not sign in. Instants in Unix milliseconds. */
 export interface NameFailures {
   readonly failures: number;
@@ -12,6 +14,7 @@ export interface NameFailures {
 const triesPerWindow = 5;
 const windowMilliseconds = 30 * 60_000;
 const maximumLockMilliseconds = 24 * 60 * 60_000;
+const lock = { firstMilliseconds: windowMilliseconds, capMilliseconds: maximumLockMilliseconds };
 const rememberLockoutsMilliseconds = 24 * 60 * 60_000;
 
 export type PlannedTry =
@@ -38,7 +41,7 @@ export function planSignInTry(known: NameFailures | undefined, now: number): Pla
     );
     return { kind: 'taken', next: { failures, since, lockouts, lockedUntil: before.lockedUntil, forgetAt } };
   }
-  const lockedUntil = now + Math.min(windowMilliseconds * 2 ** lockouts, maximumLockMilliseconds);
+  const lockedUntil = now + backOffMilliseconds({ attempt: lockouts + 1, ...lock });
   const forgetAt = lockedUntil + rememberLockoutsMilliseconds;
   const next = { failures: 0, since: lockedUntil, lockouts: lockouts + 1, lockedUntil, forgetAt };
   return { kind: 'taken', next };

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** Sign-ins that may fail from one address in that time. */
 export const maximumAddressFailures = 100;
 const windowMilliseconds = 30 * 60_000;
@@ -11,7 +13,7 @@ interface Failures {
 
 /** Counts the sign-ins that fail from each address, in this process. One that is under way counts as one that fails. */
 export class AddressFailures {
-  readonly #addresses = new Map<string, Failures>();
+  readonly #addresses = new LRUCache<string, Failures>({ max: maximumAddresses });
 
   /** Takes one from what the address has left; seconds to wait where nothing is left. `undefined` for taken. */
   take(address: string, now: number): number | undefined {
@@ -23,17 +25,15 @@ export class AddressFailures {
 
   /** Gives back what was taken for a sign-in that succeeded, or in which no password was tested. */
   giveBack(address: string): void {
-    const failures = this.#addresses.get(address);
+    const failures = this.#addresses.peek(address);
     if (failures !== undefined && failures.count > 0) failures.count -= 1;
   }
 
   #failuresOf(address: string, now: number): Failures {
-    const known = this.#addresses.get(address);
+    // Peeked at, so that those are forgotten first that began first.
+    const known = this.#addresses.peek(address);
     // One from further ahead was written before the clock was set back.
     if (known !== undefined && known.until > now && known.until <= now + windowMilliseconds) return known;
-    this.#addresses.delete(address);
-    const [oldest] = this.#addresses.keys();
-    if (oldest !== undefined && this.#addresses.size >= maximumAddresses) this.#addresses.delete(oldest);
     const failures = { count: 0, until: now + windowMilliseconds };
     this.#addresses.set(address, failures);
     return failures;

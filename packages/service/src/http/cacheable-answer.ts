@@ -12,7 +12,8 @@ export interface CacheableAnswer {
 
 /**
  * A success that caches may keep, with its ETag; 304 without a body for a request whose `If-None-Match` names it
- * (RFC 9110 section 13.1.2).
+ * (RFC 9110 section 13.1.2). Fastify's own plugin, `@fastify/etag` 6.2, knows neither lists nor `*`, says 304 to POST
+ * and in place of errors too, and sends with it the type and a length of 0, which caches would take over.
  */
 export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: CacheableAnswer): RawAnswer {
   const etag = `"${answer.version}"`;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
+import { idle } from '../../../support/idle.js';
 import {
   apnsRequest,
   apnsToken,
@@ -60,7 +61,7 @@ describe('a probe of a refused credential', () => {
     await faults([]);
     for (let rest = 0; rest < 3; rest += 1) {
       time.now += minute + 1;
-      await database.jobs.idle();
+      await idle(database.jobs);
     }
     expect(await receipts([held.notification_id])).toMatchObject([{ status: 'sent' }]);
     expect((await relay.ready()).ready).toBe(true);
@@ -91,7 +92,7 @@ describe('a probe of a refused credential', () => {
     expect(await notifyOne(fcmRequest(id))).toMatchObject({ status: 'queued', reason: 'OAUTH_REFUSED' });
     time.now += minute + 1;
     expect((await notifyOne(fcmRequest(id))).status).toBe('queued');
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect((await relay.statistics()).faults_fired).toEqual([1, 1]);
     expect((await ready()).checks.vendors).toContain('OAUTH_REFUSED');
     const metric = /waxwing_app_breaker_open\{app="fcm:[^"]+",kind="credential"\} 1/;
@@ -99,7 +100,7 @@ describe('a probe of a refused credential', () => {
     await faults([]);
     time.now += minute + 1;
     await notifyOne(fcmRequest(id));
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect((await ready()).ready).toBe(true);
     expect(await relay.metrics.text()).not.toMatch(metric);
   });
@@ -141,7 +142,7 @@ describe('a credential that another process knows nothing of any more', () => {
     await database.write(({ db }) => db.deleteFrom('app_breakers').execute());
     time.now += minute + 1;
     await notifyOne(fcmRequest(id));
-    await database.jobs.idle();
+    await idle(database.jobs);
     const rows = await database.db.selectFrom('app_breakers').selectAll().execute();
     expect(rows).toMatchObject([{ reason: expect.stringContaining('PERMISSION_DENIED'), opened_at: since }]);
     expect(relay.log.text().split('was refused')).toHaveLength(2);
@@ -161,7 +162,7 @@ describe('a credential that is refused for another reason than before', () => {
     const since = time.now;
     time.now += minute + 1;
     await notifyOne(fcmRequest(id));
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect((await ready()).checks.vendors).toContain('PERMISSION_DENIED');
     expect((await ready()).checks.vendors).not.toContain('OAUTH_REFUSED');
     const rows = await database.db.selectFrom('app_breakers').selectAll().execute();

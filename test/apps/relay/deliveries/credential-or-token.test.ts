@@ -1,6 +1,7 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addServer } from '#relay/servers/manage-servers.js';
+import { idle } from '../../../support/idle.js';
 import { relayDeviceId } from '../../../support/ids.js';
 import {
   apnsRequest,
@@ -70,7 +71,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     const result = await notifyOne(fcmRequest(bad));
     expect(result).toMatchObject({ status: 'queued', reason: 'THIRD_PARTY_AUTH_ERROR' });
     time.now += 80_000;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     const [receipt] = await relay.receipts([result.notification_id]);
     expect(receipt).toMatchObject({ status: 'queued', attempts: 2 });
     expect((await relay.device(bad)).expired_at).toBeNull();
@@ -137,7 +138,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await isHeldBack()).toBe(true);
     await relay.faults([]);
     time.now += 2 * minute;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     await relay.notify(ids.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(false);
   });
@@ -166,7 +167,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     time.now += minute + 1;
     await relay.faults([refusal]);
     await notifyOne(fcmRequest(await relay.addFcm('another')));
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     expect((await relay.ready()).ready).toBe(false);
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { idle } from '../../../support/idle.js';
 import {
   apnsRequest,
   apnsToken,
@@ -33,7 +34,7 @@ describe('a phone that got too many notifications', () => {
     ]);
     expect(await requests()).toBe(2);
     time.now += 42_000;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     expect(await relay.arrived(apnsToken(1))).toHaveLength(3);
     const ids = [...first.results, ...body.results].flatMap(({ notification_id: id }) => id ?? []);
     // Waiting was no try.
@@ -51,7 +52,7 @@ describe('a phone that got too many notifications', () => {
     const before = await requests();
     for (let second = 0; second < 120; second += 1) {
       time.now += 1000;
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
     }
     expect(await requests()).toBeLessThan(before + 15);
   });

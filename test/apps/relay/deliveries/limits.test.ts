@@ -6,6 +6,7 @@ import { registerDevice } from '#relay/registrations/register-device.js';
 import type { RegistrationBatches } from '#relay/registrations/registration-batches.js';
 import { ServerDirectory } from '#relay/servers/server-directory.js';
 import { ServerQuotas } from '#relay/servers/server-quotas.js';
+import { idle } from '../../../support/idle.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import {
@@ -216,7 +217,7 @@ describe('a full relay', () => {
     for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
       await database.jobs.retry(job.id);
     }
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect((await notify(many)).status).toBe(200);
   });
 
@@ -237,7 +238,7 @@ describe('a full relay', () => {
     for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
       await database.jobs.retry(job.id);
     }
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(await metrics.text()).toContain('waxwing_deliveries_queued 0');
     expect((await notify([fcmRequest(id)])).status).toBe(200);
   });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { idle } from '../../../support/idle.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
   apnsRequest,
@@ -47,10 +48,10 @@ eachBackend((backend) => {
         },
       ]);
       time.now += 119_000;
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
       expect(await relay.arrived(token)).toEqual([]);
       time.now += 32_000;
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
       const arrived = await relay.arrived(token);
       expect(arrived).toHaveLength(1);
       // It has waited for 151 of the seconds that it is worth.
@@ -67,7 +68,7 @@ eachBackend((backend) => {
       ]);
       const { body } = await relay.notify([fcmRequest(id)]);
       time.now += 13_000;
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
       expect(await relay.receipts([body.results[0]?.notification_id])).toMatchObject([
         { status: 'gone', reason: 'UNREGISTERED', attempts: 2 },
       ]);
@@ -83,7 +84,7 @@ eachBackend((backend) => {
         db.updateTable('relay_devices').set({ expired_at: time.now }).where('id', '=', id).execute(),
       );
       time.now += 13_000;
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
       expect(await relay.receipts([body.results[0]?.notification_id])).toMatchObject([
         { status: 'gone', reason: 'UNKNOWN_DEVICE' },
       ]);
@@ -99,7 +100,7 @@ eachBackend((backend) => {
       ]);
       const { body } = await relay.notify([fcmRequest(id)]);
       time.now += 13_000;
-      const done = relay.database.jobs.idle();
+      const done = idle(relay.database.jobs);
       await until(async () => {
         const { faults_fired } = await relay.statistics();
         return faults_fired[1] === 1;
@@ -122,7 +123,7 @@ eachBackend((backend) => {
       expect(body.results[0]?.status).toBe('queued');
       for (let second = 0; second < 40; second += 5) {
         time.now += 5000;
-        await relay.database.jobs.idle();
+        await idle(relay.database.jobs);
       }
       await relay.faults([]);
       const [receipt] = await relay.receipts([body.results[0]?.notification_id]);
@@ -137,13 +138,13 @@ eachBackend((backend) => {
       await relay.faults([{ vendor: 'fcm', token, status: 503 }]);
       const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 30 })]);
       time.now += 31_000;
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
       await relay.faults([]);
       const ofThis = async () => (await relay.receipts([body.results[0]?.notification_id]))[0];
       expect(await ofThis()).toMatchObject({ status: 'rejected', reason: 'EXPIRED_UNAVAILABLE' });
       const dead = await relay.database.jobs.list({ state: 'dead', kind: 'deliver-notification' });
       for (const job of dead) await relay.database.jobs.retry(job.id);
-      await relay.database.jobs.idle();
+      await idle(relay.database.jobs);
       expect(await relay.arrived(token)).toHaveLength(1);
       expect(await ofThis()).toMatchObject({ status: 'sent' });
     });
@@ -155,7 +156,7 @@ eachBackend((backend) => {
       expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'InvalidProviderToken' });
       for (let second = 0; second < 160; second += 40) {
         time.now += 40_000;
-        await relay.database.jobs.idle();
+        await idle(relay.database.jobs);
       }
       expect(await relay.receipts([body.results[0]?.notification_id])).toMatchObject([
         { status: 'rejected', reason: 'EXPIRED_InvalidProviderToken', attempts: 0 },

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { idle } from '../../../support/idle.js';
 import {
   apnsRequest,
   apnsToken,
@@ -37,7 +38,7 @@ describe('a notification that waits', () => {
     expect([older, free, elsewhere].map(({ status }) => status)).toEqual(['queued', 'queued', 'queued']);
     expect(await notifyOne(fcmRequest(id, collapsing))).toEqual({ status: 'sent' });
     time.now += 13_000;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     expect(await receiptOf(older)).toMatchObject({ status: 'rejected', reason: 'REPLACED', fault: 'server' });
     expect(await receiptOf(free)).toMatchObject({ status: 'sent' });
     expect(await receiptOf(elsewhere)).toMatchObject({ status: 'sent' });
@@ -54,7 +55,7 @@ describe('a notification that waits', () => {
     const newest = await notifyOne(apnsRequest(id, collapsing));
     expect(newest).toMatchObject({ status: 'queued', reason: 'DEVICE_RESTS' });
     time.now += 42_000;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     expect(await receiptOf(older)).toMatchObject({ status: 'rejected', reason: 'REPLACED' });
     expect(await receiptOf(newer)).toMatchObject({ status: 'rejected', reason: 'REPLACED' });
     expect(await receiptOf(newest)).toMatchObject({ status: 'sent' });
@@ -73,7 +74,7 @@ describe('a notification that waits', () => {
       time.now -= 1000;
     }
     time.now += 42_000;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     expect(await receiptOf(older)).toMatchObject({ status: 'sent' });
   });
 
@@ -91,7 +92,7 @@ describe('a notification that waits', () => {
     await relay.faults([{ vendor: 'fcm', status: 503, times: 1 }]);
     const newer = await notifyOne(fcmRequest(id, collapsing));
     time.now += 13_000;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     expect(await receiptOf(newer)).toMatchObject({ status: 'sent', attempts: 2 });
   });
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { idle } from '../../../support/idle.js';
 import {
   apnsRequest,
   apnsToken,
@@ -40,7 +41,7 @@ describe('a request that takes longer than its budget', () => {
     for (const { id } of await database.jobs.list({ kind: 'deliver-notification' })) {
       expect(await database.jobs.retry(id)).toBe(true);
     }
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(await database.jobs.list({ kind: 'deliver-notification' })).toEqual([]);
     expect(await arrived(apnsToken(2))).toHaveLength(1);
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
@@ -74,7 +75,7 @@ describe('a request that takes longer than its budget', () => {
     const ended = await settled(notificationId);
     expect(ended).toMatchObject({ status: 'sent', attempts: 1 });
     now += 61_000;
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(await database.jobs.list({ state: 'waiting', kind: 'deliver-notification' })).toEqual([]);
     expect(await receipts([notificationId])).toEqual([ended]);
   });
@@ -121,7 +122,7 @@ describe('a request that takes longer than its budget', () => {
     const waiting = () => database.jobs.list({ kind: 'deliver-notification' });
     // The try that was stored while the first was under way is due.
     for (const job of await waiting()) await database.jobs.retry(job.id);
-    await database.jobs.idle();
+    await idle(database.jobs);
     expect(await arrived('fcm-1')).toEqual([]);
     expect(await receipt()).toMatchObject({ status: 'queued', reason, attempts: 1 });
     const jobs = await waiting();

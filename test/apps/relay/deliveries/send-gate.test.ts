@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SendGate } from '#relay/deliveries/vendors/fcm/pool.js';
+import { SendGate } from '#relay/deliveries/vendors/waiting-line.js';
 
 const time = { now: 1000 };
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { relayReceiptsPath } from '@waxwing/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addServer } from '#relay/servers/manage-servers.js';
+import { idle } from '../../../support/idle.js';
 import {
   type DeliveriesUnderTest,
   fcmRequest,
@@ -105,7 +106,7 @@ describe('a notification_id and a device that another server names too', () => {
     expect((await other.notify([request])).body.results).toMatchObject([{ status: 'gone' }]);
     expect((await relay.notify([request])).body.results).toMatchObject([{ status: 'queued' }]);
     time.now += 20_000;
-    await relay.database.jobs.idle();
+    await idle(relay.database.jobs);
     expect(await relay.receipts([notification_id])).toMatchObject([{ status: 'sent' }]);
     expect(await relay.arrived('ours')).toHaveLength(1);
   });

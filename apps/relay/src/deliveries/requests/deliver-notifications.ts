@@ -191,19 +191,14 @@ export class DeliverNotifications {
     const tries = items.flatMap(({ trying }) => trying ?? []);
     if (tries.length === 0 || this.#waitsNoLonger) return undefined;
     return new Promise((resolve) => {
-      let underWay = tries.length;
       const end = (): void => {
         clearTimeout(budget);
         this.#waits.delete(end);
         resolve();
       };
-      const endOne = (): void => {
-        underWay -= 1;
-        if (underWay === 0) end();
-      };
       const budget = setTimeout(end, this.#options.timings.requestBudgetMilliseconds);
       this.#waits.add(end);
-      for (const trying of tries) void trying.then(endOne);
+      void Promise.all(tries).then(end);
     });
   }
 

@@ -1,3 +1,5 @@
+import type { Clock } from '@waxwing/service/lifecycle';
+
 const cutAfter = 1024;
 
 /** First in, first out; putting in and taking out cost the same however many wait. */
@@ -25,5 +27,41 @@ export class WaitingLine<Entry> {
       this.#first = 0;
     }
     return taken;
+  }
+}
+
+interface Waiting {
+  readonly notAfter: number;
+  admit(isAdmitted: boolean): void;
+}
+
+/** Lets so many requests through at once; the others wait here, in order, until it is too late for them. */
+export class SendGate {
+  readonly #limit: number;
+  readonly #clock: Clock;
+  #underWay = 0;
+  readonly #waiting = new WaitingLine<Waiting>();
+
+  constructor(limit: number, clock: Clock) {
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** True at once while there is room; otherwise a promise that is false when `notAfter` (Unix milliseconds) passed. */
+  enter(notAfter: number): true | Promise<boolean> {
+    if (this.#underWay < this.#limit) {
+      this.#underWay += 1;
+      return true;
+    }
+    return new Promise((admit) => this.#waiting.push({ notAfter, admit }));
+  }
+
+  leave(): void {
+    for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) {
+      const isInTime = this.#clock() <= next.notAfter;
+      next.admit(isInTime);
+      if (isInTime) return;
+    }
+    this.#underWay -= 1;
   }
 }

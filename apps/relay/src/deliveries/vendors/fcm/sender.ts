@@ -1,12 +1,13 @@
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
-import { Agent } from 'undici';
+import { Agent, Pool } from 'undici';
 import type { Delivery } from '../../delivery.js';
 import { ReachLog } from '../reach-log.js';
 import type { SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';
+import { SendGate } from '../waiting-line.js';
 import type { FcmApp } from './app.js';
 import { buildFcmMessage } from './message.js';
-import { FcmPool } from './pool.js';
+import { readFcmRefusal } from './read-refusal.js';
 import { AccessToken } from './token.js';
 
 export interface FcmSenderOptions {
@@ -18,15 +19,23 @@ export interface FcmSenderOptions {
   readonly log: Log;
 }
 
+const maximumConnections = 256;
+const connectTimeoutMilliseconds = 10_000;
+const timeouts: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 const overloaded: VendorAnswer = { kind: 'unanswered', why: 'OVERLOADED' };
 
 /**
- * FCM HTTP v1 with one service account: one message a request.
+ * FCM HTTP v1 with one service account: one message a request, over connections that are kept for as long as they last.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
  */
 export class FcmSender implements VendorSender {
   readonly #options: FcmSenderOptions;
-  readonly #pool: FcmPool;
+  readonly #path: string;
+  readonly #reach: ReachLog;
+  readonly #gate: SendGate;
+  readonly #pool: Pool;
+  /** What kept a connection from being made, so that nothing went over it: DNS, TCP, TLS. */
+  readonly #connectionErrors = new WeakSet<Error>();
   readonly #oauthAgent = new Agent({ connections: 1 });
   readonly #accessToken: AccessToken;
   #refused: string | undefined;
@@ -35,8 +44,16 @@ export class FcmSender implements VendorSender {
     this.#options = options;
     const { app, baseUrl, clock, timeoutMilliseconds, log } = options;
     const { origin, pathname } = new URL(baseUrl);
-    const path = `${pathname.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(app.projectId)}/messages:send`;
-    this.#pool = new FcmPool({ origin, path, clock, timeoutMilliseconds, reach: new ReachLog(log, origin) });
+    this.#path = `${pathname.replace(/\/$/, '')}/v1/projects/${encodeURIComponent(app.projectId)}/messages:send`;
+    this.#reach = new ReachLog(log, origin);
+    this.#gate = new SendGate(maximumConnections, clock);
+    this.#pool = new Pool(origin, {
+      connections: maximumConnections,
+      headersTimeout: timeoutMilliseconds,
+      bodyTimeout: timeoutMilliseconds,
+      connect: { timeout: connectTimeoutMilliseconds },
+    });
+    this.#pool.on('connectionError', (_origin, _targets, error) => this.#connectionErrors.add(error));
     this.#accessToken = new AccessToken({
       ...{ app, clock, dispatcher: this.#oauthAgent },
       reach: new ReachLog(log, app.tokenUri),
@@ -44,13 +61,12 @@ export class FcmSender implements VendorSender {
   }
 
   async send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer> {
-    const { gate } = this.#pool;
-    const admission = gate.enter(options.notAfter);
+    const admission = this.#gate.enter(options.notAfter);
     if (admission !== true && !(await admission)) return overloaded;
     try {
       return await this.#send(delivery, options);
     } finally {
-      gate.leave();
+      this.#gate.leave();
     }
   }
 
@@ -65,7 +81,9 @@ export class FcmSender implements VendorSender {
   }
 
   async close(deadlineMilliseconds: number): Promise<void> {
-    await this.#pool.close(deadlineMilliseconds);
+    const deadline = setTimeout(() => void this.#pool.destroy(), deadlineMilliseconds);
+    await this.#pool.close();
+    clearTimeout(deadline);
     await this.#oauthAgent.destroy();
   }
 
@@ -80,10 +98,33 @@ export class FcmSender implements VendorSender {
     // Google may have taken its time for the access token.
     if (clock() > notAfter) return overloaded;
     const body = buildFcmMessage(delivery, { now: clock(), addressBy: app.addressBy, isValidateOnly });
-    const first = await this.#pool.post(accessToken, body);
+    const first = await this.#post(accessToken, body);
     const isUnseen = first.kind === 'unanswered' && first.why === 'NOT_CONNECTED';
-    const answer = isUnseen && clock() <= notAfter ? await this.#pool.post(accessToken, body) : first;
+    const answer = isUnseen && clock() <= notAfter ? await this.#post(accessToken, body) : first;
     if (answer.kind === 'refused' && answer.httpStatus === 401) this.#refused = accessToken;
     return answer;
+  }
+
+  /** Sends one message once. Never rejects. */
+  async #post(accessToken: string, body: string): Promise<VendorAnswer> {
+    try {
+      const response = await this.#pool.request({
+        method: 'POST',
+        path: this.#path,
+        headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+        body,
+      });
+      this.#reach.worked();
+      if (response.statusCode !== 200) return await readFcmRefusal(response);
+      await response.body.dump();
+      return { kind: 'accepted' };
+    } catch (error) {
+      if (this.#connectionErrors.has(error as Error)) {
+        this.#reach.failed(error);
+        return { kind: 'unanswered', why: 'NOT_CONNECTED' };
+      }
+      const isTimeout = timeouts.has((error as NodeJS.ErrnoException).code);
+      return { kind: 'unanswered', why: isTimeout ? 'TIMED_OUT' : 'BROKEN_OFF' };
+    }
   }
 }
