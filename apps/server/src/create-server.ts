@@ -10,6 +10,7 @@ import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { QueueListeners } from './event-queues/queue-listeners.js';
 import { handleReadingJobs } from './messages/flags/read-archived-channel.js';
+import { handleReadingOfLeavers } from './messages/flags/read-left-channels.js';
 import { isStillTold } from './messages/push/is-still-told.js';
 import { handleMessageJobs } from './messages/push/message-jobs.js';
 import { openServerDatabase } from './open-database.js';
@@ -104,6 +105,7 @@ async function assemble(
   });
   handleMessageJobs(context);
   handleReadingJobs(context);
+  handleReadingOfLeavers(context);
   scheduleServerJobs({ database, clock, log, metrics, publish, uploads });
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());
