@@ -6,7 +6,7 @@ import type { ServerPublish } from '../event-queues/publish-events.js';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import { holdGroups } from '../permissions/hold-groups.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../tables.js';
 import { idOfDummyAddress } from './address-visibility.js';
 import { isEmailAddress } from './email-address.js';
@@ -51,7 +51,7 @@ export async function createUser(
   const id = await insertUser(db, { ...wanted, fullName }, now);
   if (id === undefined) throw refused(`There is a user with the address ${email} already.`);
   if (passwordHash !== undefined) await storePassword(db, id, passwordHash);
-  const { waiting_period_threshold: waitingPeriodDays } = await readRealmSettings(db);
+  const waitingPeriodDays = await readRealmSetting(db, 'waiting_period_threshold');
   const memberships = await settleRoleGroups(db, { userIds: [id], waitingPeriodDays, now });
   await publish(
     transaction,
