@@ -97,8 +97,8 @@ async function assemble(
   };
   const readiness = new Readiness({ database: () => database.check() }, log);
   const operations = bindServerOperations(context);
-  const limits = { limits: configuration.http, settingsPrefix: 'SERVER_' };
-  const app = await createHttpApp({ log, metrics, operations, readiness, ...limits });
+  const http = { limits: configuration.http, settingsPrefix: 'SERVER_' };
+  const app = await createHttpApp({ log, metrics, operations, readiness, ...http });
   // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
