@@ -10,7 +10,7 @@ import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../tables.js';
 import { idOfDummyAddress } from './address-visibility.js';
 import { isEmailAddress } from './email-address.js';
-import { checkedFullName } from './full-name.js';
+import { checkedFullName, nameTaken } from './full-name.js';
 import { findDetails, type UserDetails } from './user-details.js';
 import { eventsOfNewUser } from './user-events.js';
 import { isNameTaken } from './user-facts.js';
@@ -46,8 +46,7 @@ export async function createUser(
     throw refused('This is not an e-mail address that a user can have.');
   }
   const fullName = checkedFullName(wanted.fullName);
-  if (await isNameTaken(db, undefined, fullName))
-    throw refused('Unique names required in this organization.');
+  if (await isNameTaken(db, undefined, fullName)) throw nameTaken();
   const id = await insertUser(db, { ...wanted, fullName }, now);
   if (id === undefined) throw refused(`There is a user with the address ${email} already.`);
   if (passwordHash !== undefined) await storePassword(db, id, passwordHash);
