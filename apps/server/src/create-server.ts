@@ -10,6 +10,7 @@ import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { QueueListeners } from './event-queues/queue-listeners.js';
 import { handleReadingJobs } from './messages/flags/read-archived-channel.js';
+import { handleReadingOfLeavers } from './messages/flags/read-left-channels.js';
 import { isStillTold } from './messages/push/is-still-told.js';
 import { handleMessageJobs } from './messages/push/message-jobs.js';
 import { openServerDatabase } from './open-database.js';
@@ -96,14 +97,15 @@ async function assemble(
   };
   const readiness = new Readiness({ database: () => database.check() }, log);
   const operations = bindServerOperations(context);
-  const limits = { limits: configuration.http, settingsPrefix: 'SERVER_' };
-  const app = await createHttpApp({ log, metrics, operations, readiness, ...limits });
+  const http = { limits: configuration.http, settingsPrefix: 'SERVER_' };
+  const app = await createHttpApp({ log, metrics, operations, readiness, ...http });
   // Side by side: a request that takes its time must not use up that of the jobs, which are handed back in the end.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
   handleMessageJobs(context);
   handleReadingJobs(context);
+  handleReadingOfLeavers(context);
   scheduleServerJobs({ database, clock, log, metrics, publish, uploads });
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Kysely } from 'kysely';
 import type { Backend, BackendOptions } from './backend.js';
+import { describeMisplacement } from './database-file.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import { GroupCommit } from './group-commit.js';
 import {
@@ -118,13 +119,18 @@ export function missingFile(url: string): string | undefined {
 
 /**
  * What has been run of each unit's migrations, and what the next start would run; changes nothing.
- * @throws DatabaseUnusableError when the database cannot be opened.
+ * @throws DatabaseUnusableError when the database cannot be opened, and when its file could not be made.
  */
 export async function migrationStatus(
   options: Pick<OpenDatabaseOptions, 'url' | 'migrations'>,
 ): Promise<MigrationStatus[]> {
   const { url, migrations } = options;
-  if (missingFile(url) !== undefined) return migrations.map((set) => statusOf(set, []));
+  const missing = missingFile(url);
+  if (missing !== undefined) {
+    const problem = describeMisplacement(missing);
+    if (problem !== undefined) throw new DatabaseUnusableError(problem);
+    return migrations.map((set) => statusOf(set, []));
+  }
   const backend = await openBackend<unknown>({
     url,
     role: 'visiting',

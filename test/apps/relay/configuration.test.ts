@@ -92,7 +92,7 @@ it('shows metrics on this machine alone unless it is told where, and not where n
 it.each([
   [
     'file/ring.age',
-    /^waxwing-relay: \S+ cannot be used, as a file is where a folder is expected: mend the path\.$/,
+    /^waxwing-relay: \S+ cannot be used: a file is where a folder is expected; check its path\.$/,
   ],
   ['.', /^waxwing-relay: The key ring \S+ is a folder: name a file in it in RELAY_KEY_RING\.$/],
 ])('tells in one sentence that the key ring cannot be at %s', async (place, sentence) => {

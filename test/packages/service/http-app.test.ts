@@ -1,4 +1,5 @@
-import { createHttpApp, type HttpAppOptions } from '@waxwing/service/http';
+import { Readable } from 'node:stream';
+import { createHttpApp, type HttpAppOptions, RawAnswer } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -39,10 +40,37 @@ it.each([429, 503] as const)(
   },
 );
 
-it('HEAD is a method like any other: what takes GET alone refuses it', async () => {
-  await serve({ method: 'GET', path: '/thing', handle: async () => ({}) });
+it.each(['/thing', '/stream', '/health/live', '/health/ready'])(
+  'HEAD of %s is answered as GET is, without a body, which is not read for it',
+  async (url) => {
+    const content = Readable.from(['a', 'b']);
+    const operations = [
+      testOperation({ method: 'GET', path: '/thing', handle: async () => ({ name: 'ä' }) }),
+      testOperation({
+        ...{ method: 'GET', path: '/stream' },
+        handle: async () => new RawAnswer(200, { 'content-length': '2' }, content),
+      }),
+    ];
+    app = await createHttpApp({ log: logged.log, metrics, operations, readiness: {} });
+    const head = await app.inject({ method: 'HEAD', url });
+    expect([head.payload, content.destroyed, content.readableDidRead]).toEqual([
+      '',
+      url === '/stream',
+      false,
+    ]);
+    if (url === '/stream') expect([head.statusCode, head.headers['content-length']]).toEqual([200, '2']);
+    else {
+      const { headers, statusCode } = await app.inject(url);
+      const { date: _, ...told } = headers;
+      expect([head.statusCode, head.headers]).toEqual([statusCode, expect.objectContaining(told)]);
+    }
+  },
+);
+
+it('HEAD is refused where nothing can be read', async () => {
+  await serve({ method: 'POST', path: '/thing', handle: async () => ({}) });
   const { statusCode, headers } = await app.inject({ method: 'HEAD', url: '/thing' });
-  expect([statusCode, headers.allow]).toEqual([405, 'GET']);
+  expect([statusCode, headers.allow]).toEqual([405, 'POST']);
 });
 
 it.each([

@@ -278,7 +278,7 @@ describe('the service', () => {
     const response = await app.inject({ method: 'POST', url });
     expect([response.statusCode, response.json()]).toMatchObject([
       405,
-      { code: 'METHOD_NOT_ALLOWED', allowed_methods: ['GET'] },
+      { code: 'METHOD_NOT_ALLOWED', allowed_methods: ['GET', 'HEAD'] },
     ]);
   });
 

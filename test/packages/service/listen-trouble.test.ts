@@ -35,3 +35,12 @@ describe('A process that cannot listen says so in one sentence', () => {
     );
   });
 });
+
+it.each([
+  ['EEXIST', 'a file is where a folder is expected; check its path'],
+  ['EISDIR', 'it is a folder; name a file'],
+  ['ENOSPC', 'the disk is full; make room'],
+])('A process that cannot use a file, for %s, says which one and why', (code, trouble) => {
+  const error = Object.assign(new Error(code), { code, path: '/srv/ring.age' });
+  expect(describeBootError(error)).toBe(`/srv/ring.age cannot be used: ${trouble}.`);
+});

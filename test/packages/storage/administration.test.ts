@@ -166,13 +166,19 @@ describe('the commands about the database', () => {
 it('commands that only look make no SQLite file where there is none', async () => {
   const path = join(folder, 'mistyped', 'x.sqlite');
   const url = `sqlite:${path}`;
-  expect((await run(url, ['db', 'status'])).printed).toMatch(
-    /^sqlite: There is no file .*x\.sqlite yet\. Still to be done: jobs\/0001-jobs/,
+  const inFolder = `sqlite:${join(folder, 'none.sqlite')}`;
+  expect((await run(inFolder, ['db', 'status'])).printed).toMatch(
+    /^sqlite: There is no file .*none\.sqlite yet\. Still to be done: jobs\/0001-jobs/,
+  );
+  await expect(run(url, ['db', 'status'])).rejects.toThrow(
+    /there is no folder .*mistyped: make it .* or mend/,
   );
   for (const command of ['queue list', 'queue show 1', 'queue retry 1', 'queue drop 1', 'db export']) {
     await expect(run(url, command.split(' '))).rejects.toThrow(`There is no database file ${path}`);
   }
-  expect(existsSync(join(folder, 'mistyped'))).toBe(false);
+  expect([existsSync(join(folder, 'mistyped')), existsSync(join(folder, 'none.sqlite'))]).toEqual([
+    ...[false, false],
+  ]);
 });
 
 it('commands that only look do not say that there is no SQLite file where they cannot tell', async () => {

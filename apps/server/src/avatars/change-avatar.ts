@@ -1,9 +1,8 @@
-import type { Requester } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import type { ServerTransaction } from '../tables.js';
 import { listAvatars, type Upload } from '../uploads/upload-store.js';
 import { withdrawUploads } from '../uploads/withdraw-uploads.js';
-import { lockDetails, type UserDetails } from '../users/user-details.js';
+import type { UserDetails } from '../users/user-details.js';
 import { eventsOfPicture } from '../users/user-events.js';
 
 /** A user with another picture, and the pictures that are the user's no more: their bytes are to be removed. */
@@ -12,14 +11,9 @@ export interface ChangedAvatar {
   readonly withdrawn: readonly Upload[];
 }
 
-/** Whoever asks, as it is; nobody else changes it until the transaction ends. */
-export async function lockSelf(
-  transaction: ServerTransaction,
-  { id, role }: Requester,
-): Promise<UserDetails> {
-  const self = await lockDetails(transaction, { kind: 'id', id }, { id, role });
-  if (self === undefined) throw new Error('whoever asks has no row');
-  return self;
+/** Where clients find the picture of this path, on this server. */
+export function avatarAddress(path: string): string {
+  return `/user_avatars/${path}`;
 }
 
 /**
@@ -34,7 +28,7 @@ export async function changeAvatar(
 ): Promise<ChangedAvatar> {
   if (pathId === undefined && self.avatarUrl === undefined) return { user: self, withdrawn: [] };
   const { db } = transaction;
-  const avatarUrl = pathId === undefined ? undefined : `/user_avatars/${pathId}`;
+  const avatarUrl = pathId === undefined ? undefined : avatarAddress(pathId);
   const user = { ...self, avatarUrl, avatarVersion: self.avatarVersion + 1 };
   await db
     .updateTable('users')

@@ -5,7 +5,8 @@ import type { ServerContext } from '../context.js';
 import { tryRemoveLeftFile } from '../uploads/withdraw-uploads.js';
 import { shownAddress } from '../users/address-visibility.js';
 import { writePicture } from '../users/avatar.js';
-import { changeAvatar, lockSelf } from './change-avatar.js';
+import { lockOwnDetails } from '../users/user-details.js';
+import { changeAvatar } from './change-avatar.js';
 
 /**
  * `DELETE /api/v1/users/me/avatar`: removes the picture that whoever asks has uploaded, and answers the URL of the one that
@@ -22,9 +23,9 @@ export const deleteAvatar = operation({
   async handle(context: ServerContext, { actor }) {
     const { user, withdrawn } = await actor.change(
       async (transaction) =>
-        changeAvatar(transaction, await lockSelf(transaction, actor), undefined, context),
+        changeAvatar(transaction, await lockOwnDetails(transaction, actor), undefined, context),
       async (transaction) => {
-        await lockSelf(transaction, actor);
+        await lockOwnDetails(transaction, actor);
       },
     );
     for (const old of withdrawn) await tryRemoveLeftFile(context, old);

@@ -4,6 +4,7 @@ import { fileAnswer } from '../downloads/file-answer.js';
 import { noSuchFile } from '../downloads/readable-upload.js';
 import { pathIdOf, uploadPath, uploadPathParameters } from '../downloads/upload-path.js';
 import { findAvatar } from '../uploads/upload-store.js';
+import { avatarAddress } from './change-avatar.js';
 
 /**
  * `GET /user_avatars/…`: a user's picture, for whoever has its address, as clients load pictures without credentials. Its
@@ -11,7 +12,7 @@ import { findAvatar } from '../uploads/upload-store.js';
  */
 export const getAvatar = operation({
   method: 'GET',
-  path: `/user_avatars/${uploadPath}`,
+  path: avatarAddress(uploadPath),
   summary: "Answers a user's picture.",
   actor: anybody,
   parameters: uploadPathParameters,

@@ -3,16 +3,15 @@ import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { maximumAvatarMib } from '../realm/realm-limits.js';
+import { maximumAvatarMib, mebibyte } from '../realm/realm-limits.js';
 import { keepFile } from '../uploads/keep-file.js';
-import { requireFile, sayTooLarge } from '../uploads/required-file.js';
+import { refuseTooLarge, requireFile } from '../uploads/required-file.js';
 import type { Upload } from '../uploads/upload-store.js';
 import { tryRemoveLeftFile } from '../uploads/withdraw-uploads.js';
-import { changeAvatar, lockSelf } from './change-avatar.js';
+import { lockOwnDetails } from '../users/user-details.js';
+import { avatarAddress, changeAvatar } from './change-avatar.js';
 import { imageHeadBytes, imageTypeOf } from './image-type.js';
 import { peekContent } from './peek-content.js';
-
-const mebibyte = 1024 * 1024;
 
 /**
  * `POST /api/v1/users/me/avatar`: gives whoever asks the picture in a multipart form, under whatever name of a field, and
@@ -32,7 +31,9 @@ export const uploadAvatar = operation({
   codes: ['BAD_IMAGE', 'BAD_REQUEST', 'REALM_UPLOAD_QUOTA'],
   async handle(context: ServerContext, { actor, file }) {
     const { content } = requireFile(file);
-    const { head, whole } = await peekContent(content, imageHeadBytes).catch(refuseTooLarge);
+    const { head, whole } = await peekContent(content, imageHeadBytes).catch(
+      refuseTooLarge(maximumAvatarMib),
+    );
     const contentType = imageTypeOf(head);
     if (contentType === undefined) {
       whole.destroy();
@@ -46,18 +47,14 @@ export const uploadAvatar = operation({
       content: whole,
       isAvatar: true,
       async lock(transaction) {
-        await lockSelf(transaction, actor);
+        await lockOwnDetails(transaction, actor);
       },
       async stored(transaction, upload) {
-        const self = await lockSelf(transaction, actor);
+        const self = await lockOwnDetails(transaction, actor);
         ({ withdrawn: replaced } = await changeAvatar(transaction, self, upload.pathId, context));
       },
-    }).catch(refuseTooLarge);
+    }).catch(refuseTooLarge(maximumAvatarMib));
     for (const old of replaced) await tryRemoveLeftFile(context, old);
-    return { avatar_url: `/user_avatars/${pathId}` };
+    return { avatar_url: avatarAddress(pathId) };
   },
 });
-
-function refuseTooLarge(error: unknown): never {
-  throw sayTooLarge(error, maximumAvatarMib);
-}

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
 import type { SendingContext } from '../messages/insert-messages.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import { noChannel } from '../realm/realm-settings.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { postAsNotificationBot } from './post-notices.js';
@@ -15,7 +15,7 @@ export async function announcementsChannelId(
   db: Kysely<ServerTables>,
   setting: AnnouncementsSetting,
 ): Promise<number | undefined> {
-  const id = (await readRealmSettings(db))[setting];
+  const id = await readRealmSetting(db, setting);
   return id === noChannel ? undefined : id;
 }
 

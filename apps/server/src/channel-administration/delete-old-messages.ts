@@ -3,7 +3,7 @@ import { type Channel, lockChannels } from '../channels/channel-store.js';
 import type { ServerContext } from '../context.js';
 import { lockMessages, type Message } from '../messages/message-store.js';
 import { removeMessages } from '../messages/removal/remove-messages.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
@@ -61,7 +61,7 @@ async function deleteSome(
   findOldest: (search: Omit<Search, 'fromId'>) => Promise<Oldest | undefined>,
 ): Promise<Deleted | undefined> {
   const now = context.clock();
-  const { message_retention_days: realmDays } = await readRealmSettings(transaction.db);
+  const realmDays = await readRealmSetting(transaction.db, 'message_retention_days');
   const oldest = await findOldest({ realmDays, now });
   if (oldest === undefined) return undefined;
   const [channel] = oldest.channel_id === null ? [] : await lockChannels(transaction, [oldest.channel_id]);

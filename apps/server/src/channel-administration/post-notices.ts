@@ -5,7 +5,7 @@ import { type SendingContext, sendMessages } from '../messages/insert-messages.j
 import { subscribersIn } from '../messages/message-readers.js';
 import { type Author, renderContents } from '../messages/render-content.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { systemBotId } from '../users/system-bots.js';
 import type { NoticeNames } from './channel-notices.js';
@@ -34,7 +34,7 @@ export async function postNotices(
   write: (names: NoticeNames) => readonly string[],
 ): Promise<void> {
   const { db } = transaction;
-  if (!(await readRealmSettings(db)).send_channel_events_messages) return;
+  if (!(await readRealmSetting(db, 'send_channel_events_messages'))) return;
   const contents = write(await readNames(db, actor.id));
   if (contents.length === 0) return;
   await postAsNotificationBot(transaction, context, { author: actor, channel, topic: noticeTopic }, contents);

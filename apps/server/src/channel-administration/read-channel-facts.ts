@@ -8,7 +8,7 @@ import type { ServerContext } from '../context.js';
 import { readReferences } from '../permissions/known-references.js';
 import { type PermissionHolder, readPermissions, roleGroupIds } from '../permissions/permission-store.js';
 import { namedIn } from '../permissions/plan-permission.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import type { ChannelFacts, ChannelUpdateWish } from './channel-update.js';
 
@@ -35,7 +35,7 @@ export async function readChannelFacts(
   const access = (await readChannelAccess(db, actor, [channel])).get(channelId);
   if (access === undefined) throw noSuchChannel();
   const roleGroups = await roleGroupIds(db);
-  const { moderation_request_channel_id: moderationChannelId } = await readRealmSettings(db);
+  const moderationChannelId = await readRealmSetting(db, 'moderation_request_channel_id');
   return {
     access,
     rights: await readRealmRights(db, actor, { serverOffersWebPublic }),

@@ -5,10 +5,18 @@ import { emojiCodeToNames } from '../markdown/index.js';
 import { emojiDataPath } from './emoji-data-path.js';
 
 const dayInSeconds = 24 * 60 * 60;
-const codeToNames = Object.fromEntries(
-  Object.entries(emojiCodeToNames()).map(([code, names]) => [code, [...names]]),
-);
-const version = createHash('sha256').update(JSON.stringify(codeToNames)).digest('base64url');
+
+let data: ReturnType<typeof readData> | undefined;
+
+function readData() {
+  const codeToNames = Object.fromEntries(
+    Object.entries(emojiCodeToNames()).map(([code, names]) => [code, [...names]]),
+  );
+  return {
+    version: createHash('sha256').update(JSON.stringify(codeToNames)).digest('base64url'),
+    fields: { code_to_names: codeToNames },
+  };
+}
 
 /** `GET /api/v1/emoji_data`: the names of each emoji by its code; for anybody, cacheable. */
 export const getEmojiData = operation({
@@ -20,10 +28,8 @@ export const getEmojiData = operation({
   answer: z.object({ code_to_names: z.record(z.string(), z.array(z.string())) }),
   isCacheable: true,
   codes: [],
-  handle: async (_context: unknown, { head }) =>
-    cacheableAnswer(head, {
-      version,
-      maximumAgeSeconds: dayInSeconds,
-      fields: { code_to_names: codeToNames },
-    }),
+  async handle(_context: unknown, { head }) {
+    data ??= readData();
+    return cacheableAnswer(head, { ...data, maximumAgeSeconds: dayInSeconds });
+  },
 });

@@ -12,6 +12,7 @@ import type { ServerContext } from '../context.js';
 import { holdGroups } from '../permissions/hold-groups.js';
 import { groupIdList } from '../permissions/id-lists.js';
 import { type Role, roles } from '../permissions/roles.js';
+import { maximumWelcomeCharacters, welcomeBodyLimitBytes } from '../realm/realm-limits.js';
 import { textOfAtMost } from '../realm/setting-shapes.js';
 import { readInvitationFacts } from './invitation-facts.js';
 import { insertInvitation } from './invitation-store.js';
@@ -22,7 +23,6 @@ import { tellInvitations } from './tell-invitations.js';
 const minute = 60_000;
 // A hundred years: whoever wants more wants a link that never expires.
 const maximumMinutes = 100 * 366 * 24 * 60;
-const maximumWelcomeCharacters = 8000;
 const maximumIds = 1000;
 
 const minutes = z
@@ -45,8 +45,7 @@ export const createInvitation = operation({
   path: '/api/v1/invites/multiuse',
   summary: 'Makes a link by which people become users.',
   actor: member,
-  // A character of the welcome text can take twelve bytes of a form.
-  bodyLimitBytes: 256 * 1024,
+  bodyLimitBytes: welcomeBodyLimitBytes,
   parameters: z.object({
     invite_expires_in_minutes: jsonParameter(minutes.nullable()).optional(),
     invite_as: integerParameter

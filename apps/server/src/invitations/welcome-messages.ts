@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import type { ServerContext } from '../context.js';
 import { sendMessages } from '../messages/insert-messages.js';
 import { renderContents } from '../messages/render-content.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../tables.js';
 import { systemBotId } from '../users/system-bots.js';
 
@@ -18,7 +18,7 @@ export async function sendWelcome(
 ): Promise<void> {
   const { db } = transaction;
   const { realm } = context;
-  const text = invitationText ?? (await readRealmSettings(db)).welcome_message_custom_text;
+  const text = invitationText ?? (await readRealmSetting(db, 'welcome_message_custom_text'));
   const contents = [`Hello, and welcome to ${plainName(realm.name)}!`];
   if (text !== '') {
     contents.push(`The @_*role:administrators* of this organization say:\n\n${quoted(text)}`);

@@ -1,3 +1,4 @@
+import { emojiCharacters } from './emoji/emoji-names.js';
 import { type HtmlPart, readHtmlParts } from './html-parts.js';
 
 const entities: Readonly<Record<string, string>> = {
@@ -18,7 +19,7 @@ export function plainText(html: string): string {
   const text = new Lines();
   for (const part of readHtmlParts(shown)) {
     if (part.kind === 'tag') text.tag(part);
-    else text.add(emojiOf(part.html) ?? part.text);
+    else text.add(shownEmoji(part.html) ?? part.text);
   }
   return text.toString().trim();
 }
@@ -68,10 +69,9 @@ class Lines {
   }
 }
 
-function emojiOf(html: string): string | undefined {
+function shownEmoji(html: string): string | undefined {
   const code = /^<span class="emoji emoji-([0-9a-f-]+)"/.exec(html)?.[1];
   if (code === undefined) return undefined;
-  const emoji = String.fromCodePoint(...code.split('-').map((point) => Number.parseInt(point, 16)));
   // Without the selector phones show such a one as text.
-  return emoji.replace(/^(\P{Emoji_Presentation})(\u20E3?)$/u, '$1\uFE0F$2');
+  return emojiCharacters(code).replace(/^(\P{Emoji_Presentation})(\u20E3?)$/u, '$1\uFE0F$2');
 }

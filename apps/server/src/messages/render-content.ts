@@ -14,7 +14,7 @@ import {
 } from '../markdown/index.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { roleGroups } from '../permissions/role-groups.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import { readSightOf } from '../users/user-sight.js';
 import { isReadable, readableChannels } from './message-access.js';
@@ -64,7 +64,9 @@ async function readFacts(
   );
   return {
     realmUrl,
-    defaultCodeLanguage: contents.some(hasFence) ? await readCodeLanguage(db) : '',
+    defaultCodeLanguage: contents.some(hasFence)
+      ? await readRealmSetting(db, 'default_code_block_language')
+      : '',
     users: await readUsers(db, author, {
       names: named.flatMap(({ userNames }) => userNames),
       ids: named.flatMap(({ userIds }) => userIds),
@@ -86,10 +88,6 @@ async function readFacts(
 /** Whether there may be a code block that the organisation's language is for. */
 function hasFence(content: string): boolean {
   return /```|~~~/.test(content);
-}
-
-async function readCodeLanguage(db: Db): Promise<string> {
-  return (await readRealmSettings(db)).default_code_block_language;
 }
 
 /** Names as a table of a statement: `v`, with the column `name`. */

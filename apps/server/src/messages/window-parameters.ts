@@ -9,7 +9,11 @@ const words = ['newest', 'oldest', 'first_unread'] as const;
 
 /** The parameters that say which messages are meant. */
 export const windowParameters = {
-  anchor: z.string().max(100).optional(),
+  anchor: z
+    .string()
+    .max(100)
+    .regex(/^(?:-?\d+|newest|oldest|first_unread)$/, `must be an id, or one of ${words.join(', ')}`)
+    .optional(),
   include_anchor: booleanParameter.default(true),
   num_before: integerParameter.default(0),
   num_after: integerParameter.default(0),
@@ -40,7 +44,6 @@ export function readWindow({ anchor, include_anchor, num_before, num_after }: Gi
 function readAnchor(anchor: string): Window['anchor'] {
   const word = words.find((each) => each === anchor);
   if (word !== undefined) return word;
-  if (!/^-?\d+$/.test(anchor)) throw refused('Invalid anchor');
   const id = Number(anchor);
   // Behind or before every id, where a double would stand for a neighbour.
   if (!Number.isSafeInteger(id)) return id > 0 ? 'newest' : 'oldest';

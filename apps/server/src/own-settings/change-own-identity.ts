@@ -2,7 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import { isAdministrator } from '../authentication/require-administrator.js';
 import type { ServerContext } from '../context.js';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../tables.js';
 import { planUserUpdate } from '../users/plan-user-update.js';
 import { applyUserChange, eventsOfUserChange } from '../users/user-change.js';
@@ -31,7 +31,7 @@ export async function changeOwnIdentity(
   const facts = await readUserFacts(transaction, { actor: self, target: self, realm }, wanted);
   const change = planUserUpdate(facts, wanted);
   if (change.fullName !== undefined && !isAdministrator(self.role)) {
-    if ((await readRealmSettings(transaction.db)).name_changes_disabled) {
+    if (await readRealmSetting(transaction.db, 'name_changes_disabled')) {
       throw new ProtocolError('BAD_REQUEST', {
         message: 'Full name changes are disabled in this organization.',
       });

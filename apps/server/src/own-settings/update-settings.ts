@@ -1,6 +1,5 @@
 import { Secret } from '@waxwing/service/config';
 import { noAnswer, operation } from '@waxwing/service/http';
-import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { human } from '../authentication/authenticate.js';
 import type { KnownUser } from '../authentication/credential-store.js';
@@ -9,7 +8,6 @@ import type { ServerContext } from '../context.js';
 import { holdGroups } from '../permissions/hold-groups.js';
 import { oneOf, textOfAtMost } from '../realm/setting-shapes.js';
 import type { PasswordClaim } from '../sign-in/prove-password.js';
-import type { ServerTables } from '../tables.js';
 import { timeZone } from '../user-settings/time-zone.js';
 import {
   type UserSettingName,
@@ -17,7 +15,7 @@ import {
   userSettings,
 } from '../user-settings/user-settings.js';
 import { type AddressVisibility, addressVisibility } from '../users/address-visibility.js';
-import { findDetails, lockDetails, type UserDetails } from '../users/user-details.js';
+import { lockOwnDetails, ownDetails } from '../users/user-details.js';
 import { changeOwnIdentity } from './change-own-identity.js';
 import { type NewPassword, prepareNewPassword, storeNewPassword } from './change-password.js';
 import { changeUserSettings } from './change-user-settings.js';
@@ -70,7 +68,6 @@ export const updateSettings = operation({
     const wish = { settings, timezone, visibility: email_address_visibility };
     const passwords = { old: old_password, wanted: new_password };
     const newPassword = await readyPassword(context, actor, passwords, { address: head.address, signal });
-    const self = { kind: 'id', id: actor.id } as const;
     await actor.change(
       async (transaction, held) => {
         const { publish, realm } = context;
@@ -84,7 +81,7 @@ export const updateSettings = operation({
       async (transaction) => {
         if (full_name !== undefined || email !== undefined) await holdGroups(transaction);
         // Whoever only holds a user could not change it beside another who holds it.
-        await lockDetails(transaction, self, actor);
+        await lockOwnDetails(transaction, actor);
       },
     );
     return {};
@@ -101,12 +98,6 @@ async function readyPassword(
   if (wanted === undefined || wanted.reveal() === '') return undefined;
   const { email: name } = await ownDetails(context.database.db, actor);
   return prepareNewPassword(context, { ...from, name, password: old }, wanted);
-}
-
-async function ownDetails(db: Kysely<ServerTables>, self: KnownUser): Promise<UserDetails> {
-  const found = await findDetails(db, { kind: 'id', id: self.id }, self);
-  if (found === undefined) throw new Error('whoever asks has no row');
-  return found;
 }
 
 interface Passwords {

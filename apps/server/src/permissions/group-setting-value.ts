@@ -37,10 +37,10 @@ export const groupSettingValueShape = z
   .union([groupId, parts], 'must be a group id, or members and subgroups')
   .meta({ schemaName: 'GroupSettingValue' });
 
-/** What changes a permission on the wire: `{new, old}`, where `old` may be left out. */
+/** What changes a permission on the wire: `{new, old}`, where `old` may be left out, or null as stock servers take it. */
 export const settingWishShape = z
-  .object({ new: groupSettingValueShape, old: groupSettingValueShape.optional() }, 'must have new')
-  .transform((wish): SettingWish => ({ new: wish.new, old: wish.old }))
+  .object({ new: groupSettingValueShape, old: groupSettingValueShape.nullish() }, 'must have new')
+  .transform((wish): SettingWish => ({ new: wish.new, old: wish.old ?? undefined }))
   .meta({ schemaName: 'GroupSettingChange' });
 
 /** A permission's value in an answer. */

@@ -3,12 +3,11 @@ import { passwordLength } from '../authentication/password-hash.js';
 import { emojiDataPath } from '../emoji/emoji-data-path.js';
 import { publicState } from '../event-queues/initial-state.js';
 import { realmIconUrl } from './realm-icon.js';
-import { maximumAvatarMib, maximumUploadMib } from './realm-limits.js';
+import { maximumAvatarMib, maximumUploadMib, mebibyte } from './realm-limits.js';
 
 const text = z.string();
 const flag = z.boolean();
 const integer = z.number().int();
-const mebibyte = 1024 * 1024;
 const noText = z.string().nullable();
 
 /** What clients want to be told of every organisation and server, and is the same for all here. */

@@ -7,11 +7,20 @@ export const featureLevel = 431;
 /** The generation in words, for people; clients compare the numbers that it begins with. */
 export const serverVersion = { zulip_version: '12.0-dev+waxwing', zulip_merge_base: '12.0-dev' } as const;
 
+/** Bytes of a MiB. */
+export const mebibyte = 1024 * 1024;
+
 /** Largest file that can be uploaded. */
 export const maximumUploadMib = 100;
 
 /** Largest picture of a user. */
 export const maximumAvatarMib = 5;
+
+/** Longest text that a new user is welcomed with. */
+export const maximumWelcomeCharacters = 8000;
+
+/** Largest request with such a text, of which a character can take twelve bytes of a form. */
+export const welcomeBodyLimitBytes = 256 * 1024;
 
 /** Longest texts in Unicode code points, and what stands for the empty topic; clients read them from the register answer. */
 export const realmLimits = {

@@ -1,6 +1,7 @@
 import { booleanParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { realmPermissions } from '../permissions/permission-settings.js';
+import { maximumWelcomeCharacters } from './realm-limits.js';
 import { retentionParameter } from './retention-days.js';
 import { channelOrNone, oneOf, secondsOrUnlimited, textOfAtMost, wholeNumber } from './setting-shapes.js';
 
@@ -58,7 +59,9 @@ export const realmSettings = {
   ),
   invite_required: fixedFlag(true, 'people join this server by an invitation link alone, so it stays true'),
   enable_read_receipts: flag(false, { since: 137 }),
-  welcome_message_custom_text: setting('', textOfAtMost(8000), z.string(), { since: 416 }),
+  welcome_message_custom_text: setting('', textOfAtMost(maximumWelcomeCharacters), z.string(), {
+    since: 416,
+  }),
   /** The private channel in which moderators are asked for help; -1 for none. */
   moderation_request_channel_id: setting(noChannel, channelOrNone(), z.number().int(), { since: 331 }),
   /** The channel in which new channels are announced; -1 for none. */

@@ -2,7 +2,7 @@ import type { ServerContext } from '../context.js';
 import { everybody } from '../event-queues/everybody.js';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
-import { readRealmSettings } from './realm-setting-store.js';
+import { readRealmSetting } from './realm-setting-store.js';
 
 /** Makes full members of those who have been here for the waiting period by now, and tells everybody. */
 export async function settleFullMembers({
@@ -13,7 +13,7 @@ export async function settleFullMembers({
   const now = clock();
   await database.writeAlone(async (transaction) => {
     const { db } = transaction;
-    const { waiting_period_threshold: waitingPeriodDays } = await readRealmSettings(db);
+    const waitingPeriodDays = await readRealmSetting(db, 'waiting_period_threshold');
     const events = memberEvents(await settleRoleGroups(db, { waitingPeriodDays, now }));
     const audience = events.length === 0 ? [] : await everybody(db);
     await publish(

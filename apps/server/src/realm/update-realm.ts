@@ -8,6 +8,7 @@ import { holdGroups } from '../permissions/hold-groups.js';
 import { type PermissionName, permissionNames } from '../permissions/permission-settings.js';
 import { planRealmUpdate } from './plan-realm-update.js';
 import { applyRealmChange, readRealmFacts } from './realm-change.js';
+import { welcomeBodyLimitBytes } from './realm-limits.js';
 import { type RealmSettingName, type RealmSettingValues, realmSettings } from './realm-settings.js';
 
 type SettingParameters = {
@@ -38,8 +39,7 @@ export const updateRealm = operation({
   path: '/api/v1/realm',
   summary: 'Changes settings of the organisation.',
   actor: user,
-  // A character of the welcome text can take twelve bytes of a form.
-  bodyLimitBytes: 256 * 1024,
+  bodyLimitBytes: welcomeBodyLimitBytes,
   parameters: z.object({ ...settingParameters, ...permissionParameters }),
   answer: noAnswer,
   codes: [

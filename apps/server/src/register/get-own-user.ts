@@ -4,7 +4,7 @@ import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { newestMessageId } from '../messages/newest-message.js';
 import { readProfileData } from '../profile-fields/profile-values.js';
-import { findDetails } from '../users/user-details.js';
+import { ownDetails } from '../users/user-details.js';
 import { userRecord, writeUser } from '../users/user-record.js';
 
 /**
@@ -20,10 +20,9 @@ export const getOwnUser = operation({
   answer: userRecord.extend({ max_message_id: z.number().int() }),
   codes: [],
   async handle({ database: { db }, realm }: ServerContext, { actor: reader }) {
-    const found = await findDetails(db, { kind: 'id', id: reader.id }, reader);
-    if (found === undefined) throw new Error('whoever asks has no row');
+    const own = await ownDetails(db, reader);
     const profileDataOf = await readProfileData(db, [reader.id]);
     const options = { reader, realm, clientMakesAvatars: false, profileDataOf };
-    return { ...writeUser(found, options), max_message_id: await newestMessageId(db, reader) };
+    return { ...writeUser(own, options), max_message_id: await newestMessageId(db, reader) };
   },
 });

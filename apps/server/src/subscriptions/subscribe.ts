@@ -50,8 +50,8 @@ const wantedChannels = z
     z.object(
       {
         name: z.string('must be a text').max(1000),
-        description: channelDescriptionInJson.optional(),
-        color: colorShape.optional(),
+        description: channelDescriptionInJson.nullish(),
+        color: colorShape.nullish(),
       },
       'must have a name',
     ),
@@ -118,10 +118,10 @@ export const subscribe = operation({
 
 function readWish(parameters: z.output<typeof subscribe.parameters>): SubscribingWish {
   return {
-    channels: parameters.subscriptions.map(({ name, description = '', color }) => ({
+    channels: parameters.subscriptions.map(({ name, description, color }) => ({
       name,
-      description,
-      color,
+      description: description ?? '',
+      color: color ?? undefined,
     })),
     isAllOrNothing: parameters.authorization_errors_fatal,
     privacy: {

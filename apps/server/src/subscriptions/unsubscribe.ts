@@ -8,7 +8,7 @@ import { lockNamedChannels } from '../channels/find-named-channels.js';
 import { eventsOfLeaving } from '../channels/subscription-events.js';
 import { removeSubscriptions } from '../channels/subscription-store.js';
 import type { ServerContext } from '../context.js';
-import { eventsOfReading, readOfChannels } from '../messages/flags/read-of-channels.js';
+import { readLeftChannels } from '../messages/flags/read-left-channels.js';
 import { withdrawFromLeavers } from '../messages/push/withdraw-notifications.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import { findPrincipals, principalList } from './principals.js';
@@ -55,8 +55,8 @@ export const unsubscribe = operation({
         userIds: ascendingIds(removed.map(({ userId }) => userId)),
         channelIds: ascendingIds(removed.map(({ channelId }) => channelId)),
       });
-      const told = await eventsOfLeaving(db, channels, removed);
-      await publish(transaction, [...told, ...eventsOfReading(await readOfChannels(db, removed))]);
+      await publish(transaction, await eventsOfLeaving(db, channels, removed));
+      await readLeftChannels(transaction, context, removed);
       const left = new Set(removed.map(({ channelId }) => channelId));
       return {
         removed: channels.filter(({ id }) => left.has(id)).map(({ name }) => name),

@@ -7,10 +7,12 @@ export function requireFile(file: UploadedFile | undefined): UploadedFile {
   throw new ProtocolError('BAD_REQUEST', { message: 'You must specify a file to upload' });
 }
 
-/** The error to refuse with where keeping a file has failed: one that was too large is a bad request, with the limit. */
-export function sayTooLarge(error: unknown, maximumMib: number): unknown {
-  if (!(error instanceof ProtocolError) || error.code !== 'PAYLOAD_TOO_LARGE') return error;
-  return new ProtocolError('BAD_REQUEST', {
-    message: `The file is larger than ${maximumMib} MiB, which is the most that this server takes`,
-  });
+/** For whatever keeping a file fails with: of a file that was too large it says what would not be. */
+export function refuseTooLarge(maximumMib: number): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof ProtocolError) || error.code !== 'PAYLOAD_TOO_LARGE') throw error;
+    throw new ProtocolError('BAD_REQUEST', {
+      message: `The file is larger than ${maximumMib} MiB, which is the most that this server takes`,
+    });
+  };
 }

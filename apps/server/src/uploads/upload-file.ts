@@ -2,13 +2,11 @@ import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { maximumUploadMib } from '../realm/realm-limits.js';
+import { maximumUploadMib, mebibyte } from '../realm/realm-limits.js';
 import { attachmentEvents } from './attachment-record.js';
 import { keepFile } from './keep-file.js';
-import { requireFile, sayTooLarge } from './required-file.js';
+import { refuseTooLarge, requireFile } from './required-file.js';
 import { findUploads } from './upload-store.js';
-
-const mebibyte = 1024 * 1024;
 
 /**
  * `POST /api/v1/user_uploads`: keeps the one file of a multipart form, under whatever name of a field, and answers its
@@ -37,9 +35,7 @@ export const uploadFile = operation({
         const { db } = transaction;
         await context.publish(transaction, await attachmentEvents(db, 'add', await findUploads(db, [id])));
       },
-    }).catch((error: unknown) => {
-      throw sayTooLarge(error, maximumUploadMib);
-    });
+    }).catch(refuseTooLarge(maximumUploadMib));
     const url = `/user_uploads/${pathId}`;
     return { uri: url, url, filename: fileName };
   },

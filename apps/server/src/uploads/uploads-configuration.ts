@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { EnvironmentReader } from '@waxwing/service/config';
+import { mebibyte } from '../realm/realm-limits.js';
 
 /** Where uploaded files are kept. */
 type FileStoreSettings =
@@ -23,7 +24,6 @@ export interface UploadsConfiguration {
   readonly quotaBytes: number | undefined;
 }
 
-const mebibyte = 1024 * 1024;
 const quotaRangeMib = { minimum: 0, maximum: 1024 ** 3 };
 const s3Names = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_KEY_FILE'] as const;
 

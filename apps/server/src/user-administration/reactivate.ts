@@ -25,7 +25,9 @@ export async function reactivate(
     );
   }
   if (await isNameTaken(db, target.id, target.fullName)) {
-    throw refused('Unique names required in this organization.');
+    throw refused(
+      'Unique names required in this organization: give the other user of this name another one first.',
+    );
   }
   if (await hasInactiveOwner(db, target)) {
     throw refused('The owner of this bot is deactivated: reactivate the owner first.');

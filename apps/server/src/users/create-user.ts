@@ -6,11 +6,11 @@ import type { ServerPublish } from '../event-queues/publish-events.js';
 import { memberEvents } from '../groups/member-events.js';
 import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import { holdGroups } from '../permissions/hold-groups.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../tables.js';
 import { idOfDummyAddress } from './address-visibility.js';
 import { isEmailAddress } from './email-address.js';
-import { checkedFullName } from './full-name.js';
+import { checkedFullName, nameTaken } from './full-name.js';
 import { findDetails, type UserDetails } from './user-details.js';
 import { eventsOfNewUser } from './user-events.js';
 import { isNameTaken } from './user-facts.js';
@@ -46,12 +46,11 @@ export async function createUser(
     throw refused('This is not an e-mail address that a user can have.');
   }
   const fullName = checkedFullName(wanted.fullName);
-  if (await isNameTaken(db, undefined, fullName))
-    throw refused('Unique names required in this organization.');
+  if (await isNameTaken(db, undefined, fullName)) throw nameTaken();
   const id = await insertUser(db, { ...wanted, fullName }, now);
   if (id === undefined) throw refused(`There is a user with the address ${email} already.`);
   if (passwordHash !== undefined) await storePassword(db, id, passwordHash);
-  const { waiting_period_threshold: waitingPeriodDays } = await readRealmSettings(db);
+  const waitingPeriodDays = await readRealmSetting(db, 'waiting_period_threshold');
   const memberships = await settleRoleGroups(db, { userIds: [id], waitingPeriodDays, now });
   await publish(
     transaction,

@@ -25,6 +25,11 @@ export function checkedFullName(name: string): string {
   return trimmed;
 }
 
+/** The refusal of a name that somebody else has, where names must differ. */
+export function nameTaken(): ProtocolError {
+  return refusedName('Unique names required in this organization: choose another name.');
+}
+
 /** The form in which names are the same that people take for the same: letter case and width are left out. */
 export function foldedName(name: string): string {
   return name.trim().normalize('NFKC').toLowerCase();

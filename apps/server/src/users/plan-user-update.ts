@@ -1,7 +1,7 @@
 import { ProtocolError, type UserId } from '@waxwing/protocol';
 import { isRole, type Role, roles } from '../permissions/roles.js';
 import { isEmailAddress } from './email-address.js';
-import { checkedFullName } from './full-name.js';
+import { checkedFullName, nameTaken } from './full-name.js';
 import type { UserFacts } from './user-facts.js';
 
 /** What somebody wants to be another with a user. */
@@ -60,7 +60,7 @@ function planRole({ actor, target, isOnlyOwner }: UserFacts, { role }: UserUpdat
 function planFullName({ target, isNameTaken }: UserFacts, wish: UserUpdateWish): string | undefined {
   if (wish.fullName === undefined || wish.fullName.trim() === target.fullName) return undefined;
   const fullName = checkedFullName(wish.fullName);
-  if (isNameTaken) throw refused('Unique names required in this organization.');
+  if (isNameTaken) throw nameTaken();
   return fullName;
 }
 

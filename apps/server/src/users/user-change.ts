@@ -5,7 +5,7 @@ import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { memberEvents } from '../groups/member-events.js';
 import { type MembershipChange, settleRoleGroups } from '../groups/settle-role-groups.js';
 import { roles } from '../permissions/roles.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { isPublicAddress, type Reader, readsAddress, shownAddress } from './address-visibility.js';
 import { writeNewPicture } from './avatar.js';
@@ -40,7 +40,7 @@ export async function applyUserChange(
     avatarVersion,
   };
   if (role === undefined) return { after, memberships: [] };
-  const { waiting_period_threshold: waitingPeriodDays } = await readRealmSettings(db);
+  const waitingPeriodDays = await readRealmSetting(db, 'waiting_period_threshold');
   return { after, memberships: await settleRoleGroups(db, { userIds: [userId], waitingPeriodDays, now }) };
 }
 

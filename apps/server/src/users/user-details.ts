@@ -125,6 +125,24 @@ export async function lockDetails({ db }: ServerTransaction, name: UserName, rea
   return row && fromRow(row);
 }
 
+/** Whoever asks, as it is. */
+export async function ownDetails(db: Db, self: NonNullable<Reader>): Promise<UserDetails> {
+  return present(await findDetails(db, { kind: 'id', id: self.id }, self));
+}
+
+/** As {@link ownDetails}, of the last state; nobody else changes it until the transaction ends. */
+export async function lockOwnDetails(
+  transaction: ServerTransaction,
+  self: NonNullable<Reader>,
+): Promise<UserDetails> {
+  return present(await lockDetails(transaction, { kind: 'id', id: self.id }, self));
+}
+
+function present(own: UserDetails | undefined): UserDetails {
+  if (own === undefined) throw new Error('whoever asks has no row');
+  return own;
+}
+
 function named(db: Db, name: UserName, { id, role }: NonNullable<Reader>) {
   const all = db.selectFrom('users').selectAll().where('system_bot', 'is', null);
   if (name.kind === 'id') return all.where('id', '=', name.id);

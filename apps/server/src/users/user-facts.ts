@@ -3,7 +3,7 @@ import { keepingRows } from '@waxwing/storage';
 import type { Kysely, Transaction } from 'kysely';
 import type { ServerContext } from '../context.js';
 import { roles } from '../permissions/roles.js';
-import { readRealmSettings } from '../realm/realm-setting-store.js';
+import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import { idOfDummyAddress } from './address-visibility.js';
 import { foldedName } from './full-name.js';
@@ -68,7 +68,7 @@ export async function isNameTaken(
   id: UserId | undefined,
   name: string,
 ): Promise<boolean> {
-  if (!(await readRealmSettings(db)).require_unique_names) return false;
+  if (!(await readRealmSetting(db, 'require_unique_names'))) return false;
   const wanted = foldedName(name);
   let after = 0 as UserId;
   for (;;) {

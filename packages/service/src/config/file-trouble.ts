@@ -9,6 +9,11 @@ const plainWords: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; make room',
 };
 
+/** Whether there are plain words for what the operating system has against a file. */
+export function isFileTrouble(error: unknown): boolean {
+  return Object.hasOwn(plainWords, (error as NodeJS.ErrnoException).code ?? '');
+}
+
 /** What the operating system has against a file, and what to do, as the end of a sentence; its own words for the rest. */
 export function fileTrouble(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;

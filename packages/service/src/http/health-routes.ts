@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Readiness, readinessAnswer } from './readiness.js';
+import { servedMethods } from './served-operation.js';
 
 const livePath = '/health/live';
 const readyPath = '/health/ready';
@@ -19,11 +20,20 @@ export function isHealthPath(url: string): boolean {
 
 /** Health for strangers: whether the process runs, and which checks are not well, but not why. */
 export function addHealth(app: FastifyInstance, readiness: Readiness, closing: AbortSignal): void {
-  app.get(livePath, async (_request, reply) => reply.type(json).send('{"live":true}\n'));
-  app.get(readyPath, async (_request, reply) => {
-    const process: Record<string, string> = closing.aborted ? { process: 'closing' } : {};
-    const states = { ...process, ...(await readiness.look()) };
-    const { httpStatus, body } = readinessAnswer(states, { isPublic: true });
-    return reply.code(httpStatus).type(json).send(body);
+  const method = servedMethods('GET');
+  app.route({
+    method,
+    url: livePath,
+    handler: async (_request, reply) => reply.type(json).send('{"live":true}\n'),
+  });
+  app.route({
+    method,
+    url: readyPath,
+    async handler(_request, reply) {
+      const process: Record<string, string> = closing.aborted ? { process: 'closing' } : {};
+      const states = { ...process, ...(await readiness.look()) };
+      const { httpStatus, body } = readinessAnswer(states, { isPublic: true });
+      return reply.code(httpStatus).type(json).send(body);
+    },
   });
 }

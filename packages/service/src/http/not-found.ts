@@ -1,7 +1,7 @@
 import { errorCodes, ProtocolError } from '@waxwing/protocol';
 import type { FastifyRequest } from 'fastify';
 import { isHealthPath } from './health-routes.js';
-import { allowedMethods, type ServedOperation } from './served-operation.js';
+import { allowedMethods, type ServedOperation, servedMethods } from './served-operation.js';
 
 /** Whether no operation serves the request; also a path whose parameter is empty, which the router takes for one. */
 export function isNotFound({ is404, params }: FastifyRequest): boolean {
@@ -11,7 +11,7 @@ export function isNotFound({ is404, params }: FastifyRequest): boolean {
 /** What a request for a path is refused with that no operation has, or none with its method. */
 export function notFound(operations: readonly ServedOperation[], request: FastifyRequest): ProtocolError {
   const [path = ''] = request.url.split('?', 1);
-  const methods = isHealthPath(path) ? ['GET'] : allowedMethods(operations, path);
+  const methods = isHealthPath(path) ? servedMethods('GET') : allowedMethods(operations, path);
   if (methods.length === 0) return new ProtocolError('NOT_FOUND');
   const message = `${errorCodes.METHOD_NOT_ALLOWED.message}: use ${methods.join(' or ')}`;
   return new ProtocolError('METHOD_NOT_ALLOWED', { message, fields: { allowed_methods: methods } });

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { tellAnswered } from './answered.js';
@@ -8,7 +9,7 @@ import { RawAnswer } from './operation.js';
 import type { Places } from './places.js';
 import { expectedBodyBytes, receiveBody } from './received-body.js';
 import { factsOf } from './request-facts.js';
-import type { ServedOperation } from './served-operation.js';
+import { type ServedOperation, servedMethods } from './served-operation.js';
 
 export const defaultBodyLimitBytes = 64 * 1024;
 
@@ -29,7 +30,7 @@ export function addOperation(app: FastifyInstance, { operation, places, backlog 
   // A file goes by in pieces; bodies of other kinds are kept for a moment, and do not become large because a file may be.
   const keptLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
   app.route({
-    method: declared.method,
+    method: servedMethods(declared.method),
     url: route,
     bodyLimit: keptLimit,
     config: { operation },
@@ -104,15 +105,22 @@ function sendAnswer(
   if (answer instanceof RawAnswer) {
     const { body, fields, headers, httpStatus } = answer;
     tellAnswered(() => ({ declared, httpStatus, code: undefined, fields }));
-    return reply.code(httpStatus).headers(headers).send(body);
+    return sendBody(reply.code(httpStatus).headers(headers), body);
   }
   const ignored = factsOf(reply.request).received.ignoredParameters(reader);
   const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
   reply.header('cache-control', 'no-store').type(json);
   if (answer instanceof ListAnswer) {
     tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: undefined }));
-    return reply.send(streamList(answer, extra));
+    return sendBody(reply, streamList(answer, extra));
   }
   tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
   return reply.send(`${stringifyJson({ result: 'success', msg: '', ...answer, ...extra })}\n`);
+}
+
+/** HEAD is answered as GET is, but for the body: one that would be read piece by piece is not read. */
+function sendBody(reply: FastifyReply, body: string | Readable | undefined): FastifyReply {
+  if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) return reply.send(body);
+  body.destroy();
+  return reply.send();
 }

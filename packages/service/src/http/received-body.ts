@@ -46,7 +46,7 @@ export function expectedBodyBytes(
   { headers, method }: Pick<FastifyRequest, 'headers' | 'method'>,
   bodyLimitBytes: number,
 ): number {
-  if (method === 'GET') return 0;
+  if (method === 'GET' || method === 'HEAD') return 0;
   if (headers['transfer-encoding'] !== undefined) return bodyLimitBytes;
   const bytes = Number(headers['content-length'] ?? 0);
   return bytes <= bodyLimitBytes ? bytes : 0;

@@ -1,4 +1,4 @@
-import type { BoundOperation } from './operation.js';
+import type { BoundOperation, Method } from './operation.js';
 import { ParameterReader } from './request-parameters.js';
 
 /** A bound operation as an app serves it, with what is found out about it once. */
@@ -23,7 +23,12 @@ export function serveOperations(operations: readonly BoundOperation[]): ServedOp
 export function allowedMethods(operations: readonly ServedOperation[], path: string): string[] {
   const parts = path.split('/');
   const matching = operations.filter(({ declared }) => matches(declared.path.split('/'), parts));
-  return [...new Set(matching.map(({ declared }) => declared.method))];
+  return [...new Set(matching.flatMap(({ declared }) => servedMethods(declared.method)))];
+}
+
+/** The methods that an operation answers: whoever may read something may ask for the head of it alone. */
+export function servedMethods(method: Method): (Method | 'HEAD')[] {
+  return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
 function matches(pattern: readonly string[], parts: readonly string[]): boolean {

@@ -31,7 +31,10 @@ const jsonText = z.string().transform((text, context): unknown => {
   try {
     const value = parseJson(text);
     if (isStorable(value)) return value;
-    context.addIssue({ code: 'custom', message: 'must not contain U+0000 or half of a character' });
+    context.addIssue({
+      code: 'custom',
+      message: 'must not contain U+0000, half of a character, or the name __proto__',
+    });
   } catch {
     // The caller learns which parameter it was; what the parser said of it would help nobody.
     context.addIssue({ code: 'custom', message: 'must be JSON' });
@@ -39,9 +42,11 @@ const jsonText = z.string().transform((text, context): unknown => {
   return z.NEVER;
 });
 
-/** Whether all texts in a value are such that every database keeps them: JSON can write others. */
+/** Whether every database keeps all texts in a value, and every object its names: JSON can write others. */
 function isStorable(value: JsonValue): boolean {
   if (typeof value === 'string') return !/[\0\p{Surrogate}]/u.test(value);
   if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, part]) => isStorable(name) && isStorable(part as JsonValue));
+  return Object.entries(value).every(
+    ([name, part]) => name !== '__proto__' && isStorable(name) && isStorable(part as JsonValue),
+  );
 }

@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import { ConfigurationError } from '../config/configuration-error.js';
-import { fileTrouble } from '../config/file-trouble.js';
+import { fileTrouble, isFileTrouble } from '../config/file-trouble.js';
 import type { Log } from '../logging/create-logger.js';
 import { describeListenTrouble } from './listen-trouble.js';
 
@@ -46,20 +46,13 @@ export async function runProcess(options: ProcessOptions): Promise<void> {
 
 /** One line for each thing that is wrong; unexpected errors keep their stack. */
 export function describeBootError(error: unknown): string {
-  const { code, message, path, stack } = error as NodeJS.ErrnoException;
+  const { code, message, path, stack, syscall } = error as NodeJS.ErrnoException;
   if (error instanceof ConfigurationError) return error.problems.join('\n  ');
   const listenTrouble = describeListenTrouble(error);
   if (listenTrouble !== undefined) return listenTrouble;
-  if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE') return message;
-  if (
-    path !== undefined &&
-    (code === 'EACCES' || code === 'EPERM' || code === 'ENOENT' || code === 'EROFS')
-  ) {
-    return `${path} cannot be used: ${fileTrouble(error)}.`;
-  }
-  if (code === 'EADDRINUSE' || code === 'EACCES' || code === 'EADDRNOTAVAIL') return message;
-  if (path !== undefined && (code === 'ENOTDIR' || code === 'EEXIST')) {
-    return `${path} cannot be used, as a file is where a folder is expected: mend the path.`;
-  }
+  if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE' || syscall === 'listen') return message;
+  // What there is already in the place of a folder that is to be made is a file.
+  const cause = code === 'EEXIST' ? { code: 'ENOTDIR' } : error;
+  if (path !== undefined && isFileTrouble(cause)) return `${path} cannot be used: ${fileTrouble(cause)}.`;
   return stack ?? String(error);
 }

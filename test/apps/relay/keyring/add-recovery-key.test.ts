@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type KeyListAnswer, parseKeyListAnswer, verifyKeyList } from '@waxwing/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { KeyRingKeeper } from '#relay/keyring/key-ring-keeper.js';
 import { verifyDetached } from '../../../support/noble-oracle.js';
 import { keyTerminal, ringOf } from './key-terminal.js';
 
@@ -60,6 +61,25 @@ describe('a ring that was made without a recovery key', () => {
     expect((await terminal.run('add-recovery-key', file, '--dry-run')).printed).toContain(file);
     expect(existsSync(file)).toBe(false);
     expect((await ringOf(terminal)).recoveryPublicKey).toBeUndefined();
+  });
+
+  it.each([
+    ['leaves no file behind where none was added', false],
+    ['keeps the file of one that was, though something failed after that', true],
+  ])('%s', async (_, isStored) => {
+    const terminal = keyTerminal();
+    await terminal.run('init');
+    const file = join(terminal.folder, 'recovery');
+    const { change } = KeyRingKeeper.prototype;
+    const failing = vi.spyOn(KeyRingKeeper.prototype, 'change');
+    failing.mockImplementation(async function (this: KeyRingKeeper, ...given) {
+      if (isStored) await change.apply(this, given);
+      throw new Error('The disk is full.');
+    });
+    const { error } = await terminal.run('add-recovery-key', file);
+    failing.mockRestore();
+    expect([error, existsSync(file)]).toEqual([expect.stringContaining('The disk is full.'), isStored]);
+    expect((await ringOf(terminal)).recoveryPublicKey !== undefined).toBe(isStored);
   });
 
   it('gets no second one, and no file is made', async () => {

@@ -132,7 +132,12 @@ eachBackend((backend) => {
         .executeTakeFirstOrThrow();
       expect((await organisation.ask('bot', 'DELETE', `attachments/${id}`)).status).toBe(400);
       expect((await load(url.replace('user_avatars', 'user_uploads'))).statusCode).not.toBe(200);
-      expect((await load(url)).statusCode).toBe(200);
+      const { headers, payload, statusCode } = await organisation.server.server.app.inject({
+        ...{ method: 'HEAD', url },
+      });
+      const { headers: told, statusCode: loaded } = await load(url);
+      expect([loaded, statusCode, payload]).toEqual([200, 200, '']);
+      expect(headers['content-length']).toBe(told['content-length']);
     });
 
     it('is not found under an address that is none, and no uploaded file is', async () => {

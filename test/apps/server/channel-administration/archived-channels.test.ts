@@ -43,12 +43,19 @@ eachBackend((backend) => {
       .orderBy('message_id')
       .orderBy('user_id')
       .execute();
-  /** The first step; what it leaves unread for the job that follows. */
+  /** The first step; what it leaves unread for the job that follows, and after whom that goes on. */
   const step = (most?: { readonly users: number; readonly copies: number }) =>
     database().write(async (transaction) => {
-      const context = { clock: () => organisation.server.now, database: database(), publish: async () => {} };
+      const { jobs } = database();
+      let after: number | undefined;
+      const enqueue: typeof jobs.enqueue = (within, job) => {
+        if (job.kind === 'messages/read-archived-channel') after = JSON.parse(job.payload).lastUserId;
+        return jobs.enqueue(within, job);
+      };
+      const watched = { ...database(), jobs: Object.create(jobs, { enqueue: { value: enqueue } }) };
+      const context = { clock: () => organisation.server.now, database: watched, publish: async () => {} };
       await readSome(transaction, context, { channelId: channel.id, lastUserId: 0 }, most);
-      return unreadCopies(transaction.db);
+      return { left: await unreadCopies(transaction.db), after };
     });
 
   describe('an archived channel', () => {
@@ -77,22 +84,27 @@ eachBackend((backend) => {
     });
 
     it.each([
-      ['as many copies', { users: 3, copies: 3 }, 1],
-      ['copies of as many users', { users: 2, copies: 10 }, 2],
-    ])('is read a part at a time, of %s, to the end', async (_, most, left) => {
-      await sendTo(channel.id);
-      await sendTo(channel.id);
-      const { db } = database();
-      await db.updateTable('channels').set({ is_archived: 1 }).where('id', '=', channel.id).execute();
-      expect(await unreadCopies()).toHaveLength(4);
-      expect(await step(most)).toHaveLength(left);
-      await organisation.server.settle();
-      expect(await unreadCopies()).toEqual([]);
-    });
+      ['as many copies', { users: 3, copies: 3 }, 1, () => organisation.id('second') - 1],
+      ['copies of as many users', { users: 2, copies: 10 }, 2, () => organisation.id('member')],
+    ])(
+      'is read a part at a time, of %s, to the end, and nobody is looked at twice for nothing',
+      async (_, most, left, after) => {
+        await sendTo(channel.id);
+        await sendTo(channel.id);
+        const { db } = database();
+        await db.updateTable('channels').set({ is_archived: 1 }).where('id', '=', channel.id).execute();
+        expect(await unreadCopies()).toHaveLength(4);
+        const done = await step(most);
+        expect(done.left).toHaveLength(left);
+        expect(done.after).toBe(after());
+        await organisation.server.settle();
+        expect(await unreadCopies()).toEqual([]);
+      },
+    );
 
     it('stays unread where it is back by then', async () => {
       const id = await sendTo(channel.id);
-      expect(await step()).toHaveLength(2);
+      expect(await step()).toMatchObject({ left: [{}, {}], after: undefined });
       await organisation.server.settle();
       expect(await unreadOf('member')).toEqual([id]);
     });

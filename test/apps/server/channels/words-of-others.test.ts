@@ -83,14 +83,13 @@ eachBackend((backend) => {
   });
 
   it('texts in JSON that no database keeps are refused by name', async () => {
-    const names = ['a\\u0000', 'a\\ud800'];
-    for (const name of names) {
+    for (const entry of ['"name":"a\\u0000"', '"name":"a\\ud800"', '"name":"a","__proto__":{}']) {
       const { status, body } = await organisation.ask('member', 'POST', 'users/me/subscriptions', {
-        subscriptions: `[{"name":"${name}"}]`,
+        subscriptions: `[{${entry}}]`,
       });
       expect([status, body.msg]).toEqual([
         400,
-        'Invalid subscriptions: must not contain U+0000 or half of a character',
+        'Invalid subscriptions: must not contain U+0000, half of a character, or the name __proto__',
       ]);
     }
   });

@@ -120,8 +120,9 @@ eachBackend((backend) => {
     return organisation.server.ask(who, method, path, Object.fromEntries(fields));
   }
 
-  /** Every row of the organisation. */
+  /** Every row of the organisation, once nothing is under way that somebody was told will be done. */
   async function everything(): Promise<Record<string, string[]>> {
+    await organisation.server.settle();
     const { db } = organisation.server.server.database;
     const rows: Record<string, string[]> = {};
     for (const table of tables) {

@@ -69,7 +69,10 @@ eachBackend((backend) => {
     });
 
     it('come by their ids, those that the reader may read', async () => {
-      const { messages, ...rest } = await list('moderator', { message_ids: [...ids.slice(0, 2), 999_999] });
+      const { messages, ...rest } = await list('moderator', {
+        message_ids: [...ids.slice(0, 2), 999_999],
+        anchor: null,
+      });
       expect(messages.map(({ id }) => id)).toEqual(ids.slice(0, 2));
       expect(rest).not.toHaveProperty('anchor');
       expect(messages[0]?.flags).toEqual(['read', 'historical']);
@@ -80,7 +83,10 @@ eachBackend((backend) => {
 
     it('are refused where the parameters contradict each other', async () => {
       expect((await refusal({ num_before: 1 })).msg).toBe('Missing anchor: give it, or message_ids');
-      expect((await refusal({ anchor: 'soon' })).msg).toBe('Invalid anchor');
+      expect((await refusal({ anchor: null })).msg).toBe('Missing anchor: give it, or message_ids');
+      expect((await refusal({ anchor: 'soon' })).msg).toBe(
+        'Invalid anchor: must be an id, or one of newest, oldest, first_unread',
+      );
       expect((await refusal({ anchor: 1, num_before: 2500, num_after: 2501 })).msg).toBe(
         'Too many messages requested (maximum 5000).',
       );

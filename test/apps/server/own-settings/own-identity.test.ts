@@ -111,7 +111,10 @@ eachBackend((backend) => {
           full_name: `Other ${people}`,
         },
       );
-      expect([status, body.msg]).toEqual([400, 'Unique names required in this organization.']);
+      expect([status, body.msg]).toEqual([
+        400,
+        'Unique names required in this organization: choose another name.',
+      ]);
     });
 
     it('stays where the organisation says so, but for administrators', async () => {

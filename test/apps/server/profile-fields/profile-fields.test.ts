@@ -156,6 +156,10 @@ eachBackend((backend) => {
       ['a list without data', { field_type: 3 }],
       ['a list without options', { field_type: 3, field_data: {} }],
       ['an option with a blank key', { field_type: 3, field_data: { ' ': options.a } }],
+      [
+        'an option that no object keeps',
+        { field_type: 3, field_data: '{"__proto__":{"text":"a","order":"1"}}' },
+      ],
       ['an option that is a text', { field_type: 3, field_data: { a: 'Ada' } }],
       ['an option without order', { field_type: 3, field_data: { a: { text: 'Ada' } } }],
       ['an option with a blank text', { field_type: 3, field_data: { a: { text: ' ', order: '1' } } }],

@@ -227,6 +227,8 @@ eachBackend((backend) => {
       const wish = { can_add_custom_emoji_group: { new: members, old: members } };
       const { status, body } = await organisation.ask('owner', 'PATCH', 'realm', wish);
       expect([status, body.code, body.field_name]).toEqual([400, 'EXPECTATION_MISMATCH', 'old']);
+      await set({ can_add_custom_emoji_group: { new: members, old: null } });
+      expect((await state()).realm_can_add_custom_emoji_group).toBe(members);
     });
 
     it('leaves out users who were deactivated', async () => {

@@ -41,6 +41,12 @@ eachBackend((backend) => {
       });
     });
 
+    it('takes null for a description and a color that nobody has chosen', async () => {
+      await join('member', { subscriptions: [{ name, description: null, color: null }] });
+      const own = (await subscriptions('member')).find((each) => each.name === name);
+      expect(own).toMatchObject({ description: '', color: expect.stringMatching(/^#/) });
+    });
+
     it('says who is in already', async () => {
       await join('member');
       const { body } = await join('member', {}, name.toUpperCase());

@@ -189,7 +189,10 @@ eachBackend((backend) => {
       await test.ask(owner, 'PATCH', 'realm', { require_unique_names: 'true' });
       const { status, body } = await reactivate(owner, unique);
       await test.ask(owner, 'PATCH', 'realm', { require_unique_names: 'false' });
-      expect([status, body.msg]).toEqual([400, 'Unique names required in this organization.']);
+      expect([status, body.msg]).toEqual([
+        400,
+        'Unique names required in this organization: give the other user of this name another one first.',
+      ]);
     });
 
     it('is no bot of somebody who is deactivated', async () => {

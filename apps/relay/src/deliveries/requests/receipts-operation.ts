@@ -16,8 +16,8 @@ interface ReceiptsContext {
  * Tells a server what became of its notifications: of those that were queued, and of those that it gave an id, for a day
  * after the last change. Ids that are not remembered are left out.
  *
- * Refuses, checked in this order: UNAUTHORIZED; REQUEST_VARIABLE_MISSING and BAD_REQUEST for `ids`; RATE_LIMIT_HIT with
- * HTTP 503.
+ * Refuses, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST for
+ * `ids`, which costs one of the quota as well.
  */
 export const findReceipts = operation({
   method: 'GET',
@@ -27,8 +27,8 @@ export const findReceipts = operation({
   parameters: relayReceiptsParameters,
   answer: relayReceiptsAnswer,
   codes: ['RATE_LIMIT_HIT'],
-  async handle({ deliveries, quotas }: ReceiptsContext, { actor: { serverId }, parameters: { ids } }) {
-    quotas.take(serverId, 1);
+  charge: ({ quotas }: ReceiptsContext, { serverId }) => quotas.take(serverId, 1),
+  async handle({ deliveries }: ReceiptsContext, { actor: { serverId }, parameters: { ids } }) {
     const receipts = await deliveries.receipts.find(serverId, ids);
     return { receipts: receipts.map(formatReceipt) };
   },

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { CommandError, printResult, type Terminal } from '@waxwing/service/command-line';
 import { addRecoveryKey } from '../administration/add-recovery-key.js';
 import { exportPublic } from '../administration/inspect-keys.js';
@@ -23,7 +24,14 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
   const publicKey = await withKeyAdmin(terminal, configuration, ({ sodium }) =>
     makeRecoveryKey(file, sodium),
   );
-  await runKeyOperation(terminal, addRecoveryKey, { recovery_public_key: publicKey });
+  try {
+    await runKeyOperation(terminal, addRecoveryKey, { recovery_public_key: publicKey });
+  } catch (error) {
+    // Also what is stored already may fail, when that is written down.
+    const { recovery_public_key: stored } = await runKeyOperation(terminal, exportPublic);
+    if (stored !== publicKey) await rm(file);
+    throw error;
+  }
   printResult(terminal, flags, {
     machines: { changed: true, dry_run: false, file, recovery_public_key: publicKey },
     people: [

@@ -11,42 +11,59 @@ function codeOf(characters: string): string {
     .join('-');
 }
 
-const namesByCode = new Map<string, string[]>(
-  gemoji.map(({ emoji, names, description }) => {
-    const free = names.filter((name) => !Object.hasOwn(flavourEmojiNames, name));
-    return [codeOf(emoji), free.length > 0 ? free : [description.replaceAll(/\W+/g, '_')]];
-  }),
-);
-for (const [name, code] of Object.entries(flavourEmojiNames)) {
-  namesByCode.set(code, [...new Set([name, ...(namesByCode.get(code) ?? [])])]);
+/** The characters of an emoji by its code, without selectors. */
+export function emojiCharacters(code: string): string {
+  return String.fromCodePoint(...code.split('-').map((point) => Number.parseInt(point, 16)));
 }
-const codeByName = new Map<string, string>();
-for (const [code, names] of namesByCode) for (const name of names) codeByName.set(name, code);
 
 interface KnownEmoji {
   readonly code: string;
   readonly name: string;
 }
 
-/** By the characters that the code stands for. */
-const emojiByCharacters = new Map<string, KnownEmoji>(
-  [...namesByCode].map(([code, [name = '']]) => {
-    const characters = code.split('-').map((point) => String.fromCodePoint(Number.parseInt(point, 16)));
-    return [characters.join(''), { code, name }];
-  }),
-);
+interface EmojiTables {
+  readonly namesByCode: ReadonlyMap<string, readonly string[]>;
+  readonly codeByName: ReadonlyMap<string, string>;
+  readonly byCharacters: ReadonlyMap<string, KnownEmoji>;
+}
+
+let tables: EmojiTables | undefined;
+
+// Made, in some milliseconds, when the first emoji comes.
+function emojiTables(): EmojiTables {
+  tables ??= makeTables();
+  return tables;
+}
+
+function makeTables(): EmojiTables {
+  const namesByCode = new Map<string, readonly string[]>(
+    gemoji.map(({ emoji, names, description }) => {
+      const free = names.filter((name) => !Object.hasOwn(flavourEmojiNames, name));
+      return [codeOf(emoji), free.length > 0 ? free : [description.replaceAll(/\W+/g, '_')]];
+    }),
+  );
+  for (const [name, code] of Object.entries(flavourEmojiNames)) {
+    namesByCode.set(code, [...new Set([name, ...(namesByCode.get(code) ?? [])])]);
+  }
+  const all = [...namesByCode];
+  return {
+    namesByCode,
+    codeByName: new Map(all.flatMap(([code, names]) => names.map((name) => [name, code]))),
+    byCharacters: new Map(all.map(([code, [name = '']]) => [emojiCharacters(code), { code, name }])),
+  };
+}
 
 /** The code of a Unicode emoji by its name, such as `1f642` for `smile`; undefined when no emoji has this name. */
 export function emojiCode(name: string): string | undefined {
-  return codeByName.get(name);
+  return emojiTables().codeByName.get(name);
 }
 
 /** The code and the first name of an emoji, typed with or without selectors; undefined for an unknown one. */
 export function emojiOf(typed: string): KnownEmoji | undefined {
-  return emojiByCharacters.get(typed.replaceAll(pictureSelector, ''));
+  return emojiTables().byCharacters.get(typed.replaceAll(pictureSelector, ''));
 }
 
 /** The names of each emoji by its code, the first one the one shown: what clients fetch as `code_to_names`. */
 export function emojiCodeToNames(): Record<string, readonly string[]> {
-  return Object.fromEntries(namesByCode);
+  return Object.fromEntries(emojiTables().namesByCode);
 }

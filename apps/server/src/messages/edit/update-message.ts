@@ -39,7 +39,11 @@ export const updateMessage = operation({
     send_notification_to_old_thread: booleanParameter.default(false),
     send_notification_to_new_thread: booleanParameter.default(true),
     content: z.string().optional(),
-    prev_content_sha256: z.string().optional(),
+    // A hash that some clients leave out by `null`.
+    prev_content_sha256: z
+      .string()
+      .refine((hash) => hash !== 'null')
+      .optional(),
     stream_id: integerParameter.optional(),
   }),
   aliases: { subject: 'topic' },

@@ -5,20 +5,24 @@ import type { ServerContext } from '../../context.js';
 import { ascendingIds } from '../../permissions/ascending-ids.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { withdrawNotifications } from '../push/withdraw-notifications.js';
+import { enqueueJob, handleJob, oneDay, type TransactionJob } from '../transaction-jobs.js';
 import { eventsOfReading, readOfChannels } from './read-of-channels.js';
 
-/** Kind of the job that marks as read what nobody has read of an archived channel. */
-const readArchivedChannelJob = 'messages/read-archived-channel';
-
-const lifetimeMilliseconds = 7 * 24 * 60 * 60_000;
+/** Marks as read what nobody has read of an archived channel. */
+const readArchivedChannelJob: TransactionJob<ReadSoFar> = {
+  kind: 'messages/read-archived-channel',
+  concurrency: 1,
+  lifetimeMilliseconds: 7 * oneDay,
+};
 
 /** Whose copies a transaction looks for, and how many it changes: few enough that nobody waits for it for long. */
 interface ReadingStep {
   readonly users: number;
-  readonly copies: number;
+  /** As many as are read at once anywhere where nothing is said. */
+  readonly copies?: number;
 }
 
-const usualStep: ReadingStep = { users: 100, copies: 10_000 };
+const usualStep: ReadingStep = { users: 100 };
 
 /** A channel, and the last of its users who have nothing unread in it any more. */
 interface ReadSoFar {
@@ -37,19 +41,12 @@ export async function readArchivedChannel(
   context: Context,
   channelId: number,
 ): Promise<void> {
-  await enqueue(transaction, context, { channelId, lastUserId: 0 });
+  await enqueueJob(transaction, context, readArchivedChannelJob, { channelId, lastUserId: 0 });
 }
 
 /** Says who does that; call it before the database's jobs are started. */
 export function handleReadingJobs(context: Context): void {
-  context.database.jobs.handle(readArchivedChannelJob, {
-    concurrency: 1,
-    giveUp: () => async () => undefined,
-    run: async ({ payload }) => ({
-      kind: 'done',
-      apply: (transaction) => readSome(transaction, context, JSON.parse(payload) as ReadSoFar),
-    }),
-  });
+  handleJob(context, readArchivedChannelJob, (transaction, soFar) => readSome(transaction, context, soFar));
 }
 
 /** Marks as read what comes next, and has the rest done later. */
@@ -66,15 +63,15 @@ export async function readSome(
   const lastOfThese = userIds.at(-1);
   if (lastOfThese === undefined) return;
   const memberships = userIds.map((userId) => ({ channelId, userId }));
-  const copies = await readOfChannels(db, memberships, step.copies);
+  const { copies, rest } = await readOfChannels(db, memberships, step.copies);
   await context.publish(transaction, eventsOfReading(copies));
   await withdrawNotifications(transaction, context, {
     messageIds: ascendingIds(copies.map(({ message_id }) => message_id)),
     userIds: ascendingIds(copies.map(({ user_id }) => user_id)),
   });
-  // More of theirs may be left where something was found.
-  const last = copies.length > 0 ? lastUserId : (userIds.at(-1) ?? lastUserId);
-  await enqueue(transaction, context, { channelId, lastUserId: last });
+  const next = rest[0]?.userId;
+  const last = next === undefined ? lastOfThese : next - 1;
+  await enqueueJob(transaction, context, readArchivedChannelJob, { channelId, lastUserId: last });
 }
 
 async function nextUsers(
@@ -92,16 +89,4 @@ async function nextUsers(
     .limit(limit)
     .execute();
   return rows.map(({ user_id }) => user_id);
-}
-
-async function enqueue(
-  transaction: ServerTransaction,
-  { clock, database }: Context,
-  soFar: ReadSoFar,
-): Promise<void> {
-  await database.jobs.enqueue(transaction, {
-    kind: readArchivedChannelJob,
-    payload: JSON.stringify(soFar),
-    giveUpAt: clock() + lifetimeMilliseconds,
-  });
 }

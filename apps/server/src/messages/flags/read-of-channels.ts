@@ -21,23 +21,34 @@ export interface ReadCopy {
   readonly message_id: number;
 }
 
+/** What was marked as read. */
+export interface Reading {
+  /** By message and user. */
+  readonly copies: readonly ReadCopy[];
+  /** Whose copies are not all looked at yet, as the limit was reached. */
+  readonly rest: readonly Membership[];
+}
+
+/** Few enough that nobody waits for it for long. */
+const copiesAtOnce = 10_000;
+
 /**
- * Marks as read what users have not read of channels, in three statements for 500 of them, and of many copies no more than a
- * limit; the copies, by message and user. The caller holds the channels.
+ * Marks as read what users have not read of channels, in three statements for 500 of them who are in the same ones; of many
+ * copies no more than a limit, those of the first users first. The caller holds the channels.
  */
 export async function readOfChannels(
   db: Db,
   memberships: readonly Membership[],
-  limit?: number,
-): Promise<ReadCopy[]> {
-  const found = await findUnread(db, memberships, limit);
-  if (found.length === 0) return [];
-  const unread = await lockUnread(db, found);
+  limit = copiesAtOnce,
+): Promise<Reading> {
+  const { found, rest } = await findUnread(db, memberships, limit);
+  if (found.length === 0) return { copies: [], rest };
+  const copies = await lockUnread(db, found);
   await sql`
     update user_messages set flags = flags + ${read}
-    from ${rowsAsTable(db, 'v', copyColumns, unread)}
+    from ${rowsAsTable(db, 'v', copyColumns, copies)}
     where user_messages.user_id = v.user_id and user_messages.message_id = v.message_id`.execute(db);
-  return unread;
+  return { copies, rest };
 }
 
 /** What users' own clients are told of it. */
@@ -54,33 +65,58 @@ export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
 /** So many are named in the text of a statement. */
 const usersAtOnce = 500;
 
-/** The copies that are meant, which others may change yet. */
-async function findUnread(
-  db: Db,
-  memberships: readonly Membership[],
-  limit = Number.MAX_SAFE_INTEGER,
-): Promise<ReadCopy[]> {
-  const pairs = new Set(memberships.map(({ channelId, userId }) => `${channelId} ${userId}`));
-  const userIds = ascendingIds(memberships.map(({ userId }) => userId));
-  const channelIds = ascendingIds(memberships.map(({ channelId }) => channelId));
+/** The copies that are meant, which others may change yet, and whose are not all among them. */
+async function findUnread(db: Db, memberships: readonly Membership[], limit: number) {
   const found: ReadCopy[] = [];
-  for (let start = 0; start < userIds.length && found.length < limit; start += usersAtOnce) {
-    const copies = await db
+  const rest: Membership[] = [];
+  for (const { channelIds, userIds } of inStatements(memberships)) {
+    const room = limit - found.length;
+    const copies = room === 0 ? [] : await unreadOf(db, { channelIds, userIds }, room);
+    found.push(...copies);
+    const firstLeft = room === 0 ? userIds[0] : copies[room - 1]?.user_id;
+    if (firstLeft === undefined) continue;
+    for (const userId of userIds.filter((id) => id >= firstLeft))
+      rest.push(...channelIds.map((channelId) => ({ channelId, userId })));
+  }
+  return { found, rest };
+}
+
+/** Users who left, or are in, the same channels, in ascending order. */
+interface Alike {
+  readonly channelIds: readonly Membership['channelId'][];
+  readonly userIds: readonly UserId[];
+}
+
+function inStatements(memberships: readonly Membership[]): Alike[] {
+  const byUser = gatheredBy(memberships, ({ userId }) => userId);
+  const channelsOf = (userId: UserId) =>
+    ascendingIds((byUser.get(userId) ?? []).map(({ channelId }) => channelId));
+  const alike = gatheredBy(ascendingIds(byUser.keys()), (userId) => channelsOf(userId).join());
+  return [...alike.values()].flatMap((userIds) => {
+    const statements: Alike[] = [];
+    for (let start = 0; start < userIds.length; start += usersAtOnce) {
+      const some = userIds.slice(start, start + usersAtOnce);
+      statements.push({ channelIds: channelsOf(some[0] as UserId), userIds: some });
+    }
+    return statements;
+  });
+}
+
+function unreadOf(db: Db, { channelIds, userIds }: Alike, limit: number): Promise<ReadCopy[]> {
+  return (
+    db
       .selectFrom('user_messages as copy')
       .innerJoin('messages', 'messages.id', 'copy.message_id')
-      .select(['copy.user_id', 'copy.message_id', 'messages.channel_id'])
+      .select(['copy.user_id', 'copy.message_id'])
       // Named one by one: of a list in one parameter PostgreSQL takes many users, and reads what everybody has unread.
-      .where('copy.user_id', 'in', userIds.slice(start, start + usersAtOnce))
+      .where('copy.user_id', 'in', userIds)
       .where('messages.channel_id', 'in', channelIds)
       .where(sql<boolean>`copy.flags & ${read} = 0`)
-      .orderBy('copy.message_id')
       .orderBy('copy.user_id')
-      .limit(limit - found.length)
-      .execute();
-    const meant = copies.filter(({ channel_id, user_id }) => pairs.has(`${channel_id} ${user_id}`));
-    for (const { user_id, message_id } of meant) found.push({ user_id, message_id });
-  }
-  return found;
+      .orderBy('copy.message_id')
+      .limit(limit)
+      .execute()
+  );
 }
 
 /** Those that are still unread, by message and user as everywhere. */

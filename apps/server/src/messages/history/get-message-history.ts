@@ -3,7 +3,7 @@ import { booleanParameter, integerParameter, ListAnswer, operation } from '@waxw
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
 import type { ServerContext } from '../../context.js';
-import { readRealmSettings } from '../../realm/realm-setting-store.js';
+import { readRealmSetting } from '../../realm/realm-setting-store.js';
 import { readMessageHistory } from './history-store.js';
 import { messageSnapshot, messageSnapshots } from './message-snapshots.js';
 
@@ -25,7 +25,7 @@ export const getMessageHistory = operation({
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { actor, parameters }) {
     const { message_id: id, allow_empty_topic_name: knowsEmptyTopic } = parameters;
-    const { message_edit_history_visibility_policy: policy } = await readRealmSettings(db);
+    const policy = await readRealmSetting(db, 'message_edit_history_visibility_policy');
     if (policy === 'none') {
       throw new ProtocolError('BAD_REQUEST', {
         message: 'Message edit history is disabled in this organization.',

@@ -1,39 +1,43 @@
-import type { Job } from '@waxwing/jobs';
 import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
+import { handleJob, oneDay, type TransactionJob } from '../transaction-jobs.js';
 import { clearNotifiedOfLeavers, type Leavers, type RemovePayload } from './clear-notified.js';
-import { tellPhones } from './tell-phones.js';
+import { type NotifyPayload, tellPhones } from './tell-phones.js';
 
-/** Kind of the job that tells phones of one message. */
-export const notifyOfMessageJob = 'messages/notify-of-message';
-/** Kind of the job that has phones forget messages. */
-export const removeNotificationsJob = 'messages/remove-notifications';
-/** Kind of the job that has phones forget what they were told of channels that their users have left. */
-export const forgetLeftChannelsJob = 'messages/forget-left-channels';
+/** Has phones told of one message. */
+export const notifyOfMessageJob: TransactionJob<NotifyPayload> = {
+  kind: 'messages/notify-of-message',
+  concurrency: 4,
+  lifetimeMilliseconds: oneDay,
+};
+/** Has phones forget messages. */
+export const removeNotificationsJob: TransactionJob<RemovePayload> = {
+  kind: 'messages/remove-notifications',
+  concurrency: 4,
+  lifetimeMilliseconds: 7 * oneDay,
+};
+/** Has phones forget what they were told of channels that their users have left. */
+export const forgetLeftChannelsJob: TransactionJob<Leavers> = {
+  kind: 'messages/forget-left-channels',
+  concurrency: 4,
+  lifetimeMilliseconds: 7 * oneDay,
+};
 
 /** As many ids as a notification holds. */
 const messagesPerRemoval = 200;
-const concurrency = 4;
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'realm' | 'serverPush'>;
 
-/** Says who does the jobs about messages; call it before the database's jobs are started. */
+/** Says who does the jobs about phones; call it before the database's jobs are started. */
 export function handleMessageJobs(context: Context): void {
-  const handle = (kind: string, apply: (transaction: ServerTransaction, job: Job) => Promise<void>): void => {
-    context.database.jobs.handle(kind, {
-      concurrency,
-      giveUp: () => async () => undefined,
-      run: async (job) => ({ kind: 'done', apply: (transaction) => apply(transaction, job) }),
-    });
-  };
-  handle(notifyOfMessageJob, (transaction, { payload, giveUpAt }) =>
-    tellPhones(transaction, context, JSON.parse(payload), giveUpAt),
+  handleJob(context, notifyOfMessageJob, (transaction, payload, giveUpAt) =>
+    tellPhones(transaction, context, payload, giveUpAt),
   );
-  handle(removeNotificationsJob, (transaction, { payload, giveUpAt }) =>
-    removeFromPhones(transaction, context, JSON.parse(payload), giveUpAt),
+  handleJob(context, removeNotificationsJob, (transaction, removed, giveUpAt) =>
+    removeFromPhones(transaction, context, removed, giveUpAt),
   );
-  handle(forgetLeftChannelsJob, async (transaction, { payload, giveUpAt }) => {
-    const removed = await clearNotifiedOfLeavers(transaction.db, JSON.parse(payload) as Leavers);
+  handleJob(context, forgetLeftChannelsJob, async (transaction, leavers, giveUpAt) => {
+    const removed = await clearNotifiedOfLeavers(transaction.db, leavers);
     await removeFromPhones(transaction, context, removed, giveUpAt);
   });
 }

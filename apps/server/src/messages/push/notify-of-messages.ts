@@ -7,12 +7,9 @@ import { readStored, storedSetting } from '../../user-settings/user-setting-stor
 import type { SentMessage } from '../message-events.js';
 import { messageFlags } from '../message-flags.js';
 import { topicKey } from '../message-store.js';
+import { enqueueJob } from '../transaction-jobs.js';
 import { notifyOfMessageJob } from './message-jobs.js';
-import type { NotifyPayload } from './tell-phones.js';
 import { isNotified, type NotifiedStanding, type PushSettings, pushSettingNames } from './who-is-notified.js';
-
-/** Of no use to anybody after that. */
-const lifetimeMilliseconds = 24 * 60 * 60_000;
 
 /** A message of which phones may be told, who has a copy of it, and whom it mentions. */
 type ToldMessage = Pick<SentMessage, 'message' | 'copies'> & {
@@ -43,7 +40,7 @@ export async function notifyOfNewMentions(
 /** Has the phones of those who should know told of new messages, within the transaction that sends them; who they are. */
 export async function notifyOfMessages(
   transaction: ServerTransaction,
-  { clock, database }: Pick<ServerContext, 'clock' | 'database'>,
+  context: Pick<ServerContext, 'clock' | 'database'>,
   sent: readonly ToldMessage[],
 ): Promise<ReadonlySet<UserId>> {
   const told = new Set<UserId>();
@@ -52,16 +49,11 @@ export async function notifyOfMessages(
     if (userIds.length === 0) continue;
     for (const userId of userIds) told.add(userId);
     const { groupIds, userIds: named } = each.rendered.mentions;
-    const payload: NotifyPayload = {
+    await enqueueJob(transaction, context, notifyOfMessageJob, {
       messageId: each.message.id,
       userIds,
       // Of several groups nobody knows which one it was for whom.
       ...(groupIds.length === 1 ? { groupId: groupIds[0] as number, named } : {}),
-    };
-    await database.jobs.enqueue(transaction, {
-      kind: notifyOfMessageJob,
-      payload: JSON.stringify(payload),
-      giveUpAt: clock() + lifetimeMilliseconds,
     });
   }
   return told;

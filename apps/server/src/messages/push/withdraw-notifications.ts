@@ -1,10 +1,8 @@
 import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
+import { enqueueJob } from '../transaction-jobs.js';
 import { type CopiesOfMessages, clearNotifiedOfMessages, type Leavers } from './clear-notified.js';
 import { forgetLeftChannelsJob, removeNotificationsJob } from './message-jobs.js';
-
-/** Of no use to anybody after that. */
-const lifetimeMilliseconds = 7 * 24 * 60 * 60_000;
 
 type Context = Pick<ServerContext, 'clock' | 'database'>;
 
@@ -19,7 +17,7 @@ export async function withdrawNotifications(
 ): Promise<void> {
   if (copies.messageIds.length === 0) return;
   const payload = await clearNotifiedOfMessages(transaction.db, copies);
-  if (payload.length > 0) await enqueue(transaction, context, removeNotificationsJob, payload);
+  if (payload.length > 0) await enqueueJob(transaction, context, removeNotificationsJob, payload);
 }
 
 /**
@@ -32,18 +30,5 @@ export async function withdrawFromLeavers(
   leavers: Leavers,
 ): Promise<void> {
   if (leavers.userIds.length === 0) return;
-  await enqueue(transaction, context, forgetLeftChannelsJob, leavers);
-}
-
-async function enqueue(
-  transaction: ServerTransaction,
-  { clock, database }: Context,
-  kind: string,
-  payload: object,
-): Promise<void> {
-  await database.jobs.enqueue(transaction, {
-    kind,
-    payload: JSON.stringify(payload),
-    giveUpAt: clock() + lifetimeMilliseconds,
-  });
+  await enqueueJob(transaction, context, forgetLeftChannelsJob, leavers);
 }

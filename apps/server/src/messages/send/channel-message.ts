@@ -7,7 +7,7 @@ import type { Channel } from '../../channels/channel-store.js';
 import { holdsPermissions } from '../../permissions/permission-store.js';
 import type { Role } from '../../permissions/roles.js';
 import { realmLimits } from '../../realm/realm-limits.js';
-import { readRealmSettings } from '../../realm/realm-setting-store.js';
+import { readRealmSetting } from '../../realm/realm-setting-store.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
 import type { ServerTables } from '../../tables.js';
 import { topicKey } from '../message-store.js';
@@ -60,7 +60,7 @@ export async function readChannelSending(
   const channelId = named.kind === 'id' ? named.id : await findChannelId(db, named.name);
   const channels = channelId === undefined ? [] : await findChannels([channelId]);
   const [own] = [...(await readChannelAccess(db, actor, channels)).values()];
-  const settings = await readRealmSettings(db);
+  const settings = { topics_policy: await readRealmSetting(db, 'topics_policy') };
   if (own === undefined) return { access: undefined, settings, topic, isTopicNew: false };
   const first = await db
     .selectFrom('messages')

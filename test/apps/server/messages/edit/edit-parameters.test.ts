@@ -181,6 +181,7 @@ eachBackend((backend) => {
     }
     expect(await stored(organisation, id)).toMatchObject({ content: 'hello', topic: 'lunch' });
     await edit(id, { content: 'ü', prev_content_sha256: hash('hello') });
+    await edit(id, { content: 'ü', prev_content_sha256: 'null' });
     await edit(id, { content: 'x', prev_content_sha256: hash('ü') });
   });
 
