@@ -11,6 +11,9 @@ const maximumActsPerTurn = 256;
 /** So many are refused at most before the next one begins, which takes longer than they all. */
 const maximumRefusalsPerAct = 16;
 
+/** What is likely to wait for longer than this part of the time in which it would be refused is refused at once. */
+const likelyPart = 3 / 4;
+
 type TurnLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
 
 interface TurnWish {
@@ -27,6 +30,8 @@ interface Waiting {
   readonly refuse: (() => void) | undefined;
   /** By `performance.now()`. */
   readonly since: number;
+  /** How many had begun before it came. */
+  readonly begunBefore: number;
   isOver: boolean;
 }
 
@@ -37,29 +42,49 @@ interface Waiting {
  * from it without waiting for anything outside.
  *
  * What has waited for longer than `backlogMilliseconds` behind `minimumBacklog` others is refused, whoever's turn it
- * is: a sender's turn comes too seldom to empty a long line of its own in time.
+ * is: a sender's turn comes too seldom to empty a long line of its own in time. What would wait for so long behind others
+ * of its own sender is refused as it comes: keeping it would take time from what begins.
  */
 export class Turns {
   readonly #limits: TurnLimits;
+  readonly #longestWait: number;
   readonly #first = new SendersInTurn<Waiting>();
   readonly #following = new SendersInTurn<Waiting>();
   /** Those that may be refused, the one that has waited for longest first, which has not begun. */
   readonly #refusable = new FirstCome<Waiting>();
   #isFirstNext = true;
   #waiting = 0;
+  #begun = 0;
   #scheduled = 0;
   #endsAt: number | undefined;
 
   constructor(limits: TurnLimits) {
     this.#limits = limits;
+    this.#longestWait = limits.backlogMilliseconds * likelyPart;
   }
 
   begin(act: () => void, { isFollowing, sender, refuse }: TurnWish): void {
-    const waiting = { act, refuse, since: performance.now(), isOver: false };
+    const since = performance.now();
+    if (refuse !== undefined && this.#likelyMilliseconds(sender, since) > this.#longestWait) {
+      refuse();
+      return;
+    }
+    const waiting = { act, refuse, since, begunBefore: this.#begun, isOver: false };
     (isFollowing ? this.#following : this.#first).add(sender, waiting);
     if (refuse !== undefined) this.#refusable.add(waiting);
     this.#waiting += 1;
     this.#schedule();
+  }
+
+  /** How long one more of a sender is likely to wait, by how many began since the oldest came; 0 while too few did. */
+  #likelyMilliseconds(sender: string, now: number): number {
+    const oldest = this.#refusable.first;
+    if (oldest === undefined || this.#waiting <= this.#limits.minimumBacklog) return 0;
+    const begun = this.#begun - oldest.begunBefore;
+    if (begun < this.#limits.minimumBacklog) return 0;
+    const own = this.#first.countOf(sender) + this.#following.countOf(sender);
+    const before = Math.min(this.#waiting, own * (this.#first.senders + this.#following.senders));
+    return (before * (now - oldest.since)) / begun;
   }
 
   /** One for each thing, because Node does what follows from one before it comes to the next. */
@@ -81,7 +106,10 @@ export class Turns {
     if (now < this.#endsAt) {
       this.#refuseLate(now);
       const next = this.#take();
-      if (next !== undefined) this.#end(next).act();
+      if (next !== undefined) {
+        this.#begun += 1;
+        this.#end(next).act();
+      }
     }
     this.#schedule();
   };
