@@ -120,6 +120,17 @@ describe('turns', () => {
     isTried = true;
   });
 
+  it('are refused at once also while nothing began for long, to whoever waits already', () => {
+    const turns = new Turns({ backlogMilliseconds: 40, minimumBacklog: 4 });
+    const refused: string[] = [];
+    const begin = (sender: string) =>
+      turns.begin(() => undefined, { ...turn(false, sender), refuse: () => void refused.push(sender) });
+    for (let count = 0; count < 5; count++) begin('ada');
+    keepBusy(31);
+    for (const sender of ['ada', 'bob', 'ada']) begin(sender);
+    expect(refused).toEqual(['ada', 'ada']);
+  });
+
   it('are refused neither where few wait, nor to what must have its turn', async () => {
     const turns = new Turns({ backlogMilliseconds: 0, minimumBacklog: 4 });
     let begun = 0;

@@ -76,15 +76,19 @@ export class Turns {
     this.#schedule();
   }
 
-  /** How long one more of a sender is likely to wait, by how many began since the oldest came; 0 while too few did. */
+  /**
+   * How long one more of a sender is likely to wait, by how many began since the oldest came; 0 while too few did to tell,
+   * unless that is for long.
+   */
   #likelyMilliseconds(sender: string, now: number): number {
     const oldest = this.#refusable.first;
     if (oldest === undefined || this.#waiting <= this.#limits.minimumBacklog) return 0;
     const begun = this.#begun - oldest.begunBefore;
-    if (begun < this.#limits.minimumBacklog) return 0;
+    const age = now - oldest.since;
+    if (begun < this.#limits.minimumBacklog && age <= this.#longestWait) return 0;
     const own = this.#first.countOf(sender) + this.#following.countOf(sender);
     const before = Math.min(this.#waiting, own * (this.#first.senders + this.#following.senders));
-    return (before * (now - oldest.since)) / begun;
+    return (before * age) / Math.max(begun, 1);
   }
 
   /** One for each thing, because Node does what follows from one before it comes to the next. */
