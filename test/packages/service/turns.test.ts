@@ -126,7 +126,7 @@ describe('turns', () => {
     const begin = (sender: string) =>
       turns.begin(() => undefined, { ...turn(false, sender), refuse: () => void refused.push(sender) });
     for (let count = 0; count < 5; count++) begin('ada');
-    keepBusy(31);
+    keepBusy(41);
     for (const sender of ['ada', 'bob', 'ada']) begin(sender);
     expect(refused).toEqual(['ada', 'ada']);
   });

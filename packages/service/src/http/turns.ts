@@ -11,9 +11,6 @@ const maximumActsPerTurn = 256;
 /** So many are refused at most before the next one begins, which takes longer than they all. */
 const maximumRefusalsPerAct = 16;
 
-/** What is likely to wait for longer than this part of the time in which it would be refused is refused at once. */
-const likelyPart = 3 / 4;
-
 type TurnLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
 
 interface TurnWish {
@@ -47,7 +44,6 @@ interface Waiting {
  */
 export class Turns {
   readonly #limits: TurnLimits;
-  readonly #longestWait: number;
   readonly #first = new SendersInTurn<Waiting>();
   readonly #following = new SendersInTurn<Waiting>();
   /** Those that may be refused, the one that has waited for longest first, which has not begun. */
@@ -60,12 +56,12 @@ export class Turns {
 
   constructor(limits: TurnLimits) {
     this.#limits = limits;
-    this.#longestWait = limits.backlogMilliseconds * likelyPart;
   }
 
   begin(act: () => void, { isFollowing, sender, refuse }: TurnWish): void {
     const since = performance.now();
-    if (refuse !== undefined && this.#likelyMilliseconds(sender, since) > this.#longestWait) {
+    const most = this.#limits.backlogMilliseconds;
+    if (refuse !== undefined && this.#likelyMilliseconds(sender, since) > most) {
       refuse();
       return;
     }
@@ -81,11 +77,12 @@ export class Turns {
    * unless that is for long.
    */
   #likelyMilliseconds(sender: string, now: number): number {
+    const { backlogMilliseconds, minimumBacklog } = this.#limits;
     const oldest = this.#refusable.first;
-    if (oldest === undefined || this.#waiting <= this.#limits.minimumBacklog) return 0;
+    if (oldest === undefined || this.#waiting <= minimumBacklog) return 0;
     const begun = this.#begun - oldest.begunBefore;
     const age = now - oldest.since;
-    if (begun < this.#limits.minimumBacklog && age <= this.#longestWait) return 0;
+    if (begun < minimumBacklog && age <= backlogMilliseconds) return 0;
     const own = this.#first.countOf(sender) + this.#following.countOf(sender);
     const before = Math.min(this.#waiting, own * (this.#first.senders + this.#following.senders));
     return (before * age) / Math.max(begun, 1);
