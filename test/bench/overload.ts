@@ -14,7 +14,7 @@ const capacityMilliseconds = 3000;
 const timesCapacity = 3;
 const overloadMilliseconds = 15_000;
 const fullOverloadMilliseconds = 60_000;
-/** For as long as that requests may all be under way, so that they wait at the process that is measured, and not here. */
+/** For so long all that are due may be under way, so that they wait at the process that is measured, and not here. */
 const underWaySeconds = 1;
 const mostConnections = 9000;
 const recoveryMilliseconds = 5000;
@@ -128,7 +128,7 @@ async function overloadedFor(subject: Subject, milliseconds: number): Promise<nu
 
 async function measure({ port, pid, nextRequest }: Subject, milliseconds: number): Promise<Measured> {
   const capacity = await capacityOf({ port, nextRequest });
-  const connections = Math.min(mostConnections, Math.ceil(capacity * underWaySeconds));
+  const connections = Math.min(mostConnections, Math.ceil(capacity * timesCapacity * underWaySeconds));
   const load = await OpenLoad.open({ port, connections, nextRequest });
   try {
     // Each connection has been used, as those of a process at rest have.

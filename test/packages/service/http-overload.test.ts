@@ -144,4 +144,18 @@ describe('an operation that falls behind', () => {
     await expect.poll(told).toBe(crowd.length - answered);
     expect(warnings()).toHaveLength(1);
   });
+
+  it('answers each of many that are sent without waiting on one connection, in time or with a refusal', async () => {
+    await start({ backlogMilliseconds: 20, minimumBacklog: 4 });
+    const crowd: RawConnection[] = [];
+    for (let count = 0; count < 12; count += 1) crowd.push(await app.connect());
+    for (const connection of crowd) connection.send(request('GET /busy', ada).repeat(20));
+    for (const connection of crowd) await expect.poll(() => connection.statuses).toHaveLength(20);
+    const statuses = crowd.flatMap((connection) => connection.statuses);
+    const refused = statuses.filter((status) => status === 503).length;
+    expect(statuses.filter((status) => status === 200)).toHaveLength(app.handled);
+    expect(app.handled + refused).toBe(statuses.length);
+    expect(refused).toBeGreaterThan(0);
+    expect(await refusals()).toBe(refused);
+  });
 });

@@ -96,6 +96,41 @@ describe('turns', () => {
     expect(begun.length).toBeLessThan(200);
   });
 
+  it('are refused at once to whoever has more in line than begins in time, and to nobody else', async () => {
+    const turns = new Turns({ backlogMilliseconds: 4000, minimumBacklog: 4 });
+    let begun = 0;
+    let isTried = false;
+    const begin = (sender: string): boolean => {
+      let isRefused = false;
+      const act = () => {
+        begun += 1;
+        if (!isTried) keepBusy(2);
+      };
+      const refuse = () => {
+        isRefused = true;
+      };
+      turns.begin(act, { ...turn(false, sender), refuse });
+      return isRefused;
+    };
+    // How long one takes is not known yet.
+    for (let count = 0; count < 5000; count++) expect(begin('ada')).toBe(false);
+    while (begun < 20) await wait();
+    expect(begin('ada')).toBe(true);
+    expect(begin('bob')).toBe(false);
+    isTried = true;
+  });
+
+  it('are refused at once also while nothing began for long, to whoever waits already', () => {
+    const turns = new Turns({ backlogMilliseconds: 40, minimumBacklog: 4 });
+    const refused: string[] = [];
+    const begin = (sender: string) =>
+      turns.begin(() => undefined, { ...turn(false, sender), refuse: () => void refused.push(sender) });
+    for (let count = 0; count < 5; count++) begin('ada');
+    keepBusy(41);
+    for (const sender of ['ada', 'bob', 'ada']) begin(sender);
+    expect(refused).toEqual(['ada', 'ada']);
+  });
+
   it('are refused neither where few wait, nor to what must have its turn', async () => {
     const turns = new Turns({ backlogMilliseconds: 0, minimumBacklog: 4 });
     let begun = 0;

@@ -1,5 +1,5 @@
 import type { Log } from '../logging/create-logger.js';
-import { refuseUnrouted, unavailable } from './error-answer.js';
+import { refuseAlways, unavailable } from './error-answer.js';
 import type { Exchange } from './exchange.js';
 import type { RefusalReason } from './places.js';
 
@@ -11,8 +11,9 @@ export interface LateRequestsOptions {
 }
 
 const gatherMilliseconds = 1000;
+const refuseAsUnavailable = refuseAlways(unavailable());
 
-/** Refuses requests whose turn did not come in time, before anything is done for them; one log line tells of a second's. */
+/** Refuses requests whose turn does not come in time, before anything is done for them; one log line tells of a second's. */
 export class LateRequests {
   readonly #options: LateRequestsOptions;
   #untold = 0;
@@ -29,14 +30,14 @@ export class LateRequests {
     this.#untold += 1;
     // One that is kept alive after its last answer would hold up closing for as long.
     if (this.#options.closing.aborted) response.shouldKeepAlive = false;
-    refuseUnrouted(response, unavailable());
+    refuseAsUnavailable(response);
   }
 
   readonly #tell = (): void => {
     const { log } = this.#options;
     log.warn(
       { requests: this.#untold },
-      'this process falls behind: requests were refused that waited too long',
+      'this process falls behind: requests were refused whose turn did not come in time',
     );
     this.#untold = 0;
   };

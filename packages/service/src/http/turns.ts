@@ -27,6 +27,8 @@ interface Waiting {
   readonly refuse: (() => void) | undefined;
   /** By `performance.now()`. */
   readonly since: number;
+  /** How many had begun before it came. */
+  readonly begunBefore: number;
   isOver: boolean;
 }
 
@@ -37,7 +39,8 @@ interface Waiting {
  * from it without waiting for anything outside.
  *
  * What has waited for longer than `backlogMilliseconds` behind `minimumBacklog` others is refused, whoever's turn it
- * is: a sender's turn comes too seldom to empty a long line of its own in time.
+ * is: a sender's turn comes too seldom to empty a long line of its own in time. What would wait for so long behind others
+ * of its own sender is refused as it comes: keeping it would take time from what begins.
  */
 export class Turns {
   readonly #limits: TurnLimits;
@@ -47,6 +50,7 @@ export class Turns {
   readonly #refusable = new FirstCome<Waiting>();
   #isFirstNext = true;
   #waiting = 0;
+  #begun = 0;
   #scheduled = 0;
   #endsAt: number | undefined;
 
@@ -55,11 +59,33 @@ export class Turns {
   }
 
   begin(act: () => void, { isFollowing, sender, refuse }: TurnWish): void {
-    const waiting = { act, refuse, since: performance.now(), isOver: false };
+    const since = performance.now();
+    const most = this.#limits.backlogMilliseconds;
+    if (refuse !== undefined && this.#likelyMilliseconds(sender, since) > most) {
+      refuse();
+      return;
+    }
+    const waiting = { act, refuse, since, begunBefore: this.#begun, isOver: false };
     (isFollowing ? this.#following : this.#first).add(sender, waiting);
     if (refuse !== undefined) this.#refusable.add(waiting);
     this.#waiting += 1;
     this.#schedule();
+  }
+
+  /**
+   * How long one more of a sender is likely to wait, by how many began since the oldest came; 0 while too few did to tell,
+   * unless that is for long.
+   */
+  #likelyMilliseconds(sender: string, now: number): number {
+    const { backlogMilliseconds, minimumBacklog } = this.#limits;
+    const oldest = this.#refusable.first;
+    if (oldest === undefined || this.#waiting <= minimumBacklog) return 0;
+    const begun = this.#begun - oldest.begunBefore;
+    const age = now - oldest.since;
+    if (begun < minimumBacklog && age <= backlogMilliseconds) return 0;
+    const own = this.#first.countOf(sender) + this.#following.countOf(sender);
+    const before = Math.min(this.#waiting, own * (this.#first.senders + this.#following.senders));
+    return (before * age) / Math.max(begun, 1);
   }
 
   /** One for each thing, because Node does what follows from one before it comes to the next. */
@@ -81,7 +107,10 @@ export class Turns {
     if (now < this.#endsAt) {
       this.#refuseLate(now);
       const next = this.#take();
-      if (next !== undefined) this.#end(next).act();
+      if (next !== undefined) {
+        this.#begun += 1;
+        this.#end(next).act();
+      }
     }
     this.#schedule();
   };

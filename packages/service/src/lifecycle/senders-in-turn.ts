@@ -22,6 +22,11 @@ export class SendersInTurn<Waiting> {
     return this.#count;
   }
 
+  /** Of how many something waits. */
+  get senders(): number {
+    return this.#senders.size;
+  }
+
   countOf(sender: string): number {
     return this.#senders.get(sender)?.waiting.count ?? 0;
   }
