@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { messageProblems } from '../../../../support/check-messages.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
-import { addChannel } from '../chat-under-test.js';
+import { addChannel, subscribe } from '../chat-under-test.js';
 import { post, stored, textsIn } from './moves-under-test.js';
 
 const capable = { client_capabilities: '{"notification_settings_null":true,"bulk_message_deletion":true}' };
@@ -35,6 +35,38 @@ eachBackend((backend) => {
     expect(await guest()).toEqual([]);
     await move(first, { stream_id: to.id });
     expect(await guest()).toEqual(['update_message']);
+  });
+
+  it('a move to a web-public channel takes the message from nobody', async () => {
+    const from = await addChannel(organisation, { members: ['member', 'guest'] });
+    const to = await addChannel(organisation, { isWebPublic: true, members: ['member'] });
+    const [id = 0] = await post(organisation, { channelId: from.id });
+    const guest = await watch('guest');
+    await move(id, { stream_id: to.id });
+    expect(await guest()).toEqual(['update_message']);
+  });
+
+  it('what users want of a topic goes along to where they can read it, and what they cannot read is not told', async () => {
+    const from = await addChannel(organisation, { isPrivate: true, members: ['member', 'second'] });
+    const to = await addChannel(organisation, { members: ['member'] });
+    const hidden = await addChannel(organisation, { isPrivate: true, members: ['member', 'owner'] });
+    const joiners = { new: { direct_members: [organisation.id('second')], direct_subgroups: [] } };
+    await organisation.do('owner', 'PATCH', `streams/${hidden.id}`, { can_subscribe_group: joiners });
+    const [id = 0] = await post(organisation, { channelId: from.id });
+    await subscribe(organisation, from.id, organisation.id('second'), false);
+    const topic = { topic: 'lunch', topic_lower: 'lunch', updated_at: 0, visibility_policy: 3 };
+    const followed = { user_id: organisation.id('second'), channel_id: from.id, ...topic };
+    await db().insertInto('user_topics').values(followed).execute();
+    const read = await organisation.watch('second', capable);
+    await move(id, { stream_id: to.id, propagate_mode: 'change_all' });
+    expect(await read()).toMatchObject([{ type: 'user_topic', stream_id: to.id, visibility_policy: 3 }]);
+    await subscribe(organisation, to.id, organisation.id('second'), false);
+    const [other = 0] = await post(organisation, { channelId: from.id, topic: 'tea' });
+    const tea = { ...followed, topic: 'tea', topic_lower: 'tea' };
+    await db().insertInto('user_topics').values(tea).execute();
+    await move(other, { stream_id: hidden.id, propagate_mode: 'change_all' });
+    const rows = await db().selectFrom('user_topics').selectAll().where('topic_lower', '=', 'tea').execute();
+    expect(rows).toEqual([]);
   });
 
   it('who might join the new private channel, and is not in it, is told that the message is gone, and no more', async () => {
