@@ -44,7 +44,7 @@ export interface ServerConfiguration extends ListenConfiguration {
   readonly uploads: UploadsConfiguration;
   /** Of a link for which nothing is said. */
   readonly invitationValidityMinutes: number;
-  /** Whether there may be channels that anybody reads, without an account. */
+  /** Whether there may be channels that anybody is told of, and whose files anybody loads, without an account. */
   readonly offersWebPublicChannels: boolean;
 }
 

@@ -113,15 +113,18 @@ function planRetention({ rights }: ChannelFacts, { retentionDays }: ChannelUpdat
   return { retentionDays };
 }
 
+/** The chat API unarchives with `true`, stock clients do with `false`; nothing is archived so. */
 function planUnarchiving(
   { access: { channel }, hasSubscribers }: ChannelFacts,
   { isArchived }: ChannelUpdateWish,
 ) {
   if (isArchived === undefined) return {};
-  if (isArchived) throw refused('Archive a channel with DELETE /streams/{stream_id}.');
-  if (!channel.isArchived) throw refused('Channel is not currently deactivated');
+  if (!channel.isArchived) {
+    const archives = 'Archive a channel with DELETE /streams/{stream_id}.';
+    throw refused(isArchived ? archives : 'Channel is not currently deactivated');
+  }
   if (channel.isPrivate && !hasSubscribers) throw refused('Channel is private and has no subscribers');
-  return { isArchived };
+  return { isArchived: false as const };
 }
 
 function planName({ access: { channel }, isNameTaken }: ChannelFacts, wish: ChannelUpdateWish) {

@@ -11,7 +11,7 @@ eachBackend((backend) => {
   });
 
   describe('archiving', () => {
-    it('keeps the channel, and is undone by is_archived false alone', async () => {
+    it('keeps the channel, and is undone by is_archived, which archives nothing', async () => {
       await channel.make();
       await channel.refuses('member', { is_archived: false }, 'Channel is not currently deactivated');
       await channel.refuses(
@@ -27,6 +27,10 @@ eachBackend((backend) => {
       expect([again.status, again.body.msg]).toEqual([400, 'Channel is already archived']);
       expect((await channel.read()).is_archived).toBe(true);
       await channel.updated('member', { is_archived: false });
+      expect((await channel.read()).is_archived).toBe(false);
+      await organisation.do('member', 'DELETE', path);
+      expect((await organisation.ask('second', 'PATCH', path, { is_archived: true })).status).toBe(400);
+      await channel.updated('member', { is_archived: true });
       expect((await channel.read()).is_archived).toBe(false);
     });
 

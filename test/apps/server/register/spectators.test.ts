@@ -37,6 +37,8 @@ eachBackend((backend) => {
         expect(body).not.toHaveProperty(own);
       }
       expect(JSON.stringify(body)).not.toMatch(/for members|for some|from before/);
+      const messages = await organisation.server.ask(undefined, 'GET', 'messages', { anchor: 'newest' });
+      expect(messages.body.code).toBe('UNAUTHORIZED');
     });
 
     it('is told who there is without addresses and without what is said to members', async () => {

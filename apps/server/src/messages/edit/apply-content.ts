@@ -15,10 +15,10 @@ import {
 import { isImage } from '../insert-messages.js';
 import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
-import { mentionFlags, readTopicSenders } from '../recipients.js';
+import { mentionFlags, topicId } from '../recipients.js';
 import type { ContentFacts, EditedMessage } from './edit-facts.js';
 
-type Content = Pick<ContentFacts, 'source' | 'html' | 'references'>;
+type Content = Pick<ContentFacts, 'source' | 'html' | 'participants' | 'references'>;
 
 /** Gives a message another content; whose files nothing refers to after that. */
 export async function applyContent(
@@ -59,16 +59,16 @@ const mentionBits =
   messageFlags.stream_wildcard_mentioned |
   messageFlags.topic_wildcard_mentioned;
 
-/** Sets and clears in everybody's copy what says whom the text mentions: four statements at most. */
+/** Sets and clears in everybody's copy what says whom the text mentions: three statements at most. */
 export async function applyMentions(
   { db }: ServerTransaction,
   message: EditedMessage,
-  { mentions }: Content['references'],
+  { participants, references: { mentions } }: Content,
   copies: ReadonlyMap<UserId, number>,
 ): Promise<ReadonlyMap<UserId, number>> {
   const flagsOf = mentionFlags(message, mentions, {
     groupMembers: await membersOfGroups(db, mentions.groupIds),
-    topicSenders: await readTopicSenders(db, mentions.topicWildcard ? [message] : []),
+    topicSenders: new Map([[topicId(message), participants]]),
   });
   const after = new Map([...copies].map(([id, flags]) => [id, (flags & ~mentionBits) | flagsOf(id)]));
   const changed = [...after].filter(([id, flags]) => flags !== copies.get(id));

@@ -45,9 +45,7 @@ export async function applyEdit(
   const detached = content === undefined ? [] : await applyContent(transaction, context, content);
   const before = await copiesOfMessage(db, message.id);
   const copies =
-    content === undefined
-      ? before
-      : await applyMentions(transaction, message, content.content.references, before);
+    content === undefined ? before : await applyMentions(transaction, message, content.content, before);
   const losers = await tellLosers(transaction, context, edit, ids);
   const moved = plan.move && channels && { ...edit, move: plan.move, channels, ids, losers };
   const tellNotices = moved && (await applyMove(transaction, context, moved));

@@ -23,7 +23,7 @@ export function checkContent({ content, held, origin }: EditFacts): void {
     forbiddenGroups,
     mayMentionMany,
     mentions: references.mentions,
-    participants,
+    participants: participants.size,
     subscribers,
   });
 }

@@ -43,7 +43,8 @@ export async function* findLosses(
 
 /**
  * Who is told of the edit of a message, with the flags of their copies after it: whoever has one and can still see it, and
- * where history is public those who are in its channel without one (`undefined`).
+ * where history is public those who are in its channel without one (`undefined`). Who could not see it before is not told
+ * where it was for a copy from former times.
  */
 export async function updateAudience(
   db: Db,
@@ -54,15 +55,18 @@ export async function updateAudience(
   const isMoved = origin.id !== target.id;
   const inTarget = new Set(await subscribersIn(db, target.id));
   const inOrigin = isMoved ? new Set(await subscribersIn(db, origin.id)) : inTarget;
+  const readers = await readersIn(db, target);
+  const before = new Set((isMoved ? await readersIn(db, origin) : readers).map(({ id }) => id));
   const flagsOf = new Map<UserId, number | undefined>();
-  for (const { id, role } of await readersIn(db, target)) {
+  for (const { id, role } of readers) {
     if (losers.has(id)) continue;
     // Whoever is not in the channel that a message goes to has lost the copy.
     const keepsCopy = copies.has(id) && (!isMoved || inTarget.has(id));
     const reads = target.isHistoryPublic || (isMoved ? inTarget.has(id) : keepsCopy);
     const isStranger = role === roles.guest && !inOrigin.has(id);
     const follows = origin.isHistoryPublic && !isStranger && (inTarget.has(id) || inOrigin.has(id));
-    if (reads && (copies.has(id) || follows)) flagsOf.set(id, keepsCopy ? copies.get(id) : undefined);
+    if (reads && ((copies.has(id) && before.has(id)) || follows))
+      flagsOf.set(id, keepsCopy ? copies.get(id) : undefined);
   }
   return flagsOf;
 }

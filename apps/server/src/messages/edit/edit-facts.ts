@@ -46,8 +46,8 @@ export interface ContentFacts {
   readonly forbiddenGroups: readonly string[];
   /** Active subscribers of the channel. */
   readonly subscribers: number;
-  /** Those who have sent something to the topic. */
-  readonly participants: number;
+  /** Those who have sent something to the topic that the message will be in; read only where all of them are mentioned. */
+  readonly participants: ReadonlySet<UserId>;
 }
 
 /** The messages of a topic that the actor may read. */

@@ -1,3 +1,4 @@
+import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerContext } from '../../context.js';
 import type { RenderedMarkdown } from '../../markdown/index.js';
@@ -10,6 +11,7 @@ import { readTopicSenders } from '../recipients.js';
 import { renderContents } from '../render-content.js';
 import { readNewContent } from '../send/message-text.js';
 import type { ContentFacts } from './edit-facts.js';
+import { type EditWish, wantedMove } from './edit-wish.js';
 
 type Db = Kysely<ServerTables>;
 
@@ -34,24 +36,33 @@ export async function renderNewContent(
   return { source, rendered };
 }
 
-/** What the rules ask of a message's new content. */
+/** What the rules ask of a message's new content, where the message will be. */
 export async function readContentFacts(
   db: Db,
   actor: PermissionHolder,
   message: Message,
+  wish: EditWish,
   { source, rendered }: RenderedContent,
 ): Promise<ContentFacts> {
   const { channelWildcard, topicWildcard } = rendered.mentions;
   const { forbiddenGroups } = await readMentionRights(db, actor, rendered.mentions);
   const { channelId } = message;
   const subscribers = channelId !== undefined && channelWildcard ? await subscribersIn(db, channelId) : [];
-  const senders = topicWildcard ? await readTopicSenders(db, [message]) : new Map<string, Set<number>>();
   return {
     source,
     html: rendered.html,
     references: rendered,
     forbiddenGroups,
     subscribers: subscribers.length,
-    participants: [...senders.values()][0]?.size ?? 0,
+    participants:
+      channelId !== undefined && topicWildcard ? await readParticipants(db, message, wish) : new Set(),
   };
+}
+
+/** Who takes part in the topic that the message will be in: whoever comes along with it, too. */
+async function readParticipants(db: Db, message: Message, wish: EditWish): Promise<Set<UserId>> {
+  const after = { ...message, topic: wantedMove(wish, message).topic };
+  const topics = wish.propagateMode === 'change_one' ? [after] : [message, after];
+  const senders = await readTopicSenders(db, topics);
+  return new Set([message.senderId, ...[...senders.values()].flatMap((some) => [...some])]);
 }

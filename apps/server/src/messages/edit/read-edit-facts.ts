@@ -48,7 +48,7 @@ export async function readEditFacts(
     message,
     origin: access.get(message?.channelId ?? 0),
     target: access.get(wish.channelId ?? 0),
-    content: message && content && (await readContentFacts(db, actor, message, content)),
+    content: message && content && (await readContentFacts(db, actor, message, wish, content)),
     ...(await readTopicFacts(db, { actor, message, wish, settings, now })),
   };
 }

@@ -93,9 +93,17 @@ export function factsOf(fields: FactFields = {}): EditFacts {
   };
 }
 
-export function contentOf(source: string, fields: Partial<ContentFacts> = {}): ContentFacts {
+/** `participants` are so many people. */
+export function contentOf(
+  source: string,
+  {
+    participants = 2,
+    ...fields
+  }: Partial<Omit<ContentFacts, 'participants'>> & { readonly participants?: number } = {},
+): ContentFacts {
+  const people = new Set(Array.from({ length: participants }, (_, index) => userId(index + 1)));
   const { html, ...references } = renderMarkdown(source, { realmUrl: 'https://chat.example.com' });
-  return { source, html, references, forbiddenGroups: [], subscribers: 2, participants: 2, ...fields };
+  return { source, html, references, forbiddenGroups: [], subscribers: 2, participants: people, ...fields };
 }
 
 export function wishOf(wish: Partial<EditWish>): EditWish {

@@ -57,4 +57,5 @@ it('the more visible wish wins: followed, unmuted, none, muted; in a new topic t
   expect([wants(1, undefined, true), wants(1, 3, true)]).toEqual([1, 1]);
   const lost = { isTopicNew: true, losers: new Set([userId(1)]) };
   expect(mergedWants({ userId: userId(1), ofOld: 3, ofNew: undefined }, lost)).toBe(0);
+  expect(mergedWants({ userId: userId(1), ofOld: 3, ofNew: 1 }, lost)).toBe(1);
 });
