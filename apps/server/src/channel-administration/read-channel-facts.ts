@@ -6,7 +6,12 @@ import { isKnownFolder } from '../channels/folders/folder-store.js';
 import { readRealmRights } from '../channels/realm-rights.js';
 import type { ServerContext } from '../context.js';
 import { readReferences } from '../permissions/known-references.js';
-import { type PermissionHolder, readPermissions, roleGroupIds } from '../permissions/permission-store.js';
+import {
+  type PermissionHolder,
+  readPermissions,
+  roleGroupId,
+  roleGroupIds,
+} from '../permissions/permission-store.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -40,8 +45,8 @@ export async function readChannelFacts(
     access,
     rights: await readRealmRights(db, actor, { serverOffersWebPublic }),
     permissions: (await readPermissions(db, 'channel', [channelId]))(channelId),
-    nobodyId: roleGroups.get('role:nobody') as number,
-    everyoneId: roleGroups.get('role:everyone') as number,
+    nobodyId: roleGroupId(roleGroups, 'role:nobody'),
+    everyoneId: roleGroupId(roleGroups, 'role:everyone'),
     known,
     isNameTaken: wish.name !== undefined && (await isNameTaken(db, wish.name, channelId)),
     isFolderKnown: typeof wish.folderId === 'number' && (await isKnownFolder(transaction, wish.folderId)),

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
@@ -26,7 +26,7 @@ export interface InvitationTables {
   };
   invitation_groups: {
     invitation_id: number;
-    group_id: number;
+    group_id: GroupId;
   };
 }
 

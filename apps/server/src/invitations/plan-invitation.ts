@@ -1,3 +1,4 @@
+import type { GroupId } from '@waxwing/protocol';
 import { ProtocolError } from '@waxwing/protocol';
 import { isAdministrator } from '../authentication/require-administrator.js';
 import type { ChannelAccess } from '../channels/channel-access.js';
@@ -17,7 +18,7 @@ export interface InvitationFacts {
   readonly channels: ReadonlyMap<number, ChannelAccess>;
   readonly groups: ReadonlyMap<number, Group>;
   /** The groups that the actor may put others into, though not all groups. */
-  readonly addableGroupIds: ReadonlySet<number>;
+  readonly addableGroupIds: ReadonlySet<GroupId>;
 }
 
 const roleNeeded: Partial<Record<Role, string>> = {
@@ -61,7 +62,7 @@ function requireChannels({ channels, held }: InvitationFacts, ids: readonly numb
   }
 }
 
-function requireGroups({ groups, held, addableGroupIds }: InvitationFacts, ids: readonly number[]): void {
+function requireGroups({ groups, held, addableGroupIds }: InvitationFacts, ids: readonly GroupId[]): void {
   for (const id of ids) {
     const group = groups.get(id);
     if (group === undefined || group.isSystem) throw refused(`Invalid user group ID: ${id}`);

@@ -1,9 +1,10 @@
+import type { UserId } from '@waxwing/protocol';
 import { readChannelReference, readGroupMention, readUserMention, wildcardOf } from './reference-syntax.js';
 
 /** The names that a text asks for, each once, as typed. */
 export interface TextReferences {
   readonly userNames: readonly string[];
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
   readonly groupNames: readonly string[];
   readonly channelNames: readonly string[];
   readonly topics: readonly { readonly channelName: string; readonly topic: string }[];
@@ -35,7 +36,7 @@ export function findReferences(text: string): TextReferences {
 
 interface Found {
   readonly userNames: Set<string>;
-  readonly userIds: Set<number>;
+  readonly userIds: Set<UserId>;
   readonly groupNames: Set<string>;
   readonly channelNames: Set<string>;
   readonly topics: Map<string, { readonly channelName: string; readonly topic: string }>;

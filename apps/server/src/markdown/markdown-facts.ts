@@ -1,8 +1,9 @@
+import type { GroupId, UserId } from '@waxwing/protocol';
 import type { Linkifier } from './linkifier.js';
 
 /** A user whom a message may mention. */
 export interface MentionableUser {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly fullName: string;
   /** Mentions of deactivated users are always silent. */
   readonly isActive: boolean;
@@ -10,7 +11,7 @@ export interface MentionableUser {
 
 /** A group that a message may mention. */
 export interface MentionableGroup {
-  readonly groupId: number;
+  readonly groupId: GroupId;
   /** The name that is typed: `role:members` for a role group. */
   readonly name: string;
   /** What readers see; the same as `name` unless this is a role group. */
@@ -57,7 +58,7 @@ export class ResolvedFacts {
   readonly realmUrl: string;
   readonly defaultCodeLanguage: string;
   readonly linkifiers: readonly Linkifier[];
-  readonly #usersById: ReadonlyMap<number, MentionableUser>;
+  readonly #usersById: ReadonlyMap<UserId, MentionableUser>;
   readonly #usersByName: ReadonlyMap<string, MentionableUser>;
   readonly #groups: ReadonlyMap<string, MentionableGroup>;
   readonly #channels: ReadonlyMap<string, LinkableChannel>;
@@ -82,7 +83,7 @@ export class ResolvedFacts {
   }
 
   /** The user that a mention names. With name and id, both must fit. */
-  user(name: string | undefined, userId: number | undefined): MentionableUser | undefined {
+  user(name: string | undefined, userId: UserId | undefined): MentionableUser | undefined {
     if (userId === undefined) return this.#usersByName.get(fold(name ?? ''));
     const user = this.#usersById.get(userId);
     return name === undefined || user?.fullName === name ? user : undefined;

@@ -1,3 +1,5 @@
+import type { UserId } from '@waxwing/protocol';
+
 /** How a text names users, groups, channels, topics and messages. One reading, for looking names up and for rendering. */
 
 export interface UserMention {
@@ -6,7 +8,7 @@ export interface UserMention {
   /** What stands between the stars, as typed. */
   readonly text: string;
   readonly name: string | undefined;
-  readonly userId: number | undefined;
+  readonly userId: UserId | undefined;
 }
 
 export interface GroupMention {
@@ -50,7 +52,7 @@ export function readUserMention(source: string, position: number): UserMention |
     isSilent: silent === '_',
     text,
     name: withId === null ? text : withId[1] || undefined,
-    userId: withId === null ? undefined : Number(withId[2]),
+    userId: withId === null ? undefined : (Number(withId[2]) as UserId),
   };
 }
 

@@ -101,7 +101,7 @@ function namesAsTable(db: Db, names: readonly string[]): RawBuilder<unknown> {
 async function readUsers(
   db: Db,
   author: Author,
-  { names, ids }: { readonly names: readonly string[]; readonly ids: readonly number[] },
+  { names, ids }: { readonly names: readonly string[]; readonly ids: readonly UserId[] },
 ): Promise<MentionableUser[]> {
   if (names.length === 0 && ids.length === 0) return [];
   const wanted = namesAsTable(db, names);

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { ServerContext } from '../../context.js';
@@ -56,7 +56,7 @@ export async function notifyOfMessages(
       messageId: each.message.id,
       userIds,
       // Of several groups nobody knows which one it was for whom.
-      ...(groupIds.length === 1 ? { groupId: groupIds[0] as number, named } : {}),
+      ...(groupIds.length === 1 ? { groupId: groupIds[0] as GroupId, named } : {}),
     };
     await database.jobs.enqueue(transaction, {
       kind: notifyOfMessageJob,

@@ -50,7 +50,7 @@ export async function followAutomatically(
   const { channelId, senderId, topic } = message;
   if (channelId === undefined) return undefined;
   const inChannel = new Set(copies.map(({ userId }) => userId));
-  const concerned = [...new Set([senderId, ...(rendered.mentions.userIds as UserId[])])];
+  const concerned = [...new Set([senderId, ...rendered.mentions.userIds])];
   const userIds = concerned.filter((userId) => inChannel.has(userId));
   const standings = await readStandings(transaction, { channelId, topic, userIds });
   const wishes = [...standings].flatMap(([userId, standing]): TopicWish[] => {

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it, vi } from 'vitest';
 import type { ServerTransaction } from '#server/tables.js';
+import { groupId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
@@ -25,14 +26,14 @@ eachBackend((backend) => {
     level: 'realm' | 'channel' | 'group',
     ownerId: number,
     name: string,
-    groupId: number,
+    group: number,
   ) =>
     organisation.server.server.database.write(({ db }: ServerTransaction) =>
       db
         .insertInto('permissions')
-        .values({ level, owner_id: ownerId, name, group_id: groupId })
+        .values({ level, owner_id: ownerId, name, group_id: groupId(group) })
         .onConflict((conflict) =>
-          conflict.columns(['level', 'owner_id', 'name']).doUpdateSet({ group_id: groupId }),
+          conflict.columns(['level', 'owner_id', 'name']).doUpdateSet({ group_id: groupId(group) }),
         )
         .execute(),
     );

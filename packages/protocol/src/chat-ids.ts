@@ -1,0 +1,9 @@
+import type { z } from 'zod';
+
+// The chat server's numbers.
+
+/** Of a user or a bot. */
+export type UserId = number & z.core.$brand<'UserId'>;
+
+/** Of a set of users and other groups, also of one that has no name. */
+export type GroupId = number & z.core.$brand<'GroupId'>;
