@@ -7,3 +7,6 @@ export type UserId = number & z.core.$brand<'UserId'>;
 
 /** Of a set of users and other groups, also of one that has no name. */
 export type GroupId = number & z.core.$brand<'GroupId'>;
+
+/** Of a channel, which is a stream on the wire. */
+export type ChannelId = number & z.core.$brand<'ChannelId'>;

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import { readChannelAccess } from '../channels/channel-access.js';
 import { noSuchChannel } from '../channels/channel-refusals.js';
@@ -19,7 +20,7 @@ import type { ChannelFacts, ChannelUpdateWish } from './channel-update.js';
 
 interface Asked {
   readonly actor: PermissionHolder;
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly wish: ChannelUpdateWish;
   readonly serverOffersWebPublic: ServerContext['offersWebPublicChannels'];
 }
@@ -56,7 +57,7 @@ export async function readChannelFacts(
   };
 }
 
-async function isNameTaken(db: Kysely<ServerTables>, name: string, channelId: number): Promise<boolean> {
+async function isNameTaken(db: Kysely<ServerTables>, name: string, channelId: ChannelId): Promise<boolean> {
   const row = await db
     .selectFrom('channels')
     .select('id')
@@ -66,7 +67,7 @@ async function isNameTaken(db: Kysely<ServerTables>, name: string, channelId: nu
   return row !== undefined;
 }
 
-async function hasSubscribers(db: Kysely<ServerTables>, channelId: number): Promise<boolean> {
+async function hasSubscribers(db: Kysely<ServerTables>, channelId: ChannelId): Promise<boolean> {
   const row = await db
     .selectFrom('subscriptions')
     .innerJoin('users', 'users.id', 'subscriptions.user_id')
@@ -79,7 +80,7 @@ async function hasSubscribers(db: Kysely<ServerTables>, channelId: number): Prom
   return row !== undefined;
 }
 
-async function hasNamedTopics(db: Kysely<ServerTables>, channelId: number): Promise<boolean> {
+async function hasNamedTopics(db: Kysely<ServerTables>, channelId: ChannelId): Promise<boolean> {
   const row = await db
     .selectFrom('messages')
     .select('id')

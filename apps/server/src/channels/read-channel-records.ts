@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { readPermissions, roleGroupIds } from '../permissions/permission-store.js';
@@ -31,7 +32,7 @@ export async function readChannelRecords(
 
 async function countSubscribers(
   db: Kysely<ServerTables>,
-  ids: readonly number[],
+  ids: readonly ChannelId[],
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await db
     .selectFrom('subscriptions')

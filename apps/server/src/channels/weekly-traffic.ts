@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../tables.js';
@@ -17,7 +18,7 @@ export async function readWeeklyTraffic(
   // Ids ascend with time: the last that is too old is found by halves, as there is no index of instants.
   const after = sql`select sent_at from messages where id > (low + high) / 2 order by id limit 1`;
   const isNew = sql`coalesce((${after}), ${now}) > ${since}`;
-  const { rows } = await sql<{ channel_id: number; messages: number }>`
+  const { rows } = await sql<{ channel_id: ChannelId; messages: number }>`
     with recursive span(low, high) as (
       select cast(0 as bigint), cast(coalesce(max(id), 0) as bigint) from messages
       union all

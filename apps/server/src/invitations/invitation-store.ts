@@ -1,4 +1,4 @@
-import type { GroupId, UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { keepingRows } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Role } from '../permissions/roles.js';
@@ -12,7 +12,7 @@ export interface InvitationTerms {
   readonly includesDefaults: boolean;
   /** `undefined` for the organisation's, empty for none. */
   readonly welcomeText: string | undefined;
-  readonly channelIds: readonly number[];
+  readonly channelIds: readonly ChannelId[];
   readonly groupIds: readonly GroupId[];
 }
 

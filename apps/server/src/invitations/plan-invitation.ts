@@ -1,4 +1,4 @@
-import type { GroupId } from '@waxwing/protocol';
+import type { ChannelId, GroupId } from '@waxwing/protocol';
 import { ProtocolError } from '@waxwing/protocol';
 import { isAdministrator } from '../authentication/require-administrator.js';
 import type { ChannelAccess } from '../channels/channel-access.js';
@@ -15,8 +15,8 @@ export interface InvitationFacts {
   readonly actor: PermissionHolder;
   /** Which permissions of the organisation the actor has. */
   readonly held: ReadonlySet<PermissionName<'realm'>>;
-  readonly channels: ReadonlyMap<number, ChannelAccess>;
-  readonly groups: ReadonlyMap<number, Group>;
+  readonly channels: ReadonlyMap<ChannelId, ChannelAccess>;
+  readonly groups: ReadonlyMap<GroupId, Group>;
   /** The groups that the actor may put others into, though not all groups. */
   readonly addableGroupIds: ReadonlySet<GroupId>;
 }
@@ -47,7 +47,7 @@ export function planInvitation(facts: InvitationFacts, wish: InvitationTerms): I
   return { ...wish, channelIds: ascendingIds(wish.channelIds), groupIds: ascendingIds(wish.groupIds) };
 }
 
-function requireChannels({ channels, held }: InvitationFacts, ids: readonly number[]): void {
+function requireChannels({ channels, held }: InvitationFacts, ids: readonly ChannelId[]): void {
   const named = ids.map((id) => {
     const access = channels.get(id);
     if (access === undefined || access.channel.isArchived || !readsChannel(access)) {

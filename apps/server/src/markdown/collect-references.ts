@@ -1,4 +1,4 @@
-import type { GroupId, UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import type { MarkdownIt, Token } from 'markdown-it';
 import type { ChannelLink } from './rules/channel-links.js';
 import type { Mention } from './rules/mentions.js';
@@ -18,7 +18,7 @@ export interface References {
     /** Whether everyone who takes part in the topic is mentioned. */
     readonly topicWildcard: boolean;
   };
-  readonly linkedChannelIds: readonly number[];
+  readonly linkedChannelIds: readonly ChannelId[];
   readonly linkedMessageIds: readonly number[];
   /** The path ids of the uploads that links lead to: `<realm_id>/<xx>/<yyyy>/<file_name>`, percent-decoded. */
   readonly uploads: readonly string[];

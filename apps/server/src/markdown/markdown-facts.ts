@@ -1,4 +1,4 @@
-import type { GroupId, UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import type { Linkifier } from './linkifier.js';
 
 /** A user whom a message may mention. */
@@ -22,13 +22,13 @@ export interface MentionableGroup {
 
 /** A channel that the author has access to. */
 export interface LinkableChannel {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly name: string;
 }
 
 /** A topic with the newest of its messages that the author can read. */
 export interface LinkableTopic {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly topic: string;
   readonly newestMessageId: number;
 }
@@ -97,7 +97,7 @@ export class ResolvedFacts {
     return this.#channels.get(fold(name));
   }
 
-  topic(channelId: number, topic: string): LinkableTopic | undefined {
+  topic(channelId: ChannelId, topic: string): LinkableTopic | undefined {
     return this.#topics.get(topicKey(channelId, topic));
   }
 
@@ -106,7 +106,7 @@ export class ResolvedFacts {
   }
 }
 
-function topicKey(channelId: number, topic: string): string {
+function topicKey(channelId: ChannelId, topic: string): string {
   return `${channelId} ${fold(topic)}`;
 }
 

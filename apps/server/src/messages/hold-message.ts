@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, ProtocolError } from '@waxwing/protocol';
 import { type Channel, lockChannels } from '../channels/channel-store.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import type { ServerTransaction } from '../tables.js';
@@ -19,7 +19,7 @@ export async function holdMessage(
   transaction: ServerTransaction,
   actor: PermissionHolder,
   id: number,
-  otherChannelIds: readonly number[] = [],
+  otherChannelIds: readonly ChannelId[] = [],
 ): Promise<HeldMessage | 'moved'> {
   const { db } = transaction;
   const place = await db.selectFrom('messages').select('channel_id').where('id', '=', id).executeTakeFirst();

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
@@ -28,7 +28,7 @@ export async function readersIn(db: Db, channel: Channel): Promise<PermissionHol
 }
 
 /** Those whom the channel's own permissions let in; nobody where these are not stored. */
-function whoMayJoin(channelId: number) {
+function whoMayJoin(channelId: ChannelId) {
   return sql`
     select user_id from (
       with recursive reached(group_id) as (
@@ -44,7 +44,7 @@ function whoMayJoin(channelId: number) {
 }
 
 /** The active users who are in a channel now, in ascending order. */
-export async function subscribersIn(db: Db, channelId: number): Promise<UserId[]> {
+export async function subscribersIn(db: Db, channelId: ChannelId): Promise<UserId[]> {
   const rows = await db
     .selectFrom('subscriptions')
     .innerJoin('users', 'users.id', 'subscriptions.user_id')
@@ -58,7 +58,7 @@ export async function subscribersIn(db: Db, channelId: number): Promise<UserId[]
 }
 
 /** Who is in a channel now, as a part of a statement; whoever is deactivated is too. */
-export function usersInChannel(db: Db, channelId: number) {
+export function usersInChannel(db: Db, channelId: ChannelId) {
   return db
     .selectFrom('subscriptions')
     .select('user_id')

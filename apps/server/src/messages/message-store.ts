@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -8,7 +8,7 @@ export interface ShownMessage {
   readonly id: number;
   readonly senderId: UserId;
   /** `undefined` for direct messages, which have a conversation. */
-  readonly channelId: number | undefined;
+  readonly channelId: ChannelId | undefined;
   readonly conversationId: number | undefined;
   /** Empty for direct messages. */
   readonly topic: string;

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
@@ -19,7 +19,7 @@ export interface MessageSurroundings {
   readonly realm: Pick<PushRealm, 'url'>;
   readonly historyPolicy: HistoryPolicy;
   user(id: UserId): UserDetails;
-  channelName(id: number): string;
+  channelName(id: ChannelId): string;
   /** In ascending order. */
   participantsOf(conversationId: number): readonly UserId[];
   /** Newest first. */
@@ -107,11 +107,11 @@ interface Ids {
   readonly ids: string;
 }
 
-const channelNames = fixedQuery<ServerTables, Ids, { id: number; name: string }>((db, parameter) =>
+const channelNames = fixedQuery<ServerTables, Ids, { id: ChannelId; name: string }>((db, parameter) =>
   db
     .selectFrom('channels')
     .select(['id', 'name'])
-    .where('id', 'in', amongNumbersOf(db, parameter('ids'))),
+    .where('id', 'in', amongNumbersOf<ServerTables, ChannelId>(db, parameter('ids'))),
 );
 
 async function readConversations(
@@ -150,6 +150,6 @@ const editsOfMessages = fixedQuery<ServerTables, Ids, MessageEdit>((db, paramete
     .orderBy('id', 'desc'),
 );
 
-function unique(ids: readonly (number | undefined)[]): number[] {
+function unique<Id extends number>(ids: readonly (Id | undefined)[]): Id[] {
   return [...new Set(ids.filter((id) => id !== undefined))];
 }

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { isDormant } from '../channels/recent-activity.js';
@@ -28,9 +28,9 @@ export interface RecipientFacts {
   readonly groupMembers: ReadonlyMap<number, readonly UserId[]>;
   /** Who has sent something to the topic, by {@link topicId}. */
   readonly topicSenders: ReadonlyMap<string, ReadonlySet<UserId>>;
-  readonly publicChannelIds: ReadonlySet<number>;
+  readonly publicChannelIds: ReadonlySet<ChannelId>;
   /** Where nothing had happened for long before the messages. */
-  readonly dormantChannelIds: readonly number[];
+  readonly dormantChannelIds: readonly ChannelId[];
 }
 
 /** What of a text says whom it concerns. */
@@ -172,7 +172,7 @@ export async function readTopicSenders(
   );
   if (wanted.length === 0) return senders;
   const table = rowsAsTable(db, 'v', { channel_id: 'integer', topic: 'text' }, wanted);
-  const { rows } = await sql<{ channel_id: number; topic: string; sender_id: UserId }>`
+  const { rows } = await sql<{ channel_id: ChannelId; topic: string; sender_id: UserId }>`
     select distinct v.channel_id, v.topic, messages.sender_id
     from ${table} join messages on messages.channel_id = v.channel_id and messages.topic_lower = v.topic`.execute(
     db,

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
@@ -157,7 +157,7 @@ async function readChannels(db: Db, author: Author, names: readonly string[]): P
     .select(['id', 'name'])
     .where(sql<boolean>`name_lower in (select v.name from ${wanted})`)
     .$if(author !== undefined, (query) =>
-      query.where('id', 'in', sql<number>`(${readableChannels(author as PermissionHolder)})`),
+      query.where('id', 'in', sql<ChannelId>`(${readableChannels(author as PermissionHolder)})`),
     )
     .execute();
   return rows.map(({ id, name }) => ({ channelId: id, name }));
@@ -176,7 +176,7 @@ async function readTopics(
   });
   if (asked.length === 0) return [];
   const wanted = rowsAsTable(db, 'v', { channel_id: 'integer', topic: 'text' }, asked);
-  const { rows } = await sql<{ channel_id: number; topic_lower: string; newest: number }>`
+  const { rows } = await sql<{ channel_id: ChannelId; topic_lower: string; newest: number }>`
     select messages.channel_id, messages.topic_lower, max(messages.id) as newest
     from (select distinct v.channel_id, v.topic from ${wanted}) as wanted
     join messages on messages.channel_id = wanted.channel_id and messages.topic_lower = wanted.topic

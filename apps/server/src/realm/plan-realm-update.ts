@@ -1,4 +1,4 @@
-import type { GroupId } from '@waxwing/protocol';
+import type { ChannelId, GroupId } from '@waxwing/protocol';
 import { ProtocolError } from '@waxwing/protocol';
 import { requireAdministrator } from '../authentication/require-administrator.js';
 import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
@@ -37,7 +37,7 @@ export interface RealmFacts {
   readonly nobodyId: GroupId;
   readonly known: KnownReferences;
   /** The channels that settings are to name, as far as they are in use. */
-  readonly channels: readonly { readonly id: number; readonly isPrivate: boolean }[];
+  readonly channels: readonly { readonly id: ChannelId; readonly isPrivate: boolean }[];
 }
 
 /**

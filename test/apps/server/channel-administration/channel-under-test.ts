@@ -1,3 +1,4 @@
+import { channelId } from '../../../support/ids.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 import type { Answer } from '../server-under-test.js';
 
@@ -6,7 +7,7 @@ type Fields = Record<string, unknown>;
 
 /** A channel of a test of its own. */
 export class ChannelUnderTest {
-  id = 0;
+  id = channelId(0);
   name = '';
   readonly #organisation: OrganisationUnderTest;
 

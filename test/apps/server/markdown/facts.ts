@@ -1,5 +1,5 @@
 import { type MarkdownFacts, parseLinkifier } from '#server/markdown/index.js';
-import { groupId, userId } from '../../../support/ids.js';
+import { channelId, groupId, userId } from '../../../support/ids.js';
 
 function linkifier(pattern: string, urlTemplate: string) {
   const parsed = parseLinkifier(pattern, urlTemplate);
@@ -23,12 +23,12 @@ export const facts: MarkdownFacts = {
     { groupId: groupId(5), name: 'old team', displayName: 'old team', isActive: false },
   ],
   channels: [
-    { channelId: 9, name: 'general talk' },
-    { channelId: 8, name: 'a<b&"(c).d' },
+    { channelId: channelId(9), name: 'general talk' },
+    { channelId: channelId(8), name: 'a<b&"(c).d' },
   ],
   topics: [
-    { channelId: 9, topic: 'lunch', newestMessageId: 214 },
-    { channelId: 9, topic: '', newestMessageId: 215 },
+    { channelId: channelId(9), topic: 'lunch', newestMessageId: 214 },
+    { channelId: channelId(9), topic: '', newestMessageId: 215 },
   ],
   linkifiers: [
     linkifier('#(?P<id>[0-9]+)', 'https://tracker.example.com/issues/{id}'),

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { expect, it, vi } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -38,7 +39,7 @@ eachBackend((backend) => {
   it.each([
     [
       'is taken out of the channel',
-      (channelId: number) => subscribe(organisation, channelId, organisation.id('second'), false),
+      (channelId: ChannelId) => subscribe(organisation, channelId, organisation.id('second'), false),
     ],
     ['is deactivated', () => organisation.do('owner', 'DELETE', `users/${organisation.id('second')}`)],
   ])('whoever %s in the middle of many messages gets none of those that follow', async (_, lose) => {

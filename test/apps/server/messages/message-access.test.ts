@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ChannelAccess, readChannelAccess } from '#server/channels/channel-access.js';
 import { findChannels } from '#server/channels/channel-store.js';
@@ -29,9 +30,9 @@ eachBackend((backend) => {
     { who: 'second', role: roles.member, asStranger: open, whereJoinable: allButProtectedHistory },
     { who: 'guest', role: roles.guest, asStranger: webPublic, whereJoinable: webPublic },
   ] as const)('messages that $who may read', ({ who, role, asStranger, whereJoinable }) => {
-    const messages = new Map<string, { id: number; channelId: number }>();
+    const messages = new Map<string, { id: number; channelId: ChannelId }>();
     const reader = () => ({ id: organisation.id(who), role });
-    const eachChannel = async (act: (channelId: number) => Promise<unknown>) => {
+    const eachChannel = async (act: (channelId: ChannelId) => Promise<unknown>) => {
       for (const id of new Set([...messages.values()].map(({ channelId }) => channelId))) await act(id);
     };
     const leaveAll = () => eachChannel((id) => subscribe(organisation, id, reader().id, false));

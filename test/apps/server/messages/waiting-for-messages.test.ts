@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { messageProblems } from '../../../support/check-messages.js';
 import { whileLocked } from '../../../support/lock-waits.js';
@@ -94,7 +95,7 @@ eachPostgres((postgres) => {
       const { id: channelId } = await addChannel(organisation);
       const { id: target } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
-      const first = (channel: number, message: number | null) => ({ channel, message });
+      const first = (channel: ChannelId, message: number | null) => ({ channel, message });
       const answer = await whileLocked(
         db(),
         async (transaction) => {

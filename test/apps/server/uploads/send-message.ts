@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { createPublisher } from '#server/event-queues/publish-events.js';
 import { type Destination, sendMessages } from '#server/messages/insert-messages.js';
 import { renderContents } from '#server/messages/render-content.js';
@@ -28,4 +29,8 @@ export async function sendMessage(
   });
 }
 
-export const toChannel = (channelId: number): Destination => ({ kind: 'channel', channelId, topic: 'files' });
+export const toChannel = (channelId: ChannelId): Destination => ({
+  kind: 'channel',
+  channelId,
+  topic: 'files',
+});

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import type { MarkdownIt } from 'markdown-it';
 import { channelHash, topicHash } from '../hash-encoding.js';
 import type { LinkableChannel, ResolvedFacts } from '../markdown-facts.js';
@@ -6,7 +7,7 @@ import { renderingOf } from '../rendering.js';
 
 /** What a link by name leads to. */
 export interface ChannelLink {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly channelName: string;
   readonly topic?: string;
   readonly messageId?: number;

@@ -1,10 +1,11 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { topicHash } from '../../markdown/index.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import type { Resolution } from '../topic-text.js';
 
 /** A topic of a channel, as notices name it. */
 export interface NamedTopic {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly channelName: string;
   readonly topic: string;
 }

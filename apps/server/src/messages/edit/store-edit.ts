@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
@@ -125,7 +126,7 @@ export async function moveMessages(
  */
 export async function moveCopies(
   db: Db,
-  channel: { readonly id: number; readonly isHistoryPublic: boolean },
+  channel: { readonly id: ChannelId; readonly isHistoryPublic: boolean },
   ids: readonly number[],
 ): Promise<void> {
   await db

@@ -2,6 +2,7 @@ import { booleanParameter, integerParameter, operation } from '@waxwing/service/
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
 import type { KnownUser } from '../../authentication/credential-store.js';
+import { channelIdParameter } from '../../channels/channel-id-parameter.js';
 import { findChannels } from '../../channels/channel-store.js';
 import type { ServerContext } from '../../context.js';
 import { readRealmSettings } from '../../realm/realm-setting-store.js';
@@ -40,7 +41,7 @@ export const updateMessage = operation({
     send_notification_to_new_thread: booleanParameter.default(true),
     content: z.string().optional(),
     prev_content_sha256: z.string().optional(),
-    stream_id: integerParameter.optional(),
+    stream_id: channelIdParameter.optional(),
   }),
   aliases: { subject: 'topic' },
   answer: z.object({ detached_uploads: z.array(attachmentRecord) }),

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, ProtocolError } from '@waxwing/protocol';
 import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
@@ -16,7 +16,7 @@ export interface FlagChange {
   /** Ids of the messages whose copies are others now, in ascending order. */
   readonly changedIds: readonly number[];
   /** Channels whose messages cannot be made unread, since the user is not in them. */
-  readonly ignoredChannelIds: readonly number[];
+  readonly ignoredChannelIds: readonly ChannelId[];
 }
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;

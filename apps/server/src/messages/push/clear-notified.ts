@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../../permissions/ascending-ids.js';
@@ -15,13 +15,13 @@ export interface CopiesOfMessages {
   readonly messageIds: readonly number[];
   readonly userIds?: readonly UserId[];
   /** Of those who are not in this channel. */
-  readonly outsideChannelId?: number;
+  readonly outsideChannelId?: ChannelId;
 }
 
 /** Users who have left channels. */
 export interface Leavers {
   readonly userIds: readonly UserId[];
-  readonly channelIds: readonly number[];
+  readonly channelIds: readonly ChannelId[];
 }
 
 type Db = Transaction<ServerTables>;

@@ -7,6 +7,7 @@ import { readChannelAccess } from '../../channels/channel-access.js';
 import type { ServerContext } from '../../context.js';
 import type { PermissionName } from '../../permissions/permission-settings.js';
 import { readRealmSettings } from '../../realm/realm-setting-store.js';
+import { noChannel } from '../../realm/realm-settings.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { holdMessage, inOneChannel } from '../hold-message.js';
 import { realmPermissionsOf } from '../realm-permissions-of.js';
@@ -50,7 +51,7 @@ async function remove(
   const found = await holdMessage(transaction, held, id);
   if (found === 'moved') return 'moved';
   const { message, channels } = found;
-  const access = (await readChannelAccess(db, held, channels)).get(message?.channelId ?? 0);
+  const access = (await readChannelAccess(db, held, channels)).get(message?.channelId ?? noChannel);
   checkRemoval({
     now: context.clock(),
     actorId: held.id,

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { PublishedEvent } from '../../event-queues/publish-events.js';
 import { formOf, writeTopic } from '../message-form.js';
 
@@ -6,7 +6,7 @@ import { formOf, writeTopic } from '../message-form.js';
 export interface GoneMessages {
   /** In ascending order. */
   readonly ids: readonly number[];
-  readonly channelId: number | undefined;
+  readonly channelId: ChannelId | undefined;
   readonly topic: string;
 }
 

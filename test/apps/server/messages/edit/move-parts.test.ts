@@ -8,11 +8,11 @@ import {
 } from '#server/messages/edit/notice-texts.js';
 import { mergedWants } from '#server/messages/edit/topic-settings.js';
 import type { VisibilityPolicy } from '#server/messages/topics/visibility-policies.js';
-import { userId } from '../../../../support/ids.js';
+import { channelId, userId } from '../../../../support/ids.js';
 
 const by = { id: 7, fullName: 'Ada' };
-const lunch = { channelId: 1, channelName: 'food', topic: 'lunch' };
-const dinner = { channelId: 2, channelName: 'late food', topic: 'dinner' };
+const lunch = { channelId: channelId(1), channelName: 'food', topic: 'lunch' };
+const dinner = { channelId: channelId(2), channelName: 'late food', topic: 'dinner' };
 
 it('a link to a topic holds whatever its names are', () => {
   expect(topicLink(lunch)).toBe('#**food>lunch**');

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { createPublisher } from '#server/event-queues/publish-events.js';
 import { type NewMessage, sendMessages } from '#server/messages/insert-messages.js';
 import type { Message } from '#server/messages/message-store.js';
@@ -11,7 +11,7 @@ type Who = Parameters<OrganisationUnderTest['id']>[0];
 
 export interface Draft {
   readonly by?: Who;
-  readonly channelId?: number;
+  readonly channelId?: ChannelId;
   readonly topic?: string;
   readonly content?: string;
   /** Direct messages go to these, the sender included. */
@@ -66,7 +66,7 @@ export function stored(organisation: OrganisationUnderTest, id: number) {
 /** The texts of a topic's messages, oldest first. */
 export async function textsIn(
   organisation: OrganisationUnderTest,
-  channelId: number,
+  channelId: ChannelId,
   topic: string,
 ): Promise<string[]> {
   const rows = await organisation.server.server.database.db

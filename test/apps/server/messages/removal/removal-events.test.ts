@@ -3,10 +3,11 @@ import { expect, it } from 'vitest';
 import { createPublisher } from '#server/event-queues/publish-events.js';
 import { removalEvents } from '#server/messages/removal/removal-events.js';
 import type { ServerTransaction } from '#server/tables.js';
+import { channelId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 
-const gone = { ids: [3, 5, 8], channelId: 2, topic: 'lunch' };
+const gone = { ids: [3, 5, 8], channelId: channelId(2), topic: 'lunch' };
 
 it('is one event however many messages are gone: each queue is asked once', () => {
   expect(removalEvents(gone, [1 as UserId])).toHaveLength(1);
