@@ -10,3 +10,6 @@ export type GroupId = number & z.core.$brand<'GroupId'>;
 
 /** Of a channel, which is a stream on the wire. */
 export type ChannelId = number & z.core.$brand<'ChannelId'>;
+
+/** Of a message; it grows from one message to the next. */
+export type MessageId = number & z.core.$brand<'MessageId'>;

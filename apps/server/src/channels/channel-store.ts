@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -33,7 +33,7 @@ export interface Channel {
   readonly retentionDays: number | undefined;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
-  readonly firstMessageId: number | undefined;
+  readonly firstMessageId: MessageId | undefined;
   /** Unix milliseconds; `undefined` before the first message. */
   readonly lastMessageAt: number | undefined;
 }

@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
@@ -29,7 +29,7 @@ export interface ChannelTables {
     /** One of `topicsPolicies`. */
     topics_policy: string;
     /** The oldest message that it has; null where it has none. */
-    first_message_id: number | null;
+    first_message_id: MessageId | null;
     /** When the newest message came; null before the first. */
     last_message_at: number | null;
   };

@@ -1,4 +1,4 @@
-import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, MessageId, UserId } from '@waxwing/protocol';
 import type { MarkdownIt, Token } from 'markdown-it';
 import type { ChannelLink } from './rules/channel-links.js';
 import type { Mention } from './rules/mentions.js';
@@ -19,7 +19,7 @@ export interface References {
     readonly topicWildcard: boolean;
   };
   readonly linkedChannelIds: readonly ChannelId[];
-  readonly linkedMessageIds: readonly number[];
+  readonly linkedMessageIds: readonly MessageId[];
   /** The path ids of the uploads that links lead to: `<realm_id>/<xx>/<yyyy>/<file_name>`, percent-decoded. */
   readonly uploads: readonly string[];
   readonly hasLink: boolean;

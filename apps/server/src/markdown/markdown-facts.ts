@@ -1,4 +1,4 @@
-import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, MessageId, UserId } from '@waxwing/protocol';
 import type { Linkifier } from './linkifier.js';
 
 /** A user whom a message may mention. */
@@ -30,7 +30,7 @@ export interface LinkableChannel {
 export interface LinkableTopic {
   readonly channelId: ChannelId;
   readonly topic: string;
-  readonly newestMessageId: number;
+  readonly newestMessageId: MessageId;
 }
 
 export interface CustomEmoji {

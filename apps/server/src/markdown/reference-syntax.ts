@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 
 /** How a text names users, groups, channels, topics and messages. One reading, for looking names up and for rendering. */
 
@@ -22,7 +22,7 @@ export interface ChannelReference {
   readonly channelName: string;
   /** Absent when only the channel is named; may be the empty topic. */
   readonly topic?: string;
-  readonly messageId?: number;
+  readonly messageId?: MessageId;
 }
 
 const channelWildcards: ReadonlySet<string> = new Set(['all', 'everyone', 'channel', 'stream']);
@@ -73,7 +73,12 @@ export function readChannelReference(source: string, position: number): ChannelR
   const rest = text.slice(separator + 1);
   const withMessage = topicAndMessage.exec(rest);
   if (withMessage === null) return { end, channelName, topic: rest };
-  return { end, channelName, topic: withMessage[1] as string, messageId: Number(withMessage[2]) };
+  return {
+    end,
+    channelName,
+    topic: withMessage[1] as string,
+    messageId: Number(withMessage[2]) as MessageId,
+  };
 }
 
 /** Mentions and links by name start at the beginning, after white space or after an opening mark. */

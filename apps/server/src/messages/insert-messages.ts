@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { numbersIn, rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { awakeningEvents } from '../channels/recent-activity.js';
@@ -105,7 +105,7 @@ async function insertRows(
     has_attachment: 0,
   }));
   const table = rowsAsTable(db, 'v', rowColumns, rows);
-  const { rows: ids } = await sql<{ id: number }>`
+  const { rows: ids } = await sql<{ id: MessageId }>`
     insert into messages (
       sender_id, channel_id, conversation_id, topic, topic_lower, content, rendered_content, sent_at, client,
       has_link, has_image, has_attachment

@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ChannelAccess } from '../channels/channel-access.js';
@@ -78,7 +78,7 @@ function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
 export async function findReadableMessages(
   db: Kysely<ServerTables>,
   reader: PermissionHolder,
-  ids: readonly number[],
+  ids: readonly MessageId[],
 ): Promise<Message[]> {
   const rows = await db
     .selectFrom('messages')
@@ -97,8 +97,8 @@ export async function findReadableMessages(
 export async function keepReadableMessages(
   { db }: ServerTransaction,
   reader: PermissionHolder,
-  ids: readonly number[],
-): Promise<number[]> {
+  ids: readonly MessageId[],
+): Promise<MessageId[]> {
   const kept = await db
     .selectFrom('messages')
     .select('id')

@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
@@ -67,7 +67,7 @@ export function usersInChannel(db: Db, channelId: ChannelId) {
 }
 
 /** Everybody's copy of a message: the flags by the ids of users. */
-export async function copiesOfMessage(db: Db, messageId: number): Promise<ReadonlyMap<UserId, number>> {
+export async function copiesOfMessage(db: Db, messageId: MessageId): Promise<ReadonlyMap<UserId, number>> {
   const rows = await db
     .selectFrom('user_messages')
     .select(['user_id', 'flags'])
@@ -80,7 +80,7 @@ export async function copiesOfMessage(db: Db, messageId: number): Promise<Readon
 export async function holdersAmong(
   db: Db,
   userIds: readonly UserId[],
-  messageIds: readonly number[],
+  messageIds: readonly MessageId[],
 ): Promise<UserId[]> {
   const rows = await db
     .selectFrom('user_messages')

@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
@@ -23,7 +23,7 @@ export interface MessageSurroundings {
   /** In ascending order. */
   participantsOf(conversationId: number): readonly UserId[];
   /** Newest first. */
-  editsOf(messageId: number): readonly MessageEdit[];
+  editsOf(messageId: MessageId): readonly MessageEdit[];
 }
 
 /**
@@ -146,7 +146,7 @@ const editsOfMessages = fixedQuery<ServerTables, Ids, MessageEdit>((db, paramete
   db
     .selectFrom('message_edits')
     .selectAll()
-    .where('message_id', 'in', amongNumbersOf(db, parameter('ids')))
+    .where('message_id', 'in', amongNumbersOf<ServerTables, MessageId>(db, parameter('ids')))
     .orderBy('id', 'desc'),
 );
 

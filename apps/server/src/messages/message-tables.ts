@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, inKeyOrder, isPostgres } from '@waxwing/storage';
 import { type Generated, type Kysely, type RawBuilder, sql } from 'kysely';
 import { messageFlags, notifiedBit } from './message-flags.js';
@@ -16,7 +16,7 @@ export interface MessageTables {
     user_id: UserId;
   };
   messages: {
-    id: Generated<number>;
+    id: Generated<MessageId>;
     sender_id: UserId;
     /** Null for direct messages, which have a conversation. */
     channel_id: ChannelId | null;
@@ -47,14 +47,14 @@ export interface MessageTables {
    */
   user_messages: {
     user_id: UserId;
-    message_id: number;
+    message_id: MessageId;
     /** Bits of `messageFlags`. */
     flags: number;
   };
   /** What messages were before they were edited or moved, one row for each time. */
   message_edits: {
     id: Generated<number>;
-    message_id: number;
+    message_id: MessageId;
     edited_at: number;
     editor_id: UserId;
     /** Null, here and below, where it was not changed. */

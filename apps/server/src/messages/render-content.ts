@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
@@ -176,7 +176,7 @@ async function readTopics(
   });
   if (asked.length === 0) return [];
   const wanted = rowsAsTable(db, 'v', { channel_id: 'integer', topic: 'text' }, asked);
-  const { rows } = await sql<{ channel_id: ChannelId; topic_lower: string; newest: number }>`
+  const { rows } = await sql<{ channel_id: ChannelId; topic_lower: string; newest: MessageId }>`
     select messages.channel_id, messages.topic_lower, max(messages.id) as newest
     from (select distinct v.channel_id, v.topic from ${wanted}) as wanted
     join messages on messages.channel_id = wanted.channel_id and messages.topic_lower = wanted.topic
@@ -185,6 +185,6 @@ async function readTopics(
   return rows.map(({ channel_id, topic_lower, newest }) => ({
     channelId: channel_id,
     topic: topic_lower,
-    newestMessageId: Number(newest),
+    newestMessageId: newest,
   }));
 }

@@ -1,5 +1,5 @@
 import { type MarkdownFacts, parseLinkifier } from '#server/markdown/index.js';
-import { channelId, groupId, userId } from '../../../support/ids.js';
+import { channelId, groupId, messageId, userId } from '../../../support/ids.js';
 
 function linkifier(pattern: string, urlTemplate: string) {
   const parsed = parseLinkifier(pattern, urlTemplate);
@@ -27,8 +27,8 @@ export const facts: MarkdownFacts = {
     { channelId: channelId(8), name: 'a<b&"(c).d' },
   ],
   topics: [
-    { channelId: channelId(9), topic: 'lunch', newestMessageId: 214 },
-    { channelId: channelId(9), topic: '', newestMessageId: 215 },
+    { channelId: channelId(9), topic: 'lunch', newestMessageId: messageId(214) },
+    { channelId: channelId(9), topic: '', newestMessageId: messageId(215) },
   ],
   linkifiers: [
     linkifier('#(?P<id>[0-9]+)', 'https://tracker.example.com/issues/{id}'),

@@ -1,6 +1,7 @@
 import type { ChannelId } from '@waxwing/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { messageProblems } from '../../../support/check-messages.js';
+import { messageId } from '../../../support/ids.js';
 import { whileLocked } from '../../../support/lock-waits.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -15,9 +16,13 @@ eachPostgres((postgres) => {
   });
 
   const copiesOf = async (id: number) =>
-    (await db().selectFrom('user_messages').select('user_id').where('message_id', '=', id).execute()).map(
-      ({ user_id }) => user_id,
-    );
+    (
+      await db()
+        .selectFrom('user_messages')
+        .select('user_id')
+        .where('message_id', '=', messageId(id))
+        .execute()
+    ).map(({ user_id }) => user_id);
 
   describe('a flag that is set', () => {
     const star = (id: number) =>
@@ -34,8 +39,8 @@ eachPostgres((postgres) => {
             .set({ first_message_id: null })
             .where('id', '=', channelId)
             .execute();
-          await transaction.deleteFrom('user_messages').where('message_id', '=', id).execute();
-          await transaction.deleteFrom('messages').where('id', '=', id).execute();
+          await transaction.deleteFrom('user_messages').where('message_id', '=', messageId(id)).execute();
+          await transaction.deleteFrom('messages').where('id', '=', messageId(id)).execute();
         },
         () => star(id),
       );
@@ -53,7 +58,12 @@ eachPostgres((postgres) => {
       await whileLocked(
         db(),
         (transaction) =>
-          transaction.selectFrom('messages').select('id').where('id', '=', id).forUpdate().execute(),
+          transaction
+            .selectFrom('messages')
+            .select('id')
+            .where('id', '=', messageId(id))
+            .forUpdate()
+            .execute(),
         async () => {
           const answer = await organisation.ask('second', 'POST', 'messages/flags', {
             messages: [id],
@@ -73,7 +83,12 @@ eachPostgres((postgres) => {
       const answer = await whileLocked(
         db(),
         (transaction) =>
-          transaction.selectFrom('messages').select('id').where('id', '=', seen).forUpdate().execute(),
+          transaction
+            .selectFrom('messages')
+            .select('id')
+            .where('id', '=', messageId(seen))
+            .forUpdate()
+            .execute(),
         () =>
           organisation.ask('moderator', 'POST', 'messages/flags', {
             messages: [seen, hidden],
@@ -99,16 +114,16 @@ eachPostgres((postgres) => {
       const answer = await whileLocked(
         db(),
         async (transaction) => {
-          await transaction.deleteFrom('user_messages').where('message_id', '=', id).execute();
+          await transaction.deleteFrom('user_messages').where('message_id', '=', messageId(id)).execute();
           await transaction
             .updateTable('messages')
             .set({ channel_id: target })
-            .where('id', '=', id)
+            .where('id', '=', messageId(id))
             .execute();
           for (const { channel, message } of [first(channelId, null), first(target, id)])
             await transaction
               .updateTable('channels')
-              .set({ first_message_id: message })
+              .set({ first_message_id: message === null ? null : messageId(message) })
               .where('id', '=', channel)
               .execute();
         },
@@ -131,7 +146,7 @@ eachPostgres((postgres) => {
     const answer = await whileLocked(
       db(),
       (transaction) =>
-        transaction.selectFrom('messages').select('id').where('id', '=', id).forUpdate().execute(),
+        transaction.selectFrom('messages').select('id').where('id', '=', messageId(id)).forUpdate().execute(),
       () => organisation.ask('member', 'PATCH', `messages/${id}`, { content: `@**${name}**` }),
       (transaction) =>
         transaction.updateTable('users').set(rename).where('id', '=', organisation.id('second')).execute(),

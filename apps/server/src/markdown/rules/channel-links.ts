@@ -1,4 +1,4 @@
-import type { ChannelId } from '@waxwing/protocol';
+import type { ChannelId, MessageId } from '@waxwing/protocol';
 import type { MarkdownIt } from 'markdown-it';
 import { channelHash, topicHash } from '../hash-encoding.js';
 import type { LinkableChannel, ResolvedFacts } from '../markdown-facts.js';
@@ -10,7 +10,7 @@ export interface ChannelLink {
   readonly channelId: ChannelId;
   readonly channelName: string;
   readonly topic?: string;
-  readonly messageId?: number;
+  readonly messageId?: MessageId;
   readonly href: string;
 }
 
@@ -48,7 +48,7 @@ function hrefOf(
   facts: ResolvedFacts,
   { channelId, name }: LinkableChannel,
   topic: string | undefined,
-  messageId: number | undefined,
+  messageId: MessageId | undefined,
 ): string {
   if (topic === undefined) return channelHash(channelId, name);
   const hash = topicHash(channelId, name, topic);

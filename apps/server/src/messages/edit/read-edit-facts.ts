@@ -1,4 +1,4 @@
-import type { ChannelId } from '@waxwing/protocol';
+import type { ChannelId, MessageId } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
 import { readChannelAccess } from '../../channels/channel-access.js';
 import type { ServerContext } from '../../context.js';
@@ -94,13 +94,13 @@ async function countTopic(
     .select(({ fn }) => [
       fn.countAll<number>().as('total'),
       sql<number>`count(case when sent_at > ${after} then 1 end)`.as('movable'),
-      sql<number | null>`min(case when sent_at > ${after} then id end)`.as('first_id'),
+      sql<MessageId | null>`min(case when sent_at > ${after} then id end)`.as('first_id'),
     ])
     .executeTakeFirstOrThrow();
   return {
     total: Number(row.total),
     movable: Number(row.movable),
-    firstMovableId: row.first_id === null ? null : Number(row.first_id),
+    firstMovableId: row.first_id,
   };
 }
 

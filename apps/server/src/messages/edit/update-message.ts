@@ -1,4 +1,5 @@
-import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import type { MessageId } from '@waxwing/protocol';
+import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
 import type { KnownUser } from '../../authentication/credential-store.js';
@@ -10,6 +11,7 @@ import type { ServerTransaction } from '../../tables.js';
 import { type AttachmentRecord, attachmentRecord } from '../../uploads/attachment-record.js';
 import { holdMessage, inOneChannel } from '../hold-message.js';
 import { findReadableMessages } from '../message-access.js';
+import { messageIdParameter } from '../message-id-parameter.js';
 import { applyEdit, editedChannels } from './apply-edit.js';
 import type { EditContext } from './edit-context.js';
 import { type EditWish, propagateModes } from './edit-wish.js';
@@ -32,7 +34,7 @@ export const updateMessage = operation({
   actor: user,
   bodyLimitBytes: 512 * 1024,
   parameters: z.object({
-    message_id: integerParameter,
+    message_id: messageIdParameter,
     topic: z.string().optional(),
     propagate_mode: z
       .enum(propagateModes, `must be one of ${propagateModes.join(', ')}`)
@@ -82,7 +84,7 @@ export const updateMessage = operation({
 async function renderAllowed(
   { clock, database: { db }, realm }: ServerContext,
   actor: KnownUser,
-  id: number,
+  id: MessageId,
   wish: EditWish,
 ): Promise<RenderedContent | undefined> {
   if (wish.content === undefined) return undefined;
@@ -98,7 +100,7 @@ async function edit(
   transaction: ServerTransaction,
   context: EditContext,
   held: KnownUser,
-  id: number,
+  id: MessageId,
   asked: AskedEdit,
 ): Promise<AttachmentRecord[] | 'moved'> {
   const { wish } = asked;

@@ -1,4 +1,4 @@
-import type { GroupId, UserId } from '@waxwing/protocol';
+import type { GroupId, MessageId, UserId } from '@waxwing/protocol';
 import type { MessageContent, MessageRecipient } from '@waxwing/server-push';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
@@ -17,7 +17,7 @@ type Context = Pick<ServerContext, 'realm' | 'serverPush'>;
 
 /** Whom a message concerns who has a phone. */
 export interface NotifyPayload {
-  readonly messageId: number;
+  readonly messageId: MessageId;
   readonly userIds: readonly UserId[];
   /** The one group that it mentions, and whom it mentions by name. */
   readonly groupId?: GroupId;

@@ -6,7 +6,7 @@ import type { ContentFacts, EditFacts } from '#server/messages/edit/edit-facts.j
 import type { EditWish } from '#server/messages/edit/edit-wish.js';
 import { type Role, roles } from '#server/permissions/roles.js';
 import { type RealmSettingValues, realmSettings } from '#server/realm/realm-settings.js';
-import { channelId, userId } from '../../../../support/ids.js';
+import { channelId, messageId, userId } from '../../../../support/ids.js';
 
 export const now = 1_773_230_400_000;
 
@@ -82,7 +82,7 @@ export function factsOf(fields: FactFields = {}): EditFacts {
       ],
     ) as EditFacts['held'],
     message: {
-      id: 10,
+      id: messageId(10),
       senderId: userId(1),
       channelId: channelId(1),
       topic: 'lunch',

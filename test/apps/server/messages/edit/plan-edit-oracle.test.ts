@@ -5,7 +5,7 @@ import { type EditWish, propagateModes } from '#server/messages/edit/edit-wish.j
 import { planEdit } from '#server/messages/edit/plan-edit.js';
 import { type Role, roles } from '#server/permissions/roles.js';
 import fc from '../../../../support/fast-check.js';
-import { channelId, userId } from '../../../../support/ids.js';
+import { channelId, messageId, userId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, sha256, wishOf } from './edit-facts-under-test.js';
 import { judge, type OracleCase } from './edit-oracle.js';
 
@@ -129,7 +129,7 @@ function outcomeOf(c: OracleCase): string {
     origin: c.isDirect ? undefined : access(1, 'old:', { isArchived: c.isArchived }, true),
     target: c.target === 'absent' ? undefined : target,
     content: c.content === undefined ? undefined : content(c),
-    counted: { total: 5, movable: 5 - c.tooOld, firstMovableId: 3 },
+    counted: { total: 5, movable: 5 - c.tooOld, firstMovableId: messageId(3) },
     isTopicNew: c.isTopicNew,
   });
   const wish: Partial<EditWish> = {

@@ -4,7 +4,7 @@ import type { EditFacts } from '#server/messages/edit/edit-facts.js';
 import type { EditWish } from '#server/messages/edit/edit-wish.js';
 import { planEdit } from '#server/messages/edit/plan-edit.js';
 import { roles } from '#server/permissions/roles.js';
-import { channelId } from '../../../../support/ids.js';
+import { channelId, messageId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, wishOf } from './edit-facts-under-test.js';
 
 const day = 86_400;
@@ -65,7 +65,7 @@ describe('resolving a topic', () => {
   });
 
   it('on the way to another channel does not escape the limit for moving there', () => {
-    const counted = { total: 9, movable: 3, firstMovableId: 7 };
+    const counted = { total: 9, movable: 3, firstMovableId: messageId(7) };
     expect(refusal(moved({ counted }), { ...resolve, ...away })?.code).toBe(
       'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
     );
@@ -135,7 +135,7 @@ describe('changing the channel', () => {
 });
 
 describe('moving a whole topic', () => {
-  const counted = { total: 9, movable: 3, firstMovableId: 7 };
+  const counted = { total: 9, movable: 3, firstMovableId: messageId(7) };
   const all = { topic: 'dinner', propagateMode: 'change_all' } as const;
 
   it('with messages that are too old is refused with what can be moved', () => {

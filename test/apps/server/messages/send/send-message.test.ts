@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it, vi } from 'vitest';
 import type { ServerTransaction } from '#server/tables.js';
-import { groupId } from '../../../../support/ids.js';
+import { groupId, messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
@@ -20,7 +20,7 @@ eachBackend((backend) => {
     organisation.server.server.database.db
       .selectFrom('messages')
       .selectAll()
-      .where('id', '=', id)
+      .where('id', '=', messageId(id))
       .executeTakeFirstOrThrow();
   const setPermission = (
     level: 'realm' | 'channel' | 'group',
