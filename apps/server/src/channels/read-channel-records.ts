@@ -12,7 +12,7 @@ export async function readChannelRecords(
   db: Kysely<ServerTables>,
   channels: readonly Channel[],
   now: number,
-): Promise<ReadonlyMap<number, ChannelRecord>> {
+): Promise<ReadonlyMap<ChannelId, ChannelRecord>> {
   if (channels.length === 0) return new Map();
   const ids = channels.map(({ id }) => id);
   const permissionsOf = await readPermissions(db, 'channel', ids);
@@ -33,7 +33,7 @@ export async function readChannelRecords(
 async function countSubscribers(
   db: Kysely<ServerTables>,
   ids: readonly ChannelId[],
-): Promise<ReadonlyMap<number, number>> {
+): Promise<ReadonlyMap<ChannelId, number>> {
   const rows = await db
     .selectFrom('subscriptions')
     .innerJoin('users', 'users.id', 'subscriptions.user_id')

@@ -46,7 +46,7 @@ export async function eventsOfJoining(
 
 interface Known {
   readonly audience: ChannelAudience;
-  readonly records: ReadonlyMap<number, ChannelRecord>;
+  readonly records: ReadonlyMap<ChannelId, ChannelRecord>;
   readonly rows: readonly SubscriptionRow[];
 }
 

@@ -11,7 +11,7 @@ export async function readWeeklyTraffic(
   db: Kysely<ServerTables>,
   channels: readonly Pick<Channel, 'id' | 'createdAt'>[],
   now: number,
-): Promise<ReadonlyMap<number, number>> {
+): Promise<ReadonlyMap<ChannelId, number>> {
   const since = now - weekMilliseconds;
   const ids = channels.filter(({ createdAt }) => createdAt <= since).map(({ id }) => id);
   if (ids.length === 0) return new Map();

@@ -41,7 +41,8 @@ export async function readSurroundings(
     : await readRealmSetting(db, 'message_edit_history_visibility_policy');
   const conversations = await readConversations(db, messages);
   const channels = await readChannelNames(db, messages);
-  const edits = historyPolicy === 'none' ? new Map<number, MessageEdit[]>() : await readEdits(db, messages);
+  const edits =
+    historyPolicy === 'none' ? new Map<MessageId, MessageEdit[]>() : await readEdits(db, messages);
   const userIds = new Set([
     ...messages.map(({ senderId }) => senderId),
     ...[...conversations.values()].flat(),
@@ -95,7 +96,7 @@ async function readUsers(db: Db, ids: readonly UserId[]): Promise<ReadonlyMap<Us
 async function readChannelNames(
   db: Db,
   messages: readonly ShownMessage[],
-): Promise<ReadonlyMap<number, string>> {
+): Promise<ReadonlyMap<ChannelId, string>> {
   const ids = unique(messages.map(({ channelId }) => channelId));
   if (ids.length === 0) return new Map();
   const rows = await channelNames(db, { ids: JSON.stringify(ids) });
@@ -136,7 +137,7 @@ export function readParticipants(participants: string): UserId[] {
 async function readEdits(
   db: Db,
   messages: readonly ShownMessage[],
-): Promise<ReadonlyMap<number, readonly MessageEdit[]>> {
+): Promise<ReadonlyMap<MessageId, readonly MessageEdit[]>> {
   if (messages.length === 0) return new Map();
   const rows = await editsOfMessages(db, { ids: JSON.stringify(messages.map(({ id }) => id)) });
   return gatheredBy(rows, ({ message_id }) => message_id);

@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { isDormant } from '../channels/recent-activity.js';
@@ -22,10 +22,10 @@ export interface MessageCopy {
 /** What says who gets copies of messages, and with which flags. */
 export interface RecipientFacts {
   /** Active users who are in the channel. */
-  readonly subscribers: ReadonlyMap<number, readonly UserId[]>;
+  readonly subscribers: ReadonlyMap<ChannelId, readonly UserId[]>;
   /** Active users who take part in the conversation. */
   readonly participants: ReadonlyMap<number, readonly UserId[]>;
-  readonly groupMembers: ReadonlyMap<number, readonly UserId[]>;
+  readonly groupMembers: ReadonlyMap<GroupId, readonly UserId[]>;
   /** Who has sent something to the topic, by {@link topicId}. */
   readonly topicSenders: ReadonlyMap<string, ReadonlySet<UserId>>;
   readonly publicChannelIds: ReadonlySet<ChannelId>;
@@ -123,7 +123,7 @@ async function readSubscribers(
     .select(['id', 'is_private', isDormant(sentAt).as('is_dormant')])
     .where('id', 'in', amongNumbers(db, ids))
     .execute();
-  const subscribers = new Map<number, UserId[]>(ids.map((id) => [id, []]));
+  const subscribers = new Map<ChannelId, UserId[]>(ids.map((id) => [id, []]));
   for (const { channel_id, user_id } of rows) subscribers.get(channel_id)?.push(user_id);
   const idsOf = (chosen: (channel: (typeof channels)[number]) => boolean) =>
     channels.filter(chosen).map(({ id }) => id);
