@@ -42,8 +42,12 @@ export function wildcardOf(text: string): 'channel' | 'topic' | undefined {
   return text === 'topic' ? 'topic' : undefined;
 }
 
-export function readUserMention(source: string, position: number): UserMention | undefined {
-  const match = matchAt(userMention, source, position);
+export function readUserMention(
+  source: string,
+  position: number,
+  before = source[position - 1],
+): UserMention | undefined {
+  const match = matchAt(userMention, source, position, before);
   if (match === undefined) return undefined;
   const [, silent, text = ''] = match;
   const withId = nameAndId.exec(text);
@@ -56,14 +60,22 @@ export function readUserMention(source: string, position: number): UserMention |
   };
 }
 
-export function readGroupMention(source: string, position: number): GroupMention | undefined {
-  const match = matchAt(groupMention, source, position);
+export function readGroupMention(
+  source: string,
+  position: number,
+  before = source[position - 1],
+): GroupMention | undefined {
+  const match = matchAt(groupMention, source, position, before);
   if (match === undefined) return undefined;
   return { end: position + match[0].length, isSilent: match[1] === '_', name: match[2] as string };
 }
 
-export function readChannelReference(source: string, position: number): ChannelReference | undefined {
-  const match = matchAt(channelReference, source, position);
+export function readChannelReference(
+  source: string,
+  position: number,
+  before = source[position - 1],
+): ChannelReference | undefined {
+  const match = matchAt(channelReference, source, position, before);
   if (match === undefined) return undefined;
   const end = position + match[0].length;
   const text = match[1] as string;
@@ -82,8 +94,12 @@ export function readChannelReference(source: string, position: number): ChannelR
 }
 
 /** Mentions and links by name start at the beginning, after white space or after an opening mark. */
-function matchAt(pattern: RegExp, source: string, position: number): RegExpExecArray | undefined {
-  const before = source[position - 1];
+function matchAt(
+  pattern: RegExp,
+  source: string,
+  position: number,
+  before: string | undefined,
+): RegExpExecArray | undefined {
   if (before !== undefined && !mayComeBefore.test(before)) return undefined;
   pattern.lastIndex = position;
   return pattern.exec(source) ?? undefined;
