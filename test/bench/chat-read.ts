@@ -1,5 +1,6 @@
 import { stringifyJson } from '@waxwing/protocol';
 import { sql } from 'kysely';
+import { channelId } from '../support/ids.js';
 import { type BenchResult, medianRates } from './bench-result.js';
 import { type ChatChannel, emptyQueues, makeChannel, sendRequest } from './chat-channel.js';
 import { type ChatServer, startChatServer } from './chat-server.js';
@@ -74,7 +75,7 @@ async function readBare({ server: { database } }: ChatServer, { id }: ChatChanne
     .leftJoin('user_messages as copy', (join) =>
       join.onRef('copy.message_id', '=', 'messages.id').onRef('copy.user_id', '=', 'messages.sender_id'),
     )
-    .where('messages.channel_id', '=', id)
+    .where('messages.channel_id', '=', channelId(id))
     .selectAll('messages')
     .select(['users.email', 'users.full_name', 'channels.name', sql<number>`copy.flags`.as('flags')])
     .orderBy('messages.id', 'desc')

@@ -1,3 +1,4 @@
+import type { MessageId } from '@waxwing/protocol';
 import { createServerPush, type RelayAccount, type ServerPush } from '@waxwing/server-push';
 import { createHttpApp, type HttpService, Readiness } from '@waxwing/service/http';
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
@@ -145,7 +146,7 @@ async function mountServerPush(
         hold: async (transaction) => void (await holdUser(transaction, user)),
       };
     },
-    isWanted: (userId, messageId) => isStillTold(database.db, userId, messageId),
+    isWanted: (userId, messageId) => isStillTold(database.db, userId, messageId as MessageId),
     relay,
     registrationsPerHour,
     sodium,

@@ -1,7 +1,7 @@
 import { answerWithin } from '@waxwing/service/lifecycle';
 import type { Database } from '@waxwing/storage';
 import { sql } from 'kysely';
-import { type JobTables, jobTables } from './job-tables.js';
+import type { JobTables } from './job-tables.js';
 
 // Whoever asks whether the process is ready does not wait for long.
 const timeoutMilliseconds = 3000;
@@ -51,8 +51,7 @@ export class DatabaseCheck {
   /** A row that comes and goes in one transaction: it takes room and waits for the disk, and nothing stays. */
   async #write(): Promise<Written> {
     try {
-      await this.#database.write(async (transaction) => {
-        const db = jobTables(transaction);
+      await this.#database.write(async ({ db }) => {
         await db.insertInto('schedules').values(row).execute();
         await db.deleteFrom('schedules').where('name', '=', row.name).execute();
       });

@@ -11,11 +11,8 @@ import { OutcomeRecorder } from './outcome-recorder.js';
 import { Schedules } from './schedules.js';
 import { printable, unstorableCharacters } from './unstorable-characters.js';
 
-export interface JobQueueOptions<Tables> {
-  /** What outcomes change. */
-  readonly database: Database<Tables>;
-  /** The same database: its tables of jobs. */
-  readonly own: Database<JobTables>;
+export interface JobQueueOptions {
+  readonly database: Database<JobTables>;
   readonly mayWork: boolean;
   readonly now: () => number;
   /** Told of whatever went wrong with a job, or (without one) with looking for jobs; the work goes on later. */
@@ -35,11 +32,11 @@ const broughtForwardAtOnce = 500;
 const mostBroughtForward = 10_000;
 
 /** {@link JobQueue} on the lease table. */
-export class DurableJobQueue<Tables> implements JobQueue<Tables> {
+export class DurableJobQueue implements JobQueue<JobTables> {
   /** It and `runner` can be seen so that tests wait for what is under way; {@link JobQueue} has neither. */
   readonly leases: LeaseTable;
-  readonly runner: JobRunner<Tables>;
-  readonly #options: JobQueueOptions<Tables>;
+  readonly runner: JobRunner;
+  readonly #options: JobQueueOptions;
   readonly #living: LivingJobs;
   readonly #dead: DeadJobs;
   readonly #schedules: Schedules;
@@ -47,13 +44,13 @@ export class DurableJobQueue<Tables> implements JobQueue<Tables> {
   readonly #adding = new WeakMap<object, StoredJob[]>();
   #stopListening: (() => void) | undefined;
 
-  constructor(options: JobQueueOptions<Tables>) {
-    const { database, own, now } = options;
-    this.leases = new LeaseTable({ database: own, now });
+  constructor(options: JobQueueOptions) {
+    const { database, now } = options;
+    this.leases = new LeaseTable({ database, now });
     this.#options = options;
-    this.#living = new LivingJobs(own, now);
-    this.#dead = new DeadJobs(own, now);
-    this.#schedules = new Schedules(own);
+    this.#living = new LivingJobs(database, now);
+    this.#dead = new DeadJobs(database, now);
+    this.#schedules = new Schedules(database);
     this.runner = new JobRunner({
       leases: this.leases,
       outcomes: new OutcomeRecorder(this.leases, database, this.#dead),
@@ -81,7 +78,7 @@ export class DurableJobQueue<Tables> implements JobQueue<Tables> {
     });
   }
 
-  handle(kind: string, handler: JobHandler<Tables>): void {
+  handle(kind: string, handler: JobHandler<JobTables>): void {
     this.runner.handle(kind, handler);
   }
 
@@ -146,7 +143,7 @@ export class DurableJobQueue<Tables> implements JobQueue<Tables> {
       await this.#options.database.write((transaction) => this.#signal(transaction, [living.kind]));
       return true;
     }
-    return await this.#options.own.write(async (transaction) => {
+    return await this.#options.database.write(async (transaction) => {
       const dead = await this.#dead.take(transaction.db, id);
       if (dead === undefined) return false;
       const now = this.#options.now();
@@ -160,7 +157,7 @@ export class DurableJobQueue<Tables> implements JobQueue<Tables> {
   async drop(id: string): Promise<boolean> {
     const living = await this.#living.find(id);
     if (living !== undefined) return living.state !== 'running' && (await this.#living.remove(id));
-    return await this.#options.own.write(
+    return await this.#options.database.write(
       async (transaction) => (await this.#dead.take(transaction.db, id)) !== undefined,
     );
   }

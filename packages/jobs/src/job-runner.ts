@@ -1,13 +1,14 @@
 import { answerWithin, backOffMilliseconds } from '@waxwing/service/lifecycle';
 import type { JobHandler, JobOutcome } from './job-queue.js';
+import type { JobTables } from './job-tables.js';
 import type { ClaimedJob } from './lease.js';
 import { LeaseRenewal } from './lease-renewal.js';
 import type { LeaseTable } from './lease-table.js';
 import type { OutcomeRecorder } from './outcome-recorder.js';
 
-export interface JobRunnerOptions<Tables> {
+export interface JobRunnerOptions {
   readonly leases: LeaseTable;
-  readonly outcomes: OutcomeRecorder<Tables>;
+  readonly outcomes: OutcomeRecorder;
   readonly now: () => number;
   onError(error: unknown, claim?: ClaimedJob): void;
   /** The database has told which jobs are due. */
@@ -18,8 +19,8 @@ export interface JobRunnerOptions<Tables> {
   nextDueAt(): number;
 }
 
-interface Work<Tables> {
-  readonly handler: JobHandler<Tables>;
+interface Work {
+  readonly handler: JobHandler<JobTables>;
   /** By the job's id. */
   readonly running: Map<string, Running>;
 }
@@ -38,10 +39,10 @@ const retryAfterThrow = { firstMilliseconds: 1000, capMilliseconds: 60 * 60_000 
 const abortGraceMilliseconds = 500;
 
 /** Claims due jobs, runs them, and has their outcomes recorded. */
-export class JobRunner<Tables> {
+export class JobRunner {
   readonly renewal: LeaseRenewal;
-  readonly #options: JobRunnerOptions<Tables>;
-  readonly #work = new Map<string, Work<Tables>>();
+  readonly #options: JobRunnerOptions;
+  readonly #work = new Map<string, Work>();
   readonly #stopping = new AbortController();
   readonly #wanted = new Set<string>();
   #claiming: Promise<void> | undefined;
@@ -51,7 +52,7 @@ export class JobRunner<Tables> {
   #stopped: Promise<void> | undefined;
   #isAbandoned = false;
 
-  constructor(options: JobRunnerOptions<Tables>) {
+  constructor(options: JobRunnerOptions) {
     this.#options = options;
     const { leases, now } = options;
     this.renewal = new LeaseRenewal({
@@ -68,7 +69,7 @@ export class JobRunner<Tables> {
     return this.#work.keys();
   }
 
-  handle(kind: string, handler: JobHandler<Tables>): void {
+  handle(kind: string, handler: JobHandler<JobTables>): void {
     this.#work.set(kind, { handler, running: new Map() });
   }
 
@@ -175,7 +176,7 @@ export class JobRunner<Tables> {
     }
   }
 
-  #begin(kind: string, { handler, running }: Work<Tables>, claim: ClaimedJob): void {
+  #begin(kind: string, { handler, running }: Work, claim: ClaimedJob): void {
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
     own.done = this.#attempt(handler, own).finally(() => {
@@ -203,7 +204,7 @@ export class JobRunner<Tables> {
     this.#pollTimer.unref();
   }
 
-  async #attempt(handler: JobHandler<Tables>, own: Running): Promise<void> {
+  async #attempt(handler: JobHandler<JobTables>, own: Running): Promise<void> {
     const begun = own.claim;
     try {
       const outcome = await this.#outcomeOf(handler, begun);
@@ -225,9 +226,9 @@ export class JobRunner<Tables> {
   }
 
   async #outcomeOf(
-    handler: JobHandler<Tables>,
+    handler: JobHandler<JobTables>,
     claim: ClaimedJob,
-  ): Promise<JobOutcome<Tables> | 'handed-back'> {
+  ): Promise<JobOutcome<JobTables> | 'handed-back'> {
     const { job, lastReason } = claim;
     if (this.#options.now() >= job.giveUpAt) {
       const reason = lastReason ?? 'it was never tried';
@@ -268,7 +269,7 @@ export class JobRunner<Tables> {
 }
 
 /** How many more jobs may run: those that are ending leave their places, until as many of them are still unrecorded. */
-function roomOf<Tables>({ handler, running }: Work<Tables>): number {
+function roomOf({ handler, running }: Work): number {
   let free = handler.concurrency;
   for (const { isEnding } of running.values()) if (!isEnding) free -= 1;
   return Math.min(free, 2 * handler.concurrency - running.size);

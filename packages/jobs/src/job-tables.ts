@@ -42,7 +42,7 @@ export type JobRow = { [Column in keyof JobTables['jobs']]: SelectType<JobTables
 
 /** The jobs' tables in the transaction of whoever adds or ends jobs, and who need not know them. */
 export function jobTables(transaction: AnyTransaction): Transaction<JobTables> {
-  return transaction.db as Transaction<JobTables>;
+  return transaction.db.withTables<Pick<JobTables, keyof JobTables>>();
 }
 
 export const jobMigrations: MigrationSet = {

@@ -33,28 +33,29 @@ const noJob: Job = { id: 'none', kind: 'none', payload: '', attempt: 0, createdA
  * Opens the database and brings its tables up to date, those of the jobs among them.
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
-export async function openDatabaseWithJobs<Tables>(
+export function openDatabaseWithJobs<Tables>(
   options: DatabaseWithJobsOptions,
-): Promise<DatabaseWithJobs<Tables>> {
+): Promise<DatabaseWithJobs<Tables>>;
+// Its own tables are among the migrations; those that the caller knows are nothing to it.
+export async function openDatabaseWithJobs(
+  options: DatabaseWithJobsOptions,
+): Promise<DatabaseWithJobs<JobTables>> {
   const { url, role, connections, now } = options;
   const onError = (error: unknown, job: Job = noJob): void => options.onJobError(error, job);
   const migrations = [jobMigrations, ...options.migrations];
-  const database = await openDatabase<Tables>({
+  const database = await openDatabase<JobTables>({
     ...{ url, role, migrations, onError },
     ...(connections === undefined ? {} : { connections }),
   });
-  // Its tables of jobs are among the migrations. No type can say so of tables that only the caller knows.
-  const own = database as unknown as Database<JobTables>;
   const jobs = new DurableJobQueue({
     database,
-    own,
     mayWork: role === 'serving',
     now,
     onError,
     onAnswer: () => options.onAnswer?.(),
     onDeadJobsRemoved: (count) => options.onDeadJobsRemoved?.(count),
   });
-  const databaseCheck = new DatabaseCheck(own, now);
+  const databaseCheck = new DatabaseCheck(database, now);
   return {
     ...database,
     jobs,

@@ -1,14 +1,14 @@
 import type { Database, WriteTransaction } from '@waxwing/storage';
 import type { DeadJobs } from './dead-jobs.js';
 import type { JobOutcome } from './job-queue.js';
-import { jobTables } from './job-tables.js';
+import type { JobTables } from './job-tables.js';
 import type { ClaimedJob, Settlement } from './lease.js';
 import type { LeaseTable } from './lease-table.js';
 import { printable } from './unstorable-characters.js';
 
-interface Ended<Tables> {
+interface Ended {
   readonly claim: ClaimedJob;
-  readonly outcome: JobOutcome<Tables>;
+  readonly outcome: JobOutcome<JobTables>;
   resolve(): void;
   reject(reason: unknown): void;
 }
@@ -16,13 +16,13 @@ interface Ended<Tables> {
 const maximumOutcomesPerWrite = 256;
 
 /** Records the outcomes of one turn of the event loop together: in one statement where they need no more than that. */
-export class OutcomeRecorder<Tables> {
+export class OutcomeRecorder {
   readonly #leases: LeaseTable;
-  readonly #database: Database<Tables>;
+  readonly #database: Database<JobTables>;
   readonly #dead: DeadJobs;
-  #ended: Ended<Tables>[] = [];
+  #ended: Ended[] = [];
 
-  constructor(leases: LeaseTable, database: Database<Tables>, dead: DeadJobs) {
+  constructor(leases: LeaseTable, database: Database<JobTables>, dead: DeadJobs) {
     this.#leases = leases;
     this.#database = database;
     this.#dead = dead;
@@ -32,7 +32,7 @@ export class OutcomeRecorder<Tables> {
    * Resolves once the outcome and what belongs to it are committed, or when the job is no longer this process's:
    * then nothing is changed. Rejects with what `apply` threw.
    */
-  record(claim: ClaimedJob, outcome: JobOutcome<Tables>): Promise<void> {
+  record(claim: ClaimedJob, outcome: JobOutcome<JobTables>): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#ended.length === 0) setImmediate(() => void this.#recordAll());
       this.#ended.push({ claim, outcome, resolve, reject });
@@ -49,7 +49,7 @@ export class OutcomeRecorder<Tables> {
     await Promise.all(groups);
   }
 
-  async #recordGroup(group: readonly Ended<Tables>[]): Promise<void> {
+  async #recordGroup(group: readonly Ended[]): Promise<void> {
     try {
       await this.#database.write((transaction) => this.#write(transaction, group));
       for (const { resolve } of group) resolve();
@@ -60,8 +60,8 @@ export class OutcomeRecorder<Tables> {
     }
   }
 
-  async #write(transaction: WriteTransaction<Tables>, group: readonly Ended<Tables>[]): Promise<void> {
-    const db = jobTables(transaction);
+  async #write(transaction: WriteTransaction<JobTables>, group: readonly Ended[]): Promise<void> {
+    const { db } = transaction;
     const ours = await this.#leases.settle(db, group.map(toSettlement));
     const settled = group.filter(({ claim }) => ours.has(claim.job.id));
     await this.#dead.add(
@@ -74,7 +74,7 @@ export class OutcomeRecorder<Tables> {
   }
 }
 
-function toSettlement<Tables>({ claim, outcome }: Ended<Tables>): Settlement {
+function toSettlement({ claim, outcome }: Ended): Settlement {
   if (outcome.kind !== 'retry') return { claim, next: undefined };
   const runAt = Math.min(outcome.at, claim.job.giveUpAt);
   return { claim, next: { runAt, reason: printable(outcome.reason) } };

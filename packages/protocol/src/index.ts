@@ -1,3 +1,4 @@
+export * from './chat-ids.js';
 export * from './phone.js';
 export * from './protocol-error.js';
 export * from './push-device-parameters.js';
@@ -7,5 +8,4 @@ export * from './relay-notification.js';
 export * from './relay-registration.js';
 export * from './relay-registration-batch.js';
 export * from './relay-removal.js';
-export type { UserId } from './user-id.js';
 export * from './wire-fields.js';

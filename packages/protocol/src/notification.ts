@@ -45,40 +45,47 @@ export interface TestNotification extends EveryNotification {
 export type Notification = MessageNotification | RemoveNotification | TestNotification;
 export type NotificationType = Notification['type'];
 
-type Check = (value: JsonValue) => boolean;
-type Fields = Readonly<Record<string, Check>>;
-
-const isText: Check = (value) => typeof value === 'string';
-const isId: Check = (value) => typeof value === 'bigint' || Number.isSafeInteger(value);
-const isIds: Check = (value) => Array.isArray(value) && value.every(isId);
-
-const ofEvery: Fields = { type: isText, realm_url: isText, user_id: isId };
-const required: Readonly<Record<NotificationType, Fields>> = {
-  message: {
-    ...ofEvery,
-    message_id: isId,
-    time: Number.isSafeInteger,
-    content: isText,
-    sender_id: isId,
-    sender_full_name: isText,
-    sender_avatar_url: isText,
-  },
-  remove: { ...ofEvery, message_ids: isIds },
-  test: { ...ofEvery, time: Number.isSafeInteger },
+/** A check for each field, which lets nothing pass that the field's type does not say. */
+type Checks<Fields> = {
+  readonly [Name in keyof Required<Fields>]: (value: unknown) => value is Fields[Name];
 };
-const optional: Readonly<Record<NotificationType, Fields>> = {
-  message: {
-    realm_name: isText,
-    channel_id: isId,
-    channel_name: isText,
-    topic: isText,
-    recipient_user_ids: isIds,
-    mentioned_user_group_id: isId,
-    mentioned_user_group_name: isText,
-  },
-  remove: { realm_name: isText },
-  test: { realm_name: isText },
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isInteger = (value: unknown): value is number => Number.isSafeInteger(value);
+const isId = (value: unknown): value is Id => typeof value === 'bigint' || isInteger(value);
+const isIds = (value: unknown): value is readonly Id[] => Array.isArray(value) && value.every(isId);
+const is =
+  <Value>(only: Value) =>
+  (value: unknown): value is Value =>
+    value === only;
+const orAbsent =
+  <Value>(check: (value: unknown) => value is Value) =>
+  (value: unknown): value is Value | undefined =>
+    value === undefined || check(value);
+
+const ofEvery: Checks<EveryNotification> = {
+  realm_url: isText,
+  realm_name: orAbsent(isText),
+  user_id: isId,
 };
+const ofMessage: Checks<MessageNotification> = {
+  ...ofEvery,
+  type: is('message'),
+  message_id: isId,
+  time: isInteger,
+  content: isText,
+  sender_id: isId,
+  sender_full_name: isText,
+  sender_avatar_url: isText,
+  channel_id: orAbsent(isId),
+  channel_name: orAbsent(isText),
+  topic: orAbsent(isText),
+  recipient_user_ids: orAbsent(isIds),
+  mentioned_user_group_id: orAbsent(isId),
+  mentioned_user_group_name: orAbsent(isText),
+};
+const ofRemove: Checks<RemoveNotification> = { ...ofEvery, type: is('remove'), message_ids: isIds };
+const ofTest: Checks<TestNotification> = { ...ofEvery, type: is('test'), time: isInteger };
 
 /**
  * Reads the opened bytes of a notification. Padding (white space after the JSON) and unknown fields are ignored.
@@ -88,23 +95,19 @@ export function parseNotification(bytes: Uint8Array): Notification | undefined {
   const text = decodeUtf8(bytes);
   const value = text === undefined ? undefined : parseJsonOrUndefined(text);
   if (!isJsonObject(value)) return undefined;
-  const { type } = value;
-  return type === 'message' || type === 'remove' || type === 'test' ? pickFields(value, type) : undefined;
+  return pickFields(value, ofMessage) ?? pickFields(value, ofRemove) ?? pickFields(value, ofTest);
 }
 
-function pickFields(value: JsonObject, type: NotificationType): Notification | undefined {
+function pickFields<Fields>(value: JsonObject, checks: Checks<Fields>): Fields | undefined {
   const picked: Record<string, JsonValue> = {};
-  for (const [name, check] of Object.entries(required[type])) {
+  for (const name of Object.keys(checks)) {
     const field = value[name];
-    if (field === undefined || !check(field)) return undefined;
-    picked[name] = field;
+    if (field !== undefined) picked[name] = field;
   }
-  for (const [name, check] of Object.entries(optional[type])) {
-    const field = value[name];
-    if (field === undefined) continue;
-    if (!check(field)) return undefined;
-    picked[name] = field;
-  }
-  // Every field has passed the check that stands for its type.
-  return picked as unknown as Notification;
+  return hasFields(picked, checks) ? picked : undefined;
+}
+
+function hasFields<Fields>(value: JsonObject, checks: Checks<Fields>): value is JsonObject & Fields {
+  for (const name in checks) if (!checks[name](value[name])) return false;
+  return true;
 }

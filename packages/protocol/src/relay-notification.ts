@@ -7,9 +7,7 @@ import { ciphertextBase64, pushAccountId, uuid } from './wire-fields.js';
 export const relayNotifyPath = '/api/v1/remotes/push/e2ee/notify';
 
 // Custom schemas, because this stands on the way of every notification, and they allocate the least.
-const aps = z
-  .custom<Readonly<Record<string, unknown>>>(isJsonObject, 'must be an object')
-  .meta({ openApi: { type: 'object' } });
+const aps = z.custom<JsonObject>(isJsonObject, 'must be an object').meta({ openApi: { type: 'object' } });
 const deviceId = z
   .custom<number | bigint>(
     (value) => typeof value === 'bigint' || Number.isSafeInteger(value),
@@ -60,6 +58,8 @@ const fcmPushRequest = z.object({
 export type ApnsPushRequest = z.infer<typeof apnsPushRequest>;
 export type FcmPushRequest = z.infer<typeof fcmPushRequest>;
 export type PushRequest = ApnsPushRequest | FcmPushRequest;
+/** As a server writes it: made of JSON values, so that what it does not say is absent. */
+export type WrittenPushRequest = PushRequest & JsonObject;
 
 const pushRequests = z.array(z.unknown()).transform((values, context): PushRequest[] => {
   const requests: PushRequest[] = [];
@@ -123,9 +123,11 @@ export const relayNotifyAnswer = z.object({
 export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 
 /** The same request as a server writes it; `bigint` ids become digits in {@link stringifyJson}. */
-export function encodeRelayNotifyRequest(realmUuid: string, requests: readonly PushRequest[]): JsonObject {
-  // Their shape is made of JSON values, which a type with named fields does not tell.
-  return { realm_uuid: realmUuid, push_requests: requests as unknown as readonly JsonObject[] };
+export function encodeRelayNotifyRequest(
+  realmUuid: string,
+  requests: readonly WrittenPushRequest[],
+): JsonObject {
+  return { realm_uuid: realmUuid, push_requests: requests };
 }
 
 /** Path of the relay's operation that tells what became of notifications. */

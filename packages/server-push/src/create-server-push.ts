@@ -58,11 +58,10 @@ const maximumRelayConnections = 16;
 
 /** Call it before the database's jobs are started: it says who does its jobs. */
 export function createServerPush<Tables extends ServerPushTables>(
-  given: ServerPushOptions<Tables>,
-): ServerPush {
-  // Push touches its own tables alone, and gives back the transactions of the server's whole database. No type can say
-  // so of tables that only the caller knows.
-  const options = given as unknown as ServerPushOptions;
+  options: ServerPushOptions<Tables>,
+): ServerPush;
+// Push touches its own tables alone, and gives back the transactions of the server's whole database.
+export function createServerPush(options: ServerPushOptions): ServerPush {
   const { database, clock, random, publish } = options;
   const { link, closeLink } = createLink(options);
   const sender = link && new NotificationSender({ ...options, link });

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 
 /** A write under way, for code that brings its own tables (the job queue). */
 export interface AnyTransaction {
-  readonly db: object;
+  readonly db: Pick<Transaction<unknown>, 'withTables'>;
   /** Runs `action` in the transaction, after the writes; when it throws, nothing is committed. */
   beforeCommit(action: () => Promise<void>): void;
   /** Runs `action` once the write is on the disk; never when it is rolled back. */

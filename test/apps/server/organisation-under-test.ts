@@ -1,6 +1,7 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { roles } from '@waxwing/server';
 import { afterAll, beforeAll } from 'vitest';
+import { groupId } from '../../support/ids.js';
 import type { TestBackend } from '../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest, type TestServerOptions } from './server-under-test.js';
 
@@ -70,8 +71,8 @@ export class OrganisationUnderTest {
     return Object.fromEntries((groups as GroupOnWire[]).map((group) => [group.name, group]));
   }
 
-  async roleGroup(name: string): Promise<number> {
-    return (await this.groups())[`role:${name}`]?.id ?? 0;
+  async roleGroup(name: string): Promise<GroupId> {
+    return groupId((await this.groups())[`role:${name}`]?.id ?? 0);
   }
 
   /** A name that no test has used. */

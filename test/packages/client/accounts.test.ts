@@ -97,4 +97,16 @@ describe('An account as text', () => {
     const text = encodePushAccount(account).replace(/}$/, ',"registration":{"pushToken":1}}');
     expect(() => decodePushAccount(text)).toThrow(SyntaxError);
   });
+
+  it.each([
+    {},
+    { tokenKind: 'fcm' },
+    { tokenKind: 'other', token: 'abc' },
+    { tokenKind: 'apns', token: '00ff' },
+    { tokenKind: 'apns', token: '00ff', iosAppId: 'a.b', apnsEnvironment: 'other' },
+  ])('has a token that no phone has in place of one that is none: %j', (given) => {
+    const registration = JSON.stringify({ pushToken: given, bouncerPublicKey: '', timestamp: 1 });
+    const text = encodePushAccount(account).replace(/}$/, `,"registration":${registration}}`);
+    expect(decodePushAccount(text).registration?.pushToken).toEqual({ tokenKind: 'fcm', token: '' });
+  });
 });

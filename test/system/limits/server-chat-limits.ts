@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { createPublisher } from '#server/event-queues/publish-events.js';
+import { channelId } from '../../support/ids.js';
 import { type Answer, ask } from './ask.js';
 import { answered, type Limit } from './limit.js';
 import type { ServerUnderLimits } from './server-under-limits.js';
@@ -83,7 +84,12 @@ const numbers: readonly ServerLimit[] = [
     async provoke(server) {
       const { id } = await channel(server);
       const rows = Array.from({ length: 9_999 }, (_, index) => ({
-        ...{ user_id: server.greedy.userId, channel_id: id, topic: `t${index}`, topic_lower: `t${index}` },
+        ...{
+          user_id: server.greedy.userId,
+          channel_id: channelId(id),
+          topic: `t${index}`,
+          topic_lower: `t${index}`,
+        },
         ...{ visibility_policy: 1, updated_at: 0 },
       }));
       await server.test.server.database.write(async ({ db }) => {

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
 import type { SendingContext } from '../messages/insert-messages.js';
@@ -14,7 +14,7 @@ type AnnouncementsSetting = 'new_stream_announcements_stream_id' | 'signup_annou
 export async function announcementsChannelId(
   db: Kysely<ServerTables>,
   setting: AnnouncementsSetting,
-): Promise<number | undefined> {
+): Promise<ChannelId | undefined> {
   const id = await readRealmSetting(db, setting);
   return id === noChannel ? undefined : id;
 }

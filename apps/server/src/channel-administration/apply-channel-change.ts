@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { storePermission } from '../permissions/permission-store.js';
 import type { ServerTransaction } from '../tables.js';
 import type { ChannelChange } from './channel-update.js';
@@ -5,7 +6,7 @@ import type { ChannelChange } from './channel-update.js';
 /** Makes the change of a locked channel: one statement for what its row says, and a few for each permission. */
 export async function applyChannelChange(
   { db }: ServerTransaction,
-  channelId: number,
+  channelId: ChannelId,
   change: ChannelChange,
   renderedDescription: string | undefined,
 ): Promise<void> {

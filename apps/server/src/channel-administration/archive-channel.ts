@@ -1,8 +1,10 @@
-import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import type { ChannelId } from '@waxwing/protocol';
+import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import { readChannelAccess } from '../channels/channel-access.js';
 import { readAudience } from '../channels/channel-audience.js';
+import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { noSuchChannel, refused } from '../channels/channel-refusals.js';
 import { lockChannels } from '../channels/channel-store.js';
 import { defaultChannelsEvent } from '../channels/default-channels.js';
@@ -27,7 +29,7 @@ export const archiveChannel = operation({
   path: '/api/v1/streams/{stream_id}',
   summary: 'Archives a channel.',
   actor: user,
-  parameters: z.object({ stream_id: integerParameter }),
+  parameters: z.object({ stream_id: channelIdParameter }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters }) {
@@ -58,7 +60,7 @@ export const archiveChannel = operation({
 async function forgetChannel(
   transaction: ServerTransaction,
   publish: ServerContext['publish'],
-  channelId: number,
+  channelId: ChannelId,
 ): Promise<void> {
   const { db } = transaction;
   const settings = await readRealmSettings(db);

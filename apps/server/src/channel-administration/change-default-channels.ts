@@ -1,12 +1,14 @@
-import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import type { ChannelId } from '@waxwing/protocol';
+import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { administrator, type Requester } from '../authentication/authenticate.js';
+import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { noSuchChannel, refused } from '../channels/channel-refusals.js';
 import { lockChannels } from '../channels/channel-store.js';
 import { defaultChannelsEvent } from '../channels/default-channels.js';
 import type { ServerContext } from '../context.js';
 
-const parameters = z.object({ stream_id: integerParameter });
+const parameters = z.object({ stream_id: channelIdParameter });
 
 /**
  * `POST /api/v1/default_streams`: has new users put into a channel. Everybody but guests is told. Refuses with
@@ -44,7 +46,7 @@ export const removeDefaultChannel = operation({
 async function setDefault(
   { publish }: ServerContext,
   actor: Requester,
-  { channelId, isDefault }: { readonly channelId: number; readonly isDefault: boolean },
+  { channelId, isDefault }: { readonly channelId: ChannelId; readonly isDefault: boolean },
 ): Promise<Record<string, never>> {
   await actor.change(async (transaction) => {
     const { db } = transaction;

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { privacyName } from '../channels/channel-privacy.js';
 import type { Channel, TopicsPolicy } from '../channels/channel-store.js';
 import { type GroupSettingValue, groupsIn, usersIn } from '../permissions/group-setting-value.js';
@@ -9,7 +9,7 @@ export interface NoticeNames {
   /** Whoever made the change. */
   readonly actor: string;
   user(id: UserId): string;
-  group(id: number): string;
+  group(id: GroupId): string;
 }
 
 const policyNames: Readonly<Record<TopicsPolicy, string>> = {

@@ -1,3 +1,4 @@
+import type { GroupId } from '@waxwing/protocol';
 import type { ChannelAccess } from '../channels/channel-access.js';
 import type { Privacy, PrivacyWish } from '../channels/channel-privacy.js';
 import type { TopicsPolicy } from '../channels/channel-store.js';
@@ -27,8 +28,8 @@ export interface ChannelFacts {
   readonly access: ChannelAccess;
   readonly rights: RealmRights;
   readonly permissions: PermissionValues<'channel'>;
-  readonly nobodyId: number;
-  readonly everyoneId: number;
+  readonly nobodyId: GroupId;
+  readonly everyoneId: GroupId;
   readonly known: KnownReferences;
   /** Whether another channel has the name that is asked for; archived ones count. */
   readonly isNameTaken: boolean;

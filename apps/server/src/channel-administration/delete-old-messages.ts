@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
 import { type Channel, lockChannels } from '../channels/channel-store.js';
 import type { ServerContext } from '../context.js';
@@ -36,7 +37,7 @@ export async function deleteOldMessages(context: Context, signal: AbortSignal): 
 /** The oldest message of a channel or conversation that is to go. */
 interface Oldest {
   readonly id: number;
-  readonly channel_id: number | null;
+  readonly channel_id: ChannelId | null;
   readonly conversation_id: number | null;
   readonly topic_lower: string;
 }
@@ -122,7 +123,7 @@ async function lockOldOfSamePlace(
     .selectFrom('messages')
     .select('id')
     .$if(channel !== undefined, (query) =>
-      query.where('channel_id', '=', channel?.id ?? 0).where('topic_lower', '=', oldest.topic_lower),
+      query.where('channel_id', '=', oldest.channel_id).where('topic_lower', '=', oldest.topic_lower),
     )
     .$if(channel === undefined, (query) => query.where('conversation_id', '=', oldest.conversation_id))
     .where('sent_at', '<', now - days * dayMilliseconds)

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import { readChannelAccess } from '../channels/channel-access.js';
 import { noSuchChannel } from '../channels/channel-refusals.js';
@@ -6,7 +7,12 @@ import { isKnownFolder } from '../channels/folders/folder-store.js';
 import { readRealmRights } from '../channels/realm-rights.js';
 import type { ServerContext } from '../context.js';
 import { readReferences } from '../permissions/known-references.js';
-import { type PermissionHolder, readPermissions, roleGroupIds } from '../permissions/permission-store.js';
+import {
+  type PermissionHolder,
+  readPermissions,
+  roleGroupId,
+  roleGroupIds,
+} from '../permissions/permission-store.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -14,7 +20,7 @@ import type { ChannelFacts, ChannelUpdateWish } from './channel-update.js';
 
 interface Asked {
   readonly actor: PermissionHolder;
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly wish: ChannelUpdateWish;
   readonly serverOffersWebPublic: ServerContext['offersWebPublicChannels'];
 }
@@ -40,8 +46,8 @@ export async function readChannelFacts(
     access,
     rights: await readRealmRights(db, actor, { serverOffersWebPublic }),
     permissions: (await readPermissions(db, 'channel', [channelId]))(channelId),
-    nobodyId: roleGroups.get('role:nobody') as number,
-    everyoneId: roleGroups.get('role:everyone') as number,
+    nobodyId: roleGroupId(roleGroups, 'role:nobody'),
+    everyoneId: roleGroupId(roleGroups, 'role:everyone'),
     known,
     isNameTaken: wish.name !== undefined && (await isNameTaken(db, wish.name, channelId)),
     isFolderKnown: typeof wish.folderId === 'number' && (await isKnownFolder(transaction, wish.folderId)),
@@ -51,7 +57,7 @@ export async function readChannelFacts(
   };
 }
 
-async function isNameTaken(db: Kysely<ServerTables>, name: string, channelId: number): Promise<boolean> {
+async function isNameTaken(db: Kysely<ServerTables>, name: string, channelId: ChannelId): Promise<boolean> {
   const row = await db
     .selectFrom('channels')
     .select('id')
@@ -61,7 +67,7 @@ async function isNameTaken(db: Kysely<ServerTables>, name: string, channelId: nu
   return row !== undefined;
 }
 
-async function hasSubscribers(db: Kysely<ServerTables>, channelId: number): Promise<boolean> {
+async function hasSubscribers(db: Kysely<ServerTables>, channelId: ChannelId): Promise<boolean> {
   const row = await db
     .selectFrom('subscriptions')
     .innerJoin('users', 'users.id', 'subscriptions.user_id')
@@ -74,7 +80,7 @@ async function hasSubscribers(db: Kysely<ServerTables>, channelId: number): Prom
   return row !== undefined;
 }
 
-async function hasNamedTopics(db: Kysely<ServerTables>, channelId: number): Promise<boolean> {
+async function hasNamedTopics(db: Kysely<ServerTables>, channelId: ChannelId): Promise<boolean> {
   const row = await db
     .selectFrom('messages')
     .select('id')

@@ -2,6 +2,7 @@ import { booleanParameter, integerParameter, noAnswer, operation } from '@waxwin
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import { readAudience } from '../channels/channel-audience.js';
+import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { noSuchChannel } from '../channels/channel-refusals.js';
 import { findChannels } from '../channels/channel-store.js';
 import { channelDescription } from '../channels/channel-text.js';
@@ -24,7 +25,7 @@ import { postNotices } from './post-notices.js';
 import { readChannelFacts } from './read-channel-facts.js';
 
 const parameters = z.object({
-  stream_id: integerParameter,
+  stream_id: channelIdParameter,
   description: channelDescription.optional(),
   new_name: z.string().optional(),
   is_private: booleanParameter.optional(),

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { type PermissionName, permissionNames } from '../permissions/permission-settings.js';
@@ -23,12 +24,12 @@ export async function readChannelAccess(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
   channels: readonly Channel[],
-): Promise<ReadonlyMap<number, ChannelAccess>> {
+): Promise<ReadonlyMap<ChannelId, ChannelAccess>> {
   if (channels.length === 0) return new Map();
   const ids = channels.map(({ id }) => id);
   const subscribed = await subscribedAmong(db, actor, ids);
   const asked = ids.flatMap((ownerId) =>
-    permissionNames('channel').map((name): PermissionKey & { level: 'channel' } => ({
+    permissionNames('channel').map((name): PermissionKey & { level: 'channel'; ownerId: ChannelId } => ({
       level: 'channel',
       ownerId,
       name,
@@ -55,8 +56,8 @@ export async function readChannelAccess(
 async function subscribedAmong(
   db: Kysely<ServerTables>,
   { id: userId }: PermissionHolder,
-  channelIds: readonly number[],
-): Promise<ReadonlySet<number>> {
+  channelIds: readonly ChannelId[],
+): Promise<ReadonlySet<ChannelId>> {
   const rows = await db
     .selectFrom('subscriptions')
     .select('channel_id')

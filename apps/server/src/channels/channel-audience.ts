@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { isAdministrator } from '../authentication/require-administrator.js';
@@ -14,15 +14,15 @@ export interface ChannelAudience {
   /** Everybody who is active. */
   readonly people: readonly { readonly id: UserId; readonly role: Role }[];
   /** Active users who are in the channel now, in ascending order. */
-  subscribersOf(channelId: number): readonly UserId[];
+  subscribersOf(channelId: ChannelId): readonly UserId[];
   /** Members of the groups that let somebody know of a private channel. */
-  holdersOf(channelId: number): ReadonlySet<UserId>;
+  holdersOf(channelId: ChannelId): ReadonlySet<UserId>;
 }
 
 /** Reads it for these channels, in four statements. */
 export async function readAudience(
   db: Kysely<ServerTables>,
-  channelIds: readonly number[],
+  channelIds: readonly ChannelId[],
 ): Promise<ChannelAudience> {
   const people = await db.selectFrom('users').select(['id', 'role']).where('is_active', '=', 1).execute();
   const subscribers = await readSubscribers(db, channelIds);
@@ -50,9 +50,9 @@ export function readersOfChannel(audience: ChannelAudience, channel: Channel): U
 /** The active users who are in each of the channels, in ascending order; channels without any are left out. */
 export async function readSubscribers(
   db: Kysely<ServerTables>,
-  channelIds: readonly number[],
-): Promise<ReadonlyMap<number, UserId[]>> {
-  const found = new Map<number, UserId[]>();
+  channelIds: readonly ChannelId[],
+): Promise<ReadonlyMap<ChannelId, UserId[]>> {
+  const found = new Map<ChannelId, UserId[]>();
   if (channelIds.length === 0) return found;
   const rows = await db
     .selectFrom('subscriptions')
@@ -73,7 +73,7 @@ export async function readSubscribers(
 
 async function readHolders(
   db: Kysely<ServerTables>,
-  channelIds: readonly number[],
+  channelIds: readonly ChannelId[],
 ): Promise<ReadonlyMap<number, ReadonlySet<UserId>>> {
   if (channelIds.length === 0) return new Map();
   const rows = await db

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { ChannelId, JsonObject } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
 import {
@@ -48,7 +48,7 @@ export const channelRecord = z
   })
   .meta({ schemaName: 'Channel' });
 
-export type ChannelRecord = z.input<typeof channelRecord> & JsonObject;
+export type ChannelRecord = z.input<typeof channelRecord> & JsonObject & { readonly stream_id: ChannelId };
 
 /** What is told of a channel beside what its row says. */
 export interface ChannelSurroundings {

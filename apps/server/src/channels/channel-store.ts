@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -14,7 +14,7 @@ export const topicsPolicies = [
 export type TopicsPolicy = (typeof topicsPolicies)[number];
 
 export interface Channel {
-  readonly id: number;
+  readonly id: ChannelId;
   readonly name: string;
   readonly description: string;
   /** HTML. */
@@ -33,7 +33,7 @@ export interface Channel {
   readonly retentionDays: number | undefined;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
-  readonly firstMessageId: number | undefined;
+  readonly firstMessageId: MessageId | undefined;
   /** Unix milliseconds; `undefined` before the first message. */
   readonly lastMessageAt: number | undefined;
 }
@@ -41,7 +41,7 @@ export interface Channel {
 type Db = Kysely<ServerTables>;
 
 /** The channels with these ids, by their ids; all channels where nothing is said. */
-export async function findChannels(db: Db, ids?: readonly number[]): Promise<Channel[]> {
+export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<Channel[]> {
   const rows = await channelRows(db, ids).execute();
   return rows.map(toChannel);
 }
@@ -56,12 +56,12 @@ export async function findSpectatorChannels(db: Db): Promise<Channel[]> {
 }
 
 /** As {@link findChannels}, of the last state: nobody else changes them until the transaction ends. */
-export async function lockChannels({ db }: ServerTransaction, ids: readonly number[]): Promise<Channel[]> {
+export async function lockChannels({ db }: ServerTransaction, ids: readonly ChannelId[]): Promise<Channel[]> {
   const rows = await channelRows(db, ids).modifyEnd(lockingRows(db)).execute();
   return rows.map(toChannel);
 }
 
-function channelRows(db: Db, ids: readonly number[] | undefined) {
+function channelRows(db: Db, ids: readonly ChannelId[] | undefined) {
   return db
     .selectFrom('channels')
     .selectAll()

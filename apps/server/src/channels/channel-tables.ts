@@ -1,11 +1,11 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
 /** Instants in Unix milliseconds, truth as 0 or 1. */
 export interface ChannelTables {
   channels: {
-    id: Generated<number>;
+    id: Generated<ChannelId>;
     name: string;
     /** Tells names apart, archived channels' too. */
     name_lower: string;
@@ -29,7 +29,7 @@ export interface ChannelTables {
     /** One of `topicsPolicies`. */
     topics_policy: string;
     /** The oldest message that it has; null where it has none. */
-    first_message_id: number | null;
+    first_message_id: MessageId | null;
     /** When the newest message came; null before the first. */
     last_message_at: number | null;
   };
@@ -48,7 +48,7 @@ export interface ChannelTables {
   };
   /** Who is in a channel, or was. */
   subscriptions: {
-    channel_id: number;
+    channel_id: ChannelId;
     user_id: UserId;
     /** 0 for somebody who has left. */
     is_active: number;

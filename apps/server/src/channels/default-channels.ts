@@ -1,4 +1,4 @@
-import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { ChannelId, JsonObject, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { roles } from '../permissions/roles.js';
@@ -8,7 +8,7 @@ import { eventsOfJoining } from './subscription-events.js';
 import { insertSubscriptions } from './subscription-store.js';
 
 /** The ids of the channels that new users are put into, in ascending order. */
-export async function defaultChannelIds(db: Kysely<ServerTables>): Promise<number[]> {
+export async function defaultChannelIds(db: Kysely<ServerTables>): Promise<ChannelId[]> {
   const rows = await db
     .selectFrom('channels')
     .select('id')

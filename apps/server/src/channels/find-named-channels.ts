@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { ServerTransaction } from '../tables.js';
@@ -10,12 +11,12 @@ import { type Channel, lockChannels } from './channel-store.js';
 export async function lockNamedChannels(
   transaction: ServerTransaction,
   names: readonly string[],
-  ifMissing: readonly number[] = [],
+  ifMissing: readonly ChannelId[] = [],
 ): Promise<ReadonlyMap<string, Channel>> {
   if (names.length === 0) return new Map();
   const { db } = transaction;
   const rows = [...new Set(names.map((name) => name.toLowerCase()))].map((name) => ({ name }));
-  const found = await sql<{ id: number }>`
+  const found = await sql<{ id: ChannelId }>`
     select id from channels
     where name_lower in (select v.name from ${rowsAsTable(db, 'v', { name: 'text' }, rows)})`.execute(db);
   const others = found.rows.length < rows.length ? ifMissing : [];

@@ -1,8 +1,9 @@
-import { integerParameter, operation } from '@waxwing/service/http';
+import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { readSubscribers } from './channel-audience.js';
+import { channelIdParameter } from './channel-id-parameter.js';
 import { requireKnownChannel } from './known-channels.js';
 
 /**
@@ -14,7 +15,7 @@ export const getChannelMembers = operation({
   path: '/api/v1/streams/{stream_id}/members',
   summary: 'Who is in a channel.',
   actor: user,
-  parameters: z.object({ stream_id: integerParameter }),
+  parameters: z.object({ stream_id: channelIdParameter }),
   answer: z.object({ subscribers: z.array(z.number().int()) }),
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { actor, parameters }) {

@@ -1,7 +1,8 @@
-import { integerParameter, operation } from '@waxwing/service/http';
+import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { channelIdParameter } from './channel-id-parameter.js';
 import { channelRecord } from './channel-record.js';
 import { noSuchChannel } from './channel-refusals.js';
 import { requireKnownChannel } from './known-channels.js';
@@ -16,7 +17,7 @@ export const getChannel = operation({
   path: '/api/v1/streams/{stream_id}',
   summary: 'A channel.',
   actor: user,
-  parameters: z.object({ stream_id: integerParameter }),
+  parameters: z.object({ stream_id: channelIdParameter }),
   answer: z.object({ stream: channelRecord }),
   codes: ['BAD_REQUEST'],
   async handle({ clock, database: { db } }: ServerContext, { actor, parameters }) {

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import type { ServerTables } from '../tables.js';
@@ -20,7 +21,7 @@ export async function readKnownChannels(
 export async function requireKnownChannel(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
-  channelId: number,
+  channelId: ChannelId,
 ): Promise<Channel> {
   const access = (await readChannelAccess(db, actor, await findChannels(db, [channelId]))).get(channelId);
   if (access === undefined || !seesChannel(access)) throw noSuchChannel();

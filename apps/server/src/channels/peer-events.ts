@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
@@ -19,7 +19,7 @@ export function peersOf(
     joinedOrLeft,
   }: {
     readonly audience: ChannelAudience;
-    readonly joinedOrLeft: readonly { readonly channel_id: number; readonly user_id: UserId }[];
+    readonly joinedOrLeft: readonly { readonly channel_id: ChannelId; readonly user_id: UserId }[];
   },
 ): PublishedEvent[] {
   const userIds = ascendingIds(

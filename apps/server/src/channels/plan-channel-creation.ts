@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { GroupSettingValue } from '../permissions/group-setting-value.js';
 import type { KnownReferences } from '../permissions/known-references.js';
@@ -35,8 +35,8 @@ export interface NewChannelsWish {
 
 export interface NewChannelFacts {
   readonly rights: RealmRights;
-  readonly nobodyId: number;
-  readonly everyoneId: number;
+  readonly nobodyId: GroupId;
+  readonly everyoneId: GroupId;
   readonly known: KnownReferences;
   /** Whether there is the folder that is asked for. */
   readonly isFolderKnown: boolean;
@@ -107,7 +107,7 @@ function planPermissions(
 function requireTopicsForAll(
   { isHistoryPublic }: Privacy,
   permissions: PlannedChannel['permissions'],
-  everyoneId: number,
+  everyoneId: GroupId,
 ): void {
   const other = permissions.some(
     ({ name, value }) => name === 'can_create_topic_group' && value !== everyoneId,

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { readPermissions, roleGroupIds } from '../permissions/permission-store.js';
@@ -11,7 +12,7 @@ export async function readChannelRecords(
   db: Kysely<ServerTables>,
   channels: readonly Channel[],
   now: number,
-): Promise<ReadonlyMap<number, ChannelRecord>> {
+): Promise<ReadonlyMap<ChannelId, ChannelRecord>> {
   if (channels.length === 0) return new Map();
   const ids = channels.map(({ id }) => id);
   const permissionsOf = await readPermissions(db, 'channel', ids);
@@ -31,8 +32,8 @@ export async function readChannelRecords(
 
 async function countSubscribers(
   db: Kysely<ServerTables>,
-  ids: readonly number[],
-): Promise<ReadonlyMap<number, number>> {
+  ids: readonly ChannelId[],
+): Promise<ReadonlyMap<ChannelId, number>> {
   const rows = await db
     .selectFrom('subscriptions')
     .innerJoin('users', 'users.id', 'subscriptions.user_id')

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import type { ServerTables } from '../tables.js';
@@ -23,7 +24,7 @@ export function isDormant(now: number): RawBuilder<number> {
 /** What those who may know of channels are told where nothing had happened in them for long, and something has now. */
 export async function awakeningEvents(
   db: Kysely<ServerTables>,
-  dormantIds: readonly number[],
+  dormantIds: readonly ChannelId[],
   now: number,
 ): Promise<PublishedEvent[]> {
   if (dormantIds.length === 0) return [];

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { gatheredBy } from '../permissions/gathered-by.js';
@@ -46,7 +46,7 @@ export async function eventsOfJoining(
 
 interface Known {
   readonly audience: ChannelAudience;
-  readonly records: ReadonlyMap<number, ChannelRecord>;
+  readonly records: ReadonlyMap<ChannelId, ChannelRecord>;
   readonly rows: readonly SubscriptionRow[];
 }
 
@@ -141,6 +141,6 @@ export async function eventsOfLeaving(
 }
 
 /** What those are told who may no longer know of a channel. */
-export function channelGone(channelId: number) {
+export function channelGone(channelId: ChannelId) {
   return { type: 'stream', op: 'delete', stream_ids: [channelId], streams: [{ stream_id: channelId }] };
 }

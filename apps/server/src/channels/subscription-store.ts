@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
@@ -9,7 +9,7 @@ import type { SubscriptionRow } from './subscription-record.js';
 
 /** A user in a channel. */
 export interface Membership {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly userId: UserId;
   /** The palette's next where nothing is said. */
   readonly color?: string | undefined;
@@ -45,7 +45,7 @@ export async function removeSubscriptions(
 ): Promise<Membership[]> {
   if (memberships.length === 0) return [];
   const rows = memberships.map(({ channelId, userId }) => ({ channel_id: channelId, user_id: userId }));
-  const removed = await sql<{ channel_id: number; user_id: UserId }>`
+  const removed = await sql<{ channel_id: ChannelId; user_id: UserId }>`
     update subscriptions set is_active = 0
     from (
       select active.channel_id, active.user_id

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../tables.js';
@@ -10,14 +11,14 @@ export async function readWeeklyTraffic(
   db: Kysely<ServerTables>,
   channels: readonly Pick<Channel, 'id' | 'createdAt'>[],
   now: number,
-): Promise<ReadonlyMap<number, number>> {
+): Promise<ReadonlyMap<ChannelId, number>> {
   const since = now - weekMilliseconds;
   const ids = channels.filter(({ createdAt }) => createdAt <= since).map(({ id }) => id);
   if (ids.length === 0) return new Map();
   // Ids ascend with time: the last that is too old is found by halves, as there is no index of instants.
   const after = sql`select sent_at from messages where id > (low + high) / 2 order by id limit 1`;
   const isNew = sql`coalesce((${after}), ${now}) > ${since}`;
-  const { rows } = await sql<{ channel_id: number; messages: number }>`
+  const { rows } = await sql<{ channel_id: ChannelId; messages: number }>`
     with recursive span(low, high) as (
       select cast(0 as bigint), cast(coalesce(max(id), 0) as bigint) from messages
       union all

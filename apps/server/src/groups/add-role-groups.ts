@@ -1,3 +1,4 @@
+import type { GroupId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import { groupPermissions } from '../permissions/permission-settings.js';
 import type { PermissionTables } from '../permissions/permission-tables.js';
@@ -14,7 +15,7 @@ export const rowsOfRoleGroups = {
 
 /** Makes the groups by role, with the users who are there already; nobody may do anything with them. */
 export async function addRoleGroups(db: Transaction<GroupTables & PermissionTables>): Promise<void> {
-  const ids = new Map<string, number>();
+  const ids = new Map<string, GroupId>();
   for (const { name, description, subgroup } of roleGroups) {
     const values = { name, name_lower: name, description, is_system: 1, is_active: 1 };
     const { id } = await db
@@ -24,7 +25,7 @@ export async function addRoleGroups(db: Transaction<GroupTables & PermissionTabl
       .executeTakeFirstOrThrow();
     ids.set(name, id);
     if (subgroup !== undefined) {
-      const subgroupId = ids.get(subgroup) as number;
+      const subgroupId = ids.get(subgroup) as GroupId;
       await db.insertInto('user_group_subgroups').values({ group_id: id, subgroup_id: subgroupId }).execute();
     }
   }
@@ -33,7 +34,7 @@ export async function addRoleGroups(db: Transaction<GroupTables & PermissionTabl
       level: 'group' as const,
       owner_id,
       name,
-      group_id: ids.get(defaultForRoleGroups) as number,
+      group_id: ids.get(defaultForRoleGroups) as GroupId,
     })),
   );
   await db.insertInto('permissions').values(permissions).execute();

@@ -1,3 +1,4 @@
+import type { GroupId } from '@waxwing/protocol';
 import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
@@ -59,7 +60,7 @@ export const createUserGroup = operation({
   },
 });
 
-async function insertGroup({ db }: ServerTransaction, group: PlannedGroup, now: number): Promise<number> {
+async function insertGroup({ db }: ServerTransaction, group: PlannedGroup, now: number): Promise<GroupId> {
   const { name, description, creatorId, memberIds, subgroupIds, permissions } = group;
   const { id } = await db
     .insertInto('user_groups')

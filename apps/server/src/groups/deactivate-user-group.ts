@@ -1,11 +1,12 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { changeGroup } from './change-group.js';
 import type { GroupChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';
+import { groupIdParameter } from './group-parameters.js';
 import { insufficientPermission, mayManage, refused, requireChangeable } from './group-rules.js';
 import { type GroupUses, objectionsTo, readGroupUses } from './group-uses.js';
 
@@ -20,7 +21,7 @@ export const deactivateUserGroup = operation({
   path: '/api/v1/user_groups/{user_group_id}/deactivate',
   summary: 'Deactivates a group of users.',
   actor: member,
-  parameters: z.object({ user_group_id: integerParameter }),
+  parameters: z.object({ user_group_id: groupIdParameter }),
   answer: noAnswer,
   codes: ['BAD_REQUEST', 'CANNOT_DEACTIVATE_GROUP_IN_USE'],
   async handle(context: ServerContext, { actor, parameters: { user_group_id: groupId } }) {

@@ -1,8 +1,9 @@
-import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { membersOfGroups } from '../permissions/nested-membership.js';
+import { groupIdParameter } from './group-parameters.js';
 import { requireGroup } from './require-group.js';
 
 /**
@@ -15,7 +16,7 @@ export const getGroupMembers = operation({
   summary: 'The users in a group.',
   actor: member,
   parameters: z.object({
-    user_group_id: integerParameter,
+    user_group_id: groupIdParameter,
     direct_member_only: booleanParameter.default(false),
   }),
   answer: z.object({ members: z.array(z.number().int()) }),

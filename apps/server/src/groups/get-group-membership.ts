@@ -1,9 +1,10 @@
-import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { ProtocolError } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { isInAnyGroup } from '../permissions/nested-membership.js';
+import { groupIdParameter } from './group-parameters.js';
 import { requireGroup } from './require-group.js';
 
 /**
@@ -16,15 +17,15 @@ export const getGroupMembership = operation({
   summary: 'Whether a user is in a group.',
   actor: member,
   parameters: z.object({
-    user_group_id: integerParameter,
-    user_id: integerParameter,
+    user_group_id: groupIdParameter,
+    user_id: integerParameter.brand<'UserId'>(),
     direct_member_only: booleanParameter.default(false),
   }),
   answer: z.object({ is_user_group_member: z.boolean() }),
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { parameters }) {
     const { user_group_id: groupId, direct_member_only: isDirectOnly } = parameters;
-    const userId = parameters.user_id as UserId;
+    const userId = parameters.user_id;
     const group = await requireGroup(db, groupId);
     const found = await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
     if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'No such user' });

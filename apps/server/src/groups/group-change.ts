@@ -1,4 +1,4 @@
-import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { GroupId, JsonObject, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
@@ -10,15 +10,15 @@ import type { GroupRecord } from './group-record.js';
 
 /** What will be another with a group; what is left out stays. */
 export interface GroupChange {
-  readonly groupId: number;
+  readonly groupId: GroupId;
   readonly name?: string;
   readonly description?: string;
   readonly isActive?: boolean;
   readonly permissions?: readonly PermissionChange[];
   readonly addedMembers?: readonly UserId[];
   readonly removedMembers?: readonly UserId[];
-  readonly addedSubgroups?: readonly number[];
-  readonly removedSubgroups?: readonly number[];
+  readonly addedSubgroups?: readonly GroupId[];
+  readonly removedSubgroups?: readonly GroupId[];
 }
 
 export interface PermissionChange {

@@ -1,3 +1,4 @@
+import type { GroupId } from '@waxwing/protocol';
 import {
   type KnownReferences,
   type NamedReferences,
@@ -8,6 +9,7 @@ import {
   holdsPermissions,
   type PermissionHolder,
   type PermissionKey,
+  roleGroupId,
   roleGroupIds,
 } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
@@ -18,7 +20,7 @@ import { findGroups } from './group-store.js';
 /** What rules about groups ask for. It stays so until the transaction ends. */
 export interface GroupFacts {
   readonly actor: PermissionHolder;
-  readonly nobodyId: number;
+  readonly nobodyId: GroupId;
   readonly mayCreateGroups: boolean;
   readonly mayManageAllGroups: boolean;
   /** `undefined` for an id that no group with a name has. */
@@ -27,7 +29,7 @@ export interface GroupFacts {
   readonly held: ReadonlySet<keyof typeof groupPermissions>;
   readonly known: KnownReferences;
   /** Ids of the groups that have the group in them already, at whatever depth, the group itself among them. */
-  readonly supergroupIds: ReadonlySet<number>;
+  readonly supergroupIds: ReadonlySet<GroupId>;
   /** Whether another group has the name that is asked for. */
   readonly isNameTaken: boolean;
 }
@@ -35,7 +37,7 @@ export interface GroupFacts {
 export interface FactsAsked extends NamedReferences {
   readonly actor: PermissionHolder;
   /** The group that is to be changed; none where one is to be made. */
-  readonly groupId?: number;
+  readonly groupId?: GroupId;
   /** A name that it is to have. */
   readonly name?: string | undefined;
 }
@@ -60,7 +62,7 @@ export async function readGroupFacts(
   const [group] = groupId === undefined ? [] : await findGroups(db, [groupId]);
   return {
     actor,
-    nobodyId: (await roleGroupIds(db)).get('role:nobody') as number,
+    nobodyId: roleGroupId(await roleGroupIds(db), 'role:nobody'),
     mayCreateGroups,
     mayManageAllGroups,
     group,
@@ -71,7 +73,7 @@ export async function readGroupFacts(
   };
 }
 
-async function readSupergroups({ db }: ServerTransaction, groupId: number): Promise<ReadonlySet<number>> {
+async function readSupergroups({ db }: ServerTransaction, groupId: GroupId): Promise<ReadonlySet<GroupId>> {
   const rows = await db
     .withRecursive('above(group_id)', (query) =>
       query
@@ -94,13 +96,13 @@ async function readSupergroups({ db }: ServerTransaction, groupId: number): Prom
 async function isTaken(
   { db }: ServerTransaction,
   name: string,
-  groupId: number | undefined,
+  groupId: GroupId | undefined,
 ): Promise<boolean> {
   const row = await db
     .selectFrom('user_groups')
     .select('id')
     .where('name_lower', '=', name.toLowerCase())
-    .where('id', '<>', groupId ?? 0)
+    .$if(groupId !== undefined, (query) => query.where('id', '<>', groupId as GroupId))
     .executeTakeFirst();
   return row !== undefined;
 }

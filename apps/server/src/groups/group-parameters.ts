@@ -1,3 +1,4 @@
+import { integerParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 
 /** Code points; what is longer is refused. */
@@ -9,3 +10,5 @@ export const description = z
     (text) => [...text].length <= maximumDescriptionCharacters,
     `must have at most ${maximumDescriptionCharacters} characters`,
   );
+
+export const groupIdParameter = integerParameter.brand<'GroupId'>();

@@ -1,4 +1,4 @@
-import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { GroupId, JsonObject, UserId } from '@waxwing/protocol';
 import { z } from 'zod';
 import {
   type GroupSettingValue,
@@ -10,7 +10,7 @@ import type { PermissionValues } from '../permissions/permission-store.js';
 
 /** A group that has a name, as it is now. */
 export interface Group {
-  readonly id: number;
+  readonly id: GroupId;
   readonly name: string;
   readonly description: string;
   readonly isSystem: boolean;
@@ -21,7 +21,7 @@ export interface Group {
   /** Active users who are in it directly, in ascending order. */
   readonly memberIds: readonly UserId[];
   /** In ascending order. */
-  readonly subgroupIds: readonly number[];
+  readonly subgroupIds: readonly GroupId[];
   readonly permissions: PermissionValues<'group'>;
 }
 

@@ -1,3 +1,4 @@
+import type { GroupId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import { gatheredBy } from '../permissions/gathered-by.js';
@@ -20,7 +21,7 @@ export async function listGroups(
 }
 
 /** The groups with these ids that have a name; unknown ones are left out. */
-export async function findGroups(db: Reader, ids: readonly number[]): Promise<Group[]> {
+export async function findGroups(db: Reader, ids: readonly GroupId[]): Promise<Group[]> {
   if (ids.length === 0) return [];
   const rows = await namedGroups(db).where('id', 'in', amongNumbers(db, ids)).execute();
   return complete(
@@ -34,7 +35,7 @@ function namedGroups(db: Reader) {
   return db.selectFrom('user_groups').selectAll().where('name', 'is not', null).orderBy('id');
 }
 
-async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly number[]): Promise<Group[]> {
+async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly GroupId[]): Promise<Group[]> {
   if (rows.length === 0) return [];
   const [members, subgroups, permissionsOf] = [
     await db

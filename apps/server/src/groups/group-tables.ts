@@ -1,11 +1,11 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
 /** Instants in Unix milliseconds, truth as 0 or 1. */
 export interface GroupTables {
   user_groups: {
-    id: Generated<number>;
+    id: Generated<GroupId>;
     /** Null for a group that is the value of one permission and nothing else. */
     name: string | null;
     /** Tells names apart. */
@@ -18,13 +18,13 @@ export interface GroupTables {
     created_at: number | null;
   };
   user_group_members: {
-    group_id: number;
+    group_id: GroupId;
     user_id: UserId;
   };
   /** Never in a circle. */
   user_group_subgroups: {
-    group_id: number;
-    subgroup_id: number;
+    group_id: GroupId;
+    subgroup_id: GroupId;
   };
 }
 

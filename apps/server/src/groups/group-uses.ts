@@ -1,11 +1,11 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { GroupId, JsonObject } from '@waxwing/protocol';
 import type { PermissionLevel } from '../permissions/permission-settings.js';
 import type { ServerTransaction } from '../tables.js';
 
 /** Where a group is used: nested in other groups, or in the value of a permission. */
 export interface GroupUses {
   /** Active groups that have it in them directly. */
-  readonly supergroupIds: readonly number[];
+  readonly supergroupIds: readonly GroupId[];
   readonly permissions: readonly {
     readonly level: PermissionLevel;
     readonly ownerId: number;
@@ -14,7 +14,7 @@ export interface GroupUses {
 }
 
 /** Where a group is used, but for its own permissions. */
-export async function readGroupUses({ db }: ServerTransaction, groupId: number): Promise<GroupUses> {
+export async function readGroupUses({ db }: ServerTransaction, groupId: GroupId): Promise<GroupUses> {
   const supergroups = await db
     .selectFrom('user_group_subgroups as nested')
     .innerJoin('user_groups', 'user_groups.id', 'nested.group_id')

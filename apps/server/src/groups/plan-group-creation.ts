@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { GroupSettingValue } from '../permissions/group-setting-value.js';
 import {
@@ -16,7 +16,7 @@ export interface GroupCreationWish {
   readonly name: string;
   readonly description: string;
   readonly memberIds: readonly UserId[];
-  readonly subgroupIds: readonly number[];
+  readonly subgroupIds: readonly GroupId[];
   readonly permissions: Readonly<Partial<Record<PermissionName<'group'>, GroupSettingValue | undefined>>>;
 }
 
@@ -26,7 +26,7 @@ export interface PlannedGroup {
   readonly description: string;
   readonly creatorId: UserId;
   readonly memberIds: readonly UserId[];
-  readonly subgroupIds: readonly number[];
+  readonly subgroupIds: readonly GroupId[];
   /** Those that are not as they are by default. */
   readonly permissions: readonly PermissionChange[];
 }

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import { requireKnown } from '../permissions/plan-permission.js';
 import type { GroupChange } from './group-change.js';
@@ -16,8 +16,8 @@ import {
 export interface MemberUpdateWish {
   readonly add: readonly UserId[];
   readonly remove: readonly UserId[];
-  readonly addSubgroups: readonly number[];
-  readonly removeSubgroups: readonly number[];
+  readonly addSubgroups: readonly GroupId[];
+  readonly removeSubgroups: readonly GroupId[];
 }
 
 /**

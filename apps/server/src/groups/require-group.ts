@@ -1,3 +1,4 @@
+import type { GroupId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerTables } from '../tables.js';
 import type { Group } from './group-record.js';
@@ -5,7 +6,7 @@ import { refused } from './group-rules.js';
 import { findGroups } from './group-store.js';
 
 /** The group with this id. @throws ProtocolError BAD_REQUEST when there is none that has a name. */
-export async function requireGroup(db: Kysely<ServerTables>, id: number): Promise<Group> {
+export async function requireGroup(db: Kysely<ServerTables>, id: GroupId): Promise<Group> {
   const [group] = await findGroups(db, [id]);
   if (group === undefined) throw refused('Invalid user group');
   return group;

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type RawBuilder, type SqlBool, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
@@ -9,7 +9,7 @@ import type { GroupTables } from './group-tables.js';
 /** Users who joined or left one group. */
 export interface MembershipChange {
   readonly op: 'add_members' | 'remove_members';
-  readonly groupId: number;
+  readonly groupId: GroupId;
   /** In ascending order. */
   readonly userIds: readonly UserId[];
 }
@@ -57,7 +57,7 @@ export async function settleRoleGroups(
 }
 
 interface MembershipRow {
-  readonly group_id: number;
+  readonly group_id: GroupId;
   readonly user_id: UserId;
 }
 

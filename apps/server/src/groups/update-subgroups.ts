@@ -1,9 +1,10 @@
-import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { groupIdList } from '../permissions/id-lists.js';
 import { changeGroup } from './change-group.js';
+import { groupIdParameter } from './group-parameters.js';
 import { refused } from './group-rules.js';
 import { planMemberUpdate } from './plan-member-update.js';
 
@@ -19,7 +20,7 @@ export const updateSubgroups = operation({
   summary: 'Nests groups in a group of users, and takes others out of it.',
   actor: member,
   parameters: z.object({
-    user_group_id: integerParameter,
+    user_group_id: groupIdParameter,
     add: optionalJsonParameter(groupIdList),
     delete: optionalJsonParameter(groupIdList),
   }),

@@ -1,11 +1,11 @@
-import { booleanParameter, integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { booleanParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { permissionsAmong, permissionWishParameters } from '../permissions/permission-parameters.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import { changeGroup } from './change-group.js';
-import { description } from './group-parameters.js';
+import { description, groupIdParameter } from './group-parameters.js';
 import { refused } from './group-rules.js';
 import { planGroupUpdate } from './plan-group-update.js';
 
@@ -21,7 +21,7 @@ export const updateUserGroup = operation({
   summary: 'Changes a group of users.',
   actor: member,
   parameters: z.object({
-    user_group_id: integerParameter,
+    user_group_id: groupIdParameter,
     name: z.string().optional(),
     description: description.optional(),
     deactivated: booleanParameter.optional(),

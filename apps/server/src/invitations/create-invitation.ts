@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { holdGroups } from '../permissions/hold-groups.js';
-import { groupIdList } from '../permissions/id-lists.js';
+import { channelIdList, groupIdList } from '../permissions/id-lists.js';
 import { type Role, roles } from '../permissions/roles.js';
 import { maximumWelcomeCharacters, welcomeBodyLimitBytes } from '../realm/realm-limits.js';
 import { textOfAtMost } from '../realm/setting-shapes.js';
@@ -30,7 +30,9 @@ const minutes = z
   .int('must be whole minutes')
   .positive('must be positive')
   .max(maximumMinutes, `must be at most ${maximumMinutes}`);
-const ids = optionalJsonParameter(groupIdList.max(maximumIds, `must have at most ${maximumIds} entries`));
+const tooMany = `must have at most ${maximumIds} entries`;
+const channelIds = optionalJsonParameter(channelIdList.max(maximumIds, tooMany));
+const groupIds = optionalJsonParameter(groupIdList.max(maximumIds, tooMany));
 
 /**
  * `POST /api/v1/invites/multiuse` (chat API, section 6): a link by which anybody who has it becomes a user, until it
@@ -51,8 +53,8 @@ export const createInvitation = operation({
     invite_as: integerParameter
       .refine((role) => Object.values<number>(roles).includes(role), 'must be a role')
       .optional(),
-    stream_ids: ids,
-    group_ids: ids,
+    stream_ids: channelIds,
+    group_ids: groupIds,
     include_realm_default_subscriptions: booleanParameter.optional(),
     welcome_message_custom_text: textOfAtMost(maximumWelcomeCharacters).optional(),
   }),

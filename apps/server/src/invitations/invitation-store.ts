@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { keepingRows } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Role } from '../permissions/roles.js';
@@ -12,8 +12,8 @@ export interface InvitationTerms {
   readonly includesDefaults: boolean;
   /** `undefined` for the organisation's, empty for none. */
   readonly welcomeText: string | undefined;
-  readonly channelIds: readonly number[];
-  readonly groupIds: readonly number[];
+  readonly channelIds: readonly ChannelId[];
+  readonly groupIds: readonly GroupId[];
 }
 
 export interface Invitation extends Omit<InvitationTerms, 'channelIds' | 'groupIds'> {
@@ -103,8 +103,11 @@ export async function holdInvitation(
     .select('group_id as id')
     .where('invitation_id', '=', row.id)
     .execute();
-  const [channelIds, groupIds] = [channels, groups].map((rows) => rows.map(({ id }) => id));
-  return { ...toInvitation(row), channelIds: channelIds ?? [], groupIds: groupIds ?? [] };
+  return {
+    ...toInvitation(row),
+    channelIds: channels.map(({ id }) => id),
+    groupIds: groups.map(({ id }) => id),
+  };
 }
 
 /** Revokes all invitations of an inviter; whether there were any. */

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
@@ -22,11 +22,11 @@ export interface InvitationTables {
   };
   invitation_channels: {
     invitation_id: number;
-    channel_id: number;
+    channel_id: ChannelId;
   };
   invitation_groups: {
     invitation_id: number;
-    group_id: number;
+    group_id: GroupId;
   };
 }
 

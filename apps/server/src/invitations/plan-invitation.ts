@@ -1,3 +1,4 @@
+import type { ChannelId, GroupId } from '@waxwing/protocol';
 import { ProtocolError } from '@waxwing/protocol';
 import { isAdministrator } from '../authentication/require-administrator.js';
 import type { ChannelAccess } from '../channels/channel-access.js';
@@ -14,10 +15,10 @@ export interface InvitationFacts {
   readonly actor: PermissionHolder;
   /** Which permissions of the organisation the actor has. */
   readonly held: ReadonlySet<PermissionName<'realm'>>;
-  readonly channels: ReadonlyMap<number, ChannelAccess>;
-  readonly groups: ReadonlyMap<number, Group>;
+  readonly channels: ReadonlyMap<ChannelId, ChannelAccess>;
+  readonly groups: ReadonlyMap<GroupId, Group>;
   /** The groups that the actor may put others into, though not all groups. */
-  readonly addableGroupIds: ReadonlySet<number>;
+  readonly addableGroupIds: ReadonlySet<GroupId>;
 }
 
 const roleNeeded: Partial<Record<Role, string>> = {
@@ -46,7 +47,7 @@ export function planInvitation(facts: InvitationFacts, wish: InvitationTerms): I
   return { ...wish, channelIds: ascendingIds(wish.channelIds), groupIds: ascendingIds(wish.groupIds) };
 }
 
-function requireChannels({ channels, held }: InvitationFacts, ids: readonly number[]): void {
+function requireChannels({ channels, held }: InvitationFacts, ids: readonly ChannelId[]): void {
   const named = ids.map((id) => {
     const access = channels.get(id);
     if (access === undefined || access.channel.isArchived || !readsChannel(access)) {
@@ -61,7 +62,7 @@ function requireChannels({ channels, held }: InvitationFacts, ids: readonly numb
   }
 }
 
-function requireGroups({ groups, held, addableGroupIds }: InvitationFacts, ids: readonly number[]): void {
+function requireGroups({ groups, held, addableGroupIds }: InvitationFacts, ids: readonly GroupId[]): void {
   for (const id of ids) {
     const group = groups.get(id);
     if (group === undefined || group.isSystem) throw refused(`Invalid user group ID: ${id}`);

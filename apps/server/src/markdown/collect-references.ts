@@ -1,3 +1,4 @@
+import type { ChannelId, GroupId, MessageId, UserId } from '@waxwing/protocol';
 import type { MarkdownIt, Token } from 'markdown-it';
 import type { ChannelLink } from './rules/channel-links.js';
 import type { Mention } from './rules/mentions.js';
@@ -7,18 +8,18 @@ import { uploadPathId } from './rules/safe-links.js';
 export interface References {
   readonly mentions: {
     /** Users whom the text notifies. */
-    readonly userIds: readonly number[];
+    readonly userIds: readonly UserId[];
     /** Users named silently, in quotes too; they may also be in `userIds`. */
-    readonly silentUserIds: readonly number[];
-    readonly groupIds: readonly number[];
-    readonly silentGroupIds: readonly number[];
+    readonly silentUserIds: readonly UserId[];
+    readonly groupIds: readonly GroupId[];
+    readonly silentGroupIds: readonly GroupId[];
     /** Whether everyone in the channel, or in the direct message, is mentioned. */
     readonly channelWildcard: boolean;
     /** Whether everyone who takes part in the topic is mentioned. */
     readonly topicWildcard: boolean;
   };
-  readonly linkedChannelIds: readonly number[];
-  readonly linkedMessageIds: readonly number[];
+  readonly linkedChannelIds: readonly ChannelId[];
+  readonly linkedMessageIds: readonly MessageId[];
   /** The path ids of the uploads that links lead to: `<realm_id>/<xx>/<yyyy>/<file_name>`, percent-decoded. */
   readonly uploads: readonly string[];
   readonly hasLink: boolean;
@@ -54,21 +55,21 @@ export function collectReferences(md: MarkdownIt, tokens: readonly Token[]): Ref
 }
 
 function sortMentions(mentions: readonly Mention[]): References['mentions'] {
-  const idsOf = (kind: Mention['kind'], isSilent: boolean) =>
-    unique(
-      mentions
-        .filter((mention) => mention.kind === kind && mention.isSilent === isSilent)
-        .map(({ id }) => id),
-    );
-  const isLoud = (kind: Mention['kind']) =>
-    mentions.some((mention) => mention.kind === kind && !mention.isSilent);
+  const usersOf = (those: readonly Mention[]) =>
+    unique(those.map((each) => (each.kind === 'user' ? each.id : undefined)));
+  const groupsOf = (those: readonly Mention[]) =>
+    unique(those.map((each) => (each.kind === 'group' ? each.id : undefined)));
+  const [silent, loud] = [
+    mentions.filter(({ isSilent }) => isSilent),
+    mentions.filter(({ isSilent }) => !isSilent),
+  ];
   return {
-    userIds: idsOf('user', false),
-    silentUserIds: idsOf('user', true),
-    groupIds: idsOf('group', false),
-    silentGroupIds: idsOf('group', true),
-    channelWildcard: isLoud('channel'),
-    topicWildcard: isLoud('topic'),
+    userIds: usersOf(loud),
+    silentUserIds: usersOf(silent),
+    groupIds: groupsOf(loud),
+    silentGroupIds: groupsOf(silent),
+    channelWildcard: loud.some(({ kind }) => kind === 'channel'),
+    topicWildcard: loud.some(({ kind }) => kind === 'topic'),
   };
 }
 

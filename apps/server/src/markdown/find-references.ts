@@ -1,9 +1,13 @@
+import type { UserId } from '@waxwing/protocol';
 import { readChannelReference, readGroupMention, readUserMention, wildcardOf } from './reference-syntax.js';
+
+// What stands before a name may be the mark of a quote or of a table's cell, which is gone when the name is read.
+const anything = ' ';
 
 /** The names that a text asks for, each once, as typed. */
 export interface TextReferences {
   readonly userNames: readonly string[];
-  readonly userIds: readonly number[];
+  readonly userIds: readonly UserId[];
   readonly groupNames: readonly string[];
   readonly channelNames: readonly string[];
   readonly topics: readonly { readonly channelName: string; readonly topic: string }[];
@@ -35,7 +39,7 @@ export function findReferences(text: string): TextReferences {
 
 interface Found {
   readonly userNames: Set<string>;
-  readonly userIds: Set<number>;
+  readonly userIds: Set<UserId>;
   readonly groupNames: Set<string>;
   readonly channelNames: Set<string>;
   readonly topics: Map<string, { readonly channelName: string; readonly topic: string }>;
@@ -46,7 +50,7 @@ function readAll(text: string, found: Found): void {
   for (let at = source.indexOf('@'); at >= 0; at = source.indexOf('@', at + 1))
     readMentions(source, at, found);
   for (let at = source.indexOf('#**'); at >= 0; at = source.indexOf('#**', at + 1)) {
-    const reference = readChannelReference(source, at);
+    const reference = readChannelReference(source, at, anything);
     if (reference === undefined) continue;
     const { channelName, topic, messageId } = reference;
     found.channelNames.add(channelName);
@@ -56,9 +60,9 @@ function readAll(text: string, found: Found): void {
 }
 
 function readMentions(source: string, position: number, found: Found): void {
-  const user = readUserMention(source, position);
+  const user = readUserMention(source, position, anything);
   if (user?.userId !== undefined) found.userIds.add(user.userId);
   else if (user?.name !== undefined && wildcardOf(user.text) === undefined) found.userNames.add(user.name);
-  const group = readGroupMention(source, position);
+  const group = readGroupMention(source, position, anything);
   if (group !== undefined) found.groupNames.add(group.name);
 }

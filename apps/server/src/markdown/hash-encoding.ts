@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 /** The addresses of conversations in the fragment of a URL, as stock clients read them. */
 
 /** Percent-encoding with dots for percent signs; what would break a link in a text is encoded too. */
@@ -7,10 +8,10 @@ export function encodeHash(text: string): string {
     .replaceAll('%', '.');
 }
 
-export function channelHash(channelId: number, name: string): string {
+export function channelHash(channelId: ChannelId, name: string): string {
   return `/#narrow/channel/${channelId}-${encodeHash(name.replaceAll(' ', '-'))}`;
 }
 
-export function topicHash(channelId: number, name: string, topic: string): string {
+export function topicHash(channelId: ChannelId, name: string, topic: string): string {
   return `${channelHash(channelId, name)}/topic/${encodeHash(topic)}`;
 }

@@ -1,8 +1,9 @@
+import type { ChannelId, GroupId, MessageId, UserId } from '@waxwing/protocol';
 import type { Linkifier } from './linkifier.js';
 
 /** A user whom a message may mention. */
 export interface MentionableUser {
-  readonly userId: number;
+  readonly userId: UserId;
   readonly fullName: string;
   /** Mentions of deactivated users are always silent. */
   readonly isActive: boolean;
@@ -10,7 +11,7 @@ export interface MentionableUser {
 
 /** A group that a message may mention. */
 export interface MentionableGroup {
-  readonly groupId: number;
+  readonly groupId: GroupId;
   /** The name that is typed: `role:members` for a role group. */
   readonly name: string;
   /** What readers see; the same as `name` unless this is a role group. */
@@ -21,15 +22,15 @@ export interface MentionableGroup {
 
 /** A channel that the author has access to. */
 export interface LinkableChannel {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly name: string;
 }
 
 /** A topic with the newest of its messages that the author can read. */
 export interface LinkableTopic {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly topic: string;
-  readonly newestMessageId: number;
+  readonly newestMessageId: MessageId;
 }
 
 export interface CustomEmoji {
@@ -57,7 +58,7 @@ export class ResolvedFacts {
   readonly realmUrl: string;
   readonly defaultCodeLanguage: string;
   readonly linkifiers: readonly Linkifier[];
-  readonly #usersById: ReadonlyMap<number, MentionableUser>;
+  readonly #usersById: ReadonlyMap<UserId, MentionableUser>;
   readonly #usersByName: ReadonlyMap<string, MentionableUser>;
   readonly #groups: ReadonlyMap<string, MentionableGroup>;
   readonly #channels: ReadonlyMap<string, LinkableChannel>;
@@ -82,7 +83,7 @@ export class ResolvedFacts {
   }
 
   /** The user that a mention names. With name and id, both must fit. */
-  user(name: string | undefined, userId: number | undefined): MentionableUser | undefined {
+  user(name: string | undefined, userId: UserId | undefined): MentionableUser | undefined {
     if (userId === undefined) return this.#usersByName.get(fold(name ?? ''));
     const user = this.#usersById.get(userId);
     return name === undefined || user?.fullName === name ? user : undefined;
@@ -96,7 +97,7 @@ export class ResolvedFacts {
     return this.#channels.get(fold(name));
   }
 
-  topic(channelId: number, topic: string): LinkableTopic | undefined {
+  topic(channelId: ChannelId, topic: string): LinkableTopic | undefined {
     return this.#topics.get(topicKey(channelId, topic));
   }
 
@@ -105,7 +106,7 @@ export class ResolvedFacts {
   }
 }
 
-function topicKey(channelId: number, topic: string): string {
+function topicKey(channelId: ChannelId, topic: string): string {
   return `${channelId} ${fold(topic)}`;
 }
 

@@ -1,3 +1,5 @@
+import type { MessageId, UserId } from '@waxwing/protocol';
+
 /** How a text names users, groups, channels, topics and messages. One reading, for looking names up and for rendering. */
 
 export interface UserMention {
@@ -6,7 +8,7 @@ export interface UserMention {
   /** What stands between the stars, as typed. */
   readonly text: string;
   readonly name: string | undefined;
-  readonly userId: number | undefined;
+  readonly userId: UserId | undefined;
 }
 
 export interface GroupMention {
@@ -20,7 +22,7 @@ export interface ChannelReference {
   readonly channelName: string;
   /** Absent when only the channel is named; may be the empty topic. */
   readonly topic?: string;
-  readonly messageId?: number;
+  readonly messageId?: MessageId;
 }
 
 const channelWildcards: ReadonlySet<string> = new Set(['all', 'everyone', 'channel', 'stream']);
@@ -40,8 +42,12 @@ export function wildcardOf(text: string): 'channel' | 'topic' | undefined {
   return text === 'topic' ? 'topic' : undefined;
 }
 
-export function readUserMention(source: string, position: number): UserMention | undefined {
-  const match = matchAt(userMention, source, position);
+export function readUserMention(
+  source: string,
+  position: number,
+  before = source[position - 1],
+): UserMention | undefined {
+  const match = matchAt(userMention, source, position, before);
   if (match === undefined) return undefined;
   const [, silent, text = ''] = match;
   const withId = nameAndId.exec(text);
@@ -50,18 +56,26 @@ export function readUserMention(source: string, position: number): UserMention |
     isSilent: silent === '_',
     text,
     name: withId === null ? text : withId[1] || undefined,
-    userId: withId === null ? undefined : Number(withId[2]),
+    userId: withId === null ? undefined : (Number(withId[2]) as UserId),
   };
 }
 
-export function readGroupMention(source: string, position: number): GroupMention | undefined {
-  const match = matchAt(groupMention, source, position);
+export function readGroupMention(
+  source: string,
+  position: number,
+  before = source[position - 1],
+): GroupMention | undefined {
+  const match = matchAt(groupMention, source, position, before);
   if (match === undefined) return undefined;
   return { end: position + match[0].length, isSilent: match[1] === '_', name: match[2] as string };
 }
 
-export function readChannelReference(source: string, position: number): ChannelReference | undefined {
-  const match = matchAt(channelReference, source, position);
+export function readChannelReference(
+  source: string,
+  position: number,
+  before = source[position - 1],
+): ChannelReference | undefined {
+  const match = matchAt(channelReference, source, position, before);
   if (match === undefined) return undefined;
   const end = position + match[0].length;
   const text = match[1] as string;
@@ -71,12 +85,21 @@ export function readChannelReference(source: string, position: number): ChannelR
   const rest = text.slice(separator + 1);
   const withMessage = topicAndMessage.exec(rest);
   if (withMessage === null) return { end, channelName, topic: rest };
-  return { end, channelName, topic: withMessage[1] as string, messageId: Number(withMessage[2]) };
+  return {
+    end,
+    channelName,
+    topic: withMessage[1] as string,
+    messageId: Number(withMessage[2]) as MessageId,
+  };
 }
 
 /** Mentions and links by name start at the beginning, after white space or after an opening mark. */
-function matchAt(pattern: RegExp, source: string, position: number): RegExpExecArray | undefined {
-  const before = source[position - 1];
+function matchAt(
+  pattern: RegExp,
+  source: string,
+  position: number,
+  before: string | undefined,
+): RegExpExecArray | undefined {
   if (before !== undefined && !mayComeBefore.test(before)) return undefined;
   pattern.lastIndex = position;
   return pattern.exec(source) ?? undefined;

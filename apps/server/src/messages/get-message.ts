@@ -1,10 +1,11 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { booleanParameter, operation } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { messageIdParameter } from './message-id-parameter.js';
 import { readMessageRecord, writeReadMessage } from './message-record.js';
 import { readSurroundingsFor } from './message-surroundings.js';
 import { findAmong } from './narrow/find-window.js';
@@ -19,7 +20,7 @@ export const getMessage = operation({
   summary: 'A message.',
   actor: user,
   parameters: z.object({
-    message_id: integerParameter,
+    message_id: messageIdParameter,
     apply_markdown: booleanParameter.default(true),
     allow_empty_topic_name: booleanParameter.default(false),
   }),

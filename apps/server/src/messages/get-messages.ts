@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type MessageId, ProtocolError } from '@waxwing/protocol';
 import { booleanParameter, ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { z } from 'zod';
@@ -22,7 +22,10 @@ import { readWindow, windowParameters } from './window-parameters.js';
 
 const maximumIds = 5000;
 const idList = z
-  .array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids')
+  .array(
+    z.number('must be an integer').int('must be an integer').brand<'MessageId'>(),
+    'must be a list of ids',
+  )
   .max(maximumIds);
 
 /** The form in which a reader wants messages, as parameters. */
@@ -111,7 +114,7 @@ const messagesPerPiece = 200;
  */
 const textPerPiece = 1024 * 1024;
 
-function* piecesOf(ids: readonly number[]): Generator<number[]> {
+function* piecesOf(ids: readonly MessageId[]): Generator<MessageId[]> {
   const ascending = [...new Set(ids)].sort((one, other) => one - other);
   for (let from = 0; from < ascending.length; from += messagesPerPiece)
     yield ascending.slice(from, from + messagesPerPiece);

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, type MessageId, ProtocolError } from '@waxwing/protocol';
 import { type Channel, lockChannels } from '../channels/channel-store.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import type { ServerTransaction } from '../tables.js';
@@ -18,8 +18,8 @@ export interface HeldMessage {
 export async function holdMessage(
   transaction: ServerTransaction,
   actor: PermissionHolder,
-  id: number,
-  otherChannelIds: readonly number[] = [],
+  id: MessageId,
+  otherChannelIds: readonly ChannelId[] = [],
 ): Promise<HeldMessage | 'moved'> {
   const { db } = transaction;
   const place = await db.selectFrom('messages').select('channel_id').where('id', '=', id).executeTakeFirst();

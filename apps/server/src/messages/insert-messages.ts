@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { numbersIn, rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { awakeningEvents } from '../channels/recent-activity.js';
@@ -17,7 +17,7 @@ import { copiesOf, readRecipientFacts, usersByFlags } from './recipients.js';
 
 /** Where a message goes. */
 export type Destination =
-  | { readonly kind: 'channel'; readonly channelId: number; readonly topic: string }
+  | { readonly kind: 'channel'; readonly channelId: ChannelId; readonly topic: string }
   /** Everybody who takes part, the sender too. */
   | { readonly kind: 'direct'; readonly userIds: readonly UserId[] };
 
@@ -68,7 +68,7 @@ export async function sendMessages(
     messageEvents(each, surroundings, {
       echo: messages[index]?.echo,
       hiddenFrom: hidden.get(each.message.senderId) ?? new Set(),
-      isPublic: facts.publicChannelIds.has(each.message.channelId ?? 0),
+      isPublic: each.message.channelId !== undefined && facts.publicChannelIds.has(each.message.channelId),
     }),
   );
   const awakened = await awakeningEvents(db, facts.dormantChannelIds, now);
@@ -105,7 +105,7 @@ async function insertRows(
     has_attachment: 0,
   }));
   const table = rowsAsTable(db, 'v', rowColumns, rows);
-  const { rows: ids } = await sql<{ id: number }>`
+  const { rows: ids } = await sql<{ id: MessageId }>`
     insert into messages (
       sender_id, channel_id, conversation_id, topic, topic_lower, content, rendered_content, sent_at, client,
       has_link, has_image, has_attachment

@@ -1,3 +1,4 @@
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ChannelAccess } from '../channels/channel-access.js';
@@ -41,11 +42,14 @@ export function isReadable(reader: PermissionHolder, messages = 'messages'): Raw
 }
 
 /** The ids of the channels that somebody reads, of those that the condition is true of: `readsChannel` in a statement. */
-export function readableChannels({ id, role }: PermissionHolder, condition = sql`1 = 1`): RawBuilder<number> {
+export function readableChannels(
+  { id, role }: PermissionHolder,
+  condition = sql`1 = 1`,
+): RawBuilder<ChannelId> {
   const isGuest = role === roles.guest;
   const open = isGuest ? sql`is_web_public = 1` : sql`(is_web_public = 1 or is_private = 0)`;
   const joinable = isGuest ? sql`` : sql`or id in (${joinableChannels(id)})`;
-  return sql<number>`
+  return sql<ChannelId>`
     select id from channels
     where ${condition} and (
       ${open}
@@ -55,8 +59,8 @@ export function readableChannels({ id, role }: PermissionHolder, condition = sql
 }
 
 /** The channels whose own permissions let a user who is no guest join them, or others; by default nobody may. */
-function joinableChannels(userId: number): RawBuilder<number> {
-  return sql<number>`
+function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
+  return sql<ChannelId>`
     select owner_id from (
       with recursive above(group_id) as (
         select group_id from user_group_members where user_id = ${userId}
@@ -74,7 +78,7 @@ function joinableChannels(userId: number): RawBuilder<number> {
 export async function findReadableMessages(
   db: Kysely<ServerTables>,
   reader: PermissionHolder,
-  ids: readonly number[],
+  ids: readonly MessageId[],
 ): Promise<Message[]> {
   const rows = await db
     .selectFrom('messages')
@@ -93,8 +97,8 @@ export async function findReadableMessages(
 export async function keepReadableMessages(
   { db }: ServerTransaction,
   reader: PermissionHolder,
-  ids: readonly number[],
-): Promise<number[]> {
+  ids: readonly MessageId[],
+): Promise<MessageId[]> {
   const kept = await db
     .selectFrom('messages')
     .select('id')

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
@@ -28,7 +28,7 @@ export async function readersIn(db: Db, channel: Channel): Promise<PermissionHol
 }
 
 /** Those whom the channel's own permissions let in; nobody where these are not stored. */
-function whoMayJoin(channelId: number) {
+function whoMayJoin(channelId: ChannelId) {
   return sql`
     select user_id from (
       with recursive reached(group_id) as (
@@ -44,7 +44,7 @@ function whoMayJoin(channelId: number) {
 }
 
 /** The active users who are in a channel now, in ascending order. */
-export async function subscribersIn(db: Db, channelId: number): Promise<UserId[]> {
+export async function subscribersIn(db: Db, channelId: ChannelId): Promise<UserId[]> {
   const rows = await db
     .selectFrom('subscriptions')
     .innerJoin('users', 'users.id', 'subscriptions.user_id')
@@ -58,7 +58,7 @@ export async function subscribersIn(db: Db, channelId: number): Promise<UserId[]
 }
 
 /** Who is in a channel now, as a part of a statement; whoever is deactivated is too. */
-export function usersInChannel(db: Db, channelId: number) {
+export function usersInChannel(db: Db, channelId: ChannelId) {
   return db
     .selectFrom('subscriptions')
     .select('user_id')
@@ -67,7 +67,7 @@ export function usersInChannel(db: Db, channelId: number) {
 }
 
 /** Everybody's copy of a message: the flags by the ids of users. */
-export async function copiesOfMessage(db: Db, messageId: number): Promise<ReadonlyMap<UserId, number>> {
+export async function copiesOfMessage(db: Db, messageId: MessageId): Promise<ReadonlyMap<UserId, number>> {
   const rows = await db
     .selectFrom('user_messages')
     .select(['user_id', 'flags'])
@@ -80,7 +80,7 @@ export async function copiesOfMessage(db: Db, messageId: number): Promise<Readon
 export async function holdersAmong(
   db: Db,
   userIds: readonly UserId[],
-  messageIds: readonly number[],
+  messageIds: readonly MessageId[],
 ): Promise<UserId[]> {
   const rows = await db
     .selectFrom('user_messages')

@@ -1,14 +1,14 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 
 /** What readers are shown of a message; instants in Unix milliseconds. */
 export interface ShownMessage {
-  readonly id: number;
+  readonly id: MessageId;
   readonly senderId: UserId;
   /** `undefined` for direct messages, which have a conversation. */
-  readonly channelId: number | undefined;
+  readonly channelId: ChannelId | undefined;
   readonly conversationId: number | undefined;
   /** Empty for direct messages. */
   readonly topic: string;
@@ -36,12 +36,12 @@ type Db = Kysely<ServerTables>;
 export const meBeginning = '/me ';
 
 /** The messages with these ids, whoever may read them, in ascending order. */
-export async function findMessages(db: Db, ids: readonly number[]): Promise<Message[]> {
+export async function findMessages(db: Db, ids: readonly MessageId[]): Promise<Message[]> {
   return (await messageRows(db, ids).execute()).map(toMessage);
 }
 
 /** As {@link findMessages}, of the last state: nobody else changes them until the transaction ends. */
-export async function lockMessages({ db }: ServerTransaction, ids: readonly number[]): Promise<Message[]> {
+export async function lockMessages({ db }: ServerTransaction, ids: readonly MessageId[]): Promise<Message[]> {
   return (await messageRows(db, ids).modifyEnd(lockingRows(db)).execute()).map(toMessage);
 }
 
@@ -50,7 +50,7 @@ export function topicKey(topic: string): string {
   return topic.toLowerCase();
 }
 
-function messageRows(db: Db, ids: readonly number[]) {
+function messageRows(db: Db, ids: readonly MessageId[]) {
   return db.selectFrom('messages').selectAll().where('id', 'in', amongNumbers(db, ids)).orderBy('id');
 }
 

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
@@ -19,11 +19,11 @@ export interface MessageSurroundings {
   readonly realm: Pick<PushRealm, 'url'>;
   readonly historyPolicy: HistoryPolicy;
   user(id: UserId): UserDetails;
-  channelName(id: number): string;
+  channelName(id: ChannelId): string;
   /** In ascending order. */
   participantsOf(conversationId: number): readonly UserId[];
   /** Newest first. */
-  editsOf(messageId: number): readonly MessageEdit[];
+  editsOf(messageId: MessageId): readonly MessageEdit[];
 }
 
 /**
@@ -41,7 +41,8 @@ export async function readSurroundings(
     : await readRealmSetting(db, 'message_edit_history_visibility_policy');
   const conversations = await readConversations(db, messages);
   const channels = await readChannelNames(db, messages);
-  const edits = historyPolicy === 'none' ? new Map<number, MessageEdit[]>() : await readEdits(db, messages);
+  const edits =
+    historyPolicy === 'none' ? new Map<MessageId, MessageEdit[]>() : await readEdits(db, messages);
   const userIds = new Set([
     ...messages.map(({ senderId }) => senderId),
     ...[...conversations.values()].flat(),
@@ -95,7 +96,7 @@ async function readUsers(db: Db, ids: readonly UserId[]): Promise<ReadonlyMap<Us
 async function readChannelNames(
   db: Db,
   messages: readonly ShownMessage[],
-): Promise<ReadonlyMap<number, string>> {
+): Promise<ReadonlyMap<ChannelId, string>> {
   const ids = unique(messages.map(({ channelId }) => channelId));
   if (ids.length === 0) return new Map();
   const rows = await channelNames(db, { ids: JSON.stringify(ids) });
@@ -107,11 +108,11 @@ interface Ids {
   readonly ids: string;
 }
 
-const channelNames = fixedQuery<ServerTables, Ids, { id: number; name: string }>((db, parameter) =>
+const channelNames = fixedQuery<ServerTables, Ids, { id: ChannelId; name: string }>((db, parameter) =>
   db
     .selectFrom('channels')
     .select(['id', 'name'])
-    .where('id', 'in', amongNumbersOf(db, parameter('ids'))),
+    .where('id', 'in', amongNumbersOf<ServerTables, ChannelId>(db, parameter('ids'))),
 );
 
 async function readConversations(
@@ -136,7 +137,7 @@ export function readParticipants(participants: string): UserId[] {
 async function readEdits(
   db: Db,
   messages: readonly ShownMessage[],
-): Promise<ReadonlyMap<number, readonly MessageEdit[]>> {
+): Promise<ReadonlyMap<MessageId, readonly MessageEdit[]>> {
   if (messages.length === 0) return new Map();
   const rows = await editsOfMessages(db, { ids: JSON.stringify(messages.map(({ id }) => id)) });
   return gatheredBy(rows, ({ message_id }) => message_id);
@@ -146,10 +147,10 @@ const editsOfMessages = fixedQuery<ServerTables, Ids, MessageEdit>((db, paramete
   db
     .selectFrom('message_edits')
     .selectAll()
-    .where('message_id', 'in', amongNumbersOf(db, parameter('ids')))
+    .where('message_id', 'in', amongNumbersOf<ServerTables, MessageId>(db, parameter('ids')))
     .orderBy('id', 'desc'),
 );
 
-function unique(ids: readonly (number | undefined)[]): number[] {
+function unique<Id extends number>(ids: readonly (Id | undefined)[]): Id[] {
   return [...new Set(ids.filter((id) => id !== undefined))];
 }

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, inKeyOrder, isPostgres } from '@waxwing/storage';
 import { type Generated, type Kysely, type RawBuilder, sql } from 'kysely';
 import { messageFlags, notifiedBit } from './message-flags.js';
@@ -16,10 +16,10 @@ export interface MessageTables {
     user_id: UserId;
   };
   messages: {
-    id: Generated<number>;
+    id: Generated<MessageId>;
     sender_id: UserId;
     /** Null for direct messages, which have a conversation. */
-    channel_id: number | null;
+    channel_id: ChannelId | null;
     conversation_id: number | null;
     /** Empty for direct messages. */
     topic: string;
@@ -47,14 +47,14 @@ export interface MessageTables {
    */
   user_messages: {
     user_id: UserId;
-    message_id: number;
+    message_id: MessageId;
     /** Bits of `messageFlags`. */
     flags: number;
   };
   /** What messages were before they were edited or moved, one row for each time. */
   message_edits: {
     id: Generated<number>;
-    message_id: number;
+    message_id: MessageId;
     edited_at: number;
     editor_id: UserId;
     /** Null, here and below, where it was not changed. */
@@ -62,13 +62,13 @@ export interface MessageTables {
     prev_rendered_content: string | null;
     prev_topic: string | null;
     topic: string | null;
-    prev_channel_id: number | null;
-    channel_id: number | null;
+    prev_channel_id: ChannelId | null;
+    channel_id: ChannelId | null;
   };
   /** What users want of topics. */
   user_topics: {
     user_id: UserId;
-    channel_id: number;
+    channel_id: ChannelId;
     topic: string;
     topic_lower: string;
     /** One of `visibilityPolicies`. */

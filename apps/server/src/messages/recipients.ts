@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { isDormant } from '../channels/recent-activity.js';
@@ -22,15 +22,15 @@ export interface MessageCopy {
 /** What says who gets copies of messages, and with which flags. */
 export interface RecipientFacts {
   /** Active users who are in the channel. */
-  readonly subscribers: ReadonlyMap<number, readonly UserId[]>;
+  readonly subscribers: ReadonlyMap<ChannelId, readonly UserId[]>;
   /** Active users who take part in the conversation. */
   readonly participants: ReadonlyMap<number, readonly UserId[]>;
-  readonly groupMembers: ReadonlyMap<number, readonly UserId[]>;
+  readonly groupMembers: ReadonlyMap<GroupId, readonly UserId[]>;
   /** Who has sent something to the topic, by {@link topicId}. */
   readonly topicSenders: ReadonlyMap<string, ReadonlySet<UserId>>;
-  readonly publicChannelIds: ReadonlySet<number>;
+  readonly publicChannelIds: ReadonlySet<ChannelId>;
   /** Where nothing had happened for long before the messages. */
-  readonly dormantChannelIds: readonly number[];
+  readonly dormantChannelIds: readonly ChannelId[];
 }
 
 /** What of a text says whom it concerns. */
@@ -123,7 +123,7 @@ async function readSubscribers(
     .select(['id', 'is_private', isDormant(sentAt).as('is_dormant')])
     .where('id', 'in', amongNumbers(db, ids))
     .execute();
-  const subscribers = new Map<number, UserId[]>(ids.map((id) => [id, []]));
+  const subscribers = new Map<ChannelId, UserId[]>(ids.map((id) => [id, []]));
   for (const { channel_id, user_id } of rows) subscribers.get(channel_id)?.push(user_id);
   const idsOf = (chosen: (channel: (typeof channels)[number]) => boolean) =>
     channels.filter(chosen).map(({ id }) => id);
@@ -172,7 +172,7 @@ export async function readTopicSenders(
   );
   if (wanted.length === 0) return senders;
   const table = rowsAsTable(db, 'v', { channel_id: 'integer', topic: 'text' }, wanted);
-  const { rows } = await sql<{ channel_id: number; topic: string; sender_id: UserId }>`
+  const { rows } = await sql<{ channel_id: ChannelId; topic: string; sender_id: UserId }>`
     select distinct v.channel_id, v.topic, messages.sender_id
     from ${table} join messages on messages.channel_id = v.channel_id and messages.topic_lower = v.topic`.execute(
     db,

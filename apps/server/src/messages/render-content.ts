@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
@@ -99,7 +99,7 @@ function namesAsTable(db: Db, names: readonly string[]): RawBuilder<unknown> {
 async function readUsers(
   db: Db,
   author: Author,
-  { names, ids }: { readonly names: readonly string[]; readonly ids: readonly number[] },
+  { names, ids }: { readonly names: readonly string[]; readonly ids: readonly UserId[] },
 ): Promise<MentionableUser[]> {
   if (names.length === 0 && ids.length === 0) return [];
   const wanted = namesAsTable(db, names);
@@ -155,7 +155,7 @@ async function readChannels(db: Db, author: Author, names: readonly string[]): P
     .select(['id', 'name'])
     .where(sql<boolean>`name_lower in (select v.name from ${wanted})`)
     .$if(author !== undefined, (query) =>
-      query.where('id', 'in', sql<number>`(${readableChannels(author as PermissionHolder)})`),
+      query.where('id', 'in', sql<ChannelId>`(${readableChannels(author as PermissionHolder)})`),
     )
     .execute();
   return rows.map(({ id, name }) => ({ channelId: id, name }));
@@ -174,7 +174,7 @@ async function readTopics(
   });
   if (asked.length === 0) return [];
   const wanted = rowsAsTable(db, 'v', { channel_id: 'integer', topic: 'text' }, asked);
-  const { rows } = await sql<{ channel_id: number; topic_lower: string; newest: number }>`
+  const { rows } = await sql<{ channel_id: ChannelId; topic_lower: string; newest: MessageId }>`
     select messages.channel_id, messages.topic_lower, max(messages.id) as newest
     from (select distinct v.channel_id, v.topic from ${wanted}) as wanted
     join messages on messages.channel_id = wanted.channel_id and messages.topic_lower = wanted.topic
@@ -183,6 +183,6 @@ async function readTopics(
   return rows.map(({ channel_id, topic_lower, newest }) => ({
     channelId: channel_id,
     topic: topic_lower,
-    newestMessageId: Number(newest),
+    newestMessageId: newest,
   }));
 }

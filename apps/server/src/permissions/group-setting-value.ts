@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { z } from 'zod';
 import { ascendingIds } from './ascending-ids.js';
 import { groupId, groupIdList, userIdList } from './id-lists.js';
@@ -9,8 +9,8 @@ import { groupId, groupIdList, userIdList } from './id-lists.js';
  * and ascend.
  */
 export type GroupSettingValue =
-  | number
-  | { readonly directMembers: readonly UserId[]; readonly directSubgroups: readonly number[] };
+  | GroupId
+  | { readonly directMembers: readonly UserId[]; readonly directSubgroups: readonly GroupId[] };
 
 /** A change of a permission as it was asked for. */
 export interface SettingWish {
@@ -55,7 +55,7 @@ export const groupSettingAnswer = z
  * The one form of a value that means the same: a single group and no members is that group, nothing at all is
  * `nobodyId`, and the rest is in ascending order without repetition. A single member stays what it is.
  */
-export function collapse(value: GroupSettingValue, nobodyId: number): GroupSettingValue {
+export function collapse(value: GroupSettingValue, nobodyId: GroupId): GroupSettingValue {
   if (typeof value === 'number') return value;
   const directMembers = ascendingIds(value.directMembers);
   const directSubgroups = ascendingIds(value.directSubgroups);
@@ -75,7 +75,7 @@ export function writeValue(value: GroupSettingValue): z.input<typeof groupSettin
 }
 
 /** The groups that a value names. */
-export function groupsIn(value: GroupSettingValue): readonly number[] {
+export function groupsIn(value: GroupSettingValue): readonly GroupId[] {
   return typeof value === 'number' ? [value] : value.directSubgroups;
 }
 

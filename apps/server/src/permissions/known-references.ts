@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import type { ServerTransaction } from '../tables.js';
 
@@ -7,14 +7,14 @@ export interface KnownReferences {
   readonly users: ReadonlyMap<UserId, { readonly isActive: boolean }>;
   /** Those that have a name. */
   readonly groups: ReadonlyMap<
-    number,
+    GroupId,
     { readonly name: string; readonly isSystem: boolean; readonly isActive: boolean }
   >;
 }
 
 export interface NamedReferences {
   readonly userIds: readonly UserId[];
-  readonly groupIds: readonly number[];
+  readonly groupIds: readonly GroupId[];
 }
 
 /** Reads what was named, and keeps it as it is until the transaction ends: in ascending order, as everybody does. */

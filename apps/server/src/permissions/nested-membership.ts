@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { ServerTables } from '../tables.js';
@@ -11,9 +11,9 @@ type Reader = Kysely<ServerTables>;
 /** Each group with the active users in it, nested ones too, in ascending order; nobody for unknown groups. */
 export async function membersOfGroups(
   db: Reader,
-  groupIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly UserId[]>> {
-  const members = new Map<number, UserId[]>(groupIds.map((id) => [id, []]));
+  groupIds: readonly GroupId[],
+): Promise<ReadonlyMap<GroupId, readonly UserId[]>> {
+  const members = new Map<GroupId, UserId[]>(groupIds.map((id) => [id, []]));
   if (groupIds.length === 0) return members;
   const rows = await reaching(db, groupIds)
     .selectFrom('reached')
@@ -32,7 +32,7 @@ export async function membersOfGroups(
 export async function isInAnyGroup(
   db: Reader,
   userId: UserId,
-  groupIds: readonly number[],
+  groupIds: readonly GroupId[],
 ): Promise<boolean> {
   if (groupIds.length === 0) return false;
   const row = await reaching(db, groupIds)
@@ -48,9 +48,9 @@ export async function isInAnyGroup(
 /** Each group with all groups nested in it at whatever depth, itself not counted, in ascending order. */
 export async function subgroupsOfGroups(
   db: Reader,
-  groupIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly number[]>> {
-  const subgroups = new Map<number, number[]>(groupIds.map((id) => [id, []]));
+  groupIds: readonly GroupId[],
+): Promise<ReadonlyMap<GroupId, readonly GroupId[]>> {
+  const subgroups = new Map<GroupId, GroupId[]>(groupIds.map((id) => [id, []]));
   if (groupIds.length === 0) return subgroups;
   const rows = await reaching(db, groupIds).selectFrom('reached').selectAll().orderBy('group_id').execute();
   for (const { root_id, group_id } of rows) if (root_id !== group_id) subgroups.get(root_id)?.push(group_id);
@@ -58,7 +58,7 @@ export async function subgroupsOfGroups(
 }
 
 /** Begins a statement in which `reached` has a row for each group that is asked about and each group in it. */
-function reaching(db: Reader, groupIds: readonly number[]) {
+function reaching(db: Reader, groupIds: readonly GroupId[]) {
   return db.withRecursive('reached(root_id, group_id)', (query) =>
     query
       .selectFrom('user_groups')

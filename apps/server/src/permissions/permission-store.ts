@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../tables.js';
@@ -31,7 +31,7 @@ export type PermissionValues<Level extends PermissionLevel> = Readonly<
 >;
 
 /** The ids of the groups by role, which never change. */
-export async function roleGroupIds(db: Reader): Promise<ReadonlyMap<RoleGroupName, number>> {
+export async function roleGroupIds(db: Reader): Promise<ReadonlyMap<RoleGroupName, GroupId>> {
   const rows = await db.selectFrom('user_groups').select(['id', 'name']).where('is_system', '=', 1).execute();
   return new Map(rows.map(({ id, name }) => [name as RoleGroupName, id]));
 }
@@ -82,7 +82,7 @@ export async function readPermissions<Level extends PermissionLevel>(
     Object.fromEntries(
       permissionNames(level).map((name) => [
         name,
-        values.get(`${ownerId} ${name}`) ?? idOf(ids, defaultGroup(level, name)),
+        values.get(`${ownerId} ${name}`) ?? roleGroupId(ids, defaultGroup(level, name)),
       ]),
     ) as PermissionValues<Level>;
 }
@@ -167,7 +167,7 @@ export async function holdsPermissions(
 async function insertUnnamedGroup(
   db: Writer,
   { directMembers, directSubgroups }: Exclude<GroupSettingValue, number>,
-): Promise<number> {
+): Promise<GroupId> {
   const { id } = await db
     .insertInto('user_groups')
     .values({
@@ -197,7 +197,8 @@ function defaultGroup<Level extends PermissionLevel>(
   return groupName === 'creator' ? 'role:nobody' : groupName;
 }
 
-function idOf(ids: ReadonlyMap<RoleGroupName, number>, name: RoleGroupName): number {
+/** @throws Error when the database has no such group, which each has. */
+export function roleGroupId(ids: ReadonlyMap<RoleGroupName, GroupId>, name: RoleGroupName): GroupId {
   const id = ids.get(name);
   if (id === undefined) throw new Error(`the database has no group ${name}`);
   return id;

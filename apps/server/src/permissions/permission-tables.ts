@@ -1,3 +1,4 @@
+import type { GroupId } from '@waxwing/protocol';
 import { columnTypes } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { PermissionLevel } from './permission-settings.js';
@@ -10,7 +11,7 @@ export interface PermissionTables {
     owner_id: number;
     name: string;
     /** A group of people's making, or one without a name that is for this permission alone. */
-    group_id: number;
+    group_id: GroupId;
   };
 }
 

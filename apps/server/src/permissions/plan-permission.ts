@@ -1,3 +1,4 @@
+import type { GroupId } from '@waxwing/protocol';
 import { ProtocolError } from '@waxwing/protocol';
 import {
   collapse,
@@ -17,7 +18,7 @@ export interface PermissionChangeFacts {
   readonly name: PermissionName;
   /** Collapsed. */
   readonly current: GroupSettingValue;
-  readonly nobodyId: number;
+  readonly nobodyId: GroupId;
   readonly known: KnownReferences;
 }
 

@@ -1,7 +1,8 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
+import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import type { ServerContext } from '../context.js';
 import { oneOf, textOfAtMost } from '../realm/setting-shapes.js';
 
@@ -24,7 +25,7 @@ export const sendTyping = operation({
     op: oneOf(['start', 'stop']),
     type: oneOf(['direct', 'private', 'stream', 'channel']).default('direct'),
     to: optionalJsonParameter(recipients),
-    stream_id: integerParameter.optional(),
+    stream_id: channelIdParameter.optional(),
     topic: textOfAtMost(maximumTopicCharacters).optional(),
   }),
   answer: noAnswer,

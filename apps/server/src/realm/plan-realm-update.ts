@@ -1,3 +1,4 @@
+import type { ChannelId, GroupId } from '@waxwing/protocol';
 import { ProtocolError } from '@waxwing/protocol';
 import { requireAdministrator } from '../authentication/require-administrator.js';
 import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
@@ -33,10 +34,10 @@ export interface RealmFacts {
   readonly role: Role | 'operator';
   readonly settings: RealmSettingValues;
   readonly permissions: PermissionValues<'realm'>;
-  readonly nobodyId: number;
+  readonly nobodyId: GroupId;
   readonly known: KnownReferences;
   /** The channels that settings are to name, as far as they are in use. */
-  readonly channels: readonly { readonly id: number; readonly isPrivate: boolean }[];
+  readonly channels: readonly { readonly id: ChannelId; readonly isPrivate: boolean }[];
 }
 
 /**

@@ -5,7 +5,12 @@ import { settleRoleGroups } from '../groups/settle-role-groups.js';
 import { writeValue } from '../permissions/group-setting-value.js';
 import { readReferences } from '../permissions/known-references.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
-import { readPermissions, roleGroupIds, storePermission } from '../permissions/permission-store.js';
+import {
+  readPermissions,
+  roleGroupId,
+  roleGroupIds,
+  storePermission,
+} from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import type { RoleGroupName } from '../permissions/role-groups.js';
@@ -27,7 +32,7 @@ export async function readRealmFacts(
     role,
     settings: await readRealmSettings(db),
     permissions: (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm),
-    nobodyId: (await roleGroupIds(db)).get('role:nobody') as number,
+    nobodyId: roleGroupId(await roleGroupIds(db), 'role:nobody'),
     known: await readReferences(transaction, named),
     channels: await channelsAmong(transaction, settings),
   };

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { booleanParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { realmPermissions } from '../permissions/permission-settings.js';
@@ -14,7 +15,7 @@ export interface RealmSetting<Value> {
   /** How clients write it, and what they may not write. */
   readonly parameter: z.ZodType<Value, string>;
   /** Its shape in answers and events. */
-  readonly answer: z.ZodType<Value>;
+  readonly answer: z.ZodType;
   readonly changedBy: SettingGuardian;
   /** Feature level that it appeared at; 1 for those that were always there. */
   readonly since: number;
@@ -30,7 +31,7 @@ const day = 24 * 60 * 60;
 const maximumWaitingPeriodDays = 36_500;
 
 /** The value of a setting that names a channel, where it names none. */
-export const noChannel = -1;
+export const noChannel = -1 as ChannelId;
 
 /** The settings of the organisation that are no permissions, with how they are when nobody has set them. */
 export const realmSettings = {
@@ -63,11 +64,15 @@ export const realmSettings = {
     since: 416,
   }),
   /** The private channel in which moderators are asked for help; -1 for none. */
-  moderation_request_channel_id: setting(noChannel, channelOrNone(), z.number().int(), { since: 331 }),
+  moderation_request_channel_id: channel({
+    since: 331,
+  }),
   /** The channel in which new channels are announced; -1 for none. */
-  new_stream_announcements_stream_id: setting(noChannel, channelOrNone(), z.number().int(), { since: 241 }),
+  new_stream_announcements_stream_id: channel({ since: 241 }),
   /** The channel in which it is told who has joined; -1 for none. */
-  signup_announcements_stream_id: setting(noChannel, channelOrNone(), z.number().int(), { since: 241 }),
+  signup_announcements_stream_id: channel({
+    since: 241,
+  }),
   send_channel_events_messages: flag(false, { since: 434 }),
   inline_image_preview: flag(true),
   inline_url_embed_preview: flag(false),
@@ -119,7 +124,7 @@ export function isRealmPermissionName(name: string): name is keyof typeof realmP
 function setting<Value>(
   value: Value,
   parameter: z.ZodType<Value, string>,
-  answer: z.ZodType<Value>,
+  answer: z.ZodType,
   { changedBy = 'administrator', since = 1 }: Particulars = {},
 ): RealmSetting<Value> {
   return { default: value, parameter, answer, changedBy, since };
@@ -127,6 +132,10 @@ function setting<Value>(
 
 function flag(value: boolean, particulars?: Particulars): RealmSetting<boolean> {
   return setting(value, booleanParameter as z.ZodType<boolean, string>, z.boolean(), particulars);
+}
+
+function channel(particulars: Particulars): RealmSetting<ChannelId> {
+  return setting(noChannel, channelOrNone(), z.number().int(), particulars);
 }
 
 /** One that clients know and that is never another here: a protection that is not there must not look as if it were. */

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { integerParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 
@@ -32,6 +33,7 @@ export function secondsOrUnlimited() {
 export function channelOrNone() {
   return integerParameter
     .refine((value) => value === -1 || value > 0, 'must be the id of a channel, or -1')
+    .transform((value) => value as ChannelId)
     .meta({ openApi: { type: 'integer', minimum: -1 } });
 }
 

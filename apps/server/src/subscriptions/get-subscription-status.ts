@@ -1,7 +1,7 @@
-import type { UserId } from '@waxwing/protocol';
 import { integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
+import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { requireKnownChannel } from '../channels/known-channels.js';
 import type { ServerContext } from '../context.js';
 import { noSuchUser } from '../users/no-such-user.js';
@@ -17,11 +17,11 @@ export const getSubscriptionStatus = operation({
   path: '/api/v1/users/{user_id}/subscriptions/{stream_id}',
   summary: 'Whether somebody is in a channel.',
   actor: user,
-  parameters: z.object({ user_id: integerParameter, stream_id: integerParameter }),
+  parameters: z.object({ user_id: integerParameter.brand<'UserId'>(), stream_id: channelIdParameter }),
   answer: z.object({ is_subscribed: z.boolean() }),
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { actor, parameters }) {
-    const target = await findDetails(db, { kind: 'id', id: parameters.user_id as UserId }, actor);
+    const target = await findDetails(db, { kind: 'id', id: parameters.user_id }, actor);
     const sees = await readSightOf(db, actor);
     if (target === undefined || !sees(target)) throw noSuchUser();
     const { id } = await requireKnownChannel(db, actor, parameters.stream_id);

@@ -32,7 +32,7 @@ import { holdGroups } from '../permissions/hold-groups.js';
 import { readReferences } from '../permissions/known-references.js';
 import { permissionsAmong, permissionValueParameters } from '../permissions/permission-parameters.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
-import { roleGroupIds } from '../permissions/permission-store.js';
+import { roleGroupId, roleGroupIds } from '../permissions/permission-store.js';
 import { namedIn } from '../permissions/plan-permission.js';
 import type { ServerTransaction } from '../tables.js';
 import { namesByUser } from './names-by-user.js';
@@ -177,8 +177,8 @@ async function readFacts(
     throw refused(`At most ${maximumSubscriptions} subscriptions can be made at once`);
   return {
     rights: await readRealmRights(db, actor, { serverOffersWebPublic: offersWebPublicChannels }),
-    nobodyId: roleGroups.get('role:nobody') as number,
-    everyoneId: roleGroups.get('role:everyone') as number,
+    nobodyId: roleGroupId(roleGroups, 'role:nobody'),
+    everyoneId: roleGroupId(roleGroups, 'role:everyone'),
     known,
     isFolderKnown: wish.folderId !== undefined && (await isKnownFolder(transaction, wish.folderId)),
     existing: new Map([...access.values()].map((each) => [each.channel.name.toLowerCase(), each])),

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import { gatheredBy } from '../permissions/gathered-by.js';
 import type { ServerTransaction } from '../tables.js';
 import { colorShape } from './subscription-color.js';
 
-const streamId = z.number('must be an integer').int('must be an integer');
+const streamId = z.number('must be an integer').int('must be an integer').brand<'ChannelId'>();
 const flag = z.boolean('must be true or false');
 const inheritableNames = [
   'desktop_notifications',
@@ -44,7 +44,7 @@ type Change = z.output<typeof changeShape>;
 
 /** A change of the column that holds it. */
 interface StoredChange {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly property: Exclude<Change['property'], 'in_home_view'>;
   readonly value: Change['value'];
 }

@@ -1,6 +1,7 @@
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
+import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { requireKnownChannel } from '../channels/known-channels.js';
 import type { ServerContext } from '../context.js';
 import { readTopic } from '../messages/topic-text.js';
@@ -25,7 +26,7 @@ export const updateUserTopic = operation({
   summary: 'Mutes, unmutes or follows a topic.',
   actor: user,
   parameters: z.object({
-    stream_id: integerParameter,
+    stream_id: channelIdParameter,
     topic: textOfAtMost(realmLimits.max_topic_length),
     visibility_policy: policy,
   }),

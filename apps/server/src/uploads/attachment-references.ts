@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type RawBuilder, sql } from 'kysely';
 import type { ServerContext } from '../context.js';
@@ -8,7 +8,7 @@ import { findUploads, lockUploads, type Upload } from './upload-store.js';
 
 /** The files that a message's text names. */
 export interface UploadClaim {
-  readonly messageId: number;
+  readonly messageId: MessageId;
   readonly pathIds: readonly string[];
 }
 
@@ -92,7 +92,7 @@ export interface ReferredUpload extends Upload {
 /** The files that a message refers to, by their ids; what refers to them stays so until the transaction ends. */
 export async function lockReferredUploads(
   transaction: ServerTransaction,
-  messageId: number,
+  messageId: MessageId,
 ): Promise<ReferredUpload[]> {
   const { db } = transaction;
   const ids = await lockReferred(transaction, [messageId]);
@@ -142,7 +142,7 @@ export function planDetached(
 /** Forgets that a message refers to these files, which {@link lockReferredUploads} has locked. */
 export async function dropReferences(
   { db }: ServerTransaction,
-  messageId: number,
+  messageId: MessageId,
   droppedIds: readonly number[],
   now: number,
 ): Promise<void> {
@@ -166,7 +166,7 @@ export async function dropReferences(
 /** Forgets which files these messages refer to; call it before they are deleted. */
 export async function releaseUploads(
   transaction: ServerTransaction,
-  messageIds: readonly number[],
+  messageIds: readonly MessageId[],
   now: number,
 ): Promise<void> {
   const { db } = transaction;
@@ -179,7 +179,7 @@ export async function releaseUploads(
   await markUnclaimed(db, ids, now);
 }
 
-async function lockReferred({ db }: ServerTransaction, messageIds: readonly number[]): Promise<number[]> {
+async function lockReferred({ db }: ServerTransaction, messageIds: readonly MessageId[]): Promise<number[]> {
   const rows = await db
     .selectFrom('attachments')
     .select('id')

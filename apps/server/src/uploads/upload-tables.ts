@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
@@ -24,7 +24,7 @@ export interface UploadTables {
   /** Which messages refer to which files. */
   attachment_messages: {
     attachment_id: number;
-    message_id: number;
+    message_id: MessageId;
   };
   /** A single row, `id` 1. */
   upload_account: {

@@ -3,6 +3,7 @@ import {
   encodeBase64,
   formatPushAccountId,
   isJsonObject,
+  type JsonObject,
   type JsonValue,
   parseJson,
   parsePushAccountId,
@@ -10,6 +11,8 @@ import {
 } from '@waxwing/protocol/phone';
 import type { PushToken } from '../build-registration.js';
 import type { PushAccount, SentRegistration } from './push-account.js';
+
+const noToken: PushToken = { tokenKind: 'fcm', token: '' };
 
 /** An account as one line of text for a store. It holds the private key: keep it where the system keeps secrets. */
 export function encodePushAccount(account: PushAccount): string {
@@ -63,11 +66,20 @@ function decodeRegistration(row: JsonValue): SentRegistration {
   if (!isJsonObject(pushToken) || typeof bouncerPublicKey !== 'string' || typeof timestamp !== 'number') {
     throw notAnAccount();
   }
-  // A token that is not one any more differs from the phone's own, which makes it register again.
-  const registration = { pushToken: pushToken as unknown as PushToken, bouncerPublicKey, timestamp };
+  const registration = { pushToken: decodePushToken(pushToken), bouncerPublicKey, timestamp };
   return typeof row.repeatedForSequence === 'number'
     ? { ...registration, repeatedForSequence: row.repeatedForSequence }
     : registration;
+}
+
+/** What is not a token any more becomes one that no phone has, which makes it register again. */
+function decodePushToken({ tokenKind, token, iosAppId, apnsEnvironment }: JsonObject): PushToken {
+  if (typeof token !== 'string') return noToken;
+  if (tokenKind === 'fcm') return { tokenKind, token };
+  if (tokenKind !== 'apns' || typeof iosAppId !== 'string') return noToken;
+  if (apnsEnvironment === undefined) return { tokenKind, token, iosAppId };
+  if (apnsEnvironment !== 'production' && apnsEnvironment !== 'sandbox') return noToken;
+  return { tokenKind, token, iosAppId, apnsEnvironment };
 }
 
 function notAnAccount(): SyntaxError {

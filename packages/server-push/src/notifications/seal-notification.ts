@@ -1,11 +1,16 @@
-import { decodePublicKey, encodeBase64, type PushAccountId, type PushRequest } from '@waxwing/protocol';
+import {
+  type ApnsPushRequest,
+  decodePublicKey,
+  encodeBase64,
+  type JsonObject,
+  type PushAccountId,
+  type WrittenPushRequest,
+} from '@waxwing/protocol';
 import type { Sodium } from '@waxwing/sodium';
 import type { ActivePushDevice } from '../push-devices/push-device-store.js';
 import type { NotificationContent } from './notification-content.js';
 
-type ApnsShape = Pick<Extract<PushRequest, { http_headers: unknown }>, 'http_headers'> & {
-  readonly aps: Record<string, unknown>;
-};
+type ApnsShape = Pick<ApnsPushRequest, 'http_headers'> & { readonly aps: JsonObject };
 
 // The vendors' side of each type, as stock servers choose it (push registration protocol, "aps and priorities").
 const alert: ApnsShape = {
@@ -23,7 +28,7 @@ export function sealNotification(
   device: Pick<ActivePushDevice, 'pushAccountId' | 'pushPublicKey' | 'relayDeviceId' | 'tokenKind'>,
   type: NotificationContent['type'],
   encoded: Uint8Array,
-): PushRequest {
+): WrittenPushRequest {
   const publicKey = decodePublicKey(device.pushPublicKey);
   if (publicKey === undefined) throw new TypeError('the stored push_public_key is not a public key');
   const push_account_id = BigInt(device.pushAccountId) as PushAccountId;

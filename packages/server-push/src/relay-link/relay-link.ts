@@ -7,7 +7,6 @@ import {
   type KeyListAnswer,
   keyListAnswer,
   keyListPath,
-  type PushRequest,
   type RelayNotifyAnswer,
   relayNotifyAnswer,
   relayNotifyPath,
@@ -18,6 +17,7 @@ import {
   relayRemoveAnswer,
   relayRemovePath,
   stringifyJson,
+  type WrittenPushRequest,
 } from '@waxwing/protocol';
 import { readAnswerText } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
@@ -113,7 +113,7 @@ export class RelayLink {
 
   /** Has the relay deliver notifications; at most as many as its body limit allows. */
   async notify(
-    requests: readonly PushRequest[],
+    requests: readonly WrittenPushRequest[],
     signal?: AbortSignal,
   ): Promise<RelayOutcome<RelayNotifyAnswer>> {
     const body = stringifyJson(encodeRelayNotifyRequest(this.#options.realmUuid, requests));

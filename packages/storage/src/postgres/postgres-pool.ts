@@ -1,4 +1,4 @@
-import type { PostgresPool } from 'kysely';
+import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import pg from 'pg';
 import { DatabaseUnavailableError } from '../database-unavailable-error.js';
 import { translatePostgresError } from './postgres-errors.js';
@@ -57,35 +57,48 @@ export function createPool({ url, connections, isPatient = false }: PostgresPool
  * being handed to the next one who asks.
  */
 export function translatingPool(pool: pg.Pool): PostgresPool {
-  return {
-    async connect() {
-      const client = await connect(pool);
-      let broken = false;
-      let isPatient = false;
-      // The parameters are Kysely's overloads: a statement, or a cursor, which is never used here.
-      return {
-        async query(sql: unknown, parameters?: unknown) {
-          // The server rolls back by itself when it loses a connection.
-          if (broken && sql === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] };
-          if (sql === waitPatiently) isPatient = true;
-          else if (sql === 'commit' || sql === 'rollback') isPatient = false;
-          try {
-            if (isPatient) return await client.query(patientQuery(sql as string, parameters as unknown[]));
-            return await client.query(sql as string, parameters as unknown[]);
-          } catch (error) {
-            const translated = translatePostgresError(error);
-            broken ||= translated instanceof DatabaseUnavailableError && !isStatementTimeout(error);
-            throw translated;
-          }
-        },
-        release: () => client.release(broken),
-      } as unknown as Awaited<ReturnType<PostgresPool['connect']>>;
-    },
-    end: () => pool.end(),
-  };
+  return { connect: async () => translatingClient(await connect(pool)), end: () => pool.end() };
 }
 
-function patientQuery(text: string, values: unknown[] = []): pg.QueryConfig {
+function translatingClient(client: pg.PoolClient): PostgresPoolClient {
+  let broken = false;
+  let isPatient = false;
+  async function run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
+    // The server rolls back by itself when it loses a connection.
+    if (broken && sql === 'rollback') return resultOf({ command: 'ROLLBACK', rowCount: 0, rows: [] });
+    if (sql === waitPatiently) isPatient = true;
+    else if (sql === 'commit' || sql === 'rollback') isPatient = false;
+    try {
+      const values = [...parameters];
+      return resultOf(await client.query(isPatient ? patientQuery(sql, values) : { text: sql, values }));
+    } catch (error) {
+      const translated = translatePostgresError(error);
+      broken ||= translated instanceof DatabaseUnavailableError && !isStatementTimeout(error);
+      throw translated;
+    }
+  }
+  function query<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+  function query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
+  function query<Row>(
+    sql: string | PostgresCursor<Row>,
+    parameters: readonly unknown[] = [],
+  ): Promise<PostgresQueryResult<Row>> | PostgresCursor<Row> {
+    if (typeof sql === 'string') return run(sql, parameters);
+    throw new TypeError('Nothing here reads through a cursor.');
+  }
+  return { query, release: () => client.release(broken) };
+}
+
+function resultOf<Row>({
+  command,
+  rowCount,
+  rows,
+}: Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>): PostgresQueryResult<Row> {
+  // Kysely's type lists the commands whose count it reads; PostgreSQL answers others, too.
+  return { command: command as PostgresQueryResult<Row>['command'], rowCount: rowCount ?? 0, rows };
+}
+
+function patientQuery(text: string, values: unknown[]): pg.QueryConfig {
   // pg's types do not know that a query may have a timeout of its own.
   const query = { text, values, query_timeout: patientAnswerTimeoutMilliseconds };
   return query;

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { channelId } from '../../../support/ids.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 import type { Answer } from '../server-under-test.js';
 
@@ -7,7 +8,7 @@ type Fields = Record<string, unknown>;
 
 /** A channel of a test of its own. */
 export class ChannelUnderTest {
-  id = 0;
+  id = channelId(0);
   name = '';
   readonly #organisation: OrganisationUnderTest;
 

@@ -4,6 +4,7 @@ import type { ChannelFacts, ChannelUpdateWish } from '#server/channel-administra
 import { planChannelUpdate } from '#server/channel-administration/plan-channel-update.js';
 import type { Channel } from '#server/channels/channel-store.js';
 import fc from '../../../support/fast-check.js';
+import { groupId } from '../../../support/ids.js';
 import { isInAny, type NestedGroups } from '../permissions/nested-groups.js';
 import {
   deactivated,
@@ -59,16 +60,16 @@ function factsOf(world: World): ChannelFacts {
       offersWebPublic: world.offersWebPublic,
     },
     permissions: channelGroups as unknown as ChannelFacts['permissions'],
-    nobodyId: nobody,
-    everyoneId: everyone,
+    nobodyId: groupId(nobody),
+    everyoneId: groupId(everyone),
     known: {
       users: new Map(),
       groups: new Map([
-        [nobody, group('role:nobody', true)],
-        [everyone, group('role:everyone', true)],
-        [internet, group('role:internet', true)],
-        [deactivated, group('gone', false, false)],
-        ...groupsOf(world, me).map(([id]) => [id, group(`group ${id}`, false)] as const),
+        [groupId(nobody), group('role:nobody', true)],
+        [groupId(everyone), group('role:everyone', true)],
+        [groupId(internet), group('role:internet', true)],
+        [groupId(deactivated), group('gone', false, false)],
+        ...groupsOf(world, me).map(([id]) => [groupId(id), group(`group ${id}`, false)] as const),
       ]),
     },
     isNameTaken: world.isNameTaken,

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import { messageId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { ChannelUnderTest } from './channel-under-test.js';
@@ -81,11 +82,15 @@ eachBackend((backend) => {
     await pass(6);
     await organisation.do('owner', 'PATCH', 'realm', { message_retention_days: 'unlimited' });
     const { db } = organisation.server.server.database;
-    const left = await db.selectFrom('messages').select('id').where('id', '=', Number(id)).execute();
+    const left = await db
+      .selectFrom('messages')
+      .select('id')
+      .where('id', '=', messageId(Number(id)))
+      .execute();
     const copies = await db
       .selectFrom('user_messages')
       .select('user_id')
-      .where('message_id', '=', Number(id))
+      .where('message_id', '=', messageId(Number(id)))
       .execute();
     expect([left, copies]).toEqual([[], []]);
   });

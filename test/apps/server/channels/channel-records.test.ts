@@ -1,5 +1,7 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ServerTransaction } from '#server/tables.js';
+import { channelId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel, subscribe } from '../messages/chat-under-test.js';
 import { post } from '../messages/edit/moves-under-test.js';
@@ -16,7 +18,7 @@ eachBackend((backend) => {
   it('channels that are a week old tell of the messages of the last week, younger ones of none', async () => {
     const traffic = async () => {
       const { streams } = await organisation.do('member', 'GET', 'streams');
-      const own = (streams as Records).filter(({ stream_id }) => ids.includes(Number(stream_id)));
+      const own = (streams as Records).filter(({ stream_id }) => ids.includes(channelId(Number(stream_id))));
       return own.map(({ stream_weekly_traffic: messages }) => messages);
     };
     const channels = [
@@ -24,8 +26,8 @@ eachBackend((backend) => {
       await addChannel(organisation, { name: 'quiet' }),
       await addChannel(organisation, { name: 'young' }),
     ] as const;
-    const ids: number[] = channels.map(({ id }) => id);
-    const [busy, quiet, young] = ids as [number, number, number];
+    const ids = channels.map(({ id }) => id);
+    const [busy, quiet, young] = ids as [ChannelId, ChannelId, ChannelId];
     await change(({ db }) =>
       db
         .updateTable('channels')
@@ -85,7 +87,7 @@ eachBackend((backend) => {
         own?.wildcard_mentions_notify,
       ];
     };
-    let id = 0;
+    let id: ChannelId;
 
     it('is nothing, or the settings of the user for clients that do not know of nothing', async () => {
       ({ id } = await addChannel(organisation, { members: ['second'] }));

@@ -7,15 +7,16 @@ import { type GroupUpdateWish, planGroupUpdate } from '#server/groups/plan-group
 import { type MemberUpdateWish, planMemberUpdate } from '#server/groups/plan-member-update.js';
 import { permissionNames } from '#server/permissions/permission-settings.js';
 import { roles } from '#server/permissions/roles.js';
-import { userId } from '../../../support/ids.js';
+import { groupId, userId } from '../../../support/ids.js';
 
 const [me, other, absent, gone] = [userId(1), userId(2), userId(3), userId(4)];
-const [nobodyId, groupId, inner, outer, free, ended] = [90, 10, 11, 12, 13, 14];
+const [nobodyId, cooks, inner] = [groupId(90), groupId(10), groupId(11)];
+const [outer, free, ended] = [groupId(12), groupId(13), groupId(14)];
 
 const permissions = Object.fromEntries(permissionNames('group').map((name) => [name, nobodyId]));
 
 const group: Group = {
-  id: groupId,
+  id: cooks,
   name: 'cooks',
   description: 'who cook',
   isSystem: false,
@@ -45,11 +46,11 @@ function factsOf(fields: Partial<Omit<GroupFacts, 'held'>> = {}, held: readonly 
         [gone, { isActive: false }],
       ]),
       groups: new Map([
-        ...[groupId, inner, outer, free].map((id) => [id, named(true)] as const),
+        ...[cooks, inner, outer, free].map((id) => [id, named(true)] as const),
         [ended, named(false)],
       ]),
     },
-    supergroupIds: new Set([groupId, outer]),
+    supergroupIds: new Set([cooks, outer]),
     isNameTaken: false,
     ...fields,
   };
@@ -127,7 +128,7 @@ describe('the members of a group', () => {
     expect(outcome(manager, { add: [absent] })).toBe('Invalid user ID: 3');
     expect(outcome(manager, { add: [gone] })).toBe('User is deactivated: 4');
     expect(outcome(manager, { add: [other] })).toBe('User 2 is already a member of this group');
-    expect(outcome(manager, { addSubgroups: [99] })).toBe('Invalid user group ID: 99');
+    expect(outcome(manager, { addSubgroups: [groupId(99)] })).toBe('Invalid user group ID: 99');
     expect(outcome(manager, { addSubgroups: [ended] })).toBe('User group is deactivated: 14');
     expect(outcome(manager, { addSubgroups: [inner] })).toBe(
       'User group 11 is already a subgroup of this group.',
@@ -135,7 +136,7 @@ describe('the members of a group', () => {
   });
 
   it('that are groups do not have the group in them', () => {
-    for (const id of [groupId, outer])
+    for (const id of [cooks, outer])
       expect(outcome(manager, { addSubgroups: [id] })).toBe(
         'User group 10 is already a subgroup of one of the passed subgroups.',
       );
@@ -162,7 +163,7 @@ describe('the members of a group', () => {
       'can_manage_group',
     ]);
     expect(plan(facts, { add: [other, me, other], addSubgroups: [free, inner] })).toEqual({
-      groupId,
+      groupId: cooks,
       addedMembers: [me, other],
       removedMembers: [],
       addedSubgroups: [inner, free],
@@ -182,7 +183,7 @@ describe('a change of a group', () => {
   const manager = (fields: Partial<GroupFacts> = {}) => factsOf(fields, ['can_manage_group']);
   const plan = (facts: GroupFacts, wish: Partial<GroupUpdateWish>) => planGroupUpdate(facts, wishOf(wish));
   const outcome = (facts: GroupFacts, wish: Partial<GroupUpdateWish>) => said(() => plan(facts, wish));
-  const nothing = { groupId, permissions: [] };
+  const nothing = { groupId: cooks, permissions: [] };
 
   it('is for who may manage it or all groups, even where nothing changes', () => {
     expect(outcome(manager(), {})).toBe('done');
@@ -226,7 +227,7 @@ describe('a change of a group', () => {
     expect(
       plan(manager(), { permissions: { can_join_group: wish, can_leave_group: undefined } }),
     ).toStrictEqual({
-      groupId,
+      groupId: cooks,
       permissions: [{ name: 'can_join_group', value: free }],
     });
     const same = { new: nobodyId, old: undefined };
@@ -282,7 +283,7 @@ describe('a new group', () => {
   it('has active members and subgroups', () => {
     expect(outcome({}, { memberIds: [absent] })).toBe('Invalid user ID: 3');
     expect(outcome({}, { memberIds: [gone] })).toBe('User is deactivated: 4');
-    expect(outcome({}, { subgroupIds: [99] })).toBe('Invalid user group ID: 99');
+    expect(outcome({}, { subgroupIds: [groupId(99)] })).toBe('Invalid user group ID: 99');
     expect(outcome({}, { subgroupIds: [ended] })).toBe('User group is deactivated: 14');
   });
 });

@@ -1,4 +1,5 @@
 import { type MarkdownFacts, parseLinkifier } from '#server/markdown/index.js';
+import { channelId, groupId, messageId, userId } from '../../../support/ids.js';
 
 function linkifier(pattern: string, urlTemplate: string) {
   const parsed = parseLinkifier(pattern, urlTemplate);
@@ -10,24 +11,24 @@ function linkifier(pattern: string, urlTemplate: string) {
 export const facts: MarkdownFacts = {
   realmUrl: 'https://chat.example.com',
   users: [
-    { userId: 10, fullName: 'Ada Lovelace', isActive: true },
-    { userId: 11, fullName: 'Alan Turing', isActive: true },
-    { userId: 12, fullName: 'Alan Turing', isActive: false },
-    { userId: 13, fullName: 'Grace Hopper', isActive: false },
-    { userId: 14, fullName: '<b>"Bold"</b>', isActive: true },
+    { userId: userId(10), fullName: 'Ada Lovelace', isActive: true },
+    { userId: userId(11), fullName: 'Alan Turing', isActive: true },
+    { userId: userId(12), fullName: 'Alan Turing', isActive: false },
+    { userId: userId(13), fullName: 'Grace Hopper', isActive: false },
+    { userId: userId(14), fullName: '<b>"Bold"</b>', isActive: true },
   ],
   groups: [
-    { groupId: 3, name: 'core team', displayName: 'core team', isActive: true },
-    { groupId: 4, name: 'role:members', displayName: 'Members', isActive: true },
-    { groupId: 5, name: 'old team', displayName: 'old team', isActive: false },
+    { groupId: groupId(3), name: 'core team', displayName: 'core team', isActive: true },
+    { groupId: groupId(4), name: 'role:members', displayName: 'Members', isActive: true },
+    { groupId: groupId(5), name: 'old team', displayName: 'old team', isActive: false },
   ],
   channels: [
-    { channelId: 9, name: 'general talk' },
-    { channelId: 8, name: 'a<b&"(c).d' },
+    { channelId: channelId(9), name: 'general talk' },
+    { channelId: channelId(8), name: 'a<b&"(c).d' },
   ],
   topics: [
-    { channelId: 9, topic: 'lunch', newestMessageId: 214 },
-    { channelId: 9, topic: '', newestMessageId: 215 },
+    { channelId: channelId(9), topic: 'lunch', newestMessageId: messageId(214) },
+    { channelId: channelId(9), topic: '', newestMessageId: messageId(215) },
   ],
   linkifiers: [
     linkifier('#(?P<id>[0-9]+)', 'https://tracker.example.com/issues/{id}'),

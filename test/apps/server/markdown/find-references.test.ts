@@ -26,6 +26,20 @@ describe('the names that a text asks for', () => {
     expect(renderMarkdown(text, facts).mentions.userIds).toEqual([10]);
   });
 
+  it('are found right behind the mark of a quote, and of a cell', () => {
+    expect(findReferences('>@*core team*').groupNames).toEqual(['core team']);
+    expect(renderMarkdown('>@*core team*', facts).mentions.silentGroupIds).toEqual([3]);
+    const table = '|@**Ada Lovelace**|\n|--|\n|#**general talk**|';
+    expect(findReferences(table)).toMatchObject({
+      userNames: ['Ada Lovelace'],
+      channelNames: ['general talk'],
+    });
+    expect(renderMarkdown(table, facts)).toMatchObject({
+      mentions: { userIds: [10] },
+      linkedChannelIds: [9],
+    });
+  });
+
   it('are all that rendering looks up: with the facts of these names alone the HTML is the same as with all facts', () => {
     fc.assert(
       fc.property(arbitraryText, (text) => {

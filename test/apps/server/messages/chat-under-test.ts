@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { ServerTransaction } from '#server/tables.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
@@ -20,7 +20,7 @@ let channels = 0;
 export async function addChannel(
   organisation: OrganisationUnderTest,
   wish: ChannelWish = {},
-): Promise<{ id: number; name: string }> {
+): Promise<{ id: ChannelId; name: string }> {
   channels += 1;
   const { isPrivate = false, isHistoryPublic = !isPrivate, isWebPublic = false, isArchived = false } = wish;
   const { topicsPolicy = 'inherit', members = [], name = `channel ${channels}` } = wish;
@@ -55,7 +55,7 @@ export async function addChannel(
 /** Puts a user into a channel, or takes it out. */
 export async function subscribe(
   organisation: OrganisationUnderTest,
-  channelId: number,
+  channelId: ChannelId,
   userId: UserId,
   isActive = true,
 ): Promise<void> {

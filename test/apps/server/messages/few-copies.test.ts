@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { isPostgres, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
@@ -49,7 +50,7 @@ eachBackend((backend) => {
   const reader = () => ({ id: organisation.id('guest'), role: roles.guest });
   const db = () => organisation.server.server.database.db;
   let own = 0;
-  let ownChannel = 0;
+  let ownChannel: ChannelId;
 
   beforeAll(async () => {
     const open = await addChannel(organisation, { members: ['member'] });

@@ -1,5 +1,7 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { messageFlags } from '#server/messages/message-flags.js';
+import { channelId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel, subscribe } from './chat-under-test.js';
@@ -7,7 +9,7 @@ import { addChannel, subscribe } from './chat-under-test.js';
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   type Who = Parameters<typeof organisation.ask>[0];
-  let channel: number;
+  let channel: ChannelId;
   const send = async (who: Who, parameters: Record<string, unknown>) =>
     Number((await organisation.do(who, 'POST', 'messages', parameters)).id);
   const sendTo = (channelId: number, topic = 'a', content = 'a') =>
@@ -160,7 +162,7 @@ eachBackend((backend) => {
           .selectFrom('channels')
           .innerJoin('subscriptions', 'subscriptions.channel_id', 'channels.id')
           .select('is_private')
-          .where('channels.id', '=', message.channel_id ?? 0)
+          .where('channels.id', '=', message.channel_id ?? channelId(0))
           .where('subscriptions.user_id', '=', me)
           .executeTakeFirst();
         if (message.channel_id !== null && isPrivate === undefined) continue;

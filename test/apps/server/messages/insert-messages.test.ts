@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import { type ChannelAccess, readChannelAccess } from '#server/channels/channel-access.js';
 import { findChannels } from '#server/channels/channel-store.js';
@@ -115,7 +116,7 @@ eachBackend((backend) => {
         members: ['member'],
       });
       const guarded = await addChannel(organisation, { isPrivate: true, members: ['member'] });
-      const to = (channelId: number) => ({
+      const to = (channelId: ChannelId) => ({
         destination: { kind: 'channel' as const, channelId, topic: 'a' },
         content: 'a',
       });

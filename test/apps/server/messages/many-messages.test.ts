@@ -1,4 +1,6 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { expect, it, vi } from 'vitest';
+import { messageId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel, subscribe } from './chat-under-test.js';
@@ -38,7 +40,7 @@ eachBackend((backend) => {
   it.each([
     [
       'is taken out of the channel',
-      (channelId: number) => subscribe(organisation, channelId, organisation.id('second'), false),
+      (channelId: ChannelId) => subscribe(organisation, channelId, organisation.id('second'), false),
     ],
     ['is deactivated', () => organisation.do('owner', 'DELETE', `users/${organisation.id('second')}`)],
   ])('whoever %s in the middle of many messages gets none of those that follow', async (_, lose) => {
@@ -50,7 +52,7 @@ eachBackend((backend) => {
     const { id: __, ...row } = await db
       .selectFrom('messages')
       .selectAll()
-      .where('id', '=', first)
+      .where('id', '=', messageId(first))
       .executeTakeFirstOrThrow();
     for (let count = 0; count < 300; count++) await db.insertInto('messages').values(row).execute();
     const executor = Object.getPrototypeOf(Object.getPrototypeOf(db.getExecutor()));
@@ -85,7 +87,7 @@ eachBackend((backend) => {
       const { id: _, ...row } = await db
         .selectFrom('messages')
         .selectAll()
-        .where('id', '=', first)
+        .where('id', '=', messageId(first))
         .executeTakeFirstOrThrow();
       const long = { ...row, rendered_content: 'x'.repeat(150_000) };
       for (let count = 0; count < 20; count++) await db.insertInto('messages').values(long).execute();

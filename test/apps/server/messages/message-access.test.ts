@@ -1,9 +1,11 @@
+import type { ChannelId, MessageId } from '@waxwing/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type ChannelAccess, readChannelAccess } from '#server/channels/channel-access.js';
 import { findChannels } from '#server/channels/channel-store.js';
 import { findReadableMessages, readsMessage } from '#server/messages/message-access.js';
 import { storePermission } from '#server/permissions/permission-store.js';
 import { roles } from '#server/permissions/roles.js';
+import { messageId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel, subscribe } from './chat-under-test.js';
@@ -29,9 +31,9 @@ eachBackend((backend) => {
     { who: 'second', role: roles.member, asStranger: open, whereJoinable: allButProtectedHistory },
     { who: 'guest', role: roles.guest, asStranger: webPublic, whereJoinable: webPublic },
   ] as const)('messages that $who may read', ({ who, role, asStranger, whereJoinable }) => {
-    const messages = new Map<string, { id: number; channelId: number }>();
+    const messages = new Map<string, { id: MessageId; channelId: ChannelId }>();
     const reader = () => ({ id: organisation.id(who), role });
-    const eachChannel = async (act: (channelId: number) => Promise<unknown>) => {
+    const eachChannel = async (act: (channelId: ChannelId) => Promise<unknown>) => {
       for (const id of new Set([...messages.values()].map(({ channelId }) => channelId))) await act(id);
     };
     const leaveAll = () => eachChannel((id) => subscribe(organisation, id, reader().id, false));
@@ -43,8 +45,8 @@ eachBackend((backend) => {
         const [before = 0] = await post(organisation, { channelId });
         await subscribe(organisation, channelId, reader().id);
         const [since = 0] = await post(organisation, { channelId });
-        messages.set(`${kind}: before`, { id: before, channelId });
-        messages.set(`${kind}: since`, { id: since, channelId });
+        messages.set(`${kind}: before`, { id: messageId(before), channelId });
+        messages.set(`${kind}: since`, { id: messageId(since), channelId });
       }
     });
 
@@ -53,12 +55,14 @@ eachBackend((backend) => {
       const { db } = database();
       const ids = [...messages.values()].map(({ id }) => id);
       const found = new Set((await findReadableMessages(db, reader(), ids)).map(({ id }) => id));
-      const readNames = [...messages.keys()].filter((name) => found.has(messages.get(name)?.id ?? 0));
+      const readNames = [...messages.keys()].filter((name) =>
+        found.has(messages.get(name)?.id ?? messageId(0)),
+      );
       expect(await readByRule(ids)).toEqual(readNames);
       return readNames;
     }
 
-    async function readByRule(ids: readonly number[]): Promise<string[]> {
+    async function readByRule(ids: readonly MessageId[]): Promise<string[]> {
       const { db } = database();
       const channelIds = [...messages.values()].map(({ channelId }) => channelId);
       const access = await readChannelAccess(db, reader(), await findChannels(db, channelIds));

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { messageFlags } from '#server/messages/message-flags.js';
@@ -20,9 +21,9 @@ type Term = readonly [operator: string, operand: unknown, isNegated: boolean];
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
-  let open: number;
-  let muted: number;
-  let hidden: number;
+  let open: ChannelId;
+  let muted: ChannelId;
+  let hidden: ChannelId;
   let rows: Row[];
 
   beforeAll(async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { messageId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel } from './chat-under-test.js';
@@ -191,13 +192,13 @@ eachBackend((backend) => {
       const id = await send('member', { type: 'channel', to: channel.id, topic: 'a', content: 'before' });
       const { database } = organisation.server.server;
       await database.write(({ db }) =>
-        db.updateTable('messages').set({ content: 'afterwards' }).where('id', '=', id).execute(),
+        db.updateTable('messages').set({ content: 'afterwards' }).where('id', '=', messageId(id)).execute(),
       );
       expect((await search('member', 'before')).messages).toEqual([]);
       expect((await search('member', 'afterwards')).messages).toHaveLength(1);
       await database.write(async ({ db }) => {
-        await db.deleteFrom('user_messages').where('message_id', '=', id).execute();
-        await db.deleteFrom('messages').where('id', '=', id).execute();
+        await db.deleteFrom('user_messages').where('message_id', '=', messageId(id)).execute();
+        await db.deleteFrom('messages').where('id', '=', messageId(id)).execute();
       });
       expect((await search('member', 'afterwards')).messages).toEqual([]);
     });

@@ -1,5 +1,7 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { messageProblems } from '../../../support/check-messages.js';
+import { messageId } from '../../../support/ids.js';
 import { whileLocked } from '../../../support/lock-waits.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -14,9 +16,13 @@ eachPostgres((postgres) => {
   });
 
   const copiesOf = async (id: number) =>
-    (await db().selectFrom('user_messages').select('user_id').where('message_id', '=', id).execute()).map(
-      ({ user_id }) => user_id,
-    );
+    (
+      await db()
+        .selectFrom('user_messages')
+        .select('user_id')
+        .where('message_id', '=', messageId(id))
+        .execute()
+    ).map(({ user_id }) => user_id);
 
   describe('a flag that is set', () => {
     const star = (id: number) =>
@@ -33,8 +39,8 @@ eachPostgres((postgres) => {
             .set({ first_message_id: null })
             .where('id', '=', channelId)
             .execute();
-          await transaction.deleteFrom('user_messages').where('message_id', '=', id).execute();
-          await transaction.deleteFrom('messages').where('id', '=', id).execute();
+          await transaction.deleteFrom('user_messages').where('message_id', '=', messageId(id)).execute();
+          await transaction.deleteFrom('messages').where('id', '=', messageId(id)).execute();
         },
         () => star(id),
       );
@@ -52,7 +58,12 @@ eachPostgres((postgres) => {
       await whileLocked(
         db(),
         (transaction) =>
-          transaction.selectFrom('messages').select('id').where('id', '=', id).forUpdate().execute(),
+          transaction
+            .selectFrom('messages')
+            .select('id')
+            .where('id', '=', messageId(id))
+            .forUpdate()
+            .execute(),
         async () => {
           const answer = await organisation.ask('second', 'POST', 'messages/flags', {
             messages: [id],
@@ -72,7 +83,12 @@ eachPostgres((postgres) => {
       const answer = await whileLocked(
         db(),
         (transaction) =>
-          transaction.selectFrom('messages').select('id').where('id', '=', seen).forUpdate().execute(),
+          transaction
+            .selectFrom('messages')
+            .select('id')
+            .where('id', '=', messageId(seen))
+            .forUpdate()
+            .execute(),
         () =>
           organisation.ask('moderator', 'POST', 'messages/flags', {
             messages: [seen, hidden],
@@ -94,20 +110,20 @@ eachPostgres((postgres) => {
       const { id: channelId } = await addChannel(organisation);
       const { id: target } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
-      const first = (channel: number, message: number | null) => ({ channel, message });
+      const first = (channel: ChannelId, message: number | null) => ({ channel, message });
       const answer = await whileLocked(
         db(),
         async (transaction) => {
-          await transaction.deleteFrom('user_messages').where('message_id', '=', id).execute();
+          await transaction.deleteFrom('user_messages').where('message_id', '=', messageId(id)).execute();
           await transaction
             .updateTable('messages')
             .set({ channel_id: target })
-            .where('id', '=', id)
+            .where('id', '=', messageId(id))
             .execute();
           for (const { channel, message } of [first(channelId, null), first(target, id)])
             await transaction
               .updateTable('channels')
-              .set({ first_message_id: message })
+              .set({ first_message_id: message === null ? null : messageId(message) })
               .where('id', '=', channel)
               .execute();
         },
@@ -130,7 +146,7 @@ eachPostgres((postgres) => {
     const answer = await whileLocked(
       db(),
       (transaction) =>
-        transaction.selectFrom('messages').select('id').where('id', '=', id).forUpdate().execute(),
+        transaction.selectFrom('messages').select('id').where('id', '=', messageId(id)).forUpdate().execute(),
       () => organisation.ask('member', 'PATCH', `messages/${id}`, { content: `@**${name}**` }),
       (transaction) =>
         transaction.updateTable('users').set(rename).where('id', '=', organisation.id('second')).execute(),

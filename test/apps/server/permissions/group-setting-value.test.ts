@@ -1,19 +1,16 @@
-import type { UserId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import { collapse, type GroupSettingValue, sameValue } from '#server/permissions/group-setting-value.js';
 import { planPermission } from '#server/permissions/plan-permission.js';
 import fc from '../../../support/fast-check.js';
+import { groupId, userId } from '../../../support/ids.js';
 
-const nobodyId = 1;
+const nobodyId = groupId(1);
 const id = fc.integer({ min: 1, max: 6 });
 const parts = fc.record({
-  directMembers: fc.array(
-    id.map((number) => number as UserId),
-    { maxLength: 3 },
-  ),
-  directSubgroups: fc.array(id, { maxLength: 3 }),
+  directMembers: fc.array(id.map(userId), { maxLength: 3 }),
+  directSubgroups: fc.array(id.map(groupId), { maxLength: 3 }),
 });
-const value: fc.Arbitrary<GroupSettingValue> = fc.oneof(id, parts);
+const value: fc.Arbitrary<GroupSettingValue> = fc.oneof(id.map(groupId), parts);
 
 /** Whom a value names, whatever its form: nobody, one group, or sets. */
 function meaning(wanted: GroupSettingValue): string {
@@ -25,10 +22,10 @@ function meaning(wanted: GroupSettingValue): string {
 }
 
 const everyone = {
-  users: new Map([1, 2, 3, 4, 5, 6].map((number) => [number as UserId, { isActive: true }])),
+  users: new Map([1, 2, 3, 4, 5, 6].map((number) => [userId(number), { isActive: true }])),
   groups: new Map(
     [1, 2, 3, 4, 5, 6].map((number) => [
-      number,
+      groupId(number),
       { name: `group ${number}`, isSystem: false, isActive: true },
     ]),
   ),
@@ -48,8 +45,8 @@ describe('the value of a permission', () => {
   });
 
   it('is a group where it names one alone, nobody where it names nothing, and stays one member', () => {
-    const user = 7 as UserId;
-    expect(collapse({ directMembers: [], directSubgroups: [5, 5] }, nobodyId)).toBe(5);
+    const user = userId(7);
+    expect(collapse({ directMembers: [], directSubgroups: [groupId(5), groupId(5)] }, nobodyId)).toBe(5);
     expect(collapse({ directMembers: [], directSubgroups: [] }, nobodyId)).toBe(nobodyId);
     expect(collapse({ directMembers: [user], directSubgroups: [] }, nobodyId)).toEqual({
       directMembers: [user],
@@ -72,7 +69,7 @@ describe('the value of a permission', () => {
         if (old !== undefined && meaning(old) !== meaning(current)) {
           expect(plan).toThrow(expect.objectContaining({ code: 'EXPECTATION_MISMATCH' }));
         } else if (meaning(wanted) === meaning(current)) expect(plan()).toBeUndefined();
-        else expect(meaning(plan() ?? 0)).toBe(meaning(wanted));
+        else expect(meaning(plan() ?? groupId(0))).toBe(meaning(wanted));
       }),
       { numRuns: 1000 },
     );

@@ -11,6 +11,7 @@ import {
   holdsPermissions,
   type PermissionKey,
   readPermissions,
+  roleGroupId,
   roleGroupIds,
   storePermission,
 } from '#server/permissions/permission-store.js';
@@ -28,19 +29,19 @@ const roleOrder = [
   'members',
   'everyone',
   'internet',
-];
+] as const;
 const people = ['owner', 'administrator', 'moderator', 'member', 'guest'] as const;
 /** The narrowest group by role that somebody is in. */
 const narrowest = { owner: 0, administrator: 1, moderator: 2, member: 3, guest: 5 };
 
 interface Wanted {
   readonly people: readonly (typeof people)[number][];
-  readonly groups: readonly string[];
+  readonly groups: readonly ('nobody' | (typeof roleOrder)[number])[];
 }
 
 const wanted: fc.Arbitrary<Wanted> = fc.record({
   people: fc.subarray([...people], { maxLength: 2 }),
-  groups: fc.subarray(['nobody', ...roleOrder], { maxLength: 2 }),
+  groups: fc.subarray(['nobody' as const, ...roleOrder], { maxLength: 2 }),
 });
 
 /** Whether somebody has a permission, worked out from what the groups by role are said to be. */
@@ -50,7 +51,10 @@ function mayBy(
   name: PermissionName<'realm'>,
 ) {
   if (who === 'guest' && !permissionSetting('realm', name).allowsEveryone) return false;
-  return named.includes(who) || groups.some((group) => roleOrder.indexOf(group) >= narrowest[who]);
+  return (
+    named.includes(who) ||
+    groups.some((group) => (roleOrder as readonly string[]).indexOf(group) >= narrowest[who])
+  );
 }
 
 eachBackend((backend) => {
@@ -68,7 +72,7 @@ eachBackend((backend) => {
               const { people: named, groups } = wantedOf(name);
               const value: GroupSettingValue = {
                 directMembers: named.map((who) => organisation.id(who)),
-                directSubgroups: groups.map((group) => ids.get(`role:${group}` as never) as number),
+                directSubgroups: groups.map((group) => roleGroupId(ids, `role:${group}`)),
               };
               await storePermission(db, { level: 'realm', ownerId: wholeRealm, name }, value);
             }
@@ -113,7 +117,7 @@ eachBackend((backend) => {
       await database.write(async ({ db }) => {
         const value = { directMembers: [second], directSubgroups: [] };
         await storePermission(db, { level: 'channel', ownerId: 1, name }, value);
-        await storePermission(db, { level: 'channel', ownerId: 2, name }, ids.get('role:owners') as number);
+        await storePermission(db, { level: 'channel', ownerId: 2, name }, roleGroupId(ids, 'role:owners'));
       });
       const valuesOf = await readPermissions(database.db, 'channel', [1, 2, 3]);
       expect([1, 2, 3].map((ownerId) => valuesOf(ownerId)[name])).toEqual([

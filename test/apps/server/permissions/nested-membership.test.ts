@@ -1,10 +1,11 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openServerDatabase } from '#server/open-database.js';
 import { isInAnyGroup, membersOfGroups, subgroupsOfGroups } from '#server/permissions/nested-membership.js';
 import type { ServerDatabase } from '#server/tables.js';
 import fc from '../../../support/fast-check.js';
+import { groupId, userId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { isInAny, type NestedGroups } from './nested-groups.js';
 
@@ -101,7 +102,7 @@ eachBackend((backend) => {
   describe('groups in the database', () => {
     let database: ServerDatabase;
     const users: UserId[] = [];
-    const groups: number[] = [];
+    const groups: GroupId[] = [];
     beforeAll(async () => {
       database = await openServerDatabase({
         url: new Secret(await backend.freshUrl()),
@@ -117,13 +118,16 @@ eachBackend((backend) => {
     });
 
     async function store(organisation: Drawn): Promise<void> {
-      const [group, user] = [(g: number) => groups[g] as number, (u: number) => users[u] as UserId];
+      const [group, user] = [(g: number) => groups[g] as GroupId, (u: number) => users[u] as UserId];
       await database.write(async ({ db }) => {
         await db.deleteFrom('user_group_members').where('group_id', 'in', groups).execute();
         await db.deleteFrom('user_group_subgroups').where('group_id', 'in', groups).execute();
         for (const [id, { memberIds, subgroupIds }] of inMemory(organisation, group, user)) {
-          const members = memberIds.map((user_id) => ({ group_id: id, user_id: user_id as UserId }));
-          const nested = subgroupIds.map((subgroup_id) => ({ group_id: id, subgroup_id }));
+          const members = memberIds.map((user_id) => ({ group_id: groupId(id), user_id: userId(user_id) }));
+          const nested = subgroupIds.map((subgroup_id) => ({
+            group_id: groupId(id),
+            subgroup_id: groupId(subgroup_id),
+          }));
           if (members.length > 0) await db.insertInto('user_group_members').values(members).execute();
           if (nested.length > 0) await db.insertInto('user_group_subgroups').values(nested).execute();
         }
@@ -135,19 +139,18 @@ eachBackend((backend) => {
         fc.asyncProperty(drawn, fc.subarray(everyGroup), async (organisation, asked) => {
           await store(organisation);
           const { reach, members } = oracle(organisation);
-          const ids = asked.map((g) => groups[g] as number);
+          const ids = asked.map((g) => groups[g] as GroupId);
           const found = await membersOfGroups(database.db, ids);
           const nested = await subgroupsOfGroups(database.db, ids);
           for (const g of asked) {
-            const id = groups[g] as number;
+            const id = groups[g] as GroupId;
             expect(found.get(id)).toEqual(members[g]?.map((u) => users[u]));
             const inner = everyGroup.filter((h) => h !== g && reach[g]?.[h]);
             expect(nested.get(id)).toEqual(inner.map((h) => groups[h]));
           }
           for (const u of everyUser) {
-            const userId = users[u] as UserId;
             const isIn = asked.some((g) => members[g]?.includes(u));
-            expect(await isInAnyGroup(database.db, userId, ids)).toBe(isIn);
+            expect(await isInAnyGroup(database.db, users[u] as UserId, ids)).toBe(isIn);
           }
         }),
         { numRuns: 40 },
@@ -157,14 +160,14 @@ eachBackend((backend) => {
     it('hold nobody who was deactivated, and a group that does not exist holds nobody', async () => {
       const everybody = everyGroup.map(() => everyUser.map(() => true));
       await store({ members: everybody, nested: everyGroup.map(() => everyGroup.map(() => false)) });
-      const [first, gone] = [groups[0] as number, users[2] as UserId];
+      const [first, gone] = [groups[0] as GroupId, users[2] as UserId];
       await database.db.updateTable('users').set({ is_active: 0 }).where('id', '=', gone).execute();
       expect((await membersOfGroups(database.db, [first])).get(first)).toEqual(
         users.filter((id) => id !== gone),
       );
       await database.db.updateTable('users').set({ is_active: 1 }).where('id', '=', gone).execute();
-      expect((await membersOfGroups(database.db, [999_999])).get(999_999)).toEqual([]);
-      expect(await isInAnyGroup(database.db, gone, [999_999])).toBe(false);
+      expect((await membersOfGroups(database.db, [groupId(999_999)])).get(groupId(999_999))).toEqual([]);
+      expect(await isInAnyGroup(database.db, gone, [groupId(999_999)])).toBe(false);
     });
   });
 });
@@ -180,7 +183,7 @@ async function insertUser({ db }: ServerDatabase, u: number): Promise<UserId> {
   return id;
 }
 
-async function insertGroup({ db }: ServerDatabase, g: number): Promise<number> {
+async function insertGroup({ db }: ServerDatabase, g: number): Promise<GroupId> {
   const { id } = await db
     .insertInto('user_groups')
     .values({

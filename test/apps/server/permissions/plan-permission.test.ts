@@ -1,13 +1,14 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type GroupId, ProtocolError } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import type { GroupSettingValue } from '#server/permissions/group-setting-value.js';
 import type { KnownReferences } from '#server/permissions/known-references.js';
 import type { PermissionLevel, PermissionName } from '#server/permissions/permission-settings.js';
 import { checkedValue, namedIn, planPermission, requireKnown } from '#server/permissions/plan-permission.js';
-import { userId } from '../../../support/ids.js';
+import { groupId, userId } from '../../../support/ids.js';
 
 const [me, other, gone, absent] = [userId(1), userId(2), userId(3), userId(4)];
-const [nobodyId, everyone, internet, members, owners, cooks, ended] = [90, 91, 92, 93, 94, 10, 11];
+const [nobodyId, everyone, internet] = [groupId(90), groupId(91), groupId(92)];
+const [members, owners, cooks, ended] = [groupId(93), groupId(94), groupId(10), groupId(11)];
 
 const role = (name: string) => ({ name: `role:${name}`, isSystem: true, isActive: true });
 const known: KnownReferences = {
@@ -25,7 +26,7 @@ const known: KnownReferences = {
     [ended, { name: 'ended', isSystem: false, isActive: false }],
   ]),
 };
-const some = (directMembers: number[], directSubgroups: number[]): GroupSettingValue => ({
+const some = (directMembers: number[], directSubgroups: GroupId[]): GroupSettingValue => ({
   directMembers: directMembers.map(userId),
   directSubgroups,
 });
@@ -74,11 +75,11 @@ describe('the value of a permission', () => {
   });
 
   it('names users and groups that are there and active', () => {
-    expect(said('group', 'can_join_group', 99)).toBe('Invalid user group');
+    expect(said('group', 'can_join_group', groupId(99))).toBe('Invalid user group');
     expect(said('group', 'can_join_group', ended)).toBe('User group is deactivated');
     expect(said('group', 'can_join_group', some([absent], []))).toBe('Invalid user ID: 4');
     expect(said('group', 'can_join_group', some([gone], []))).toBe('User is deactivated: 3');
-    expect(said('group', 'can_join_group', some([me], [99]))).toBe('Invalid user group ID: 99');
+    expect(said('group', 'can_join_group', some([me], [groupId(99)]))).toBe('Invalid user group ID: 99');
     expect(said('group', 'can_join_group', some([me], [ended]))).toBe('User group is deactivated: 11');
   });
 
@@ -117,8 +118,8 @@ it('what is named is asked for: users and groups of values, and the first that c
     userIds: [me, other],
     groupIds: [cooks, members, owners],
   });
-  expect(refusal(() => requireKnown(known, { userIds: [me, gone, absent], groupIds: [99] }))?.message).toBe(
-    'User is deactivated: 3',
-  );
+  expect(
+    refusal(() => requireKnown(known, { userIds: [me, gone, absent], groupIds: [groupId(99)] }))?.message,
+  ).toBe('User is deactivated: 3');
   expect(refusal(() => requireKnown(known, { userIds: [me], groupIds: [cooks, everyone] }))).toBeUndefined();
 });

@@ -8,10 +8,10 @@ import {
   type SubscribingFacts,
   type SubscribingWish,
 } from '#server/subscriptions/plan-subscribing.js';
-import { userId } from '../../../support/ids.js';
+import { groupId, userId } from '../../../support/ids.js';
 
 const [me, other] = [userId(1), userId(2)];
-const [nobodyId, everyoneId, cooks] = [90, 91, 10];
+const [nobodyId, everyoneId, cooks] = [groupId(90), groupId(91), groupId(10)];
 
 type RealmRight = Parameters<RealmRights['held']['has']>[0];
 

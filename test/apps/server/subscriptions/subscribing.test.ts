@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { channelId as asChannelId } from '../../../support/ids.js';
 import { lockWaiters } from '../../../support/lock-waiters.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -229,7 +230,7 @@ eachBackend((backend) => {
         const wanted = organisation.newName();
         const { answer } = await db.transaction().execute(async (transaction) => {
           const names = { name: wanted.toUpperCase(), name_lower: wanted };
-          await transaction.updateTable('channels').set(names).where('id', '=', id).execute();
+          await transaction.updateTable('channels').set(names).where('id', '=', asChannelId(id)).execute();
           const answer = join('member', {}, wanted);
           await expect.poll(() => lockWaiters(db)).toBe(1);
           return { answer };

@@ -1,3 +1,4 @@
+import type { MessageId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ServerTransaction } from '#server/tables.js';
 import {
@@ -133,7 +134,7 @@ eachBackend((backend) => {
       const { id } = await addChannel(organisation);
       const first = await sendMessage(organisation, 'member', toChannel(id), `${text} ${kept.text}`);
       const second = await sendMessage(organisation, 'member', toChannel(id), text);
-      const edit = (message: number) =>
+      const edit = (message: MessageId) =>
         write(async (transaction) => {
           const referred = await lockReferredUploads(transaction, message);
           const plan = planDetached(referred, [kept.path], organisation.id('member'));

@@ -1,8 +1,10 @@
+import type { ChannelId, MessageId } from '@waxwing/protocol';
 import { createPublisher } from '#server/event-queues/publish-events.js';
 import { type Destination, sendMessages } from '#server/messages/insert-messages.js';
 import { renderContents } from '#server/messages/render-content.js';
 import { roles } from '#server/permissions/roles.js';
 import type { ServerTransaction } from '#server/tables.js';
+import { messageId } from '../../../support/ids.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
 export type Sender = 'owner' | 'member' | 'second' | 'guest';
@@ -13,7 +15,7 @@ export async function sendMessage(
   who: Sender,
   destination: Destination,
   content: string,
-): Promise<number> {
+): Promise<MessageId> {
   const { database } = organisation.server.server;
   const realm = { uuid: 'unused', url: 'https://chat.example.com', name: 'Example' };
   const clock = () => organisation.server.now;
@@ -24,8 +26,12 @@ export async function sendMessage(
     if (rendered === undefined) throw new Error('nothing was rendered');
     const message = { senderId: author.id, destination, content, rendered, client: 'test' };
     const [sent] = await sendMessages(transaction, { clock, publish, realm }, [message]);
-    return sent?.message.id ?? 0;
+    return sent?.message.id ?? messageId(0);
   });
 }
 
-export const toChannel = (channelId: number): Destination => ({ kind: 'channel', channelId, topic: 'files' });
+export const toChannel = (channelId: ChannelId): Destination => ({
+  kind: 'channel',
+  channelId,
+  topic: 'files',
+});

@@ -17,7 +17,7 @@ import {
 } from '../../channels/folders/folder-store.js';
 import type { ServerContext } from '../../context.js';
 import { renderDescriptions } from '../../messages/render-content.js';
-import { groupIdList } from '../../permissions/id-lists.js';
+import { idList } from '../../permissions/id-lists.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import { textOfAtMost } from '../../realm/setting-shapes.js';
 import { changeFolders } from './change-folders.js';
@@ -147,7 +147,7 @@ export const reorderChannelFolders = operation({
   path: '/api/v1/channel_folders',
   summary: 'Puts the folders of channels into order.',
   actor: administrator,
-  parameters: z.object({ order: jsonParameter(groupIdList) }),
+  parameters: z.object({ order: jsonParameter(idList) }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters: { order } }) {

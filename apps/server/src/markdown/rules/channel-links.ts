@@ -1,3 +1,4 @@
+import type { ChannelId, MessageId } from '@waxwing/protocol';
 import type { MarkdownIt } from 'markdown-it';
 import { channelHash, topicHash } from '../hash-encoding.js';
 import type { LinkableChannel, ResolvedFacts } from '../markdown-facts.js';
@@ -6,10 +7,10 @@ import { renderingOf } from '../rendering.js';
 
 /** What a link by name leads to. */
 export interface ChannelLink {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly channelName: string;
   readonly topic?: string;
-  readonly messageId?: number;
+  readonly messageId?: MessageId;
   readonly href: string;
 }
 
@@ -47,7 +48,7 @@ function hrefOf(
   facts: ResolvedFacts,
   { channelId, name }: LinkableChannel,
   topic: string | undefined,
-  messageId: number | undefined,
+  messageId: MessageId | undefined,
 ): string {
   if (topic === undefined) return channelHash(channelId, name);
   const hash = topicHash(channelId, name, topic);

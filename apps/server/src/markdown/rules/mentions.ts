@@ -1,15 +1,14 @@
+import type { GroupId, UserId } from '@waxwing/protocol';
 import type { MarkdownIt, StateInline } from 'markdown-it';
 import { readGroupMention, readUserMention, type UserMention, wildcardOf } from '../reference-syntax.js';
 import { renderingOf } from '../rendering.js';
 
 /** What a mention token stands for. Quotes make it silent after it is read. */
-export interface Mention {
-  readonly kind: 'user' | 'group' | 'channel' | 'topic';
-  /** Whom it names; absent for wildcards. */
-  readonly id?: number;
-  readonly text: string;
-  isSilent: boolean;
-}
+export type Mention = { readonly text: string; isSilent: boolean } & (
+  | { readonly kind: 'user'; readonly id: UserId }
+  | { readonly kind: 'group'; readonly id: GroupId }
+  | { readonly kind: 'channel' | 'topic' }
+);
 
 /** `@**Name**`, `@**Name|id**`, wildcards, `@*group*`, and their silent forms with `@_`. */
 export function mentions(md: MarkdownIt): void {
@@ -36,10 +35,10 @@ const classOf = {
   topic: 'topic-mention',
 };
 
-function dataOf({ kind, id }: Mention): string {
-  if (kind === 'topic') return '';
-  if (kind === 'group') return ` data-user-group-id="${id}"`;
-  return ` data-user-id="${kind === 'channel' ? '*' : id}"`;
+function dataOf(mention: Mention): string {
+  if (mention.kind === 'user') return ` data-user-id="${mention.id}"`;
+  if (mention.kind === 'group') return ` data-user-group-id="${mention.id}"`;
+  return mention.kind === 'channel' ? ' data-user-id="*"' : '';
 }
 
 function readMention(state: StateInline): { end: number; mention: Mention } | undefined {

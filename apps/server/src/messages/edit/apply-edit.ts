@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { Channel } from '../../channels/channel-store.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTransaction } from '../../tables.js';
@@ -78,7 +78,7 @@ async function tellLosers(
   transaction: ServerTransaction,
   { publish }: EditContext,
   { channels, message: { channelId, topic } }: DecidedEdit,
-  ids: readonly number[],
+  ids: readonly MessageId[],
 ): Promise<ReadonlySet<UserId>> {
   const losers = new Set<UserId>();
   if (channels === undefined) return losers;
@@ -108,7 +108,7 @@ export function editedChannels(
   { channelId }: Message,
   { move }: EditPlan,
 ): EditedChannels | undefined {
-  const named = (id: number | undefined) => channels.find((channel) => channel.id === id);
+  const named = (id: ChannelId | undefined) => channels.find((channel) => channel.id === id);
   const [origin, target] = [named(channelId), named(move?.to.channelId ?? channelId)];
   return origin && target && { origin, target };
 }

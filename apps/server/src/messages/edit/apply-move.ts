@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import { awakeningEvents, isRecentlyActive } from '../../channels/recent-activity.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTransaction } from '../../tables.js';
@@ -20,7 +20,7 @@ export interface DecidedMove {
   readonly actor: PermissionHolder;
   readonly now: number;
   /** In ascending order. */
-  readonly ids: readonly number[];
+  readonly ids: readonly MessageId[];
   /** Who cannot see them after that. */
   readonly losers: ReadonlySet<UserId>;
   readonly isTopicNew: boolean;

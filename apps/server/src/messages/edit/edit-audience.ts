@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { Channel } from '../../channels/channel-store.js';
 import { roles } from '../../permissions/roles.js';
@@ -23,7 +23,7 @@ export interface EditedChannels {
 export async function* findLosses(
   db: Db,
   { origin, target }: EditedChannels,
-  ids: readonly number[],
+  ids: readonly MessageId[],
 ): AsyncGenerator<Loss[]> {
   if (origin.id === target.id) return;
   const rows = await db

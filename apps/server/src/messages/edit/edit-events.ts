@@ -1,4 +1,4 @@
-import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { JsonObject, MessageId, UserId } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { PublishedEvent } from '../../event-queues/publish-events.js';
 import { gatheredBy } from '../../permissions/gathered-by.js';
@@ -16,7 +16,7 @@ export interface ToldEdit extends EditPlan {
   readonly editorId: UserId;
   readonly now: number;
   /** All that were changed, in ascending order. */
-  readonly messageIds: readonly number[];
+  readonly messageIds: readonly MessageId[];
 }
 
 /** `update_message` for whom it is: an event for each set of flags that a reader's copy has after it. */

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import type { ChannelAccess } from '../../channels/channel-access.js';
 import type { References } from '../../markdown/index.js';
 import type { PermissionName } from '../../permissions/permission-settings.js';
@@ -29,7 +29,7 @@ export interface EditFacts {
 }
 
 export interface EditedMessage extends MessagePlace {
-  readonly id: number;
+  readonly id: MessageId;
   readonly senderId: UserId;
   /** As it was written. */
   readonly content: string;
@@ -55,5 +55,5 @@ export interface CountedTopic {
   readonly total: number;
   /** Those that are young enough to be moved, and the oldest of them. */
   readonly movable: number;
-  readonly firstMovableId: number | null;
+  readonly firstMovableId: MessageId | null;
 }

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { cutTopic, type Resolution, readTopic, resolutionOf } from '../topic-text.js';
 
 /** Which messages of a topic move: the one that is meant, it and those after it, or all. */
@@ -9,7 +10,7 @@ export type PropagateMode = (typeof propagateModes)[number];
 export interface EditWish {
   readonly content?: string | undefined;
   readonly topic?: string | undefined;
-  readonly channelId?: number | undefined;
+  readonly channelId?: ChannelId | undefined;
   readonly propagateMode: PropagateMode;
   readonly tellsOldThread: boolean;
   readonly tellsNewThread: boolean;
@@ -19,7 +20,7 @@ export interface EditWish {
 
 /** Where a message is; without a channel for direct messages. */
 export interface MessagePlace {
-  readonly channelId: number | undefined;
+  readonly channelId: ChannelId | undefined;
   readonly topic: string;
 }
 
@@ -31,7 +32,7 @@ export interface WantedMove {
   readonly topic: string;
   readonly isTopicChanged: boolean;
   /** Another channel than before. */
-  readonly channelId: number | undefined;
+  readonly channelId: ChannelId | undefined;
   readonly resolution: Resolution | undefined;
 }
 

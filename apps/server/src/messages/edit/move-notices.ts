@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { readStored, storedSetting } from '../../user-settings/user-setting-store.js';
@@ -28,7 +28,7 @@ export interface MoveTold {
   readonly channels: EditedChannels;
   readonly actor: { readonly id: UserId };
   readonly now: number;
-  readonly ids: readonly number[];
+  readonly ids: readonly MessageId[];
   /** Whether the actor can see nothing in the old topic any more. */
   readonly isWhole: boolean;
   /** Whether the actor could see something in the new topic before. */

@@ -1,10 +1,11 @@
+import type { ChannelId, MessageId } from '@waxwing/protocol';
 import { topicHash } from '../../markdown/index.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import type { Resolution } from '../topic-text.js';
 
 /** A topic of a channel, as notices name it. */
 export interface NamedTopic {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly channelName: string;
   readonly topic: string;
 }
@@ -18,7 +19,7 @@ export interface NamedUser {
 /** How much of a topic was moved. */
 export type MovedAmount =
   | { readonly kind: 'topic' }
-  | { readonly kind: 'one'; readonly messageId: number }
+  | { readonly kind: 'one'; readonly messageId: MessageId }
   | { readonly kind: 'several'; readonly count: number };
 
 /** What is written where messages came to. */

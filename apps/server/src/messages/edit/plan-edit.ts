@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, ProtocolError } from '@waxwing/protocol';
 import type { ChannelAccess } from '../../channels/channel-access.js';
 import { resolvesNothing, unprintablePosition } from '../topic-text.js';
 import { checkContent, checkContentPermission } from './content-rules.js';
@@ -19,8 +19,8 @@ export interface EditPlan {
 
 /** A move of messages from one topic to another, of the same channel or of another one. */
 export interface PlannedMove extends Pick<EditWish, 'propagateMode' | 'tellsOldThread'> {
-  readonly from: { readonly channelId: number; readonly topic: string };
-  readonly to: { readonly channelId: number; readonly topic: string };
+  readonly from: { readonly channelId: ChannelId; readonly topic: string };
+  readonly to: { readonly channelId: ChannelId; readonly topic: string };
   readonly isTopicChanged: boolean;
   readonly isChannelChanged: boolean;
   readonly resolution: WantedMove['resolution'];

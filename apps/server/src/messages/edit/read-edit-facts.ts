@@ -1,3 +1,4 @@
+import type { ChannelId, MessageId } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
 import { readChannelAccess } from '../../channels/channel-access.js';
 import type { ServerContext } from '../../context.js';
@@ -5,6 +6,7 @@ import type { PermissionName } from '../../permissions/permission-settings.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import { readRealmSettings } from '../../realm/realm-setting-store.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
+import { noChannel } from '../../realm/realm-settings.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import type { HeldMessage } from '../hold-message.js';
 import { isReadable } from '../message-access.js';
@@ -46,8 +48,8 @@ export async function readEditFacts(
     settings,
     held: await realmPermissionsOf(db, actor, asked),
     message,
-    origin: access.get(message?.channelId ?? 0),
-    target: access.get(wish.channelId ?? 0),
+    origin: access.get(message?.channelId ?? noChannel),
+    target: access.get(wish.channelId ?? noChannel),
     content: message && content && (await readContentFacts(db, actor, message, wish, content)),
     ...(await readTopicFacts(db, { actor, message, wish, settings, now })),
   };
@@ -86,23 +88,23 @@ async function countTopic(
 ): Promise<CountedTopic> {
   const row = await db
     .selectFrom('messages')
-    .where('channel_id', '=', channelId as number)
+    .where('channel_id', '=', channelId as ChannelId)
     .where('topic_lower', '=', topicKey(topic))
     .where(isReadable(actor))
     .select(({ fn }) => [
       fn.countAll<number>().as('total'),
       sql<number>`count(case when sent_at > ${after} then 1 end)`.as('movable'),
-      sql<number | null>`min(case when sent_at > ${after} then id end)`.as('first_id'),
+      sql<MessageId | null>`min(case when sent_at > ${after} then id end)`.as('first_id'),
     ])
     .executeTakeFirstOrThrow();
   return {
     total: Number(row.total),
     movable: Number(row.movable),
-    firstMovableId: row.first_id === null ? null : Number(row.first_id),
+    firstMovableId: row.first_id,
   };
 }
 
-async function hasMessages(db: Kysely<ServerTables>, channelId: number, topic: string): Promise<boolean> {
+async function hasMessages(db: Kysely<ServerTables>, channelId: ChannelId, topic: string): Promise<boolean> {
   const row = await db
     .selectFrom('messages')
     .select('id')

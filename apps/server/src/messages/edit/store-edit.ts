@@ -1,3 +1,4 @@
+import type { ChannelId, MessageId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
@@ -16,7 +17,7 @@ export async function lockEdited(
   db: Db,
   { message, move }: Pick<EditPlan, 'message' | 'move'>,
   actor: PermissionHolder,
-): Promise<number[]> {
+): Promise<MessageId[]> {
   if (move === undefined || move.propagateMode === 'change_one') return [message.id];
   const rows = await inTopic(db, move.from)
     .$if(move.propagateMode === 'change_later', (query) => query.where('id', '>=', message.id))
@@ -33,7 +34,7 @@ export async function readsAnyIn(
   db: Kysely<ServerTables>,
   place: PlannedMove['from'],
   actor: PermissionHolder,
-  but: readonly number[],
+  but: readonly MessageId[],
 ): Promise<boolean> {
   const row = await inTopic(db, place)
     .where(isReadable(actor))
@@ -75,7 +76,7 @@ export async function recordEdits(
     ids,
     editorId,
     now,
-  }: { readonly ids: readonly number[]; readonly editorId: number; readonly now: number },
+  }: { readonly ids: readonly MessageId[]; readonly editorId: number; readonly now: number },
 ): Promise<void> {
   const nothing = sql`cast(null as text)`;
   const isNew = sql`topic <> ${move?.to.topic ?? ''}`;
@@ -103,7 +104,7 @@ export async function recordEdits(
 export async function moveMessages(
   db: Db,
   { to, resolution, isChannelChanged }: PlannedMove,
-  ids: readonly number[],
+  ids: readonly MessageId[],
   now: number,
 ): Promise<void> {
   const isCounted = resolution === undefined || isChannelChanged;
@@ -125,8 +126,8 @@ export async function moveMessages(
  */
 export async function moveCopies(
   db: Db,
-  channel: { readonly id: number; readonly isHistoryPublic: boolean },
-  ids: readonly number[],
+  channel: { readonly id: ChannelId; readonly isHistoryPublic: boolean },
+  ids: readonly MessageId[],
 ): Promise<void> {
   await db
     .deleteFrom('user_messages')

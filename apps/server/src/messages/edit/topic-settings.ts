@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import type { ServerContext } from '../../context.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
@@ -38,7 +38,7 @@ interface TopicMove {
   readonly move: PlannedMove;
   readonly channels: EditedChannels;
   /** Of the messages that have moved. */
-  readonly ids: readonly number[];
+  readonly ids: readonly MessageId[];
   readonly isTopicNew: boolean;
   readonly losers: ReadonlySet<UserId>;
 }

@@ -1,7 +1,9 @@
-import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import type { MessageId } from '@waxwing/protocol';
+import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
 import type { KnownUser } from '../../authentication/credential-store.js';
+import { channelIdParameter } from '../../channels/channel-id-parameter.js';
 import { findChannels } from '../../channels/channel-store.js';
 import type { ServerContext } from '../../context.js';
 import { readRealmSettings } from '../../realm/realm-setting-store.js';
@@ -9,6 +11,7 @@ import type { ServerTransaction } from '../../tables.js';
 import { type AttachmentRecord, attachmentRecord } from '../../uploads/attachment-record.js';
 import { holdMessage, inOneChannel } from '../hold-message.js';
 import { findReadableMessages } from '../message-access.js';
+import { messageIdParameter } from '../message-id-parameter.js';
 import { applyEdit, editedChannels } from './apply-edit.js';
 import type { EditContext } from './edit-context.js';
 import { type EditWish, propagateModes } from './edit-wish.js';
@@ -31,7 +34,7 @@ export const updateMessage = operation({
   actor: user,
   bodyLimitBytes: 512 * 1024,
   parameters: z.object({
-    message_id: integerParameter,
+    message_id: messageIdParameter,
     topic: z.string().optional(),
     propagate_mode: z
       .enum(propagateModes, `must be one of ${propagateModes.join(', ')}`)
@@ -44,7 +47,7 @@ export const updateMessage = operation({
       .string()
       .refine((hash) => hash !== 'null')
       .optional(),
-    stream_id: integerParameter.optional(),
+    stream_id: channelIdParameter.optional(),
   }),
   aliases: { subject: 'topic' },
   answer: z.object({ detached_uploads: z.array(attachmentRecord) }),
@@ -85,7 +88,7 @@ export const updateMessage = operation({
 async function renderAllowed(
   { clock, database: { db }, realm }: ServerContext,
   actor: KnownUser,
-  id: number,
+  id: MessageId,
   wish: EditWish,
 ): Promise<RenderedContent | undefined> {
   if (wish.content === undefined) return undefined;
@@ -101,7 +104,7 @@ async function edit(
   transaction: ServerTransaction,
   context: EditContext,
   held: KnownUser,
-  id: number,
+  id: MessageId,
   asked: AskedEdit,
 ): Promise<AttachmentRecord[] | 'moved'> {
   const { wish } = asked;

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, type MessageId, ProtocolError } from '@waxwing/protocol';
 import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
@@ -14,9 +14,9 @@ import type { FlagWish } from './flag-wish.js';
 /** What came of it. */
 export interface FlagChange {
   /** Ids of the messages whose copies are others now, in ascending order. */
-  readonly changedIds: readonly number[];
+  readonly changedIds: readonly MessageId[];
   /** Channels whose messages cannot be made unread, since the user is not in them. */
-  readonly ignoredChannelIds: readonly number[];
+  readonly ignoredChannelIds: readonly ChannelId[];
 }
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
@@ -64,7 +64,7 @@ async function readMeant(
   { db }: ServerTransaction,
   actor: KnownUser,
   { flag, messageIds }: FlagWish,
-  heldIds: readonly number[],
+  heldIds: readonly MessageId[],
 ): Promise<Message[]> {
   const messages = await findReadableMessages(db, actor, heldIds);
   if (flag === 'read' || messages.length === new Set(messageIds).size) return messages;
@@ -87,7 +87,7 @@ async function subscribedChannels(
 async function addCopies(
   { db }: ServerTransaction,
   { id }: KnownUser,
-  ids: readonly number[],
+  ids: readonly MessageId[],
 ): Promise<void> {
   const rows = ids.map((message_id) => ({ message_id }));
   const flags = sql.raw(String(messageFlags.read | messageFlags.historical));
@@ -103,7 +103,7 @@ async function setFlag(
   { db }: ServerTransaction,
   { id: userId }: KnownUser,
   { messageIds, op, flag }: FlagWish,
-): Promise<number[]> {
+): Promise<MessageId[]> {
   const bit = sql.raw(String(messageFlags[flag]));
   const copies = await db
     .selectFrom('user_messages')

@@ -1,4 +1,4 @@
-import type { JsonObject, UserId } from '@waxwing/protocol';
+import type { JsonObject, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
@@ -32,14 +32,17 @@ export async function flagEvent(
 export function plainFlagEvent(
   userId: UserId,
   wish: Pick<FlagWish, 'flag' | 'op'>,
-  messageIds: readonly number[],
+  messageIds: readonly MessageId[],
 ): PublishedEvent {
   return { event: { type: eventType, ...writeFlags(wish, messageIds) }, audience: [userId] };
 }
 
 const eventType = 'update_message_flags';
 
-function writeFlags({ flag, op }: Pick<FlagWish, 'flag' | 'op'>, messageIds: readonly number[]): JsonObject {
+function writeFlags(
+  { flag, op }: Pick<FlagWish, 'flag' | 'op'>,
+  messageIds: readonly MessageId[],
+): JsonObject {
   return { op, operation: op, flag, messages: messageIds, all: false };
 }
 

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import { lockChannels } from '../../channels/channel-store.js';
 import type { ServerContext } from '../../context.js';
@@ -26,7 +26,7 @@ const usualStep: ReadingStep = { users: 100 };
 
 /** A channel, and the last of its users who have nothing unread in it any more. */
 interface ReadSoFar {
-  readonly channelId: number;
+  readonly channelId: ChannelId;
   readonly lastUserId: number;
 }
 
@@ -39,7 +39,7 @@ type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 export async function readArchivedChannel(
   transaction: ServerTransaction,
   context: Context,
-  channelId: number,
+  channelId: ChannelId,
 ): Promise<void> {
   await enqueueJob(transaction, context, readArchivedChannelJob, { channelId, lastUserId: 0 });
 }

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import { lockingRows, rowsAsTable } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import type { Membership } from '../../channels/subscription-store.js';
@@ -18,7 +18,7 @@ const copyColumns = { user_id: 'integer', message_id: 'integer' } as const;
 /** A user's copy of a message. */
 export interface ReadCopy {
   readonly user_id: UserId;
-  readonly message_id: number;
+  readonly message_id: MessageId;
 }
 
 /** What was marked as read. */

@@ -7,7 +7,10 @@ import { flagParameters, requireChangeable } from './flag-parameters.js';
 
 const maximumIds = 10_000;
 const idList = z
-  .array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids')
+  .array(
+    z.number('must be an integer').int('must be an integer').brand<'MessageId'>(),
+    'must be a list of ids',
+  )
   .max(maximumIds, `must have at most ${maximumIds} ids`);
 
 /**

@@ -1,9 +1,10 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { booleanParameter, integerParameter, ListAnswer, operation } from '@waxwing/service/http';
+import { booleanParameter, ListAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
 import type { ServerContext } from '../../context.js';
 import { readRealmSetting } from '../../realm/realm-setting-store.js';
+import { messageIdParameter } from '../message-id-parameter.js';
 import { readMessageHistory } from './history-store.js';
 import { messageSnapshot, messageSnapshots } from './message-snapshots.js';
 
@@ -18,7 +19,7 @@ export const getMessageHistory = operation({
   summary: "Answers a message's edit history.",
   actor: user,
   parameters: z.object({
-    message_id: integerParameter,
+    message_id: messageIdParameter,
     allow_empty_topic_name: booleanParameter.default(false),
   }),
   answer: z.object({ message_history: z.array(messageSnapshot) }),

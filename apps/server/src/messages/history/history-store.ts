@@ -1,3 +1,4 @@
+import type { MessageId } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
@@ -11,7 +12,7 @@ import type { StoredEdit, StoredMessage } from './message-snapshots.js';
 export async function readMessageHistory(
   db: Kysely<ServerTables>,
   reader: PermissionHolder,
-  id: number,
+  id: MessageId,
 ): Promise<{ readonly message: StoredMessage; readonly edits: readonly StoredEdit[] } | undefined> {
   const rows = await db
     .selectFrom('messages')

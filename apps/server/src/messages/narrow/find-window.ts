@@ -1,3 +1,4 @@
+import type { MessageId } from '@waxwing/protocol';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
@@ -62,7 +63,7 @@ export async function findWindowIds(
   reader: PermissionHolder,
   narrow: NarrowCondition,
   window: Window,
-): Promise<FoundWindow<number>> {
+): Promise<FoundWindow<MessageId>> {
   const anchor = await anchorOf(db, reader, narrow, window.anchor);
   return gatherWindow(window, anchor, async (bounds) => {
     const rows = within(narrowed(db, reader, narrow), orderOf(narrow), bounds);
@@ -102,7 +103,7 @@ export async function findAmong(
   db: Db,
   reader: PermissionHolder,
   narrow: NarrowCondition,
-  ids: RawBuilder<number>,
+  ids: RawBuilder<MessageId>,
   content: ContentWanted,
 ): Promise<FoundMessage[]> {
   const rows = await narrowed(db, reader, { ...narrow, hasHistory: true })
@@ -166,7 +167,7 @@ function within(
   { side, anchor, limit }: Bounds,
 ) {
   return rows
-    .where(order, side, anchor)
+    .where(order, side, sql<MessageId>`${anchor}`)
     .orderBy(order, side === '<' ? 'desc' : 'asc')
     .limit(limit);
 }

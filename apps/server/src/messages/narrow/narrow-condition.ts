@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
@@ -139,11 +139,11 @@ function readTopicOperand(operand: NarrowOperand): string {
   return operand === realmLimits.realm_empty_topic_display_name ? '' : operand;
 }
 
-function readId(operand: NarrowOperand, operator: string): number {
+function readId(operand: NarrowOperand, operator: string): MessageId {
   const id = Number(operand);
   if (Array.isArray(operand) || operand === '' || !Number.isSafeInteger(id))
     throw badNarrow(`${operator} needs the id of a message`);
-  return id;
+  return id as MessageId;
 }
 
 function only(ids: readonly UserId[]): UserId {

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
@@ -13,7 +13,7 @@ type Db = Kysely<ServerTables>;
 
 /** A channel that a narrow names. */
 interface NamedChannel {
-  readonly id: number;
+  readonly id: ChannelId;
   /** Whether everybody who reads the channel reads all of it. */
   readonly isHistoryPublic: boolean;
 }
@@ -81,7 +81,7 @@ async function readChannels(
 ): Promise<ReadonlyMap<string, NamedChannel>> {
   if (operands.length === 0) return new Map();
   const names = operands.map((operand) => ({ name: channelKey(operand) }));
-  const ids = names.flatMap(({ name }) => asId(name) ?? []);
+  const ids = names.flatMap(({ name }) => asId(name) ?? []) as ChannelId[];
   const wanted = rowsAsTable(db, 'v', { name: 'text' }, names);
   const rows = await db
     .selectFrom('channels')
@@ -92,7 +92,7 @@ async function readChannels(
         sql<boolean>`name_lower in (select v.name from ${wanted})`,
       ]),
     )
-    .where('id', 'in', sql<number>`(${readableChannels(reader)})`)
+    .where('id', 'in', sql<ChannelId>`(${readableChannels(reader)})`)
     .execute();
   const strings = new Set(operands.filter((operand) => typeof operand === 'string').map(channelKey));
   const channels = rows.map(({ id, name_lower, is_history_public }) => ({

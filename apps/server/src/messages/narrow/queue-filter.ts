@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { realmLimits } from '../../realm/realm-limits.js';
 import { messageFlags } from '../message-flags.js';
 import { topicKey } from '../message-store.js';
@@ -6,7 +7,7 @@ import { badNarrow, type NarrowTerm, operatorOf } from './narrow-terms.js';
 /** What a queue's narrow asks of a new message. */
 export interface FilteredMessage {
   /** `undefined` for direct messages. */
-  readonly channel: { readonly id: number; readonly name: string } | undefined;
+  readonly channel: { readonly id: ChannelId; readonly name: string } | undefined;
   readonly topic: string;
   readonly sender: { readonly id: number; readonly email: string };
   /** Bits of the copy; `undefined` where there is none. */

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../../permissions/ascending-ids.js';
@@ -8,20 +8,20 @@ import { notifiedBit } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';
 
 /** Whose phones are to forget which messages. */
-export type RemovePayload = readonly { readonly userId: UserId; readonly messageIds: readonly number[] }[];
+export type RemovePayload = readonly { readonly userId: UserId; readonly messageIds: readonly MessageId[] }[];
 
 /** Copies of messages: some messages', of everybody where nothing is said. */
 export interface CopiesOfMessages {
-  readonly messageIds: readonly number[];
+  readonly messageIds: readonly MessageId[];
   readonly userIds?: readonly UserId[];
   /** Of those who are not in this channel. */
-  readonly outsideChannelId?: number;
+  readonly outsideChannelId?: ChannelId;
 }
 
 /** Users who have left channels. */
 export interface Leavers {
   readonly userIds: readonly UserId[];
-  readonly channelIds: readonly number[];
+  readonly channelIds: readonly ChannelId[];
 }
 
 type Db = Transaction<ServerTables>;
@@ -57,7 +57,7 @@ export function clearNotifiedOfLeavers(db: Db, { userIds, channelIds }: Leavers)
 
 async function clear(db: Db, condition: RawBuilder<unknown>): Promise<RemovePayload> {
   const bit = sql.raw(String(notifiedBit));
-  const { rows } = await sql<{ user_id: UserId; message_id: number }>`
+  const { rows } = await sql<{ user_id: UserId; message_id: MessageId }>`
     update user_messages set flags = flags - ${bit}
     where ${condition} and flags & ${bit} <> 0
     returning user_id, message_id`.execute(db);

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 import { notifiedBit } from '../message-flags.js';
@@ -10,7 +10,7 @@ import { notifiedBit } from '../message-flags.js';
 export async function isStillTold(
   db: Kysely<ServerTables>,
   userId: UserId,
-  messageId: number,
+  messageId: MessageId,
 ): Promise<boolean> {
   const row = await db
     .selectFrom('user_messages')

@@ -1,7 +1,8 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { ServerContext } from '../../context.js';
+import { noChannel } from '../../realm/realm-settings.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { readStored, storedSetting } from '../../user-settings/user-setting-store.js';
 import type { SentMessage } from '../message-events.js';
@@ -53,7 +54,7 @@ export async function notifyOfMessages(
       messageId: each.message.id,
       userIds,
       // Of several groups nobody knows which one it was for whom.
-      ...(groupIds.length === 1 ? { groupId: groupIds[0] as number, named } : {}),
+      ...(groupIds.length === 1 ? { groupId: groupIds[0] as GroupId, named } : {}),
     });
   }
   return told;
@@ -84,12 +85,12 @@ async function readStandings(
     .leftJoin('subscriptions', (join) =>
       join
         .onRef('subscriptions.user_id', '=', 'users.id')
-        .on('subscriptions.channel_id', '=', channelId ?? 0),
+        .on('subscriptions.channel_id', '=', channelId ?? noChannel),
     )
     .leftJoin('user_topics', (join) =>
       join
         .onRef('user_topics.user_id', '=', 'users.id')
-        .on('user_topics.channel_id', '=', channelId ?? 0)
+        .on('user_topics.channel_id', '=', channelId ?? noChannel)
         .on('user_topics.topic_lower', '=', topicKey(topic)),
     )
     .select([

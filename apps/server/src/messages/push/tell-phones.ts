@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { GroupId, MessageId, UserId } from '@waxwing/protocol';
 import type { MessageContent, MessageRecipient } from '@waxwing/server-push';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
@@ -17,11 +17,11 @@ type Context = Pick<ServerContext, 'realm' | 'serverPush'>;
 
 /** Whom a message concerns who has a phone. */
 export interface NotifyPayload {
-  readonly messageId: number;
+  readonly messageId: MessageId;
   readonly userIds: readonly UserId[];
   /** The one group that it mentions, and whom it mentions by name. */
-  readonly groupId?: number;
-  readonly named?: readonly number[];
+  readonly groupId?: GroupId;
+  readonly named?: readonly UserId[];
 }
 
 /**
@@ -129,7 +129,7 @@ function writeRecipient(
 
 async function readGroup(
   { db }: ServerTransaction,
-  id: number,
+  id: GroupId,
 ): Promise<MessageContent['mentionedUserGroup']> {
   const row = await db.selectFrom('user_groups').select('name').where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : { id, name: row.name ?? '' };

@@ -1,4 +1,5 @@
-import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import type { MessageId } from '@waxwing/protocol';
+import { noAnswer, operation } from '@waxwing/service/http';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
@@ -7,8 +8,10 @@ import { readChannelAccess } from '../../channels/channel-access.js';
 import type { ServerContext } from '../../context.js';
 import type { PermissionName } from '../../permissions/permission-settings.js';
 import { readRealmSettings } from '../../realm/realm-setting-store.js';
+import { noChannel } from '../../realm/realm-settings.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { holdMessage, inOneChannel } from '../hold-message.js';
+import { messageIdParameter } from '../message-id-parameter.js';
 import { realmPermissionsOf } from '../realm-permissions-of.js';
 import { checkRemoval } from './plan-removal.js';
 import { removeMessages } from './remove-messages.js';
@@ -29,7 +32,7 @@ export const deleteMessage = operation({
   path: '/api/v1/messages/{message_id}',
   summary: 'Deletes a message.',
   actor: user,
-  parameters: z.object({ message_id: integerParameter }),
+  parameters: z.object({ message_id: messageIdParameter }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters }) {
@@ -44,13 +47,13 @@ async function remove(
   transaction: ServerTransaction,
   context: Pick<ServerContext, 'clock' | 'database' | 'publish'>,
   held: KnownUser,
-  id: number,
+  id: MessageId,
 ): Promise<'done' | 'moved'> {
   const { db } = transaction;
   const found = await holdMessage(transaction, held, id);
   if (found === 'moved') return 'moved';
   const { message, channels } = found;
-  const access = (await readChannelAccess(db, held, channels)).get(message?.channelId ?? 0);
+  const access = (await readChannelAccess(db, held, channels)).get(message?.channelId ?? noChannel);
   checkRemoval({
     now: context.clock(),
     actorId: held.id,

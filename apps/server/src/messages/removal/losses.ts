@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
@@ -6,7 +6,7 @@ import type { ServerTables } from '../../tables.js';
 /** Messages, and those who can see them no more. */
 export interface Loss {
   /** In ascending order. */
-  readonly ids: readonly number[];
+  readonly ids: readonly MessageId[];
   readonly audience: readonly UserId[];
 }
 
@@ -19,7 +19,7 @@ const messagesPerPiece = 500;
 export async function* lossesAmong(
   db: Kysely<ServerTables>,
   userIds: readonly UserId[],
-  messageIds: readonly number[],
+  messageIds: readonly MessageId[],
 ): AsyncGenerator<Loss[]> {
   if (userIds.length === 0) return;
   for (let start = 0; start < messageIds.length; start += messagesPerPiece) {
@@ -35,7 +35,7 @@ export async function* lossesAmong(
       group by message_ids
       order by min(user_id)`.execute(db);
     yield rows.map(({ message_ids, user_ids }) => ({
-      ids: readNumbers(message_ids),
+      ids: readNumbers(message_ids) as MessageId[],
       audience: readNumbers(user_ids) as UserId[],
     }));
   }

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import { readAudience, readersOfChannel } from '../../channels/channel-audience.js';
@@ -8,7 +9,7 @@ import type { ServerTables } from '../../tables.js';
 type Db = Transaction<ServerTables>;
 
 /** Notes again which messages channels begin and end with, after some came or went. */
-export async function noteFirstAndLast(db: Db, channelIds: readonly number[]): Promise<void> {
+export async function noteFirstAndLast(db: Db, channelIds: readonly ChannelId[]): Promise<void> {
   await sql`
     update channels
     set first_message_id = (select min(id) from messages where messages.channel_id = channels.id),

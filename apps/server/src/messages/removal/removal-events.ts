@@ -1,12 +1,12 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PublishedEvent } from '../../event-queues/publish-events.js';
 import { formOf, writeTopic } from '../message-form.js';
 
 /** Messages that somebody can see no more, and where they were; a channel's unless they were direct. */
 export interface GoneMessages {
   /** In ascending order. */
-  readonly ids: readonly number[];
-  readonly channelId: number | undefined;
+  readonly ids: readonly MessageId[];
+  readonly channelId: ChannelId | undefined;
   readonly topic: string;
 }
 

@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Channel } from '../../channels/channel-store.js';
 import type { ServerContext } from '../../context.js';
@@ -55,12 +55,13 @@ export async function removeMessages(
 async function findReaders(
   { db }: ServerTransaction,
   { messages, channel, actorId }: RemovedMessages,
-  ids: readonly number[],
+  ids: readonly MessageId[],
 ): Promise<Loss[]> {
   const actors = actorId === undefined ? [] : [actorId];
   if (channel === undefined) {
-    const copies = await copiesOfMessage(db, messages[0]?.id ?? 0);
-    return [{ ids, audience: [...new Set([...copies.keys(), ...actors])] }];
+    const [message] = messages;
+    const copies = message === undefined ? [] : (await copiesOfMessage(db, message.id)).keys();
+    return [{ ids, audience: [...new Set([...copies, ...actors])] }];
   }
   const readers = (await readersIn(db, channel)).map(({ id }) => id);
   const audience = [...new Set([...readers, ...actors])];

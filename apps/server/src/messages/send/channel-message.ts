@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, ProtocolError } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
 import { type ChannelAccess, readChannelAccess } from '../../channels/channel-access.js';
@@ -28,7 +28,7 @@ export interface ChannelSendingFacts {
 /** Where facts about sending come from. */
 export interface SendingSource {
   readonly db: Kysely<ServerTables>;
-  findChannels(ids: readonly number[]): Promise<Channel[]>;
+  findChannels(ids: readonly ChannelId[]): Promise<Channel[]>;
 }
 
 /** Where a message goes, of which it was decided that it may. */
@@ -115,7 +115,7 @@ function noSuchChannel(named: NamedChannel): ProtocolError {
       });
 }
 
-async function findChannelId(db: Kysely<ServerTables>, name: string): Promise<number | undefined> {
+async function findChannelId(db: Kysely<ServerTables>, name: string): Promise<ChannelId | undefined> {
   const row = await db
     .selectFrom('channels')
     .select('id')

@@ -3,7 +3,12 @@ import type { PushRealm } from '@waxwing/server-push';
 import type { Kysely } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
 import { membersOfGroups } from '../../permissions/nested-membership.js';
-import { holdsPermissions, type PermissionKey, roleGroupIds } from '../../permissions/permission-store.js';
+import {
+  holdsPermissions,
+  type PermissionKey,
+  roleGroupId,
+  roleGroupIds,
+} from '../../permissions/permission-store.js';
 import { wholeRealm } from '../../permissions/permission-tables.js';
 import type { ServerTables } from '../../tables.js';
 import { findConversations, participantsKey } from '../conversation-store.js';
@@ -71,7 +76,7 @@ async function isAnyPermitted(db: Kysely<ServerTables>, recipients: readonly Rec
     .where('level', '=', 'realm')
     .where('name', '=', permission.name)
     .executeTakeFirst();
-  const groupId = row?.group_id ?? (await roleGroupIds(db)).get('role:everyone') ?? 0;
+  const groupId = row?.group_id ?? roleGroupId(await roleGroupIds(db), 'role:everyone');
   const members = new Set((await membersOfGroups(db, [groupId])).get(groupId));
   return recipients.some(({ id }) => members.has(id));
 }

@@ -1,4 +1,4 @@
-import { parseJsonOrUndefined } from '@waxwing/protocol';
+import { type ChannelId, parseJsonOrUndefined } from '@waxwing/protocol';
 import { refusedMessage } from './message-text.js';
 
 /** How somebody names a user to whom a message goes. */
@@ -6,7 +6,7 @@ export type NamedRecipient = number | string;
 
 /** A channel as a sender names it. */
 export type NamedChannel =
-  | { readonly kind: 'id'; readonly id: number }
+  | { readonly kind: 'id'; readonly id: ChannelId }
   | { readonly kind: 'name'; readonly name: string };
 
 // A conversation is found by the ids of all who take part, which an index must hold.
@@ -20,7 +20,7 @@ export function readChannelName(to: string): NamedChannel {
   const value = parsed(to);
   requireText(value);
   const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
-  if (isId(only)) return { kind: 'id', id: only };
+  if (isId(only)) return { kind: 'id', id: only as ChannelId };
   if (typeof only === 'string') return { kind: 'name', name: only.trim() };
   throw refusedMessage('Invalid data type for channel');
 }

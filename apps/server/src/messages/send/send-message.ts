@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
@@ -84,7 +85,7 @@ export const sendMessage = operation({
     // What may go nowhere is not rendered.
     if (content.length > shortText) {
       const { db } = database;
-      const findThem = (ids: readonly number[]) => findChannels(db, ids);
+      const findThem = (ids: readonly ChannelId[]) => findChannels(db, ids);
       await decidePlace({ db, findChannels: findThem }, realm, { sender: actor, asked });
     }
     // Before the transaction, as it takes longer than everything else and others would wait.
@@ -162,7 +163,7 @@ async function decide(
   const { db } = transaction;
   const { sender } = sending;
   const { mentions } = rendered;
-  const lockThem = (ids: readonly number[]) => lockChannels(transaction, ids);
+  const lockThem = (ids: readonly ChannelId[]) => lockChannels(transaction, ids);
   const decided = await decidePlace({ db, findChannels: lockThem }, realm, sending);
   const { destination } = decided;
   const rights = await readMentionRights(db, sender, mentions);
@@ -183,7 +184,7 @@ async function decide(
   return decided;
 }
 
-async function countSubscribers({ db }: ServerTransaction, channelId: number): Promise<number> {
+async function countSubscribers({ db }: ServerTransaction, channelId: ChannelId): Promise<number> {
   const { count } = await db
     .selectFrom('subscriptions')
     .innerJoin('users', 'users.id', 'subscriptions.user_id')

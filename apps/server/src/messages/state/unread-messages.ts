@@ -1,3 +1,4 @@
+import type { MessageId } from '@waxwing/protocol';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
@@ -85,7 +86,7 @@ const mentionBits =
 class Lists {
   readonly #lists = new Map<string, number[]>();
 
-  add(key: string, id: number): void {
+  add(key: string, id: MessageId): void {
     const known = this.#lists.get(key);
     if (known === undefined) this.#lists.set(key, [id]);
     else known.push(id);

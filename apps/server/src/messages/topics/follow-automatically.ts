@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
@@ -50,7 +50,7 @@ export async function followAutomatically(
   const { channelId, senderId, topic } = message;
   if (channelId === undefined) return undefined;
   const inChannel = new Set(copies.map(({ userId }) => userId));
-  const concerned = [...new Set([senderId, ...(rendered.mentions.userIds as UserId[])])];
+  const concerned = [...new Set([senderId, ...rendered.mentions.userIds])];
   const userIds = concerned.filter((userId) => inChannel.has(userId));
   const standings = await readStandings(transaction, { channelId, topic, userIds });
   const wishes = [...standings].flatMap(([userId, standing]): TopicWish[] => {
@@ -69,7 +69,7 @@ export async function followMovedMessage(
     senderId,
     channelId,
     topic,
-  }: { readonly senderId: UserId; readonly channelId: number; readonly topic: string },
+  }: { readonly senderId: UserId; readonly channelId: ChannelId; readonly topic: string },
 ): Promise<void> {
   const standings = await readStandings(transaction, { channelId, topic, userIds: [senderId] });
   const standing = standings.get(senderId);
@@ -96,7 +96,7 @@ function policyOfMentioned({ policy, followsMentions }: Standing): VisibilityPol
 
 async function readStandings(
   { db }: ServerTransaction,
-  place: { readonly channelId: number; readonly topic: string; readonly userIds: readonly UserId[] },
+  place: { readonly channelId: ChannelId; readonly topic: string; readonly userIds: readonly UserId[] },
 ): Promise<ReadonlyMap<UserId, Standing>> {
   const { channelId, topic, userIds } = place;
   if (userIds.length === 0) return new Map();

@@ -1,8 +1,9 @@
-import { ProtocolError } from '@waxwing/protocol';
-import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { type ChannelId, ProtocolError } from '@waxwing/protocol';
+import { booleanParameter, operation } from '@waxwing/service/http';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
+import { channelIdParameter } from '../../channels/channel-id-parameter.js';
 import type { ServerContext } from '../../context.js';
 import { isReadable, readableChannels } from '../message-access.js';
 import { writeTopic } from '../message-form.js';
@@ -21,7 +22,7 @@ export const getTopics = operation({
   summary: 'The topics of a channel.',
   actor: user,
   parameters: z.object({
-    stream_id: integerParameter,
+    stream_id: channelIdParameter,
     allow_empty_topic_name: booleanParameter.default(false),
   }),
   answer: z.object({ topics: z.array(z.object({ name: z.string(), max_id: z.number().int() })) }),
@@ -31,7 +32,7 @@ export const getTopics = operation({
     const channel = await db
       .selectFrom('channels')
       .select('is_history_public')
-      .where('id', 'in', sql<number>`(${readableChannels(actor, sql`id = ${channelId}`)})`)
+      .where('id', 'in', sql<ChannelId>`(${readableChannels(actor, sql`id = ${channelId}`)})`)
       .executeTakeFirst();
     if (channel === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid channel ID' });
     const isAllReadable = channel.is_history_public === 1;

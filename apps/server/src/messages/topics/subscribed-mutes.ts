@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
@@ -6,7 +6,7 @@ import type { ServerTables } from '../../tables.js';
 export async function readSubscribedMutes(
   db: Kysely<ServerTables>,
   userId: UserId,
-): Promise<(channelId: number) => boolean> {
+): Promise<(channelId: ChannelId) => boolean> {
   const rows = await db
     .selectFrom('subscriptions')
     .select('channel_id')

@@ -6,7 +6,7 @@ import type { ContentFacts, EditFacts } from '#server/messages/edit/edit-facts.j
 import type { EditWish } from '#server/messages/edit/edit-wish.js';
 import { type Role, roles } from '#server/permissions/roles.js';
 import { type RealmSettingValues, realmSettings } from '#server/realm/realm-settings.js';
-import { userId } from '../../../../support/ids.js';
+import { channelId, messageId, userId } from '../../../../support/ids.js';
 
 export const now = 1_773_230_400_000;
 
@@ -16,7 +16,7 @@ const defaults = Object.fromEntries(
 
 function channelOf(id: number, fields: Partial<Channel> = {}): Channel {
   return {
-    id,
+    id: channelId(id),
     name: `channel ${id}`,
     description: '',
     renderedDescription: '',
@@ -82,9 +82,9 @@ export function factsOf(fields: FactFields = {}): EditFacts {
       ],
     ) as EditFacts['held'],
     message: {
-      id: 10,
+      id: messageId(10),
       senderId: userId(1),
-      channelId: 1,
+      channelId: channelId(1),
       topic: 'lunch',
       content: 'hello',
       sentAt: now - 60_000,

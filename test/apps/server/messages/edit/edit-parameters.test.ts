@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ChannelId } from '@waxwing/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
@@ -50,7 +51,7 @@ eachBackend((backend) => {
         const required = await channel('disable_empty_topic');
         const inherits = await channel();
         const allows = await channel('allow_empty_topic');
-        const at = ({ id }: { id: number }) => ({ channelId: id });
+        const at = ({ id }: { id: ChannelId }) => ({ channelId: id });
         const [one = 0, two = 0, three = 0] = await post(
           ...([organisation, at(required), at(inherits), at(allows)] as const),
         );
@@ -115,7 +116,7 @@ eachBackend((backend) => {
   });
 
   describe('the notices of a move', () => {
-    const counts = async (channelId: number) => [
+    const counts = async (channelId: ChannelId) => [
       (await textsIn(organisation, channelId, 'lunch')).length,
       (await textsIn(organisation, channelId, 'dinner')).length,
     ];

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { messageProblems } from '../../../../support/check-messages.js';
 import fc from '../../../../support/fast-check.js';
@@ -80,7 +81,7 @@ eachPostgres((postgres) => {
     const names = made.map(({ name }) => name);
     const ids: number[] = [];
     for (const [index, by] of (['member', 'second', 'owner', 'member', 'second', 'owner'] as const).entries())
-      ids.push(...(await post(organisation, { by, channelId: channels[index % 2] as number })));
+      ids.push(...(await post(organisation, { by, channelId: channels[index % 2] as ChannelId })));
     return { channels, names, ids };
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { messageProblems } from '../../../../support/check-messages.js';
+import { messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
@@ -90,7 +91,11 @@ eachBackend((backend) => {
     const to = await addChannel(organisation, { members: ['member', 'second'] });
     const [id = 0] = await post(organisation, { channelId: from.id });
     await move(id, { stream_id: to.id });
-    const rows = await db().selectFrom('user_messages').selectAll().where('message_id', '=', id).execute();
+    const rows = await db()
+      .selectFrom('user_messages')
+      .selectAll()
+      .where('message_id', '=', messageId(id))
+      .execute();
     expect(rows.map(({ user_id }) => user_id)).toEqual([organisation.id('member')]);
   });
 

@@ -8,11 +8,11 @@ import {
 } from '#server/messages/edit/notice-texts.js';
 import { mergedWants } from '#server/messages/edit/topic-settings.js';
 import type { VisibilityPolicy } from '#server/messages/topics/visibility-policies.js';
-import { userId } from '../../../../support/ids.js';
+import { channelId, messageId, userId } from '../../../../support/ids.js';
 
 const by = { id: 7, fullName: 'Ada' };
-const lunch = { channelId: 1, channelName: 'food', topic: 'lunch' };
-const dinner = { channelId: 2, channelName: 'late food', topic: 'dinner' };
+const lunch = { channelId: channelId(1), channelName: 'food', topic: 'lunch' };
+const dinner = { channelId: channelId(2), channelName: 'late food', topic: 'dinner' };
 
 it('a link to a topic holds whatever its names are', () => {
   expect(topicLink(lunch)).toBe('#**food>lunch**');
@@ -29,11 +29,15 @@ it('topics are told how much came or went, from where or to where, and who did i
   expect(arrivalText(lunch, dinner, by, { kind: 'topic' }, url)).toBe(
     'This topic came from #**food>lunch**; @_**Ada|7** moved it here.',
   );
-  expect(arrivalText(lunch, dinner, by, { kind: 'one', messageId: 5 }, url)).toBe(
+  expect(arrivalText(lunch, dinner, by, { kind: 'one', messageId: messageId(5) }, url)).toBe(
     '[One message](https://chat.example.com/#narrow/channel/2-late-food/topic/dinner/near/5) came from #**food>lunch**; @_**Ada|7** moved it here.',
   );
   expect(arrivalText(lunch, dinner, by, { kind: 'several', count: 3 }, url)).toMatch(/^3 messages came from/);
-  const amounts = [{ kind: 'topic' }, { kind: 'one', messageId: 5 }, { kind: 'several', count: 3 }] as const;
+  const amounts = [
+    { kind: 'topic' },
+    { kind: 'one', messageId: messageId(5) },
+    { kind: 'several', count: 3 },
+  ] as const;
   expect(amounts.map((amount) => departureText(dinner, by, amount))).toEqual(
     ['This topic', 'One message', '3 messages'].map(
       (what) => `${what} went to #**late food>dinner**: moved by @_**Ada|7**.`,

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { messageProblems } from '../../../../support/check-messages.js';
+import { messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
@@ -31,7 +32,7 @@ eachBackend((backend) => {
     const rows = await db()
       .selectFrom('user_messages')
       .selectAll()
-      .where('message_id', '=', id)
+      .where('message_id', '=', messageId(id))
       .orderBy('user_id')
       .execute();
     return rows.map(({ user_id }) => user_id);

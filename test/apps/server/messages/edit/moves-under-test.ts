@@ -1,17 +1,18 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { createPublisher } from '#server/event-queues/publish-events.js';
 import { type NewMessage, sendMessages } from '#server/messages/insert-messages.js';
 import type { Message } from '#server/messages/message-store.js';
 import { renderContents } from '#server/messages/render-content.js';
 import { roles } from '#server/permissions/roles.js';
 import type { ServerTransaction } from '#server/tables.js';
+import { messageId } from '../../../../support/ids.js';
 import type { OrganisationUnderTest } from '../../organisation-under-test.js';
 
 type Who = Parameters<OrganisationUnderTest['id']>[0];
 
 export interface Draft {
   readonly by?: Who;
-  readonly channelId?: number;
+  readonly channelId?: ChannelId;
   readonly topic?: string;
   readonly content?: string;
   /** Direct messages go to these, the sender included. */
@@ -27,7 +28,7 @@ const realm = {
 };
 
 /** Sends messages without asking whether they may be sent; their ids. */
-export async function post(organisation: OrganisationUnderTest, ...drafts: Draft[]): Promise<number[]> {
+export async function post(organisation: OrganisationUnderTest, ...drafts: Draft[]): Promise<MessageId[]> {
   const { database } = organisation.server.server;
   const sent: Message[] = [];
   for (const draft of drafts) {
@@ -59,14 +60,14 @@ export function stored(organisation: OrganisationUnderTest, id: number) {
   return organisation.server.server.database.db
     .selectFrom('messages')
     .selectAll()
-    .where('id', '=', id)
+    .where('id', '=', messageId(id))
     .executeTakeFirst();
 }
 
 /** The texts of a topic's messages, oldest first. */
 export async function textsIn(
   organisation: OrganisationUnderTest,
-  channelId: number,
+  channelId: ChannelId,
   topic: string,
 ): Promise<string[]> {
   const rows = await organisation.server.server.database.db

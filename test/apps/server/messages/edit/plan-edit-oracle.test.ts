@@ -5,7 +5,7 @@ import { type EditWish, propagateModes } from '#server/messages/edit/edit-wish.j
 import { planEdit } from '#server/messages/edit/plan-edit.js';
 import { type Role, roles } from '#server/permissions/roles.js';
 import fc from '../../../../support/fast-check.js';
-import { userId } from '../../../../support/ids.js';
+import { channelId, messageId, userId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, sha256, wishOf } from './edit-facts-under-test.js';
 import { judge, type OracleCase } from './edit-oracle.js';
 
@@ -122,20 +122,20 @@ function outcomeOf(c: OracleCase): string {
     },
     message: {
       senderId: userId(c.isSender ? 1 : 2),
-      channelId: c.isDirect ? undefined : 1,
+      channelId: c.isDirect ? undefined : channelId(1),
       topic: c.isDirect ? '' : c.topic,
       sentAt: now - c.ageSeconds * 1000,
     },
     origin: c.isDirect ? undefined : access(1, 'old:', { isArchived: c.isArchived }, true),
     target: c.target === 'absent' ? undefined : target,
     content: c.content === undefined ? undefined : content(c),
-    counted: { total: 5, movable: 5 - c.tooOld, firstMovableId: 3 },
+    counted: { total: 5, movable: 5 - c.tooOld, firstMovableId: messageId(3) },
     isTopicNew: c.isTopicNew,
   });
   const wish: Partial<EditWish> = {
     topic: c.newTopic,
     content: c.content,
-    channelId: isAsked ? (c.target === 'same' ? 1 : 2) : undefined,
+    channelId: isAsked ? channelId(c.target === 'same' ? 1 : 2) : undefined,
     propagateMode: c.mode as EditWish['propagateMode'],
     prevContentSha256: { none: undefined, right: sha256('hello'), wrong: sha256('other') }[c.hash],
   };

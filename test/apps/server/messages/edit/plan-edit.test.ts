@@ -4,7 +4,7 @@ import type { EditFacts } from '#server/messages/edit/edit-facts.js';
 import type { EditWish } from '#server/messages/edit/edit-wish.js';
 import { planEdit } from '#server/messages/edit/plan-edit.js';
 import { roles } from '#server/permissions/roles.js';
-import { userId } from '../../../../support/ids.js';
+import { channelId, userId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, sha256, wishOf } from './edit-facts-under-test.js';
 
 function refusal(facts: EditFacts, wish: Partial<EditWish>): ProtocolError | undefined {
@@ -30,13 +30,13 @@ describe('which message can be edited', () => {
   });
 
   it('something must be left to do: the topic and channel that it has are no change', () => {
-    for (const wish of [{}, { topic: ' lunch ' }, { channelId: 1 }])
+    for (const wish of [{}, { topic: ' lunch ' }, { channelId: channelId(1) }])
       expect(said(factsOf(), wish)).toBe('Nothing to change');
   });
 
   it('a direct message has neither topic nor channel', () => {
     const direct = factsOf({ origin: undefined, message: { channelId: undefined, topic: '' } });
-    expect(said(direct, { channelId: 1 })).toContain('cannot be moved to channels');
+    expect(said(direct, { channelId: channelId(1) })).toContain('cannot be moved to channels');
     expect(said(direct, { topic: 'x' })).toContain('cannot have topics');
     expect(said({ ...direct, content: contentOf('x') }, { content: 'x' })).toBe('done');
   });
@@ -72,8 +72,8 @@ describe('editing content', () => {
 
   it('and its channel cannot be done in one request', () => {
     const facts = edited({ target: accessTo(2) });
-    expect(said(facts, { ...content, channelId: 2 })).toContain('while changing channel');
-    expect(said(facts, { ...content, channelId: 1 })).toContain('while changing channel');
+    expect(said(facts, { ...content, channelId: channelId(2) })).toContain('while changing channel');
+    expect(said(facts, { ...content, channelId: channelId(1) })).toContain('while changing channel');
   });
 
   it('needs the content that the requester has seen, also where only the topic changes', () => {
@@ -144,7 +144,7 @@ describe('a new topic', () => {
         const refused = refusal(facts(policy), { topic });
         expect(refused?.fields).toEqual({ empty_topic_display_name: 'general chat' });
       }
-      expect(said(facts(policy, ''), { channelId: 2 })).toContain('not allowed');
+      expect(said(facts(policy, ''), { channelId: channelId(2) })).toContain('not allowed');
       expect(said({ ...facts(policy, ''), content: contentOf('x') }, { content: 'x' })).toBe('done');
     }
   });

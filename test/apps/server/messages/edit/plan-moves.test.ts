@@ -4,6 +4,7 @@ import type { EditFacts } from '#server/messages/edit/edit-facts.js';
 import type { EditWish } from '#server/messages/edit/edit-wish.js';
 import { planEdit } from '#server/messages/edit/plan-edit.js';
 import { roles } from '#server/permissions/roles.js';
+import { channelId, messageId } from '../../../../support/ids.js';
 import { accessTo, contentOf, factsOf, now, wishOf } from './edit-facts-under-test.js';
 
 const day = 86_400;
@@ -20,7 +21,7 @@ function refusal(facts: EditFacts, wish: Partial<EditWish>): ProtocolError | und
 
 const said = (facts: EditFacts, wish: Partial<EditWish>) => refusal(facts, wish)?.message ?? 'done';
 const moved = (fields: Parameters<typeof factsOf>[0] = {}) => factsOf({ target: accessTo(2), ...fields });
-const away = { channelId: 2 };
+const away = { channelId: channelId(2) };
 
 it('a move says what is another, the topic or the channel, and tells of no resolution', () => {
   const plan = (wish: Partial<EditWish>) => planEdit(moved(), wishOf(wish)).move;
@@ -64,7 +65,7 @@ describe('resolving a topic', () => {
   });
 
   it('on the way to another channel does not escape the limit for moving there', () => {
-    const counted = { total: 9, movable: 3, firstMovableId: 7 };
+    const counted = { total: 9, movable: 3, firstMovableId: messageId(7) };
     expect(refusal(moved({ counted }), { ...resolve, ...away })?.code).toBe(
       'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
     );
@@ -134,7 +135,7 @@ describe('changing the channel', () => {
 });
 
 describe('moving a whole topic', () => {
-  const counted = { total: 9, movable: 3, firstMovableId: 7 };
+  const counted = { total: 9, movable: 3, firstMovableId: messageId(7) };
   const all = { topic: 'dinner', propagateMode: 'change_all' } as const;
 
   it('with messages that are too old is refused with what can be moved', () => {

@@ -1,4 +1,4 @@
-import { parseJson } from '@waxwing/protocol';
+import { type ChannelId, parseJson } from '@waxwing/protocol';
 import { roles } from '@waxwing/server';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { openSealed } from '../../../../support/noble-oracle.js';
@@ -93,18 +93,18 @@ export class PushUnderTest {
     return `@**Somebody|${this.ada.userId}**`;
   }
 
-  async channel(members: readonly Account[], wish: ChannelWish = {}): Promise<number> {
+  async channel(members: readonly Account[], wish: ChannelWish = {}): Promise<ChannelId> {
     const organisation = this.#organisation;
     const { id } = await addChannel(organisation, wish);
     for (const { userId } of members) await subscribe(organisation, id, userId);
     return id;
   }
 
-  async join(channelId: number, { userId }: Account): Promise<void> {
+  async join(channelId: ChannelId, { userId }: Account): Promise<void> {
     await subscribe(this.#organisation, channelId, userId);
   }
 
-  async leave(channelId: number, { userId }: Account): Promise<void> {
+  async leave(channelId: ChannelId, { userId }: Account): Promise<void> {
     await subscribe(this.#organisation, channelId, userId, false);
   }
 

@@ -1,6 +1,7 @@
-import type { UserId } from '@waxwing/protocol';
+import type { MessageId, UserId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
 import { type Loss, lossesAmong } from '#server/messages/removal/losses.js';
+import { messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 
@@ -12,8 +13,8 @@ eachBackend((backend) => {
     const [member, second, guest, owner] = (['member', 'second', 'guest', 'owner'] as const).map((who) =>
       organisation.id(who),
     ) as [UserId, UserId, UserId, UserId];
-    const ids = Array.from({ length: 1201 }, (_, index) => 1_000_000 + index);
-    const has = new Map<UserId, readonly number[]>([
+    const ids = Array.from({ length: 1201 }, (_, index) => messageId(1_000_000 + index));
+    const has = new Map<UserId, readonly MessageId[]>([
       [member, ids],
       [second, ids],
       [guest, ids.filter((id) => id % 3 === 0)],

@@ -3,10 +3,11 @@ import { expect, it } from 'vitest';
 import { createPublisher } from '#server/event-queues/publish-events.js';
 import { removalEvents } from '#server/messages/removal/removal-events.js';
 import type { ServerTransaction } from '#server/tables.js';
+import { channelId, messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 
-const gone = { ids: [3, 5, 8], channelId: 2, topic: 'lunch' };
+const gone = { ids: [3, 5, 8].map(messageId), channelId: channelId(2), topic: 'lunch' };
 
 it('is one event however many messages are gone: each queue is asked once', () => {
   expect(removalEvents(gone, [1 as UserId])).toHaveLength(1);
@@ -27,7 +28,7 @@ eachBackend((backend) => {
       publish(transaction, removalEvents(gone, [organisation.id('member')])),
     );
     const place = { type: 'delete_message', message_type: 'stream', stream_id: 2, topic: 'lunch' };
-    expect(await bulk()).toEqual([{ ...place, message_ids: [3, 5, 8] }]);
+    expect(await bulk()).toEqual([{ ...place, message_ids: [3, 5, 8].map(messageId) }]);
     expect(await plain()).toEqual([3, 5, 8].map((id) => ({ ...place, message_id: id })));
   });
 });

@@ -1,4 +1,5 @@
 import type { ServerTransaction } from '#server/tables.js';
+import { groupId, messageId } from '../../../../support/ids.js';
 import type { OrganisationUnderTest } from '../../organisation-under-test.js';
 
 type Who = Parameters<OrganisationUnderTest['ask']>[0];
@@ -13,20 +14,20 @@ export function sendingUnderTest(organisation: OrganisationUnderTest) {
     organisation.server.server.database.db
       .selectFrom('messages')
       .selectAll()
-      .where('id', '=', id)
+      .where('id', '=', messageId(id))
       .executeTakeFirstOrThrow();
   const setPermission = (
     level: 'realm' | 'channel' | 'group',
     ownerId: number,
     name: string,
-    groupId: number,
+    group: number,
   ) =>
     organisation.server.server.database.write(({ db }: ServerTransaction) =>
       db
         .insertInto('permissions')
-        .values({ level, owner_id: ownerId, name, group_id: groupId })
+        .values({ level, owner_id: ownerId, name, group_id: groupId(group) })
         .onConflict((conflict) =>
-          conflict.columns(['level', 'owner_id', 'name']).doUpdateSet({ group_id: groupId }),
+          conflict.columns(['level', 'owner_id', 'name']).doUpdateSet({ group_id: groupId(group) }),
         )
         .execute(),
     );

@@ -1,3 +1,4 @@
+import type { ChannelId } from '@waxwing/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
@@ -6,7 +7,7 @@ import { post, stored } from '../edit/moves-under-test.js';
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
-  let channel: { id: number; name: string };
+  let channel: { id: ChannelId; name: string };
   beforeEach(async () => {
     channel = await addChannel(organisation, { members: ['member', 'second'] });
   });

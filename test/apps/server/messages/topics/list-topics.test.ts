@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
@@ -51,7 +52,7 @@ eachBackend((backend) => {
     const { id: _, ...row } = await db
       .selectFrom('messages')
       .selectAll()
-      .where('id', '=', first)
+      .where('id', '=', messageId(first))
       .executeTakeFirstOrThrow();
     const rows = Array.from({ length: most }, (_, index) => ({
       ...{ ...row, topic: `topic ${index}`, topic_lower: `topic ${index}` },

@@ -1,0 +1,3 @@
+import { integerParameter } from '@waxwing/service/http';
+
+export const channelIdParameter = integerParameter.brand<'ChannelId'>();

@@ -1,0 +1,3 @@
+import { integerParameter } from '@waxwing/service/http';
+
+export const messageIdParameter = integerParameter.brand<'MessageId'>();
