@@ -2,7 +2,9 @@
 export class HeldOpen {
   #release: () => Promise<void> = async () => undefined;
 
-  /** Resolves once `work` stays open: it calls `stay`, which resolves on {@link release}. @throws what `work` throws before. */
+  /**
+   * Resolves once `work` stays open: it calls `stay`, which resolves on {@link release}. @throws what `work` throws before.
+   */
   hold(work: (stay: () => Promise<void>) => Promise<unknown>): Promise<void> {
     return new Promise((held, failed) => {
       const working = work(

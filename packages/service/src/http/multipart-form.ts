@@ -53,9 +53,9 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
 
 /**
  * The fields of a multipart form up to its file, and the file as it comes; fields after the file are left out.
- * @throws ProtocolError as {@link parseMultipartForm}, and PAYLOAD_TOO_LARGE for fields of more than 64 KiB in all; the file's
- * content fails with PAYLOAD_TOO_LARGE when it is longer than `maximumFileBytes`, with BAD_REQUEST when another file follows or
- * a field that would have been refused before it, and with the connection's error when that ends first.
+ * @throws ProtocolError as {@link parseMultipartForm}, and PAYLOAD_TOO_LARGE for fields of more than 64 KiB in all; the
+ * file's content fails with PAYLOAD_TOO_LARGE when it is longer than `maximumFileBytes`, with BAD_REQUEST when another file
+ * follows or a field that would have been refused before it, and with the connection's error when that ends first.
  */
 export async function receiveUploadForm(
   source: Readable,
@@ -71,8 +71,7 @@ export async function receiveUploadForm(
       let isFirst = true;
       const refuse = (error: Error): void => {
         reject(error);
-        const { message } = malformed(error);
-        content.destroy(new ProtocolError('BAD_REQUEST', { message, cause: error }));
+        content.destroy(asBadRequest(error));
       };
       const parser = readFields(contentType, {
         entries,
@@ -158,4 +157,10 @@ async function refusingMalformed<T>(read: Promise<T>): Promise<T> {
 function malformed(cause: unknown): ProtocolError {
   if (cause instanceof ProtocolError) return cause;
   return new ProtocolError('BAD_REQUEST', { message: 'Malformed multipart form in the request body', cause });
+}
+
+/** What is said of a refusal that came after the file, whose own size another code tells. */
+function asBadRequest(cause: Error): ProtocolError {
+  const { message } = malformed(cause);
+  return new ProtocolError('BAD_REQUEST', { message, cause });
 }
