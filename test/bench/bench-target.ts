@@ -28,15 +28,17 @@ export async function withBenchTarget<Target, Result>(
     ],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  const failed = once(child, 'exit').then(() => {
-    throw new Error('what is to be measured ended before it listened');
+  const exited = once(child, 'exit');
+  const failed = exited.then(() => {
+    throw new Error('what is to be measured has ended');
   });
-  const [target] = await Promise.race([once(child, 'message'), failed]);
   try {
-    return await measure(target as Target);
+    const [target] = await Promise.race([once(child, 'message'), failed]);
+    return await Promise.race([measure(target as Target), failed]);
   } finally {
+    // It may have ended already; its end was waited for from the start.
     child.kill('SIGTERM');
-    await once(child, 'exit');
+    await exited;
   }
 }
 
