@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { medianRates } from './bench-result.js';
+import { medianRates, type Rates } from './bench-result.js';
 import { HttpLoad } from './http-load.js';
 
 const rounds = 7;
@@ -47,8 +47,8 @@ export function durableAgainstMemory<Target extends DurableAndMemory>(
   program: URL,
   connections: number,
   requestMaker: (target: Target) => (() => Buffer) | Promise<() => Buffer>,
-): Promise<{ value: number; against: number; ratio: number }> {
-  return withBenchTarget<Target, Awaited<ReturnType<typeof medianRates>>>(program, [], async (target) => {
+): Promise<Rates> {
+  return withBenchTarget<Target, Rates>(program, [], async (target) => {
     const nextRequest = await requestMaker(target);
     const durable = await HttpLoad.open({ port: target.durablePort, connections, nextRequest });
     const memory = await HttpLoad.open({ port: target.memoryPort, connections, nextRequest });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { shareOf } from '../support/share-of.js';
 import { basicAuthorization } from '../system/crash/ask.js';
 import type { CrashWorld } from '../system/crash/crash-world.js';
 import { createBenchWorld, registrationMaker } from './bench-relay.js';
@@ -154,8 +155,7 @@ async function capacityOf({ port, nextRequest }: Pick<Subject, 'port' | 'nextReq
 }
 
 function p99(milliseconds: readonly number[]): number {
-  const sorted = [...milliseconds].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+  return shareOf(milliseconds, 0.99);
 }
 
 /** Looks every tenth of a second; gives the most that it was. */
