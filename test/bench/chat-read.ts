@@ -57,7 +57,7 @@ async function sendMany(chat: ChatServer, channel: ChatChannel): Promise<void> {
   await emptyQueues(chat);
 }
 
-/** Runs a load again and again until it was answered so often, however slow the machine is. @throws when nothing is answered. */
+/** Runs a load again and again until it was answered so often, however slow the machine is. @throws when nothing is. */
 async function repeat(answers: number, run: () => Promise<number>): Promise<void> {
   for (let answered = 0; answered < answers; ) {
     const start = performance.now();

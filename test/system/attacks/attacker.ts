@@ -8,7 +8,7 @@ const program = fileURLToPath(new URL('attack-program.ts', import.meta.url));
 let bundled: Promise<string> | undefined;
 const none: AttackReport = { isInForce: false, isOver: false, open: 0, done: 0, answers: {} };
 
-/** Longer than whatever they ask may take, so that no attack lasts for ever where nothing is answered any more. */
+/** Longer than whatever they ask may take, so that every attack ends where nothing is answered any more. */
 const patienceMilliseconds = 180_000;
 
 /** A process of attackers under way. */
