@@ -49,7 +49,7 @@ const service: Table = [
   ['config/credential-hash', 'config'],
   ['http/basic-credentials', 'http'],
   ['http-settings/client-address', 'client-address'],
-  ['http/client-addresses', 'client-address', 'http-senders', 'http-connections'],
+  ['http/client-addresses', 'client-addresses', 'http-senders', 'http-connections'],
   ['http/places', 'http-places'],
   ['http/exchange', 'exchange', 'http-places'],
   ['http/request-parameters', 'http'],
