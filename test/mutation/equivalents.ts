@@ -111,4 +111,10 @@ export const equivalents: readonly Equivalent[] = [
     change: 'start < messageIds.length -> start <= messageIds.length',
     reason: 'a last piece of no messages loses nobody anything, which costs a statement more',
   },
+  {
+    file: 'packages/service/src/http/client-addresses.ts',
+    change:
+      "!trustedProxies.isEmpty && trustedProxies.has(remoteAddress ?? '') -> trustedProxies.has(remoteAddress ?? '')",
+    reason: 'where no proxy is named none has that address, which is only found out later',
+  },
 ];
