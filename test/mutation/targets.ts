@@ -152,6 +152,7 @@ const registrations: Table = [
     'register-devices',
     'registration-binding',
     'register-refusals',
+    'registration-sequence',
   ],
   ['registration-sequences', 'registration-sequence'],
   ['presented-registrations', 'registration-binding'],
