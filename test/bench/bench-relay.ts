@@ -17,17 +17,21 @@ export async function createBenchWorld(postgresUrl: string | undefined, users = 
   return world;
 }
 
-/** Registers new phones with the relay at `port` as fast as it answers, over so many connections. */
-export async function openRegistrationLoad(
-  { constellation }: CrashWorld,
-  port: number,
-  connections: number,
-): Promise<HttpLoad> {
+/** Makes requests that register new phones as the server of this world. */
+export function registrationMaker({ constellation }: CrashWorld): Promise<() => Buffer> {
   const { bouncerPublicKey, realmUuid, serverEnv } = constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: file = '' } = serverEnv;
   const authorization = basicAuthorization(id, readFileSync(file, 'utf8').trim());
-  const nextRequest = await requestMaker({ authorization, bouncerPublicKey, realmUuid });
-  return HttpLoad.open({ port, connections, nextRequest });
+  return requestMaker({ authorization, bouncerPublicKey, realmUuid });
+}
+
+/** Registers new phones with the relay at `port` as fast as it answers, over so many connections. */
+export async function openRegistrationLoad(
+  world: CrashWorld,
+  port: number,
+  connections: number,
+): Promise<HttpLoad> {
+  return HttpLoad.open({ port, connections, nextRequest: await registrationMaker(world) });
 }
 
 /** A relay whose log, a line for each request as by default, goes to a file, and who registers phones with it. */
@@ -41,16 +45,20 @@ export async function openWholeRelay(
   const env = { ...relayEnv, RELAY_LOG_LEVEL: 'info' };
   const relay = new SpawnedProcess('waxwing-relay', ['serve'], { env, outputFile });
   closeSync(outputFile);
-  await relay.readyAt(`${relayUrl}/health/ready`);
-  const load = await openRegistrationLoad(world, Number(relayEnv.RELAY_PORT), connections);
-  // At once, since a connection that has sent nothing yet is closed after a few seconds.
-  await load.run(warmUpMilliseconds);
-  return {
-    load,
-    async close() {
-      load.close();
-      await relay.end();
-      await world.close();
-    },
+  let load: HttpLoad | undefined;
+  const close = async (): Promise<void> => {
+    load?.close();
+    await relay.end();
+    await world.close();
   };
+  try {
+    await relay.readyAt(`${relayUrl}/health/ready`);
+    load = await openRegistrationLoad(world, Number(relayEnv.RELAY_PORT), connections);
+    // At once, since a connection that has sent nothing yet is closed after a few seconds.
+    await load.run(warmUpMilliseconds);
+    return { load, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -16,12 +16,19 @@ export interface BenchOptions {
   readonly full: boolean;
 }
 
+/** The median of what is measured, of what it is held against, and of how they compare in one turn. */
+export interface Rates {
+  readonly value: number;
+  readonly against: number;
+  readonly ratio: number;
+}
+
 /** Runs two loops in turn (A B A B …) and gives the median rate of each, so that a drifting machine hurts both alike. */
 export async function medianRates(
   rounds: number,
   subject: () => Promise<number>,
   against: () => Promise<number>,
-): Promise<{ value: number; against: number; ratio: number }> {
+): Promise<Rates> {
   const values: number[] = [];
   const limits: number[] = [];
   for (let round = 0; round < rounds; round += 1) {

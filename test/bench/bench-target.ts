@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { medianRates } from './bench-result.js';
+import { medianRates, type Rates } from './bench-result.js';
 import { HttpLoad } from './http-load.js';
 
 const rounds = 7;
@@ -28,15 +28,17 @@ export async function withBenchTarget<Target, Result>(
     ],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  const failed = once(child, 'exit').then(() => {
-    throw new Error('what is to be measured ended before it listened');
+  const exited = once(child, 'exit');
+  const failed = exited.then(() => {
+    throw new Error('what is to be measured has ended');
   });
-  const [target] = await Promise.race([once(child, 'message'), failed]);
   try {
-    return await measure(target as Target);
+    const [target] = await Promise.race([once(child, 'message'), failed]);
+    return await Promise.race([measure(target as Target), failed]);
   } finally {
+    // It may have ended already; its end was waited for from the start.
     child.kill('SIGTERM');
-    await once(child, 'exit');
+    await exited;
   }
 }
 
@@ -45,8 +47,8 @@ export function durableAgainstMemory<Target extends DurableAndMemory>(
   program: URL,
   connections: number,
   requestMaker: (target: Target) => (() => Buffer) | Promise<() => Buffer>,
-): Promise<{ value: number; against: number; ratio: number }> {
-  return withBenchTarget<Target, Awaited<ReturnType<typeof medianRates>>>(program, [], async (target) => {
+): Promise<Rates> {
+  return withBenchTarget<Target, Rates>(program, [], async (target) => {
     const nextRequest = await requestMaker(target);
     const durable = await HttpLoad.open({ port: target.durablePort, connections, nextRequest });
     const memory = await HttpLoad.open({ port: target.memoryPort, connections, nextRequest });

@@ -3,6 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
+import { shareOf } from '../support/share-of.js';
 import { createTemporaryPostgres } from '../support/temporary-postgres.js';
 import { type BenchResult, medianRates } from './bench-result.js';
 import { type ChatChannel, makeChannel } from './chat-channel.js';
@@ -106,8 +107,7 @@ async function p99While(askOnce: () => Promise<void>, end: Promise<unknown>): Pr
     }
   };
   await Promise.all([ended, worker(), worker(), worker(), worker()]);
-  took.sort((one, two) => one - two);
-  return took[Math.floor(took.length * 0.99)] ?? Number.NaN;
+  return shareOf(took, 0.99);
 }
 
 /** The id of the first of the messages. */

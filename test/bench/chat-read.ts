@@ -58,11 +58,12 @@ async function sendMany(chat: ChatServer, channel: ChatChannel): Promise<void> {
   await emptyQueues(chat);
 }
 
-/** Runs a load again and again until it was answered so often, however slow the machine is. */
+/** Runs a load again and again until it was answered so often, however slow the machine is. @throws when nothing is. */
 async function repeat(answers: number, run: () => Promise<number>): Promise<void> {
   for (let answered = 0; answered < answers; ) {
     const start = performance.now();
     const rate = await run();
+    if (rate === 0) throw new Error('every request was refused');
     answered += (rate * (performance.now() - start)) / 1000;
   }
 }

@@ -1,4 +1,4 @@
-import { type BenchResult, medianRates } from './bench-result.js';
+import { type BenchResult, medianRates, type Rates } from './bench-result.js';
 import { withBenchTarget } from './bench-target.js';
 import { type NotifyTarget, openNotifyLoad } from './notify-endpoint.js';
 import { VendorsProcess } from './vendors-process.js';
@@ -18,7 +18,7 @@ export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
   const program = new URL('./notify-single-target.ts', import.meta.url);
   try {
-    const rates = await withBenchTarget<NotifyTarget, Awaited<ReturnType<typeof medianRates>>>(
+    const rates = await withBenchTarget<NotifyTarget, Rates>(
       program,
       [JSON.stringify(stand.vendors)],
       (target) => singlyAgainstTogether(target, stand),

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { shareOf } from '../support/share-of.js';
 import { basicAuthorization } from '../system/crash/ask.js';
 import type { CrashWorld } from '../system/crash/crash-world.js';
-import { createBenchWorld } from './bench-relay.js';
+import { createBenchWorld, registrationMaker } from './bench-relay.js';
 import type { BenchOptions, BenchResult } from './bench-result.js';
 import { OpenLoad, type OpenLoadReport } from './open-load.js';
-import { requestMaker } from './relay-register.js';
 
 const users = 20;
 /** As few as keep a process busy, so that its capacity is what it answers in time. */
@@ -51,8 +51,8 @@ export async function run({ full }: BenchOptions): Promise<BenchResult[]> {
   }
 }
 
-async function relaySubject({ constellation }: CrashWorld): Promise<Subject> {
-  const { bouncerPublicKey, realmUuid, serverEnv } = constellation;
+async function relaySubject(world: CrashWorld): Promise<Subject> {
+  const { constellation } = world;
   const { child } = await constellation.startRelay({
     RELAY_MAXIMUM_REQUESTS_PER_SERVER: '10000',
     RELAY_MAXIMUM_CONNECTIONS_PER_ADDRESS: '10000',
@@ -61,13 +61,11 @@ async function relaySubject({ constellation }: CrashWorld): Promise<Subject> {
     RELAY_HEAD_TIMEOUT_SECONDS: '300',
     RELAY_REQUEST_TIMEOUT_SECONDS: '300',
   });
-  const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: file = '' } = serverEnv;
-  const authorization = basicAuthorization(id, readFileSync(file, 'utf8').trim());
   return {
     name: 'the relay',
     port: Number(new URL(constellation.relayUrl).port),
     pid: child.pid as number,
-    nextRequest: await requestMaker({ authorization, bouncerPublicKey, realmUuid }),
+    nextRequest: await registrationMaker(world),
   };
 }
 
@@ -157,8 +155,7 @@ async function capacityOf({ port, nextRequest }: Pick<Subject, 'port' | 'nextReq
 }
 
 function p99(milliseconds: readonly number[]): number {
-  const sorted = [...milliseconds].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
+  return shareOf(milliseconds, 0.99);
 }
 
 /** Looks every tenth of a second; gives the most that it was. */

@@ -89,22 +89,27 @@ async function startPeer(postgresUrl: string): Promise<{ load: HttpLoad; close()
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  await untilReady(`http://127.0.0.1:${port}/health/ready`, child);
-  const nextRequest = await requestMaker({
-    authorization: basicAuthorization(id, key),
-    realmUuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
-    bouncerPublicKey: Buffer.from(pair.publicKey).toString('base64'),
-  });
-  const load = await HttpLoad.open({ port, connections, nextRequest });
-  return {
-    load,
-    async close() {
-      load.close();
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-      await database.drop();
-    },
+  const exited = once(child, 'exit');
+  let load: HttpLoad | undefined;
+  const close = async (): Promise<void> => {
+    load?.close();
+    child.kill('SIGTERM');
+    await exited;
+    await database.drop();
   };
+  try {
+    await untilReady(`http://127.0.0.1:${port}/health/ready`, child);
+    const nextRequest = await requestMaker({
+      authorization: basicAuthorization(id, key),
+      realmUuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
+      bouncerPublicKey: Buffer.from(pair.publicKey).toString('base64'),
+    });
+    load = await HttpLoad.open({ port, connections, nextRequest });
+    return { load, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 function gunicornArguments(port: number): string[] {

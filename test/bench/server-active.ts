@@ -12,7 +12,7 @@ import {
   registered,
   registeredMany,
 } from '../support/relay-stand-in.js';
-import { type BenchResult, medianRates } from './bench-result.js';
+import { type BenchResult, medianRates, type Rates } from './bench-result.js';
 import { withBenchTarget } from './bench-target.js';
 import { HttpLoad } from './http-load.js';
 import { registrationForm, registrationMaker } from './server-accept.js';
@@ -72,8 +72,6 @@ export async function run(): Promise<BenchResult[]> {
     await relay.close();
   }
 }
-
-type Rates = Awaited<ReturnType<typeof medianRates>>;
 
 /** Accepts whatever it is asked for, each registration as a new device. */
 function answerOfRelay(): (request: RelayRequest) => RelayReaction {

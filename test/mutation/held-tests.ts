@@ -20,10 +20,10 @@ const vitest = await createVitest('test', {
   maxWorkers: 1,
   retry: 0,
   reporters: [{}],
-  // A mutant often leaves a test waiting for what never comes.
-  testTimeout: 20_000,
+  // A mutant often leaves a test waiting for what never comes, and thirty of them must end within the time of one run.
+  testTimeout: 8_000,
   hookTimeout: 20_000,
-  expect: { poll: { timeout: 10_000 } },
+  expect: { poll: { timeout: 4_000 } },
 });
 
 /** All that changed since these tests are held: each mutant is put back after it was tried. */

@@ -139,14 +139,12 @@ export class Lane {
       const timer = setTimeout(() => killGroup(held), timeoutMilliseconds);
       const end = (failed: Failed): void => {
         clearTimeout(timer);
-        held.removeAllListeners();
+        held.off('message', told).off('exit', exited);
         resolve(failed);
       };
-      held.once('message', ({ failed }: { failed: Failed }) => end(failed));
-      held.once('exit', () => {
-        this.#held = undefined;
-        end(undefined);
-      });
+      const told = ({ failed }: { failed: Failed }): void => end(failed);
+      const exited = (): void => end(undefined);
+      held.once('message', told).once('exit', exited);
       held.send(run);
     });
   }
@@ -157,12 +155,17 @@ export class Lane {
   }
 
   #holdTests(): ChildProcess {
-    return fork(join(this.#folder, 'test/mutation/held-tests.ts'), {
+    const held = fork(join(this.#folder, 'test/mutation/held-tests.ts'), {
       cwd: this.#folder,
       execArgv: ['--conditions=source', '--import', 'tsx'],
       stdio: 'ignore',
       detached: true,
     });
+    // Whenever that is: between two runs as well.
+    held.once('exit', () => {
+      if (this.#held === held) this.#held = undefined;
+    });
+    return held;
   }
 
   #compiles(file: string): Promise<boolean> {

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 const sayLoadedModules = join(root, 'test/support/say-loaded-modules.mjs');
+const folder = mkdtempSync(join(tmpdir(), 'waxwing-help-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What a command as it was built prints, and the npm packages that it loads for that. */
 async function run(command: 'relay' | 'server' | 'vendors' | 'quickstart', ...argv: string[]) {
@@ -19,12 +21,12 @@ async function run(command: 'relay' | 'server' | 'vendors' | 'quickstart', ...ar
   return { stdout, packages: [...new Set(packages.map(([, name]) => name))].sort() };
 }
 
-/** The settings of a relay whose ring and database are in a folder. */
-const ringIn = (folder: string) => ({
+/** The settings of a relay whose ring and database are in the folder. */
+const ring = {
   RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}`,
   RELAY_KEY_RING: join(folder, 'ring.age'),
   RELAY_KEY_RING_IDENTITY_FILE: join(folder, 'identity'),
-});
+};
 
 describe.each(['relay', 'server'] as const)('the help of waxwing-%s', (command) => {
   it('comes without loading anything but what reads the arguments and says what went wrong', async () => {
@@ -58,7 +60,7 @@ it('loads for a command what that command does, and of others nothing', async ()
   const { stderr } = await promisify(execFile)(
     process.execPath,
     ['--import', sayLoadedModules, program, 'keys', 'init', '--dry-run'],
-    { env: { PATH: process.env.PATH, ...ringIn(mkdtempSync(join(tmpdir(), 'waxwing-help-'))) } },
+    { env: { PATH: process.env.PATH, ...ring } },
   );
   expect(stderr).toContain('/keyring/commands/bring-keys.js');
   expect(stderr).not.toMatch(/commands\/(?:move-ring|replace-secrets)\.js|deliveries\/vendors/);
@@ -67,7 +69,6 @@ it('loads for a command what that command does, and of others nothing', async ()
 
 it('loads the tables and the settings for a command on the database, and neither what sends push nor what serves', async () => {
   const program = join(root, 'apps/server/bin/waxwing-server.js');
-  const folder = mkdtempSync(join(tmpdir(), 'waxwing-help-'));
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     ['--import', sayLoadedModules, program, 'realm', 'show'],

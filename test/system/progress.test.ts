@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -7,16 +7,42 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eachPostgres } from '../support/test-databases.js';
+import { hasEnded } from '../support/until-ready.js';
 
 const root = join(import.meta.dirname, '../..');
 const hasScript = spawnSync('script', ['--version']).status === 0;
+
+const programs: ChildProcess[] = [];
+
+/** Types a command at a terminal of its own, which ends with the test. */
+function type(typed: string, env: NodeJS.ProcessEnv) {
+  const program = spawn('script', ['-qec', typed, '/dev/null'], { env });
+  programs.push(program);
+  let text = '';
+  program.stdout.on('data', (bytes: Buffer) => {
+    text += bytes.toString();
+  });
+  const shown = (): string => text;
+  return { program, shown, shows: (part: string) => expect.poll(shown).toContain(part) };
+}
+
+/** What runs at the terminal ends when the terminal goes away. */
+async function end(program: ChildProcess): Promise<void> {
+  if (hasEnded(program)) return;
+  const exited = once(program, 'exit');
+  program.kill('SIGKILL');
+  await exited;
+}
 
 describe.runIf(hasScript)('a command that takes long', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'waxwing-progress-'));
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(async () => {
+    for (const program of programs.splice(0)) await end(program);
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   it('says at a terminal that it is still at work, by its name', async () => {
     // An export that does not come: a pipe that nobody writes to yet.
@@ -24,18 +50,12 @@ describe.runIf(hasScript)('a command that takes long', () => {
     execFileSync('mkfifo', [pipe]);
     const typed = `${process.execPath} ${join(root, 'apps/relay/bin/waxwing-relay.js')} db import --file ${pipe}`;
     const env = { PATH: process.env.PATH, RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}` };
-    const program = spawn('script', ['-qec', typed, '/dev/null'], { env });
-    let shown = '';
-    program.stdout.on('data', (bytes: Buffer) => {
-      shown += bytes.toString();
-    });
-    while (!shown.includes('waxwing-relay db import is still at work …')) {
-      await once(program.stdout, 'data');
-    }
+    const { program, shown, shows } = type(typed, env);
+    await shows('waxwing-relay db import is still at work …');
     const exited = once(program, 'exit');
     await (await open(pipe, 'w')).close();
     expect(await exited).toEqual([1, null]);
-    expect(shown.match(/still at work/g)).toHaveLength(1);
+    expect(shown().match(/still at work/g)).toHaveLength(1);
   });
 
   eachPostgres((backend) => {
@@ -44,14 +64,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
       const { db } = await backend.open<unknown>({ migrations: [], url });
       const typed = `exec ${process.execPath} ${join(root, 'apps/server/bin/waxwing-server.js')} serve`;
       const env = { PATH: process.env.PATH, SERVER_DATABASE: url, SERVER_PORT: '0' };
-      const program = spawn('script', ['-qec', typed, '/dev/null'], {
-        env: { ...env, SERVER_UPLOADS: `disk:${folder}` },
-      });
-      let shown = '';
-      program.stdout.on('data', (bytes: Buffer) => {
-        shown += bytes.toString();
-      });
-      const shows = (text: string) => expect.poll(() => shown, { timeout: 30_000 }).toContain(text);
+      const { program, shown, shows } = type(typed, { ...env, SERVER_UPLOADS: `disk:${folder}` });
       await db.transaction().execute(async (transaction) => {
         await sql`lock table jobs_migrations in access exclusive mode`.execute(transaction);
         await shows('waxwing-server serve is still starting …');
@@ -61,7 +74,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
       // Ctrl-C, as the terminal passes it on.
       program.stdin.write('\u0003');
       await exited;
-      expect(shown.match(/still starting/g)).toHaveLength(1);
+      expect(shown().match(/still starting/g)).toHaveLength(1);
     });
   });
 });

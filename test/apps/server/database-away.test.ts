@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CuttableProxy } from '../../support/cuttable-proxy.js';
 import { eachPostgres } from '../../support/test-databases.js';
@@ -7,6 +8,21 @@ const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
+
+/** Jobs are looked for, and signals sent again, each second. */
+const manyTries = 6;
+
+/** Takes so many connections and ends each at once; gives what ends it. */
+async function turnAway(port: number, count: number): Promise<() => Promise<unknown>> {
+  let tries = 0;
+  const server = createServer((socket) => {
+    tries += 1;
+    socket.destroy();
+  });
+  server.listen(port, '127.0.0.1');
+  await expect.poll(() => tries).toBeGreaterThanOrEqual(count);
+  return () => new Promise((resolve) => server.close(resolve));
+}
 
 describe('while its database is away', () => {
   eachPostgres((backend) => {
@@ -32,12 +48,12 @@ describe('while its database is away', () => {
         await database.signals.notify(transaction, 'birds', 'tit');
       });
       await cutting;
-      // Jobs are looked for, and signals sent again, each second.
-      await new Promise((resolve) => setTimeout(resolve, 3500));
+      const closed = await turnAway(proxy.port, manyTries);
       const away = expect.stringMatching(
         /^the database is away, and jobs and signals wait for it: The database does not answer: /,
       );
       expect(said()).toEqual([away]);
+      await closed();
       await proxy.open();
       await expect.poll(said, { timeout: 20_000 }).toEqual([away, 'the database answers again']);
     });

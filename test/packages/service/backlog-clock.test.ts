@@ -1,8 +1,7 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Backlog, type BacklogOptions, type Work } from '#service/http/backlog.js';
-import { Exchange } from '#service/http/exchange.js';
+import type { Exchange } from '#service/http/exchange.js';
+import { newExchange } from './new-exchange.js';
 
 // At 0 nothing is late; what came then is at 1000.
 const limits = { backlogMilliseconds: 1000, minimumBacklog: 4 };
@@ -30,11 +29,6 @@ afterEach(() => void vi.restoreAllMocks());
 /** A request that comes now, whose sender is not known yet. */
 function enter(exchange = newExchange()): Work {
   return backlog.enter(exchange);
-}
-
-function newExchange(): Exchange {
-  const request = new IncomingMessage(new Socket());
-  return new Exchange(request, new ServerResponse(request));
 }
 
 function begin(sender: string, exchange?: Exchange): Work {
@@ -161,7 +155,7 @@ it('the time for which a request is paused does not count', () => {
 });
 
 it('a request whose requester leaves before it has begun is over, and one that has begun at its end', () => {
-  const exchanges = Array.from({ length: 4 }, newExchange);
+  const exchanges = Array.from({ length: 4 }, () => newExchange());
   const leaving = exchanges.map((exchange) => begin('ada', exchange));
   for (const exchange of exchanges) exchange.end();
   now = 1000;

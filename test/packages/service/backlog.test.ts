@@ -1,9 +1,8 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Backlog, type BacklogOptions, type Work } from '#service/http/backlog.js';
-import { Exchange } from '#service/http/exchange.js';
+import type { Exchange } from '#service/http/exchange.js';
+import { newExchange } from './new-exchange.js';
 
 const most = 4;
 // Whatever is worked on is late, and nothing is answered in time.
@@ -21,13 +20,6 @@ function newBacklog(options: Partial<BacklogOptions> = {}): Backlog {
     onOverload,
     ...options,
   });
-}
-
-function newExchange(origin = ''): Exchange {
-  const request = new IncomingMessage(new Socket());
-  const exchange = new Exchange(request, new ServerResponse(request));
-  exchange.sender = origin;
-  return exchange;
 }
 
 /** Whether a request came to be worked on. */

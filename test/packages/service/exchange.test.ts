@@ -1,11 +1,8 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { Exchange } from '#service/http/exchange.js';
+import { newExchange } from './new-exchange.js';
 
 it('an exchange that is over stays so: what waits for its end acts once, and at once when it comes later', () => {
-  const request = new IncomingMessage(new Socket());
-  const exchange = new Exchange(request, new ServerResponse(request));
+  const exchange = newExchange();
   const acts: string[] = [];
   exchange.whenOver(() => acts.push('first'));
   exchange.whenOver(() => acts.push('second'));

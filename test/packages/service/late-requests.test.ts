@@ -1,9 +1,8 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Exchange } from '#service/http/exchange.js';
+import type { Exchange } from '#service/http/exchange.js';
 import { LateRequests } from '#service/http/late-requests.js';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { newExchange } from './new-exchange.js';
 
 let closing: AbortController;
 let logged: ReturnType<typeof createMemoryLog>;
@@ -19,12 +18,6 @@ beforeEach(() => {
   late = new LateRequests({ log: logged.log, onRefusal, closing: closing.signal });
 });
 afterEach(() => void vi.useRealTimers());
-
-function newExchange(): Exchange {
-  const request = new IncomingMessage(new Socket());
-  [request.httpVersionMajor, request.httpVersionMinor] = [1, 1];
-  return new Exchange(request, new ServerResponse(request));
-}
 
 it('a request that is late is refused with Retry-After, unless whoever asked is gone', () => {
   const { response } = refuse();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import fc from '../../support/fast-check.js';
 import { createMemoryLog } from '../../support/memory-log.js';
+import { slownessOfMachine } from '../../support/processor-time.js';
 import { testOperation } from '../../support/test-operation.js';
 
 let app: Awaited<ReturnType<typeof createHttpApp>>;
@@ -52,7 +53,7 @@ describe('a multipart form', () => {
     const { user, system } = process.cpuUsage(begun);
     expect(body.msg).toBe('A multipart form has at most 200 parts');
     // To its end it takes seconds, in which nobody else is served.
-    expect((user + system) / 1000).toBeLessThan(500);
+    expect((user + system) / 1000).toBeLessThan(500 * slownessOfMachine());
   });
 
   it('is answered, whatever is in it', async () => {

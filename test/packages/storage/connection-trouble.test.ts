@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,11 @@ const open = (url: string) =>
   openDatabaseWithJobs({ url, migrations: [], role: 'visiting', now: Date.now, onJobError: () => undefined });
 
 const servers: Server[] = [];
-afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
 
 /** Listens as a PostgreSQL that gives whoever connects one answer for each message, and then hangs up. */
 async function listenAnswering(...answers: Buffer[]): Promise<number> {
@@ -122,6 +126,7 @@ async function listenWithTls(): Promise<{ readonly port: number; readonly ca: st
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-tls-'));
+  folders.push(folder);
   writeFileSync(join(folder, 'ca.pem'), ca);
   return { port: (server.address() as AddressInfo).port, ca: join(folder, 'ca.pem') };
 }

@@ -11,6 +11,11 @@ export interface HeldConnections {
   /** What each sends a byte of every second, from its start on again and again; nothing where it is empty. */
   readonly drip: string;
   readonly readsAnswers: boolean;
+  /**
+   * Status and code that it may be answered with, beside what every connection is that is held for too long, or is one too
+   * many.
+   */
+  readonly answers: readonly string[];
 }
 
 /** One of the requests that are sent again and again. */

@@ -8,6 +8,9 @@ const program = fileURLToPath(new URL('attack-program.ts', import.meta.url));
 let bundled: Promise<string> | undefined;
 const none: AttackReport = { isInForce: false, isOver: false, open: 0, done: 0, answers: {} };
 
+/** Longer than whatever they ask may take, so that every attack ends where nothing is answered any more. */
+const patienceMilliseconds = 180_000;
+
 /** A process of attackers under way. */
 export class Attacker {
   readonly #child: ChildProcess;
@@ -32,17 +35,17 @@ export class Attacker {
     return this.#report;
   }
 
-  /** Resolves when the attack is at its full strength. @throws when its process ends first. */
+  /** Resolves when the attack is at its full strength. @throws when its process ends first, or gets no further. */
   inForce(): Promise<void> {
     return this.#until(({ isInForce }) => isInForce);
   }
 
-  /** Resolves when an attack of so many requests has made them. @throws when its process ends first. */
+  /** Resolves when an attack of so many requests has made them. @throws when its process ends first, or gets no further. */
   over(): Promise<void> {
     return this.#until(({ isOver }) => isOver);
   }
 
-  /** Resolves when so many connections or requests were made. @throws when its process ends first. */
+  /** Resolves when so many connections or requests were made. @throws when its process ends first, or gets no further. */
   made(count: number): Promise<void> {
     return this.#until(({ done }) => done >= count);
   }
@@ -58,15 +61,21 @@ export class Attacker {
   #until(holds: (report: AttackReport) => boolean): Promise<void> {
     const child = this.#child;
     return new Promise((resolve, reject) => {
-      const look = (): void => {
-        if (!holds(this.#report)) return;
+      let done = -1;
+      let stalledAt = 0;
+      const end = (error?: Error): void => {
         child.off('message', look).off('exit', fail);
-        resolve();
+        if (error === undefined) resolve();
+        else reject(error);
       };
-      const fail = (status: number | null): void => {
-        child.off('message', look);
-        reject(new Error(`the attackers ended (${status}) too early`));
+      const look = (): void => {
+        if (holds(this.#report)) end();
+        else if (this.#report.done !== done) [done, stalledAt] = [this.#report.done, performance.now()];
+        else if (performance.now() - stalledAt >= patienceMilliseconds)
+          end(new Error(`the attackers have got no further than ${done} for minutes`));
       };
+      const fail = (status: number | null): void =>
+        end(new Error(`the attackers ended (${status}) too early`));
       child.on('message', look).once('exit', fail);
       look();
     });

@@ -20,6 +20,7 @@ type Attacks = Readonly<Record<string, MakeAttack>>;
 const polls = 600;
 const uploads = 100;
 const strangers = 300;
+const tooMany = '429 RATE_LIMIT_HIT';
 const inventingCredentials = 'strangers invent credentials on hundreds of connections';
 const guessing = 'the passwords of thousands of names are guessed';
 
@@ -117,7 +118,7 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
     async ({ constellation, server: { port } }) => {
       const authorization = await newAuthorization(constellation);
       const { request } = polling(authorization, await openQueue(constellation, authorization));
-      return hold(port, { first: request, drip: '', connections: polls });
+      return hold(port, { first: request, drip: '', connections: polls, answers: ['200', tooMany] });
     },
   ],
   [
@@ -128,14 +129,14 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
         Array.from({ length: 40 }, () => openQueue(constellation, authorization)),
       );
       const first = queues.map((queue) => polling(authorization, queue).request).join('');
-      return hold(port, { first, drip: '', connections: polls });
+      return hold(port, { first, drip: '', connections: polls, answers: ['200', tooMany] });
     },
   ],
   [
     'another user uploads files a byte a second',
     async ({ constellation, server: { port } }) => {
       const first = endlessUpload(await newAuthorization(constellation));
-      return hold(port, { first, connections: uploads });
+      return hold(port, { first, connections: uploads, answers: [tooMany] });
     },
   ],
 ];

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { shareOf } from '../../support/share-of.js';
 
 /** One of the requests that somebody makes who wants no harm. */
 export interface HonestRequest {
@@ -46,9 +47,7 @@ export async function experience(kinds: readonly HonestRequest[], count: number)
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueIn)));
   }
   await Promise.all(underWay);
-  milliseconds.sort((one, other) => one - other);
-  const share = (part: number): number =>
-    Math.round(milliseconds[Math.min(count - 1, Math.floor(count * part))] ?? 0);
+  const share = (part: number): number => Math.round(shareOf(milliseconds, part));
   return { requests: count, failures, p50Milliseconds: share(0.5), p99Milliseconds: share(0.99) };
 }
 

@@ -22,10 +22,17 @@ type MakeHttpAttack = (target: Target, scale: Scale) => Attack;
 export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
   'strangers send bodies a byte a second': ({ port, paths }) =>
     hold(port, {
+      answers: ['401 UNAUTHORIZED'],
       first: requestText(`POST ${paths.form}`, { 'content-type': form, 'content-length': '9999' }),
     }),
-  'another member sends bodies a byte a second': ({ port, paths, attackerAuthorization: authorization }) =>
+  'another member sends bodies a byte a second': ({
+    name,
+    port,
+    paths,
+    attackerAuthorization: authorization,
+  }) =>
     hold(port, {
+      answers: [name === 'relay' ? '503 RATE_LIMIT_HIT' : '429 RATE_LIMIT_HIT'],
       first: requestText(`POST ${paths.form}`, {
         ...{ authorization, 'content-type': form, 'content-length': '9999' },
       }),
@@ -82,6 +89,7 @@ function whole(paths: Target['paths'], authorization: string): string {
 
 interface Held {
   readonly first: string;
+  readonly answers?: readonly string[];
   readonly drip?: string;
   readonly connections?: number;
   readonly readsAnswers?: boolean;
@@ -96,5 +104,6 @@ export function hold(port: number, held: Held): HeldConnections {
     first: base64(first),
     drip: base64(drip),
     readsAnswers,
+    answers: held.answers ?? [],
   };
 }

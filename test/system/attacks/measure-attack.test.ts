@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AttackReport, RepeatedRequests } from './attack.js';
+import { hold } from './http-attacks.js';
 import { complaintsOfAnswers } from './measure-attack.js';
 
 const request = (what: string, ...answers: string[]) => ({ what, answers, text: '' });
@@ -32,5 +33,21 @@ it('each kind of attack must be answered as it alone is, and what is usual for i
   ]);
   expect(complaints({ ...right, 'members ask': { '200': 200 } })).toEqual([
     'while members ask, only 0 of 200 requests were answered 429 RATE_LIMIT_HIT',
+  ]);
+});
+
+it('connections that are held may be answered as such, or as they alone are', () => {
+  const held = hold(1, { first: '', answers: ['401 UNAUTHORIZED'] });
+  const heldComplaints = (answers: Record<string, number>) =>
+    complaintsOfAnswers(held, {
+      isInForce: true,
+      isOver: false,
+      open: 1,
+      done: 1,
+      answers: { held: answers },
+    });
+  expect(heldComplaints({ '401 UNAUTHORIZED': 5, '408': 3, '503 SERVICE_UNAVAILABLE': 1 })).toEqual([]);
+  expect(heldComplaints({ '401 UNAUTHORIZED': 5, '500 INTERNAL_ERROR': 2 })).toEqual([
+    'while connections are held, 2 requests were answered 500 INTERNAL_ERROR',
   ]);
 });

@@ -14,6 +14,10 @@ const recoveryMilliseconds = 30_000;
 const lookAgainMilliseconds = 200;
 /** Memory may be a fifth more than before. */
 const memoryGrowth = 1.2;
+/** What any connection may be answered that is held: for too long, or as one too many. */
+const heldTooLong = ['408', '503 SERVICE_UNAVAILABLE'];
+/** Fewer connections at once would show nothing. */
+const fewestHeld = 20;
 /** So many of a flood's requests of each kind must be answered as they would be without it. */
 const leastPartTried = 0.01;
 
@@ -47,8 +51,10 @@ export async function measureAttack(target: Target, attack: Attack, scale: Scale
   const errorsBefore = probe.errors().length;
   const attacker = await Attacker.start(attack);
   let measured: Measured;
+  let inForce: Holdings;
   try {
     await attacker.inForce();
+    inForce = await probe.glance();
     measured = await measureService(target, scale.measuredRequests);
     if (attack.kind !== 'hold') await attacker.over();
   } finally {
@@ -63,6 +69,7 @@ export async function measureAttack(target: Target, attack: Attack, scale: Scale
   const complaints = [
     ...complaintsOf(measured),
     ...complaintsOfAnswers(attack, report),
+    ...(attack.kind === 'hold' ? complaintsOfHeld(inForce) : []),
     ...complaintsOfHoldings(before, after),
     ...errors.slice(0, 3).map((line) => `an error was written into the log: ${line}`),
   ];
@@ -113,26 +120,38 @@ async function measureOnce({ honest, probe }: Target, requests: number): Promise
 /** What is strange about how the attackers were answered, a sentence each. */
 export function complaintsOfAnswers(attack: Attack, { done, answers }: AttackReport): string[] {
   if (done === 0) return ['the attackers got nothing done'];
-  if (attack.kind !== 'flood') return [];
+  if (attack.kind === 'cut') return [];
+  if (attack.kind === 'hold') {
+    const right = [...attack.answers, ...heldTooLong];
+    return strangeAnswers('connections are held', right, answers.held ?? {});
+  }
   const expected = new Map(attack.requests.map(({ what, answers }) => [what, answers]));
   return [...expected].flatMap(([what, right]) => complaintsOfRefusal(what, right, answers[what] ?? {}));
 }
 
 function complaintsOfRefusal(what: string, right: readonly string[], counts: Counts): string[] {
-  // A process that falls behind refuses so whatever attackers ask, but not nearly all of it: then nothing was tried.
-  const strange = Object.keys(counts).filter(
-    (answer) => answer !== '503 SERVICE_UNAVAILABLE' && !right.includes(answer),
-  );
   const done = Object.values(counts).reduce((sum, count) => sum + count, 0);
   // What is usual comes first; the others may come beside it.
   const [usual = ''] = right;
   const tried = counts[usual] ?? 0;
   return [
-    ...strange.map((answer) => `while ${what}, ${counts[answer]} requests were answered ${answer}`),
+    // A process that falls behind refuses so whatever attackers ask, but not nearly all of it: then nothing was tried.
+    ...strangeAnswers(what, [...right, '503 SERVICE_UNAVAILABLE'], counts),
     ...(tried > 0 && tried >= done * leastPartTried
       ? []
       : [`while ${what}, only ${tried} of ${done} requests were answered ${usual}`]),
   ];
+}
+
+function strangeAnswers(what: string, right: readonly string[], counts: Counts): string[] {
+  return Object.entries(counts)
+    .filter(([answer]) => !right.includes(answer))
+    .map(([answer, count]) => `while ${what}, ${count} requests were answered ${answer}`);
+}
+
+/** Connections that nobody holds can do no harm, and show nothing. */
+function complaintsOfHeld({ connections }: Holdings): string[] {
+  return connections >= fewestHeld ? [] : [`only ${connections} connections were held`];
 }
 
 async function whenGivenBack({ probe }: Target, before: Holdings): Promise<Holdings> {

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { httpLimits } from './http-limits.js';
 import { operatorLimits, readinessLimits } from './operator-limits.js';
-import { relayInnerLimits } from './relay-inner-limits.js';
+import { relayInnerLimits, relayMemoryLimits } from './relay-inner-limits.js';
 import { relayLimits, relaySizeLimits } from './relay-limits.js';
 import { serverChatLimits } from './server-chat-limits.js';
 import { serverInnerLimits } from './server-inner-limits.js';
 import { serverLimits, serverSizeLimits } from './server-limits.js';
+import { serverLineLimits, serverTransactionLimits } from './server-line-limits.js';
 import { signInLimits } from './sign-in-limits.js';
 
 const root = join(import.meta.dirname, '../../..');
@@ -33,7 +34,8 @@ const rows: readonly Row[] = page
 
 const limits = [
   ...[...httpLimits, ...relayLimits, ...relaySizeLimits, ...relayInnerLimits],
-  ...[...operatorLimits, ...readinessLimits],
+  ...[...relayMemoryLimits, ...operatorLimits, ...readinessLimits],
+  ...[...serverLineLimits, ...serverTransactionLimits],
   ...[...serverLimits, ...serverSizeLimits, ...serverInnerLimits, ...serverChatLimits, ...signInLimits],
 ];
 

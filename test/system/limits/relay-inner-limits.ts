@@ -1,8 +1,10 @@
-import { relayRegisterPath } from '@waxwing/protocol';
+import { randomUUID } from 'node:crypto';
+import { relayReceiptsPath, relayRegisterPath } from '@waxwing/protocol';
 import { expect } from 'vitest';
 import { TalkativeGoogle } from '../../apps/relay/deliveries/talkative-google.js';
-import { type Answer, ask, form } from './ask.js';
-import type { Door, Limit } from './limit.js';
+import { type Answer, ask, form, question } from './ask.js';
+import { askInCrowd } from './ask-in-crowd.js';
+import { answered, type Door, type Limit } from './limit.js';
 import type { RelayUnderLimits } from './relay-under-limits.js';
 
 type RelayLimit = Limit<RelayUnderLimits>;
@@ -170,5 +172,28 @@ export const relayInnerLimits: readonly RelayLimit[] = [
       await expect.poll(later).toBe(0);
       await relay.vendorFaults([]);
     },
+  },
+];
+
+/** What a process remembers of whoever asked; how it is stored has no part in it. */
+export const relayMemoryLimits: readonly RelayLimit[] = [
+  {
+    id: 'relay-lookups',
+    metric: answered(`GET ${relayReceiptsPath}`, 401),
+    answer: [401, 'UNAUTHORIZED'],
+    async provoke(relay, door) {
+      const path = `${relayReceiptsPath}?ids=${randomUUID()}`;
+      const look = () => ask(question(relay.url + path, relay.greedy.authorization));
+      const others = await relay.addServers(10_000);
+      expect(await look()).toMatchObject({ status: 200 });
+      await relay.setGreedyKey(false);
+      const requests = others.map((one) => ({ path, headers: `authorization: ${one}\r\n` }));
+      await askInCrowd(door, requests.slice(1), 200);
+      // It is remembered beside all but one of them.
+      expect(await look()).toMatchObject({ status: 200 });
+      await askInCrowd(door, requests.slice(0, 1), 200);
+      return look();
+    },
+    end: (relay) => relay.setGreedyKey(true),
   },
 ];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
 import { eachBackend } from '../../support/test-databases.js';
 import { Door, expectLimit } from './limit.js';
 import { operatorLimits, readinessLimits } from './operator-limits.js';
-import { relayInnerLimits } from './relay-inner-limits.js';
+import { relayInnerLimits, relayMemoryLimits } from './relay-inner-limits.js';
 import { relayLimits, relaySizeLimits } from './relay-limits.js';
 import { RelayUnderLimits } from './relay-under-limits.js';
 
@@ -16,7 +16,8 @@ eachBackend((backend) => {
     beforeEach(() => relay.pass());
 
     const ofDatabase = [...relayLimits, ...relayInnerLimits, ...readinessLimits];
-    const ofNone = backend.name === 'sqlite' ? [...relaySizeLimits, ...operatorLimits] : [];
+    const ofNone =
+      backend.name === 'sqlite' ? [...relaySizeLimits, ...relayMemoryLimits, ...operatorLimits] : [];
     it.each([...ofDatabase, ...ofNone])('$id', (limit) => expectLimit(limit, relay, new Door(relay)));
   });
 });

@@ -9,6 +9,7 @@ import {
   relayRegisterPath,
 } from '@waxwing/protocol';
 import { readRelayEnvironment, startRelay } from '@waxwing/relay';
+import { generateCredential, hashCredential } from '@waxwing/service/config';
 import type { ListeningService } from '@waxwing/service/http';
 import type { HttpLimits } from '@waxwing/service/http-settings';
 import { startVendors, type Vendors } from '@waxwing/vendors';
@@ -23,6 +24,7 @@ import {
 } from '../../apps/relay/keyring/key-terminal.js';
 import { sodium } from '../../apps/relay/keyring/ring-material.js';
 import { basic } from '../../apps/relay/relay-under-test.js';
+import { HeldOpen } from '../../support/held-open.js';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { ask, form, type Question, question } from './ask.js';
 import type { Place } from './limit.js';
@@ -57,10 +59,10 @@ export class RelayUnderLimits implements Place {
   readonly #terminal: KeyTerminal;
   readonly #vendors: Vendors;
   readonly #bouncerPublicKey: string;
+  readonly #held = new HeldOpen();
   #modestForm: Fields;
   #modestFormAt: number;
   #relay: ListeningService | undefined;
-  #release: () => Promise<void> = async () => undefined;
 
   private constructor(parts: {
     members: readonly [Member, Member];
@@ -153,24 +155,48 @@ export class RelayUnderLimits implements Place {
   }
 
   /** Has the database take no write until it is released. */
-  async holdDatabase(): Promise<void> {
-    const isPostgres = this.#terminal.environment.RELAY_DATABASE?.startsWith('postgres');
-    await new Promise<void>((held, failed) => {
-      const holding = withDatabase(this.#terminal, (database) =>
+  holdDatabase(): Promise<void> {
+    const isOnPostgres = this.#terminal.environment.RELAY_DATABASE?.startsWith('postgres');
+    return this.#held.hold((stay) =>
+      withDatabase(this.#terminal, (database) =>
         database.write(async ({ db }) => {
           await sql`delete from schedules where name = 'of nobody'`.execute(db);
-          if (isPostgres) await sql`lock table schedules in share mode`.execute(db);
-          await new Promise<void>((release) => {
-            this.#release = () => {
-              release();
-              return holding;
-            };
-            held();
-          });
+          if (isOnPostgres) await sql`lock table schedules in share mode`.execute(db);
+          await stay();
         }),
-      );
-      holding.catch(failed);
-    });
+      ),
+    );
+  }
+
+  releaseDatabase(): Promise<void> {
+    return this.#held.release();
+  }
+
+  /** The authorizations of so many other servers. */
+  async addServers(count: number): Promise<string[]> {
+    const key = generateCredential().reveal();
+    const row = { name: 'one of many', key_hash: hashCredential(key), created_at: 0, deactivated_at: null };
+    const ids = Array.from({ length: count }, () => randomUUID());
+    await withDatabase(this.#terminal, (database) =>
+      database.write(async ({ db }) => {
+        for (let from = 0; from < count; from += 1000) {
+          const rows = ids.slice(from, from + 1000).map((id) => ({ ...row, id }));
+          await db.insertInto('servers').values(rows).execute();
+        }
+      }),
+    );
+    return ids.map((id) => basic(id, key));
+  }
+
+  /** Has the greedy server's key be a wrong one, or the right one again. */
+  async setGreedyKey(isRight: boolean): Promise<void> {
+    const [id = '', key = ''] = Buffer.from(this.greedy.authorization.slice(6), 'base64')
+      .toString()
+      .split(':');
+    const key_hash = hashCredential(isRight ? key : `not ${key}`);
+    await withDatabase(this.#terminal, ({ db }) =>
+      db.updateTable('servers').set({ key_hash }).where('id', '=', id).execute(),
+    );
   }
 
   /** Has the numbers of all registrations so far be from so many milliseconds before. */
@@ -178,10 +204,6 @@ export class RelayUnderLimits implements Place {
     await withDatabase(this.#terminal, ({ db }) =>
       sql`update registration_sequences set presented_at = presented_at - ${milliseconds}`.execute(db),
     );
-  }
-
-  async releaseDatabase(): Promise<void> {
-    await this.#release();
   }
 
   get metricsUrl(): string {

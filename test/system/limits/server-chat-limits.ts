@@ -19,13 +19,14 @@ function upload(
   { url, greedy }: ServerUnderLimits,
   bytes: number,
   path: typeof uploadPath | typeof avatarPath = uploadPath,
+  fields = '',
 ): Promise<Answer> {
   const head = 'content-disposition: form-data; name="file"; filename="a.txt"';
   return ask({
     url: url + path,
     method: 'POST',
     headers: { authorization: greedy.authorization, 'content-type': 'multipart/form-data; boundary=x' },
-    body: `--x\r\n${head}\r\n\r\n${'GIF89a'.padEnd(bytes, 'x')}\r\n--x--\r\n`,
+    body: `${fields}--x\r\n${head}\r\n\r\n${'GIF89a'.padEnd(bytes, 'x')}\r\n--x--\r\n`,
   });
 }
 
@@ -182,6 +183,18 @@ export const serverChatLimits: readonly ServerLimit[] = [
       expect(await open(2000)).toMatchObject({ status: 200 });
       return open(2001);
     },
+  },
+  {
+    id: 'server-upload-fields',
+    metric: uploads(413),
+    answer: [413, 'PAYLOAD_TOO_LARGE'],
+    async provoke(server) {
+      const fields = (bytes: number): string =>
+        `--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n${'x'.repeat(bytes)}\r\n`.repeat(2);
+      expect(await upload(server, 1, uploadPath, fields(32 * 1024 - 1))).toMatchObject({ status: 200 });
+      return upload(server, 1, uploadPath, fields(32 * 1024));
+    },
+    end: removeUploads,
   },
   {
     id: 'server-upload-bytes',

@@ -1,4 +1,5 @@
 import { bouncerKeysPath, relayRemovePath } from '@waxwing/protocol';
+import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { enqueueRemoval } from '#server-push/push-devices/remove-relay-devices.js';
 import { type TestPhone, testPhone } from '../../apps/server/server-under-test.js';
@@ -55,6 +56,28 @@ async function relayIsBack({ test }: ServerUnderLimits): Promise<void> {
 
 /** What a server does by itself for what it was asked. */
 export const serverInnerLimits: readonly ServerLimit[] = [
+  {
+    id: 'metrics-job-seconds',
+    answer: [200],
+    spares: 'who-sends-no-body',
+    async provoke(server) {
+      server.test.relay.otherwise({ status: 503 });
+      await server.ask('POST', 'mobile_push/register', testPhone('1').fields);
+      expect(await server.metricsText()).toContain('waxwing_jobs{');
+      // SQLite has nobody count while the process writes.
+      await server.holdOwn(async ({ db }) => {
+        if (server.isOnPostgres) await sql`lock table jobs in access exclusive mode`.execute(db);
+      });
+      const text = await server.metricsText();
+      expect(text).toContain('waxwing_http_connections ');
+      expect(text).not.toContain('waxwing_jobs{');
+      return server.ask('GET', 'users/me');
+    },
+    async end(server) {
+      await server.release();
+      await relayIsBack(server);
+    },
+  },
   {
     id: 'server-key-list-seconds',
     metric: answered(`GET ${bouncerKeysPath}`, 200),

@@ -3,6 +3,7 @@ import { eachBackend } from '../../support/test-databases.js';
 import { Door, expectLimit } from './limit.js';
 import { serverInnerLimits } from './server-inner-limits.js';
 import { serverLimits, serverSizeLimits } from './server-limits.js';
+import { serverLineLimits, serverTransactionLimits } from './server-line-limits.js';
 import { ServerUnderLimits } from './server-under-limits.js';
 
 eachBackend((backend) => {
@@ -14,8 +15,8 @@ eachBackend((backend) => {
     afterAll(() => server.close());
     beforeEach(() => server.begin());
 
-    const sizes = backend.name === 'sqlite' ? serverSizeLimits : [];
-    it.each([...serverLimits, ...sizes, ...serverInnerLimits])('$id', (limit) =>
+    const ofOne = backend.name === 'sqlite' ? serverSizeLimits : serverTransactionLimits;
+    it.each([...serverLimits, ...serverLineLimits, ...ofOne, ...serverInnerLimits])('$id', (limit) =>
       expectLimit(limit, server, new Door(server)),
     );
   });

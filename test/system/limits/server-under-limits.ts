@@ -1,6 +1,10 @@
 import type { AddressInfo } from 'node:net';
+import { Secret } from '@waxwing/service/config';
 import { AddressRanges } from '@waxwing/service/http-settings';
+import { openServerDatabase } from '#server/open-database.js';
+import type { ServerDatabase, ServerTransaction } from '#server/tables.js';
 import { type Account, ServerUnderTest } from '../../apps/server/server-under-test.js';
+import { HeldOpen } from '../../support/held-open.js';
 import { registered } from '../../support/relay-stand-in.js';
 import { type Answer, ask, form, type Question, question } from './ask.js';
 import type { Place } from './limit.js';
@@ -16,6 +20,7 @@ export class ServerUnderLimits implements Place {
   readonly url: string;
   #greedy: Account;
   readonly #modest: Account;
+  readonly #held = new HeldOpen();
   #accounts = 0;
 
   private constructor(test: ServerUnderTest, accounts: readonly [Account, Account]) {
@@ -28,8 +33,8 @@ export class ServerUnderLimits implements Place {
     const trustedProxies = new AddressRanges([proxyAddress]);
     const http = { maximumRequestsPerActor: 5, checkEveryMilliseconds: 20, trustedProxies };
     const uploads = { quotaBytes: 1024 * 1024 };
-    const options = { databaseUrl, http, uploads, longPollTimeoutSeconds, registrationsPerHour: 5 };
-    const test = await ServerUnderTest.start(options);
+    const limits = { longPollTimeoutSeconds, registrationsPerHour: 5, offersWebPublicChannels: true };
+    const test = await ServerUnderTest.start({ databaseUrl, http, uploads, ...limits });
     test.relay.otherwise(registered(1));
     await test.server.app.listen({ host: '127.0.0.1', port: 0 });
     const accounts = [
@@ -60,6 +65,7 @@ export class ServerUnderLimits implements Place {
       form(`${this.url}/api/v1/register`, authorization, { event_types: '["message"]' }),
       { url: `${this.url}/health/live` },
       { url: `${this.url}/health/ready` },
+      question(`${this.url}/api/v1/users/me`, authorization),
     ];
     return all.map((one) => ({ ...one, localAddress: '127.0.0.2' }));
   }
@@ -72,7 +78,46 @@ export class ServerUnderLimits implements Place {
     return ask(question(`${url}?${new URLSearchParams(fields)}`, authorization));
   }
 
+  /** Keeps a transaction of another process open that has begun so, until it is released. */
+  hold(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
+    return this.#held.hold(async (stay) => {
+      const url = new Secret(this.test.databaseUrl);
+      const clock = () => this.test.now;
+      const options = { url, clock, role: 'visiting', onJobError: () => undefined } as const;
+      const database = await openServerDatabase(options);
+      try {
+        await holdIn(database, begin, stay);
+      } finally {
+        await database.close();
+      }
+    });
+  }
+
+  /** Keeps a transaction of the server's own open that has begun so, until it is released. */
+  holdOwn(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
+    return this.#held.hold((stay) => holdIn(this.test.server.database, begin, stay));
+  }
+
+  get isOnPostgres(): boolean {
+    return this.test.databaseUrl.startsWith('postgres');
+  }
+
+  release(): Promise<void> {
+    return this.#held.release();
+  }
+
   close(): Promise<void> {
     return this.test.close();
   }
+}
+
+function holdIn(
+  database: ServerDatabase,
+  begin: (transaction: ServerTransaction) => Promise<unknown>,
+  stay: () => Promise<void>,
+): Promise<void> {
+  return database.write(async (transaction) => {
+    await begin(transaction);
+    await stay();
+  });
 }

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import { maximumSignInKeys } from '#server/authentication/sign-in-key-store.js';
 import { setPassword } from '#server/users/set-password.js';
 import { type Answer, ask, form, question } from './ask.js';
+import { askInCrowd, type CrowdRequest } from './ask-in-crowd.js';
 import { answered, type Limit } from './limit.js';
 import { proxyAddress, type ServerUnderLimits } from './server-under-limits.js';
 
@@ -19,6 +20,11 @@ function signIn({ url }: ServerUnderLimits, username: string, address: string): 
   return ask({
     ...{ ...asked, headers: { ...headers, 'x-forwarded-for': address }, localAddress: proxyAddress },
   });
+}
+
+/** A try of an invitation link that there is not, passed on for that address. */
+function wrongInvitation(address: string): CrowdRequest {
+  return { path: `/join/${'x'.repeat(30)}/`, headers: `x-forwarded-for: ${address}\r\n` };
 }
 
 /** How many try to sign in, and with which keys. */
@@ -55,6 +61,50 @@ export const signInLimits: readonly ServerLimit[] = [
       server.test.now += halfHour;
       const again = await signIn(server, `two-${server.greedy.email}`, '2001:db8:7::1');
       expect(again.body?.code).toBe('AUTHENTICATION_FAILED');
+    },
+  },
+  {
+    id: 'server-sign-in-addresses',
+    metric: answered(`POST ${path}`, 200),
+    answer: [200],
+    async provoke(server, door) {
+      const { email } = server.greedy;
+      const address = '2001:db8:8::1';
+      await setPassword(server.test.server.database, email, async () => new Secret(password));
+      await askInCrowd(door, Array(100).fill(wrongInvitation(address)), 404);
+      expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
+      const others = Array.from({ length: 10_000 }, (_, index) => `2001:db8:9:${index.toString(16)}::1`);
+      await askInCrowd(door, others.slice(1).map(wrongInvitation), 404);
+      // It is remembered beside all but one of them.
+      expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
+      await askInCrowd(door, others.slice(0, 1).map(wrongInvitation), 404);
+      return signIn(server, email, address);
+    },
+    async end(server) {
+      server.test.now += halfHour;
+    },
+  },
+  {
+    id: 'server-passwords-at-once',
+    metric: answered(`POST ${path}`, 200),
+    answer: [200],
+    async provoke(server) {
+      const { email } = server.greedy;
+      await setPassword(server.test.server.database, email, async () => new Secret(password));
+      let answeredOthers = 0;
+      // Two are checked, and four wait.
+      const others = Array.from({ length: 6 }, async (_, index) => {
+        const { status } = await signIn(server, `${index}-${email}`, '203.0.113.11');
+        answeredOthers += 1;
+        return status;
+      });
+      const answer = await signIn(server, email, '203.0.113.12');
+      expect(answeredOthers).toBeLessThan(others.length);
+      expect(await Promise.all(others)).toEqual(others.map(() => 401));
+      return answer;
+    },
+    async end(server) {
+      server.test.now += halfHour;
     },
   },
   {

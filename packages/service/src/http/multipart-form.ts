@@ -7,13 +7,15 @@ import { collectParameters, type RawParameters } from './request-parameters.js';
 /** Parts of a form, empty ones among them. */
 const maximumMultipartFields = 200;
 const maximumNameBytes = 100;
-/** Of a field beside a file. */
+/** Of the names and values of all fields beside a file: they are kept while the file is read. */
 const maximumFieldBytes = 64 * 1024;
 /** So that a form that is refused is not read to its end. */
 const pieceBytes = 4096;
 const withoutName = 'Each part of a multipart form must have a name in its Content-Disposition';
 const tooManyFiles = 'You may only send one file at a time';
 const tooManyParts = `A multipart form has at most ${maximumMultipartFields} parts`;
+const longName = `The name of a part has at most ${maximumNameBytes} bytes`;
+const largeFields = 'The fields of a multipart form are too large';
 
 /** A form whose file, if it has one, is still to be read. */
 export interface UploadForm {
@@ -30,7 +32,11 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
   return refusingMalformed(
     new Promise((resolve, reject) => {
       const entries = new Map<string, string[]>();
-      const parser = readFields(contentType, { entries, maximumFieldBytes: body.length, reject });
+      const parser = readFields(contentType, {
+        entries,
+        maximumFieldBytes: Number.POSITIVE_INFINITY,
+        reject,
+      });
       parser.on('file', (_name, file) => {
         file.resume();
         reject(new ProtocolError('BAD_REQUEST', { message: 'Files are not accepted' }));
@@ -47,8 +53,9 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
 
 /**
  * The fields of a multipart form up to its file, and the file as it comes; fields after the file are left out.
- * @throws ProtocolError as {@link parseMultipartForm}; the file's content fails with PAYLOAD_TOO_LARGE when it is longer
- * than `maximumFileBytes`, with BAD_REQUEST when another file follows, and with the connection's error when that ends first.
+ * @throws ProtocolError as {@link parseMultipartForm}, and PAYLOAD_TOO_LARGE for fields of more than 64 KiB in all; the
+ * file's content fails with PAYLOAD_TOO_LARGE when it is longer than `maximumFileBytes`, with BAD_REQUEST when another file
+ * follows or a field that would have been refused before it, and with the connection's error when that ends first.
  */
 export async function receiveUploadForm(
   source: Readable,
@@ -62,7 +69,16 @@ export async function receiveUploadForm(
       // Whoever reads it learns of what goes wrong; where nobody does there is nobody to tell.
       content.on('error', () => undefined);
       let isFirst = true;
-      const parser = readFields(contentType, { entries, maximumFieldBytes, maximumFileBytes, reject });
+      const refuse = (error: Error): void => {
+        reject(error);
+        content.destroy(asBadRequest(error));
+      };
+      const parser = readFields(contentType, {
+        entries,
+        maximumFieldBytes,
+        maximumFileBytes,
+        reject: refuse,
+      });
       parser.on('file', (_field, stream, name = '', _encoding, type) => {
         stream.on('error', (cause) => content.destroy(malformed(cause)));
         if (!isFirst) {
@@ -77,7 +93,7 @@ export async function receiveUploadForm(
         // Read to its end also where nobody wants the rest, so that the request comes to its own: after the pipe's own
         // end, which stops the reading.
         content.once('close', () => stream.resume());
-        resolve({ entries, file: { name, contentType: type, content } });
+        resolve({ entries: new Map(entries), file: { name, contentType: type, content } });
       });
       // What the source fails with the parser fails with as well.
       pipeline(source, parser, (error) => {
@@ -94,6 +110,7 @@ export async function receiveUploadForm(
 
 interface FieldsToRead {
   readonly entries: Map<string, string[]>;
+  /** Of all of them together. */
   readonly maximumFieldBytes: number;
   readonly maximumFileBytes?: number;
   readonly reject: (error: Error) => void;
@@ -108,16 +125,20 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     limits: { fieldSize, fileSize, parts: maximumMultipartFields },
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });
+  let bytesLeft = fieldSize;
   // Nothing may be thrown here: the parser calls this from events of its own.
   const refuse = (error: Error): void => {
     reject(error);
     parser.destroy();
   };
   parser.on('field', (name: string | undefined, value, _nameTruncated, isTruncated) => {
-    if (name === undefined) refuse(new ProtocolError('BAD_REQUEST', { message: withoutName }));
+    if (name === undefined) return refuse(new ProtocolError('BAD_REQUEST', { message: withoutName }));
+    const nameBytes = Buffer.byteLength(name);
+    bytesLeft -= nameBytes + Buffer.byteLength(value);
     // The parser's own limit for names holds in the other kind of form alone.
-    else if (isTruncated || Buffer.byteLength(name) > maximumNameBytes) {
-      refuse(new ProtocolError('PAYLOAD_TOO_LARGE'));
+    if (nameBytes > maximumNameBytes) refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: longName }));
+    else if (isTruncated || bytesLeft < 0) {
+      refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: largeFields }));
     } else collectParameters(entries, [[name, value]]);
   });
   parser.on('partsLimit', () => refuse(new ProtocolError('BAD_REQUEST', { message: tooManyParts })));
@@ -136,4 +157,10 @@ async function refusingMalformed<T>(read: Promise<T>): Promise<T> {
 function malformed(cause: unknown): ProtocolError {
   if (cause instanceof ProtocolError) return cause;
   return new ProtocolError('BAD_REQUEST', { message: 'Malformed multipart form in the request body', cause });
+}
+
+/** What is said of a refusal that came after the file, whose own size another code tells. */
+function asBadRequest(cause: Error): ProtocolError {
+  const { message } = malformed(cause);
+  return new ProtocolError('BAD_REQUEST', { message, cause });
 }

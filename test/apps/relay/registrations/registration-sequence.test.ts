@@ -52,6 +52,10 @@ eachBackend((backend) => {
       expect(await register({ sequence: 5 })).toMatchObject({ status: 200, body });
       expect(await register({ sequence: 6 })).toMatchObject({ status: 200, body });
       expect(await register({ sequence: 7, token: 'another' })).toMatchObject({ status: 200 });
+      // As two phones do whose account store is a copy of one, in the same second.
+      const { body: other } = await register({ sequence: 7, token: 'of a copy' });
+      expect(other).toMatchObject({ result: 'success' });
+      expect(other.device_id).not.toBe(body.device_id);
     });
 
     it('has an older one refused after a later one, whatever day it is dated for', async () => {

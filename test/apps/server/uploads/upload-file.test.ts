@@ -123,6 +123,18 @@ eachBackend((backend) => {
       expect(rows).toEqual([]);
     });
 
+    it('refuses what is wrong behind its file as such, and keeps nothing', async () => {
+      const before = [stored(), await attachments()];
+      const { headers, payload } = fileForm({ content: 'x'.repeat(100_000) });
+      const behind = `--x\r\ncontent-disposition: form-data; name="${'n'.repeat(101)}"\r\n\r\n1\r\n--x--\r\n`;
+      const form = { headers, payload: payload.replace('--x--\r\n', behind) };
+      expect(await sendForm(organisation, accounts.member, form)).toMatchObject({
+        status: 400,
+        body: { code: 'BAD_REQUEST', msg: 'The name of a part has at most 100 bytes' },
+      });
+      expect([stored(), await attachments()]).toEqual(before);
+    });
+
     it('refuses a file that is too large', async () => {
       const before = stored();
       const large = fileForm({ content: 'x'.repeat(100 * 1024 * 1024 + 1) });

@@ -1,0 +1,87 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { AddressRanges } from '@waxwing/service/http-settings';
+import { describe, expect, it } from 'vitest';
+import { ClientAddresses } from '#service/http/client-addresses.js';
+import { createMemoryLog } from '../../support/memory-log.js';
+
+function addressesBehind(...proxies: string[]) {
+  const logged = createMemoryLog();
+  const addresses = new ClientAddresses({
+    limits: { trustedProxies: new AddressRanges(proxies) },
+    log: logged.log,
+    settingsPrefix: 'RELAY_',
+  });
+  /** What is said of a request over a connection from that address. */
+  const said = (remoteAddress: string | undefined, forwarded?: string | string[]) => {
+    const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
+    const request = new IncomingMessage(socket);
+    // Node joins what comes several times, but its types allow for a list.
+    if (forwarded !== undefined) Object.assign(request.headers, { 'x-forwarded-for': forwarded });
+    return {
+      of: addresses.of(request),
+      nearest: addresses.nearest(request),
+      forwardedBy: addresses.forwardedBy(request),
+      limited: addresses.limited(socket),
+      isForwarding: addresses.isForwarding(socket),
+    };
+  };
+  return { said, warnings: () => logged.lines().filter(({ level }) => level === 'warn') };
+}
+
+const own = (address: string) => ({
+  ...{ of: address, nearest: address, forwardedBy: undefined, limited: address, isForwarding: false },
+});
+const passedOn = (address: string) => ({
+  ...{ of: address, nearest: address, forwardedBy: address, limited: undefined, isForwarding: true },
+});
+
+describe('where a request comes from', () => {
+  it('is its connection, whatever it says of itself, where no proxy is named', () => {
+    const { said, warnings } = addressesBehind();
+    expect(said('8.8.8.8', '9.9.9.9')).toEqual(own('8.8.8.8'));
+    expect(warnings()).toEqual([]);
+  });
+
+  it('is one /64 for all addresses of it', () => {
+    const { said } = addressesBehind('10.0.0.1');
+    const { of } = said('2001:db8:1:2:3::4');
+    expect(said('2001:db8:1:2:ffff::1').of).toBe(of);
+    expect(said('2001:db8:1:3::4').of).not.toBe(of);
+    expect(said('10.0.0.1', '2001:db8:1:2::9').of).toBe(of);
+    expect(said('2001:db8:1:2:3::4').nearest).toBe(of);
+  });
+
+  it('cannot be said of a private address while no proxy is named, which the log says once', () => {
+    const { said, warnings } = addressesBehind();
+    for (const address of ['10.0.0.1', '192.168.0.1']) {
+      expect(said(address)).toEqual({ ...own(address), of: undefined, limited: undefined });
+    }
+    expect(warnings()).toMatchObject([
+      { address: '10.0.0.1', msg: expect.stringContaining('RELAY_TRUSTED_PROXIES') },
+    ]);
+  });
+
+  it('is whom a trusted proxy names, and nobody else is believed', () => {
+    const { said, warnings } = addressesBehind('10.0.0.1');
+    expect(said('10.0.0.1', '9.9.9.9, 8.8.8.8')).toEqual(passedOn('8.8.8.8'));
+    expect(said('10.0.0.1', ['9.9.9.9', '8.8.8.8'])).toEqual(passedOn('8.8.8.8'));
+    expect(said('10.0.0.2', '9.9.9.9')).toEqual(own('10.0.0.2'));
+    expect(warnings()).toEqual([]);
+  });
+
+  it('is the proxy alone where that says nothing', () => {
+    const { said } = addressesBehind('10.0.0.1');
+    const unnamed = { of: undefined, forwardedBy: undefined, limited: undefined, isForwarding: true };
+    expect(said('10.0.0.1')).toEqual({ ...unnamed, nearest: '10.0.0.1' });
+  });
+
+  it('is nowhere once its connection is gone', () => {
+    for (const proxies of [[], ['10.0.0.1']]) {
+      const { said, warnings } = addressesBehind(...proxies);
+      const nowhere = { of: undefined, forwardedBy: undefined, limited: undefined, isForwarding: false };
+      expect(said(undefined, '9.9.9.9')).toMatchObject(nowhere);
+      expect(warnings()).toEqual([]);
+    }
+  });
+});

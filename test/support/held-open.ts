@@ -1,0 +1,28 @@
+/** Something that is kept open, such as a transaction, while a test looks at who waits for it. */
+export class HeldOpen {
+  #release: () => Promise<void> = async () => undefined;
+
+  /**
+   * Resolves once `work` stays open: it calls `stay`, which resolves on {@link release}. @throws what `work` throws before.
+   */
+  hold(work: (stay: () => Promise<void>) => Promise<unknown>): Promise<void> {
+    return new Promise((held, failed) => {
+      const working = work(
+        () =>
+          new Promise((end) => {
+            this.#release = async () => {
+              end();
+              await working;
+            };
+            held();
+          }),
+      );
+      working.catch(failed);
+    });
+  }
+
+  /** Lets it end, and waits until it has. */
+  async release(): Promise<void> {
+    await this.#release();
+  }
+}

@@ -1,0 +1,42 @@
+import { request } from '../../packages/service/listening-app.js';
+import type { Door } from './limit.js';
+
+/** What one of many asks for. */
+export interface CrowdRequest {
+  readonly path: string;
+  /** Header lines. */
+  readonly headers: string;
+}
+
+const connections = 5;
+const eachConnection = 50;
+
+/**
+ * Has many ask, a few of them at once, and waits for all their answers. @throws when one of them was answered anything but
+ * `status`.
+ */
+export async function askInCrowd(
+  door: Door,
+  requests: readonly CrowdRequest[],
+  status: number,
+): Promise<void> {
+  const atOnce = connections * eachConnection;
+  for (let from = 0; from < requests.length; from += atOnce) {
+    const some = requests.slice(from, from + atOnce);
+    const parts = Array.from({ length: connections }, (_, index) =>
+      some.slice(index * eachConnection, (index + 1) * eachConnection),
+    );
+    await Promise.all(parts.map((part) => askOnOne(door, part, status)));
+  }
+}
+
+async function askOnOne(door: Door, requests: readonly CrowdRequest[], status: number): Promise<void> {
+  if (requests.length === 0) return;
+  const texts = requests.map(({ path, headers }, index) =>
+    request(`GET ${path}`, index < requests.length - 1 ? headers : `${headers}connection: close\r\n`),
+  );
+  const connection = (await door.connect()).send(texts.join(''));
+  await connection.closed;
+  const right = connection.statuses.filter((each) => each === status).length;
+  if (right < requests.length) throw new Error(`${right} of ${requests.length} were answered ${status}`);
+}
