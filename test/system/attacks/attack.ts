@@ -8,8 +8,10 @@ export interface HeldConnections {
   readonly connections: number;
   /** What each sends first, in base64. */
   readonly first: string;
-  /** What each sends a byte of every second, from its start on again and again; nothing where it is empty. */
+  /** What each sends part of every second, from its start on again and again; nothing where it is empty. */
   readonly drip: string;
+  /** How much of that at a time. */
+  readonly dripBytes: number;
   readonly readsAnswers: boolean;
   /**
    * Status and code that it may be answered with, beside what every connection is that is held for too long, or is one too

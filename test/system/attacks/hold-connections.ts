@@ -39,9 +39,10 @@ export function holdConnections(attack: HeldConnections): () => AttackReport {
   void keepUp();
   if (drip.length > 0) {
     setInterval(() => {
-      const byte = drip.subarray(dripped % drip.length, (dripped % drip.length) + 1);
-      dripped += 1;
-      for (const socket of open) socket.write(byte);
+      const start = dripped % drip.length;
+      const part = drip.subarray(start, start + attack.dripBytes);
+      dripped += part.length;
+      for (const socket of open) socket.write(part);
     }, dripMilliseconds);
   }
   return () => ({

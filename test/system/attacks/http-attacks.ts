@@ -42,24 +42,18 @@ export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
   'strangers connect and say nothing': ({ port }, { silentConnections }) =>
     hold(port, { first: '', drip: '', connections: possibleConnections(silentConnections) }),
   'strangers ask and never read an answer': ({ port, paths }) =>
-    hold(port, {
-      first: requestText(`GET ${paths.open}`).repeat(90),
-      drip: '',
-      readsAnswers: false,
-      connections: 200,
-    }),
+    askingWithoutReading(port, requestText(`GET ${paths.open}`), 200),
   'another member asks for much and never reads an answer': ({
     port,
     paths,
     attackerAuthorization: authorization,
   }) =>
-    hold(port, {
-      // What it does not know is named in the answer.
-      first: requestText(`GET ${paths.open}?${'x'.repeat(12_000)}=1`, { authorization }).repeat(90),
-      drip: '',
-      readsAnswers: false,
-      connections: 50,
-    }),
+    // What it does not know is named in the answer.
+    askingWithoutReading(
+      port,
+      requestText(`GET ${paths.open}?${'x'.repeat(12_000)}=1`, { authorization }),
+      50,
+    ),
   'connections end right after many requests': (
     { port, paths, attackerAuthorization: authorization },
     { cutRounds },
@@ -87,10 +81,17 @@ function whole(paths: Target['paths'], authorization: string): string {
   return requestText(`POST ${paths.form}`, { authorization, 'content-type': form }, `x=${'1'.repeat(200)}`);
 }
 
+/** One request after the other, as connections on which many wait are closed. */
+function askingWithoutReading(port: number, request: string, connections: number): HeldConnections {
+  const dripBytes = Buffer.byteLength(request);
+  return hold(port, { first: request, drip: request, dripBytes, readsAnswers: false, connections });
+}
+
 interface Held {
   readonly first: string;
   readonly answers?: readonly string[];
   readonly drip?: string;
+  readonly dripBytes?: number;
   readonly connections?: number;
   readonly readsAnswers?: boolean;
 }
@@ -103,6 +104,7 @@ export function hold(port: number, held: Held): HeldConnections {
     connections: held.connections ?? connections,
     first: base64(first),
     drip: base64(drip),
+    dripBytes: held.dripBytes ?? 1,
     readsAnswers,
     answers: held.answers ?? [],
   };
