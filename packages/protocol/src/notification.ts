@@ -69,8 +69,8 @@ const ofEvery: Checks<EveryNotification> = {
   user_id: isId,
 };
 const ofMessage: Checks<MessageNotification> = {
-  ...ofEvery,
   type: is('message'),
+  ...ofEvery,
   message_id: isId,
   time: isInteger,
   content: isText,
@@ -84,8 +84,8 @@ const ofMessage: Checks<MessageNotification> = {
   mentioned_user_group_id: orAbsent(isId),
   mentioned_user_group_name: orAbsent(isText),
 };
-const ofRemove: Checks<RemoveNotification> = { ...ofEvery, type: is('remove'), message_ids: isIds };
-const ofTest: Checks<TestNotification> = { ...ofEvery, type: is('test'), time: isInteger };
+const ofRemove: Checks<RemoveNotification> = { type: is('remove'), ...ofEvery, message_ids: isIds };
+const ofTest: Checks<TestNotification> = { type: is('test'), ...ofEvery, time: isInteger };
 
 /**
  * Reads the opened bytes of a notification. Padding (white space after the JSON) and unknown fields are ignored.
