@@ -4,6 +4,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { ServerPublish } from './event-queues/publish-events.js';
 import type { QueueListeners } from './event-queues/queue-listeners.js';
+import type { KnownLinkifiers } from './linkifiers/known-linkifiers.js';
 import type { AddressFailures } from './sign-in/address-failures.js';
 import type { ServerDatabase } from './tables.js';
 import type { Uploads } from './uploads/uploads.js';
@@ -18,6 +19,7 @@ export interface ServerContext {
   readonly publish: ServerPublish;
   readonly serverPush: ServerPush;
   readonly uploads: Uploads;
+  readonly linkifiers: KnownLinkifiers;
   /** Of a link for which nothing is said. */
   readonly invitationValidityMinutes: number;
   /** Whether the server lets channels be web-public; the organisation has to agree. */

@@ -10,6 +10,7 @@ import type { ServerConfiguration } from './configuration.js';
 import type { ServerContext } from './context.js';
 import { createPublisher } from './event-queues/publish-events.js';
 import { QueueListeners } from './event-queues/queue-listeners.js';
+import { KnownLinkifiers } from './linkifiers/known-linkifiers.js';
 import { handleReadingJobs } from './messages/flags/read-archived-channel.js';
 import { handleReadingOfLeavers } from './messages/flags/read-left-channels.js';
 import { isStillTold } from './messages/push/is-still-told.js';
@@ -80,8 +81,7 @@ async function assemble(
     onDeadJobsRemoved: (count) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count),
   });
   closers.push(() => database.close());
-  const queueListeners = await QueueListeners.open(database.signals);
-  closers.push(async () => queueListeners.close());
+  const { queueListeners, linkifiers } = await listenToProcesses(database, clock, closers);
   const realm = await readRealm(database, configuration.realm, clock());
   const uploads = await openUploads(database, configuration.uploads);
   const publish = createPublisher(queueListeners, clock);
@@ -92,7 +92,7 @@ async function assemble(
   const { offersWebPublicChannels, invitationValidityMinutes } = configuration;
   const context: ServerContext = {
     ...foundation,
-    ...{ serverPush, longPollTimeoutSeconds, offersWebPublicChannels, invitationValidityMinutes },
+    ...{ serverPush, linkifiers, longPollTimeoutSeconds, offersWebPublicChannels, invitationValidityMinutes },
     ...{ addressFailures: new AddressFailures(), hashLine: newHashLine(), registerLine: newRegisterLine() },
     ...{ isPushConfigured: configuration.relay.kind === 'configured', startedAt: clock() },
   };
@@ -112,6 +112,15 @@ async function assemble(
   metrics.watchDatabaseLog(() => database.logBytes());
   await database.jobs.start();
   return { app, log, database, metrics, readiness, realmUuid: realm.uuid };
+}
+
+/** What hears of what any process on the database does. */
+async function listenToProcesses({ signals }: ServerDatabase, clock: Clock, closers: Closers) {
+  const queueListeners = await QueueListeners.open(signals);
+  closers.push(async () => queueListeners.close());
+  const linkifiers = await KnownLinkifiers.open(signals, clock);
+  closers.push(async () => linkifiers.close());
+  return { queueListeners, linkifiers };
 }
 
 interface Foundation

@@ -41,6 +41,11 @@ import { createInvitation } from './invitations/create-invitation.js';
 import { getInvitations } from './invitations/get-invitations.js';
 import { getJoinPage, joinByInvitation } from './invitations/join-operations.js';
 import { revokeInvitation } from './invitations/revoke-invitation.js';
+import { createLinkifier } from './linkifiers/create-linkifier.js';
+import { deleteLinkifier } from './linkifiers/delete-linkifier.js';
+import { listLinkifiers } from './linkifiers/list-linkifiers.js';
+import { reorderLinkifiers } from './linkifiers/reorder-linkifiers.js';
+import { updateLinkifier } from './linkifiers/update-linkifier.js';
 import { updateMessage } from './messages/edit/update-message.js';
 import { updateFlags } from './messages/flags/update-flags.js';
 import { updateFlagsOfNarrow } from './messages/flags/update-flags-of-narrow.js';
@@ -118,6 +123,11 @@ const ownOperations: readonly AnyOperation<ServerContext>[] = [
   listPlaygrounds,
   createPlayground,
   deletePlayground,
+  listLinkifiers,
+  createLinkifier,
+  updateLinkifier,
+  deleteLinkifier,
+  reorderLinkifiers,
   listProfileFields,
   createProfileField,
   reorderProfileFields,

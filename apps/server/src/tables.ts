@@ -16,6 +16,7 @@ import {
 import { addRoleGroups, rowsOfRoleGroups } from './groups/add-role-groups.js';
 import { createGroups, type GroupTables } from './groups/group-tables.js';
 import { createInvitations, type InvitationTables } from './invitations/invitation-tables.js';
+import { createLinkifiers, type LinkifierTables } from './linkifiers/linkifier-tables.js';
 import {
   createMessages,
   findCopiesByUser,
@@ -40,6 +41,7 @@ export interface ServerTables
     GroupTables,
     PermissionTables,
     PlaygroundTables,
+    LinkifierTables,
     ProfileFieldTables,
     ChannelTables,
     MessageTables,
@@ -99,6 +101,7 @@ const ownMigrations: MigrationSet = {
     '0012-queue-lifetimes': { up: addQueueLifetimes },
     '0013-notified-copies': { up: findNotifiedCopies },
     '0014-avatars': { up: addAvatars },
+    '0015-linkifiers': { up: createLinkifiers },
   },
 };
 

@@ -58,6 +58,30 @@ async function channel(server: ServerUnderLimits): Promise<{ name: string; id: n
   return { name, id: Number(body?.stream_id) };
 }
 
+/** Makes the greedy user an administrator, who adds linkifiers beside so many others: the last one is refused. */
+async function addLinkifiers(
+  server: ServerUnderLimits,
+  others: number,
+  patterns: readonly [string, string],
+): Promise<Answer> {
+  const { greedy, test } = server;
+  const rows = Array.from({ length: others }, (_, position) => ({
+    ...{ pattern: `of ${greedy.email} ${position}`, url_template: 'https://a.example', position },
+  }));
+  await test.server.database.write(async ({ db }) => {
+    await db.updateTable('users').set({ role: 200 }).where('id', '=', greedy.userId).execute();
+    await db.deleteFrom('linkifiers').execute();
+    await db
+      .insertInto('linkifiers')
+      .values([{ pattern: 'one', url_template: 'https://a.example', position: 0 }, ...rows])
+      .execute();
+  });
+  const add = (pattern: string) =>
+    server.ask('POST', 'realm/filters', { pattern, url_template: 'https://a.example' });
+  expect(await add(patterns[0])).toMatchObject({ status: 200 });
+  return add(patterns[1]);
+}
+
 /** How much of one kind is kept of a message or a user, and how much comes at once. */
 const numbers: readonly ServerLimit[] = [
   {
@@ -121,6 +145,18 @@ const numbers: readonly ServerLimit[] = [
       }
       return edit('one more');
     },
+  },
+  {
+    id: 'server-linkifiers',
+    metric: answered('POST /api/v1/realm/filters', 400),
+    answer: badRequest,
+    provoke: (server) => addLinkifiers(server, 48, ['last', 'one more']),
+  },
+  {
+    id: 'server-linkifier-pattern',
+    metric: answered('POST /api/v1/realm/filters', 400),
+    answer: badRequest,
+    provoke: (server) => addLinkifiers(server, 0, [`[${'a'.repeat(498)}]`, `[${'a'.repeat(499)}]`]),
   },
 ];
 

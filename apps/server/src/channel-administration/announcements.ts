@@ -2,6 +2,7 @@ import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
 import type { SendingContext } from '../messages/insert-messages.js';
+import type { RenderingContext } from '../messages/render-content.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import { noChannel } from '../realm/realm-settings.js';
@@ -22,7 +23,7 @@ export async function announcementsChannelId(
 /** Posts that these channels are new, as far as everybody may know of them. The channel for it is locked. */
 export async function announceChannels(
   transaction: ServerTransaction,
-  context: SendingContext,
+  context: SendingContext & RenderingContext,
   { channel, actor }: { readonly channel: Channel; readonly actor: PermissionHolder },
   made: readonly Channel[],
 ): Promise<void> {
@@ -38,7 +39,7 @@ export async function announceChannels(
 /** Posts that somebody has joined the organisation. The channel for it is locked. */
 export async function announceNewcomer(
   transaction: ServerTransaction,
-  context: SendingContext,
+  context: SendingContext & RenderingContext,
   channel: Channel,
   userId: UserId,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Channel } from '../channels/channel-store.js';
 import { type SendingContext, sendMessages } from '../messages/insert-messages.js';
 import { subscribersIn } from '../messages/message-readers.js';
-import { type Author, renderContents } from '../messages/render-content.js';
+import { type Author, type RenderingContext, renderContents } from '../messages/render-content.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables, ServerTransaction } from '../tables.js';
@@ -29,7 +29,7 @@ interface Notice {
  */
 export async function postNotices(
   transaction: ServerTransaction,
-  context: SendingContext,
+  context: SendingContext & RenderingContext,
   { actor, channel }: Notice,
   write: (names: NoticeNames) => readonly string[],
 ): Promise<void> {
@@ -51,12 +51,12 @@ interface BotPost {
 /** Posts texts that mention nobody; in a channel without named topics, to the one that has no name. */
 export async function postAsNotificationBot(
   transaction: ServerTransaction,
-  context: SendingContext,
+  context: SendingContext & RenderingContext,
   { author, channel, topic: named }: BotPost,
   contents: readonly string[],
 ): Promise<void> {
   const senderId = await systemBotId(transaction, 'notification-bot');
-  const rendered = await renderContents(transaction.db, context.realm, author, contents);
+  const rendered = await renderContents(transaction.db, context, author, contents);
   const topic = channel.topicsPolicy === 'empty_topic_only' ? '' : named;
   const destination = { kind: 'channel' as const, channelId: channel.id, topic };
   // Of an archived channel nobody is shown that there is something to read.

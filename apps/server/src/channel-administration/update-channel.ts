@@ -105,7 +105,7 @@ async function changeChannel(
   const audienceBefore = await readAudience(db, [before.id]);
   const { description } = change;
   const [rendered] =
-    description === undefined ? [] : await renderDescriptions(db, context.realm, actor, [description]);
+    description === undefined ? [] : await renderDescriptions(db, context, actor, [description]);
   await applyChannelChange(transaction, before.id, change, rendered);
   const [after] = await findChannels(db, [before.id]);
   if (after === undefined) throw noSuchChannel();

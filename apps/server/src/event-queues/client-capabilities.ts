@@ -8,6 +8,7 @@ const knownCapabilities = [
   'bulk_message_deletion',
   'user_list_incomplete',
   'notification_settings_null',
+  'linkifier_url_template',
 ] as const;
 
 export type ClientCapability = (typeof knownCapabilities)[number];

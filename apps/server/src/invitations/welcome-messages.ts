@@ -24,7 +24,7 @@ export async function sendWelcome(
     contents.push(`The @_*role:administrators* of this organization say:\n\n${quoted(text)}`);
   }
   const botId = await systemBotId(transaction, 'welcome-bot');
-  const rendered = await renderContents(db, realm, undefined, contents);
+  const rendered = await renderContents(db, context, undefined, contents);
   const destination = { kind: 'direct', userIds: [botId, userId] } as const;
   await sendMessages(
     transaction,

@@ -5,7 +5,7 @@ export { emojiCode, emojiCodeToNames, emojiOf } from './emoji/emoji-names.js';
 export { escapeHtml } from './escape-html.js';
 export { findReferences, type TextReferences } from './find-references.js';
 export { channelHash, encodeHash, topicHash } from './hash-encoding.js';
-export { type Linkifier, parseLinkifier } from './linkifier.js';
+export { type Linkifier, type LinkifierProblem, parseLinkifier } from './linkifier.js';
 export type {
   CustomEmoji,
   LinkableChannel,
@@ -16,3 +16,4 @@ export type {
 } from './markdown-facts.js';
 export { plainText } from './plain-text.js';
 export { type RenderedMarkdown, renderMarkdown } from './render-markdown.js';
+export { urlTemplateFormProblem, urlTemplateVariables } from './url-template.js';

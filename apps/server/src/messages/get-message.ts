@@ -3,22 +3,25 @@ import { booleanParameter, operation } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { userOrSpectator } from '../users/user-or-spectator.js';
+import { messageFlags } from './message-flags.js';
 import { messageIdParameter } from './message-id-parameter.js';
 import { readMessageRecord, writeReadMessage } from './message-record.js';
 import { readSurroundingsFor } from './message-surroundings.js';
 import { findAmong } from './narrow/find-window.js';
+import { isPublicOnWeb, spectator } from './spectator.js';
 
 /**
  * `GET /api/v1/messages/{message_id}` (chat API, common conventions): one message, as it was written too. Refuses with
- * BAD_REQUEST an id of none that the user may read.
+ * BAD_REQUEST an id of none that the user may read. Where the organisation has public access, anybody reads those of
+ * web-public channels; whoever has no account is refused any other with UNAUTHORIZED.
  */
 export const getMessage = operation({
   method: 'GET',
   path: '/api/v1/messages/{message_id}',
   summary: 'A message.',
-  actor: user,
+  actor: userOrSpectator,
   parameters: z.object({
     message_id: messageIdParameter,
     apply_markdown: booleanParameter.default(true),
@@ -29,23 +32,26 @@ export const getMessage = operation({
   async handle({ database: { db }, realm }: ServerContext, { actor, parameters }) {
     const { message_id: id, apply_markdown, allow_empty_topic_name } = parameters;
     const everything = {
-      condition: sql<boolean>`true`,
+      condition: actor === undefined ? isPublicOnWeb : sql<boolean>`true`,
       isAllReadable: false,
       hasHistory: true,
       hasIndex: true,
       search: undefined,
     };
-    const [found] = await findAmong(db, actor, everything, amongNumbers(db, [id]), 'whole');
-    if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
+    const [found] = await findAmong(db, actor ?? spectator, everything, amongNumbers(db, [id]), 'whole');
+    if (found === undefined) {
+      if (actor === undefined) throw new ProtocolError('UNAUTHORIZED');
+      throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
+    }
     const { message, flags } = found;
     const surroundings = await readSurroundingsFor(db, realm, actor, [message]);
     const form = {
       appliesMarkdown: apply_markdown,
-      makesAvatars: true,
+      makesAvatars: actor !== undefined,
       knowsEmptyTopic: allow_empty_topic_name,
     };
     return {
-      message: writeReadMessage(message, flags, surroundings, form),
+      message: writeReadMessage(message, actor === undefined ? messageFlags.read : flags, surroundings, form),
       raw_content: message.content,
     };
   },

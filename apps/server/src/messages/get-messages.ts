@@ -2,9 +2,11 @@ import { type MessageId, ProtocolError } from '@waxwing/protocol';
 import { booleanParameter, ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { z } from 'zod';
-import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import type { Reader } from '../users/address-visibility.js';
+import { userOrSpectator } from '../users/user-or-spectator.js';
 import { findUserById } from '../users/user-store.js';
+import { messageFlags } from './message-flags.js';
 import type { MessageForm } from './message-form.js';
 import { readMessageRecord, writeReadMessage } from './message-record.js';
 import { type MessageSurroundings, readSurroundingsFor } from './message-surroundings.js';
@@ -15,9 +17,9 @@ import {
   findWindow,
   findWindowIds,
 } from './narrow/find-window.js';
-import { readNarrowCondition } from './narrow/narrow-condition.js';
 import { highlightHtml, highlightPlain } from './search/highlight-words.js';
 import { wordsOf } from './search/search-messages.js';
+import { readNarrowOf, spectator } from './spectator.js';
 import { readWindow, windowParameters } from './window-parameters.js';
 
 const maximumIds = 5000;
@@ -38,15 +40,16 @@ const formParameters = {
 /**
  * `GET /api/v1/messages` (chat API, common conventions): messages of a narrow that the user may read, around an anchor or
  * by their ids, oldest first; many are read two hundred at a time, each as it is when its turn comes, of what the user may
- * read then. Those read together are of one instant, however many pieces their text is sent in. Refuses with BAD_NARROW a
- * narrow that means nothing to the user; with BAD_REQUEST parameters that contradict each other, and more than 5000
- * messages.
+ * read then. Those read together are of one instant, however many pieces their text is sent in. Where the organisation has
+ * public access, anybody may ask for those of the narrow `channels:web-public`. Refuses with BAD_NARROW a narrow that means
+ * nothing to the reader; with UNAUTHORIZED any other narrow of those who have no account; with BAD_REQUEST parameters that
+ * contradict each other, and more than 5000 messages.
  */
 export const getMessages = operation({
   method: 'GET',
   path: '/api/v1/messages',
   summary: 'Messages of a narrow, around an anchor or by their ids.',
-  actor: user,
+  actor: userOrSpectator,
   parameters: z.object({
     ...windowParameters,
     message_ids: optionalJsonParameter(idList),
@@ -70,9 +73,11 @@ export const getMessages = operation({
       });
     }
     const window = ids === undefined ? readWindow(parameters) : undefined;
-    const narrow = await readNarrowCondition(db, realm, actor, terms);
+    const narrow = await readNarrowOf(db, realm, actor, terms);
+    const asking = actor ?? spectator;
     const content = parameters.apply_markdown ? 'beginning' : 'whole';
-    const writing = { form: readForm(parameters), words: wordsOf(narrow.search ?? '') };
+    const hasCopies = actor !== undefined;
+    const writing = { form: readForm(parameters, actor), words: wordsOf(narrow.search ?? ''), hasCopies };
     const writerOf = async (found: readonly FoundMessage[]) => {
       const messages = found.map(({ message }) => message);
       const surroundings = await readSurroundingsFor(db, realm, actor, messages);
@@ -86,17 +91,17 @@ export const getMessages = operation({
     if (asked <= messagesPerPiece) {
       const { found, ...bounds } =
         window === undefined
-          ? { found: await findAmong(db, actor, narrow, amongNumbers(db, ids ?? []), content) }
-          : await findWindow(db, actor, narrow, window, content);
+          ? { found: await findAmong(db, asking, narrow, amongNumbers(db, ids ?? []), content) }
+          : await findWindow(db, asking, narrow, window, content);
       const [, ...more] = piecesOfText(found);
       if (more.length > 0) return new ListAnswer('messages', inPieces(found), writeBounds(bounds));
       return { messages: found.map(await writerOf(found)), ...writeBounds(bounds) };
     }
     const { found: wanted, ...bounds } =
-      window === undefined ? { found: ids ?? [] } : await findWindowIds(db, actor, narrow, window);
+      window === undefined ? { found: ids ?? [] } : await findWindowIds(db, asking, narrow, window);
     const pieces = async function* () {
       for (const piece of piecesOf(wanted)) {
-        const reader = await findUserById(db, actor.id);
+        const reader = actor === undefined ? spectator : await findUserById(db, actor.id);
         if (reader === undefined) return;
         const asNow = { ...narrow, isAllReadable: false };
         yield* inPieces(await findAmong(db, reader, asNow, amongNumbers(db, piece), content));
@@ -147,15 +152,18 @@ function writeBounds(bounds: Partial<Omit<FoundWindow<unknown>, 'found'>>) {
   };
 }
 
-/** What {@link formParameters} ask for. */
-function readForm(parameters: {
-  readonly apply_markdown: boolean;
-  readonly client_gravatar: boolean;
-  readonly allow_empty_topic_name: boolean;
-}): MessageForm {
+/** What {@link formParameters} ask for; pictures are named to those without an account. */
+function readForm(
+  parameters: {
+    readonly apply_markdown: boolean;
+    readonly client_gravatar: boolean;
+    readonly allow_empty_topic_name: boolean;
+  },
+  actor: Reader,
+): MessageForm {
   return {
     appliesMarkdown: parameters.apply_markdown,
-    makesAvatars: parameters.client_gravatar,
+    makesAvatars: parameters.client_gravatar && actor !== undefined,
     knowsEmptyTopic: parameters.allow_empty_topic_name,
   };
 }
@@ -164,10 +172,12 @@ interface Writing {
   readonly surroundings: MessageSurroundings;
   readonly form: MessageForm;
   readonly words: readonly string[];
+  /** Whether the reader has copies of messages; all is read for whoever has none. */
+  readonly hasCopies: boolean;
 }
 
-function writeFound({ message, flags }: FoundMessage, { surroundings, form, words }: Writing) {
-  const record = writeReadMessage(message, flags, surroundings, form);
+function writeFound({ message, flags }: FoundMessage, { surroundings, form, words, hasCopies }: Writing) {
+  const record = writeReadMessage(message, hasCopies ? flags : messageFlags.read, surroundings, form);
   if (words.length === 0) return record;
   return {
     ...record,

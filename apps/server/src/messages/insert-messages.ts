@@ -62,7 +62,7 @@ export async function sendMessages(
   await insertCopies(transaction, sent);
   await noteNewest(transaction, stored);
   await claimFiles(transaction, context, sent);
-  const surroundings = await readSurroundings(db, context.realm, stored, { areNew: true });
+  const surroundings = await readSurroundings(db, context.realm, stored, { tellsEdits: false });
   const hidden = await guestsWithoutSight(db, sent, surroundings);
   const events = sent.flatMap((each, index) =>
     messageEvents(each, surroundings, {

@@ -2,10 +2,10 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
-import type { KnownUser } from '../authentication/credential-store.js';
 import { gatheredBy } from '../permissions/gathered-by.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
+import type { Reader } from '../users/address-visibility.js';
 import { readDetails, type UserDetails } from '../users/user-details.js';
 import { asUnknown } from '../users/user-record.js';
 import { readSightOf } from '../users/user-sight.js';
@@ -27,18 +27,18 @@ export interface MessageSurroundings {
 }
 
 /**
- * Reads what records of these messages need, in six statements at most, however many they are; in two less where it is said
- * that none of them was ever edited.
+ * Reads what records of these messages need, in six statements at most, however many they are; in two less where they tell
+ * of no edits, as of new messages.
  */
 export async function readSurroundings(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
   messages: readonly ShownMessage[],
-  { areNew = false }: { readonly areNew?: boolean } = {},
+  { tellsEdits = true }: { readonly tellsEdits?: boolean } = {},
 ): Promise<MessageSurroundings> {
-  const historyPolicy: HistoryPolicy = areNew
-    ? 'none'
-    : await readRealmSetting(db, 'message_edit_history_visibility_policy');
+  const historyPolicy: HistoryPolicy = tellsEdits
+    ? await readRealmSetting(db, 'message_edit_history_visibility_policy')
+    : 'none';
   const conversations = await readConversations(db, messages);
   const channels = await readChannelNames(db, messages);
   const edits =
@@ -72,14 +72,16 @@ export function hidingUsers(
   };
 }
 
-/** {@link readSurroundings} for one reader. */
+/** {@link readSurroundings} for one reader; whoever has no account is not told what messages were before. */
 export async function readSurroundingsFor(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
-  reader: KnownUser,
+  reader: Reader,
   messages: readonly ShownMessage[],
 ): Promise<MessageSurroundings> {
-  return hidingUsers(await readSurroundings(db, realm, messages), await readSightOf(db, reader));
+  const tellsEdits = reader !== undefined;
+  const surroundings = await readSurroundings(db, realm, messages, { tellsEdits });
+  return hidingUsers(surroundings, await readSightOf(db, reader));
 }
 
 function known<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {

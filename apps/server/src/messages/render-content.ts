@@ -1,7 +1,7 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ServerContext } from '../context.js';
 import {
   findReferences,
   type LinkableChannel,
@@ -22,6 +22,11 @@ import { topicKey } from './message-store.js';
 
 type Db = Kysely<ServerTables>;
 
+/** What texts are rendered with. */
+export interface RenderingContext extends Pick<ServerContext, 'linkifiers'> {
+  readonly realm: Pick<ServerContext['realm'], 'url'>;
+}
+
 /** Who writes a text; `undefined` for the server itself, which may link to every channel. */
 export type Author = PermissionHolder | undefined;
 
@@ -31,28 +36,28 @@ export type Author = PermissionHolder | undefined;
  */
 export async function renderContents(
   db: Db,
-  realm: Pick<PushRealm, 'url'>,
+  context: RenderingContext,
   author: Author,
   contents: readonly string[],
 ): Promise<RenderedMarkdown[]> {
-  const facts = await readFacts(db, realm, author, contents);
+  const facts = await readFacts(db, context, author, contents);
   return contents.map((content) => renderMarkdown(content, facts));
 }
 
 /** As {@link renderContents}, the HTML of what channels and folders say of themselves; of nothing it is nothing. */
 export async function renderDescriptions(
   db: Db,
-  realm: Pick<PushRealm, 'url'>,
+  context: RenderingContext,
   author: Author,
   descriptions: readonly string[],
 ): Promise<string[]> {
-  const rendered = await renderContents(db, realm, author, descriptions);
+  const rendered = await renderContents(db, context, author, descriptions);
   return rendered.map(({ html }, index) => (descriptions[index] === '' ? '' : html));
 }
 
 async function readFacts(
   db: Db,
-  { url: realmUrl }: Pick<PushRealm, 'url'>,
+  { realm, linkifiers }: RenderingContext,
   author: Author,
   contents: readonly string[],
 ): Promise<MarkdownFacts> {
@@ -63,7 +68,8 @@ async function readFacts(
     named.flatMap(({ channelNames }) => channelNames),
   );
   return {
-    realmUrl,
+    realmUrl: realm.url,
+    linkifiers: await linkifiers.read(db),
     defaultCodeLanguage: contents.some(hasFence)
       ? await readRealmSetting(db, 'default_code_block_language')
       : '',

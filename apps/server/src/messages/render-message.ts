@@ -18,8 +18,10 @@ export const renderMessage = operation({
   bodyLimitBytes: 512 * 1024,
   answer: z.object({ rendered: z.string() }),
   codes: ['BAD_REQUEST'],
-  async handle({ database: { db }, realm }: ServerContext, { actor, parameters }) {
-    const [rendered] = await renderContents(db, realm, actor, [readNewContent(parameters.content)]);
+  async handle(context: ServerContext, { actor, parameters }) {
+    const [rendered] = await renderContents(context.database.db, context, actor, [
+      readNewContent(parameters.content),
+    ]);
     return { rendered: rendered?.html ?? '' };
   },
 });

@@ -4,6 +4,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelaySettings } from '../configuration.js';
 import { createPublisher } from '../event-queues/publish-events.js';
 import { queueNotifier } from '../event-queues/queue-listeners.js';
+import { KnownLinkifiers } from '../linkifiers/known-linkifiers.js';
 import type { RenderedMarkdown } from '../markdown/index.js';
 import { sendMessages } from '../messages/insert-messages.js';
 import { notifyOfMessages } from '../messages/push/notify-of-messages.js';
@@ -46,7 +47,11 @@ export async function sendText(
   const user = await requireUser(database, email);
   if (user.isBot) throw new CommandError(`${user.email} is a bot: bots have no phones.`);
   const publish = createPublisher(queueNotifier(database.signals), clock);
-  const [rendered] = (await renderContents(database.db, realm, undefined, [content])) as [RenderedMarkdown];
+  const linkifiers = new KnownLinkifiers(database.signals, clock);
+  const rendering = { realm, linkifiers };
+  const [rendered] = (await renderContents(database.db, rendering, undefined, [content])) as [
+    RenderedMarkdown,
+  ];
   return database.write(async (transaction) => {
     const devices = requireDevices(user, await notificationReach(transaction, relay, user.id));
     const senderId = await systemBotId(transaction, 'notification-bot');

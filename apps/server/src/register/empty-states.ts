@@ -9,7 +9,6 @@ export const emptyStates: readonly InitialState[] = [
   none('alert_words', { alert_words: [] }, { alert_words: list }),
   none('muted_users', { muted_users: [] }, { muted_users: list }),
   none('realm_emoji', { realm_emoji: {} }, { realm_emoji: map }),
-  none('realm_linkifiers', { realm_linkifiers: [] }, { realm_linkifiers: list }),
   none('realm_filters', { realm_filters: [] }, { realm_filters: list }),
   none('realm_domains', { realm_domains: [] }, { realm_domains: list }),
   none('default_stream_groups', { realm_default_stream_groups: [] }, { realm_default_stream_groups: list }),

@@ -1,6 +1,7 @@
 import { channelsState, defaultChannelsState, foldersState } from '../channels/channels-state.js';
 import type { InitialState } from '../event-queues/initial-state.js';
 import { groupsState } from '../groups/groups-state.js';
+import { linkifiersState } from '../linkifiers/linkifiers-state.js';
 import {
   conversationsState,
   mutedTopicsState,
@@ -28,6 +29,7 @@ export const initialStates: readonly InitialState[] = [
   usersState,
   groupsState,
   playgroundsState,
+  linkifiersState,
   profileFieldsState,
   externalAccountsState,
   userSettingsState,

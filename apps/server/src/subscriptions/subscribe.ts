@@ -198,11 +198,11 @@ async function applySubscribing(
   context: ServerContext,
   { facts, plan, wish }: Planned,
 ) {
-  const { clock, publish, realm } = context;
+  const { clock, publish } = context;
   const { db } = transaction;
   const now = clock();
   const texts = plan.create.map(({ description }) => description);
-  const rendered = await renderDescriptions(db, realm, facts.rights.actor, texts);
+  const rendered = await renderDescriptions(db, context, facts.rights.actor, texts);
   const made = await insertChannels(transaction, plan.create, { now, rendered });
   const channels = [...plan.join, ...made];
   const colors = new Map(wish.channels.map(({ name, color }) => [name.trim().toLowerCase(), color]));

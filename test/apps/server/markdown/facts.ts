@@ -3,8 +3,8 @@ import { channelId, groupId, messageId, userId } from '../../../support/ids.js';
 
 function linkifier(pattern: string, urlTemplate: string) {
   const parsed = parseLinkifier(pattern, urlTemplate);
-  if (parsed === undefined) throw new TypeError(`Not a linkifier: ${pattern}`);
-  return parsed;
+  if (parsed.kind === 'problem') throw new TypeError(`Not a linkifier: ${pattern}`);
+  return parsed.linkifier;
 }
 
 /** An organisation with a few of everything that a text can name. */

@@ -171,9 +171,39 @@ describe('linkifiers', () => {
     ['run alert', 'run alert'],
   ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
 
-  it.each(['(', '(?=a)', '\\1', `${'(a{1,100}){1,100}'}`])('do not take the pattern %s', (pattern) =>
-    expect(parseLinkifier(pattern, 'https://a.example/{id}')).toBeUndefined(),
+  it.each(['(', '(?=a)', '\\1', 'a)(b', 'a)|(b', 'a\\Q', '(a{1,100}){1,100}', 'a{1,300}'])(
+    'do not take the pattern %s',
+    (pattern) =>
+      expect(parseLinkifier(pattern, 'https://a.example')).toMatchObject({
+        kind: 'problem',
+        about: 'pattern',
+      }),
   );
+
+  /** The HTML of a text where there is one linkifier. */
+  const linked = (pattern: string, template: string, text: string) => {
+    const parsed = parseLinkifier(pattern, template);
+    if (parsed.kind === 'problem') throw new TypeError(parsed.message);
+    return renderMarkdown(text, { realmUrl: 'https://a.example', linkifiers: [parsed.linkifier] }).html;
+  };
+
+  it('may call a group what the parser calls its own, and leave one out', () => {
+    expect(linked('x(?P<link>[0-9]+)(?P<at>@[a-z])?', 'https://a.example/{link}{?at}', 'x12 x1@a')).toBe(
+      '<p><a href="https://a.example/12">x12</a> <a href="https://a.example/1?at=%40a">x1@a</a></p>',
+    );
+  });
+
+  it('leave as typed what the template would cut within a character', () => {
+    const [pattern, template] = ['x(?P<name>[^ ]+)', 'https://a.example/{name:1}'];
+    expect(linked(pattern, template, 'xé x𝒳')).toBe('<p><a href="https://a.example/%C3%A9">xé</a> x𝒳</p>');
+  });
+
+  it('leave as typed what comes once they have searched enough, however far each search looks', () => {
+    const [pattern, template] = ['a(.*z)?', 'https://a.example/'];
+    const links = (count: number) => linked(pattern, template, 'a '.repeat(count)).split('<a ').length - 1;
+    expect(links(100)).toBe(100);
+    expect(links(5_000)).toBe(5);
+  });
 });
 
 describe('emoji', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ChannelAccess, readChannelAccess } from '#server/channels/channel-access.js';
 import { findChannels } from '#server/channels/channel-store.js';
 import { createPublisher } from '#server/event-queues/publish-events.js';
+import { KnownLinkifiers } from '#server/linkifiers/known-linkifiers.js';
 import { type NewMessage, sendMessages } from '#server/messages/insert-messages.js';
 import { findReadableMessages, readsMessage } from '#server/messages/message-access.js';
 import type { Message } from '#server/messages/message-store.js';
@@ -31,7 +32,7 @@ eachBackend((backend) => {
     return server.database.write(async (transaction: ServerTransaction) => {
       const rendered = await renderContents(
         transaction.db,
-        realm,
+        { realm, linkifiers: new KnownLinkifiers(server.database.signals, clock) },
         author,
         drafts.map(({ content }) => content),
       );

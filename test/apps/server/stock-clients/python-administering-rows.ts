@@ -1,6 +1,10 @@
 import { expect } from 'vitest';
 import { anyId, type Row } from './python-rows.js';
 
+const linkifier = {
+  ...{ id: anyId, pattern: '#(?P<id>[0-9]+)', url_template: 'https://tracker.example.com/{id}' },
+};
+
 export const administering: readonly Row[] = [
   [
     'update_stream',
@@ -78,6 +82,16 @@ export const administering: readonly Row[] = [
     }),
     { id: anyId },
   ],
+  [
+    'add_realm_filter',
+    () => ({
+      method: 'POST',
+      path: 'realm/filters',
+      parameters: { pattern: '#(?P<id>[0-9]+)', url_template: 'https://tracker.example.com/{id}' },
+    }),
+    { id: anyId },
+  ],
+  ['get_realm_linkifiers', () => ({ method: 'GET', path: 'realm/linkifiers' }), { linkifiers: [linkifier] }],
   [
     'remove_realm_profile_field',
     ({ field }) => ({ method: 'DELETE', path: `realm/profile_fields/${field}` }),

@@ -1,5 +1,6 @@
 import type { ChannelId, MessageId } from '@waxwing/protocol';
 import { createPublisher } from '#server/event-queues/publish-events.js';
+import { KnownLinkifiers } from '#server/linkifiers/known-linkifiers.js';
 import { type Destination, sendMessages } from '#server/messages/insert-messages.js';
 import { renderContents } from '#server/messages/render-content.js';
 import { roles } from '#server/permissions/roles.js';
@@ -22,7 +23,8 @@ export async function sendMessage(
   const publish = createPublisher({ notify: async () => undefined }, clock);
   const author = { id: organisation.id(who), role: who === 'second' ? roles.member : roles[who] };
   return database.write(async (transaction: ServerTransaction) => {
-    const [rendered] = await renderContents(transaction.db, realm, author, [content]);
+    const rendering = { realm, linkifiers: new KnownLinkifiers(database.signals, clock) };
+    const [rendered] = await renderContents(transaction.db, rendering, author, [content]);
     if (rendered === undefined) throw new Error('nothing was rendered');
     const message = { senderId: author.id, destination, content, rendered, client: 'test' };
     const [sent] = await sendMessages(transaction, { clock, publish, realm }, [message]);

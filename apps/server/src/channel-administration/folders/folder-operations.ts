@@ -57,7 +57,7 @@ export const createChannelFolder = operation({
     return changeFolders(context, actor, async ({ db }, folders) => {
       const name = checkedFolderName(parameters.name);
       requireFree(folders, name);
-      const [rendered = ''] = await renderDescriptions(db, context.realm, actor, [parameters.description]);
+      const [rendered = ''] = await renderDescriptions(db, context, actor, [parameters.description]);
       const row = await db
         .insertInto('channel_folders')
         .values({
@@ -113,7 +113,7 @@ export const updateChannelFolder = operation({
           name,
         );
       }
-      const [rendered = ''] = await renderDescriptions(db, context.realm, actor, [description ?? '']);
+      const [rendered = ''] = await renderDescriptions(db, context, actor, [description ?? '']);
       const data = {
         ...(name === folder.name ? {} : { name }),
         ...(description === undefined || description === folder.description

@@ -24,23 +24,16 @@ export function linkifiers(md: MarkdownIt): void {
   };
 }
 
-function search(
+function* search(
   md: MarkdownIt,
   rendering: Rendering,
   linkifier: Linkifier,
   text: string,
-): Iterable<Replacement> {
-  const cost = text.length + costOfStart;
-  if (cost > rendering.searchCostLeft) return [];
-  rendering.searchCostLeft -= cost;
-  return matches(md, linkifier, text);
-}
-
-function* matches(md: MarkdownIt, linkifier: Linkifier, text: string): Generator<Replacement> {
+): Generator<Replacement> {
   const found = linkifier.matcher.matcher(text);
   let from = 0;
-  while (from <= text.length && found.find(from)) {
-    const [start, end] = [found.start('link'), found.end('link')];
+  while (from <= text.length && pay(rendering, text.length - from) && found.find(from)) {
+    const [start, end] = [found.start(1), found.end(1)];
     const href = hrefOf(md, linkifier, found.getNamedGroups());
     // What follows one match may come before the next.
     from = Math.max(end, from + 1);
@@ -49,13 +42,31 @@ function* matches(md: MarkdownIt, linkifier: Linkifier, text: string): Generator
   }
 }
 
+/** Whether there is enough left for a search: it may look at all of the text, however soon it finds something. */
+function pay(rendering: Rendering, length: number): boolean {
+  const cost = length + costOfStart;
+  if (cost > rendering.searchCostLeft) return false;
+  rendering.searchCostLeft -= cost;
+  return true;
+}
+
 function hrefOf(
   md: MarkdownIt,
   { template }: Linkifier,
   groups: Record<string, string | null>,
 ): string | undefined {
-  const url = template.expand(groups);
-  if (url.length > maxUrlLength) return undefined;
+  const url = expand(template, groups);
+  if (url === undefined || url.length > maxUrlLength) return undefined;
   const href = md.normalizeLink(url);
   return md.validateLink(href) ? href : undefined;
+}
+
+/** The URL; `undefined` where the template shortens what was found within a character that is two code units. */
+function expand(template: Linkifier['template'], groups: Record<string, string | null>): string | undefined {
+  try {
+    return template.expand(groups);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
 }

@@ -69,7 +69,7 @@ export async function tellMove(
   }
   const rendered = await renderContents(
     db,
-    context.realm,
+    context,
     undefined,
     notices.map(({ content }) => content),
   );

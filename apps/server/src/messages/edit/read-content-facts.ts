@@ -1,6 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
-import type { ServerContext } from '../../context.js';
 import type { RenderedMarkdown } from '../../markdown/index.js';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
@@ -8,7 +7,7 @@ import { readMentionRights } from '../mention-rules.js';
 import { subscribersIn } from '../message-readers.js';
 import type { Message } from '../message-store.js';
 import { readTopicSenders } from '../recipients.js';
-import { renderContents } from '../render-content.js';
+import { type RenderingContext, renderContents } from '../render-content.js';
 import { readNewContent } from '../send/message-text.js';
 import type { ContentFacts } from './edit-facts.js';
 import { type EditWish, wantedMove } from './edit-wish.js';
@@ -27,12 +26,12 @@ export interface RenderedContent {
 /** Renders a new content; it takes long, so that nothing should be locked meanwhile. */
 export async function renderNewContent(
   db: Db,
-  realm: Pick<ServerContext['realm'], 'url'>,
+  context: RenderingContext,
   actor: PermissionHolder,
   content: string,
 ): Promise<RenderedContent> {
   const source = content.trim() === '' ? blankContent : readNewContent(content);
-  const [rendered] = (await renderContents(db, realm, actor, [source])) as [RenderedMarkdown];
+  const [rendered] = (await renderContents(db, context, actor, [source])) as [RenderedMarkdown];
   return { source, rendered };
 }
 

@@ -86,18 +86,19 @@ export const updateMessage = operation({
  * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH
  */
 async function renderAllowed(
-  { clock, database: { db }, realm }: ServerContext,
+  context: ServerContext,
   actor: KnownUser,
   id: MessageId,
   wish: EditWish,
 ): Promise<RenderedContent | undefined> {
   if (wish.content === undefined) return undefined;
+  const { db } = context.database;
   const [message] = await findReadableMessages(db, actor, [id]);
   const channelId = message?.channelId;
   const [channel] = channelId === undefined ? [] : await findChannels(db, [channelId]);
   const settings = await readRealmSettings(db);
-  checkAsked({ actor, message, now: clock(), origin: channel && { channel }, settings }, wish);
-  return renderNewContent(db, realm, actor, wish.content);
+  checkAsked({ actor, message, now: context.clock(), origin: channel && { channel }, settings }, wish);
+  return renderNewContent(db, context, actor, wish.content);
 }
 
 async function edit(

@@ -89,7 +89,7 @@ export const sendMessage = operation({
       await decidePlace({ db, findChannels: findThem }, realm, { sender: actor, asked });
     }
     // Before the transaction, as it takes longer than everything else and others would wait.
-    const [rendered] = (await renderContents(database.db, realm, actor, [content])) as [RenderedMarkdown];
+    const [rendered] = (await renderContents(database.db, context, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {
       const { destination, place } = await decide(transaction, context, { sender, asked, rendered });
       const [sent] = await sendMessages(transaction, context, [

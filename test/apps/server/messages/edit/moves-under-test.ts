@@ -1,5 +1,6 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { createPublisher } from '#server/event-queues/publish-events.js';
+import { KnownLinkifiers } from '#server/linkifiers/known-linkifiers.js';
 import { type NewMessage, sendMessages } from '#server/messages/insert-messages.js';
 import type { Message } from '#server/messages/message-store.js';
 import { renderContents } from '#server/messages/render-content.js';
@@ -43,7 +44,8 @@ export async function post(organisation: OrganisationUnderTest, ...drafts: Draft
       ...(await database.write(async (transaction: ServerTransaction) => {
         const senderId: UserId = organisation.id(by);
         const author = { id: senderId, role: roles.member };
-        const rendered = await renderContents(transaction.db, realm, author, [content]);
+        const rendering = { realm, linkifiers: new KnownLinkifiers(database.signals, clock) };
+        const rendered = await renderContents(transaction.db, rendering, author, [content]);
         const message = { senderId, destination, content, client: 'test', readBy: [senderId] };
         const all = rendered.map((html) => ({ ...message, rendered: html }));
         return (await sendMessages(transaction, { clock, publish, realm }, all)).map(

@@ -1,0 +1,28 @@
+import { holdAlone } from '@waxwing/storage';
+import type { Requester } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { everybody } from '../event-queues/everybody.js';
+import type { ServerTransaction } from '../tables.js';
+import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
+
+/**
+ * Changes the linkifiers as `change` decides on all that there are, tells everybody whose client knows URL templates how
+ * they are now, and has every process render with them. What `change` answers.
+ * @throws ProtocolError what `change` throws.
+ */
+export function changeLinkifiers<Result>(
+  { linkifiers, publish }: Pick<ServerContext, 'linkifiers' | 'publish'>,
+  actor: Requester,
+  change: (transaction: ServerTransaction, all: readonly LinkifierRecord[]) => Promise<Result>,
+): Promise<Result> {
+  return actor.change(async (transaction) => {
+    const { db } = transaction;
+    await holdAlone(db, 'linkifiers');
+    const result = await change(transaction, await readLinkifiers(db));
+    const event = { type: 'realm_linkifiers', realm_linkifiers: await readLinkifiers(db) };
+    const onlyFor = { capability: 'linkifier_url_template', isHeld: true } as const;
+    await publish(transaction, [{ event, audience: await everybody(db), onlyFor }]);
+    await linkifiers.noteChange(transaction);
+    return result;
+  });
+}

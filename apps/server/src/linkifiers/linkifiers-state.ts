@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { publicState } from '../event-queues/initial-state.js';
+import { linkifierRecord, readLinkifiers } from './linkifier-store.js';
+
+/** The linkifiers in their order; none for clients that know no URL templates. */
+export const linkifiersState = publicState({
+  eventType: 'realm_linkifiers',
+  shape: z.object({ realm_linkifiers: z.array(linkifierRecord) }),
+  fetch: async ({ database }, { capabilities }) => ({
+    realm_linkifiers: capabilities.includes('linkifier_url_template')
+      ? await readLinkifiers(database.db)
+      : [],
+  }),
+});

@@ -1,0 +1,17 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { user } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { linkifierRecord, readLinkifiers } from './linkifier-store.js';
+
+/** `GET /api/v1/realm/linkifiers`: all linkifiers, in the order in which they are applied, for whoever has an account. */
+export const listLinkifiers = operation({
+  method: 'GET',
+  path: '/api/v1/realm/linkifiers',
+  summary: 'The linkifiers, in their order.',
+  actor: user,
+  parameters: noParameters,
+  answer: z.object({ linkifiers: z.array(linkifierRecord) }),
+  codes: [],
+  handle: async ({ database }: ServerContext) => ({ linkifiers: await readLinkifiers(database.db) }),
+});

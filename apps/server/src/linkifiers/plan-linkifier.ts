@@ -1,0 +1,52 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { parseLinkifier } from '../markdown/index.js';
+import type { LinkifierRecord, PlannedLinkifier } from './linkifier-store.js';
+
+/** Each message that is sent is searched for all of them. */
+const maximumLinkifiers = 50;
+
+/**
+ * The linkifier that will be stored.
+ * @throws ProtocolError BAD_REQUEST with `errors`: a list of one sentence for the field that is wrong, or for `__all__` when
+ * the two do not fit.
+ */
+export function planLinkifier(wish: PlannedLinkifier): PlannedLinkifier {
+  const pattern = wish.pattern.trim();
+  const template = wish.url_template.trim();
+  const parsed = parseLinkifier(pattern, template);
+  if (parsed.kind === 'problem')
+    throw refusedLinkifier(parsed.about === 'both' ? '__all__' : parsed.about, parsed.message);
+  return { pattern, url_template: template };
+}
+
+/** @throws ProtocolError BAD_REQUEST where there are as many as there may be. */
+export function requireRoom(linkifiers: readonly LinkifierRecord[]): void {
+  if (linkifiers.length >= maximumLinkifiers)
+    throw refusedLinkifier('__all__', `There are ${maximumLinkifiers} linkifiers, which is the most.`);
+}
+
+/** @throws ProtocolError BAD_REQUEST where another linkifier than that with this id has the pattern. */
+export function requireFree(linkifiers: readonly LinkifierRecord[], pattern: string, ownId?: number): void {
+  if (linkifiers.some((each) => each.pattern === pattern && each.id !== ownId))
+    throw refusedLinkifier('__all__', 'There is a linkifier with this pattern already.');
+}
+
+export function noSuchLinkifier(): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message: 'Linkifier not found.' });
+}
+
+/** @throws ProtocolError BAD_REQUEST where the ids are not those of all linkifiers, each once. */
+export function requireOrder(linkifiers: readonly LinkifierRecord[], ids: readonly number[]): void {
+  const named = new Set(ids);
+  const isEachOnce =
+    named.size === ids.length &&
+    named.size === linkifiers.length &&
+    linkifiers.every(({ id }) => named.has(id));
+  if (isEachOnce) return;
+  const message = 'The ordered list must enumerate all existing linkifiers exactly once';
+  throw new ProtocolError('BAD_REQUEST', { message });
+}
+
+function refusedLinkifier(field: string, message: string): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message, fields: { errors: { [field]: [message] } } });
+}

@@ -1,0 +1,30 @@
+import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { administrator } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { idList } from '../permissions/id-lists.js';
+import { changeLinkifiers } from './change-linkifiers.js';
+import { orderLinkifiers } from './linkifier-store.js';
+import { requireOrder } from './plan-linkifier.js';
+
+/**
+ * `PATCH /api/v1/realm/linkifiers`: puts the linkifiers into the order in which their ids are listed: of those that match
+ * the same text the first one makes the link. Everybody is told. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no
+ * administrator, with BAD_REQUEST a list that has not each linkifier once.
+ */
+export const reorderLinkifiers = operation({
+  method: 'PATCH',
+  path: '/api/v1/realm/linkifiers',
+  summary: 'Puts the linkifiers into an order.',
+  actor: administrator,
+  parameters: z.object({ ordered_linkifier_ids: jsonParameter(idList) }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters: { ordered_linkifier_ids: ids } }) {
+    await changeLinkifiers(context, actor, async ({ db }, all) => {
+      requireOrder(all, ids);
+      await orderLinkifiers(db, ids);
+    });
+    return {};
+  },
+});

@@ -1,0 +1,32 @@
+import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { administrator } from '../authentication/authenticate.js';
+import type { ServerContext } from '../context.js';
+import { changeLinkifiers } from './change-linkifiers.js';
+import { storeLinkifier } from './linkifier-store.js';
+import { noSuchLinkifier, planLinkifier, requireFree } from './plan-linkifier.js';
+
+/**
+ * `PATCH /api/v1/realm/filters/{filter_id}`: gives a linkifier another pattern and URL template; its place stays. Messages
+ * stay as they were rendered. Everybody is told. Refuses with UNAUTHORIZED_PRINCIPAL whoever is no administrator, with
+ * BAD_REQUEST an unknown linkifier and what is refused for a new one.
+ */
+export const updateLinkifier = operation({
+  method: 'PATCH',
+  path: '/api/v1/realm/filters/{filter_id}',
+  summary: 'Changes a linkifier.',
+  actor: administrator,
+  parameters: z.object({ filter_id: integerParameter, pattern: z.string(), url_template: z.string() }),
+  since: { url_template: 176 },
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { filter_id: id } = parameters;
+    const planned = planLinkifier(parameters);
+    await changeLinkifiers(context, actor, async ({ db }, all) => {
+      requireFree(all, planned.pattern, id);
+      if (!(await storeLinkifier(db, id, planned))) throw noSuchLinkifier();
+    });
+    return {};
+  },
+});

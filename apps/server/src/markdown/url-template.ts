@@ -1,0 +1,25 @@
+const literalCharacter = String.raw`(?:[!#$&()*+,\-./0-9:;=?@A-Z[\]_a-z~\u{A0}-\u{D7FF}\u{F900}-\u{FDCF}\u{FDF0}-\u{FFEF}\u{10000}-\u{EFFFD}]|%[0-9A-Fa-f]{2})`;
+const nameCharacter = '(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})';
+const variable = String.raw`${nameCharacter}+(?:\.${nameCharacter}+)*(?::[1-9][0-9]{0,3}|\*)?`;
+const expression = String.raw`\{[+#./;?&]?${variable}(?:,${variable})*\}`;
+
+/** RFC 6570, sections 2.1 to 2.4: any text between expressions is made of characters that a URL may have. */
+const templatePattern = new RegExp(`^(?:${literalCharacter}|${expression})*$`, 'u');
+const expressionPattern = /\{[+#./;?&]?([^}]*)\}/g;
+
+/** Code points. */
+const maximumTemplateCharacters = 2048;
+
+/** What keeps a text from being a URL template of RFC 6570; `undefined` when nothing does. */
+export function urlTemplateFormProblem(template: string): string | undefined {
+  if ([...template].length > maximumTemplateCharacters)
+    return `URL template cannot exceed ${maximumTemplateCharacters} characters.`;
+  return templatePattern.test(template) ? undefined : 'Invalid URL template.';
+}
+
+/** The names of the variables of a URL template, each as often as it is there. */
+export function urlTemplateVariables(template: string): string[] {
+  return [...template.matchAll(expressionPattern)]
+    .flatMap(([, variables = '']) => variables.split(','))
+    .map((each) => each.replace(/(?::\d+|\*)$/, ''));
+}

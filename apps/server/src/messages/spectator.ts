@@ -1,0 +1,43 @@
+import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ServerContext } from '../context.js';
+import type { PermissionHolder } from '../permissions/permission-store.js';
+import { roles } from '../permissions/roles.js';
+import type { ServerTables } from '../tables.js';
+import { type NarrowCondition, readNarrowCondition } from './narrow/narrow-condition.js';
+import { type NarrowTerm, operatorOf } from './narrow/narrow-terms.js';
+
+/**
+ * Whoever has no account, as a reader of messages: a guest who is in no channel and no conversation. Ids begin at 1, so
+ * that nobody is it. What it reads is held to {@link isPublicOnWeb} besides.
+ */
+export const spectator: PermissionHolder = { id: 0 as UserId, role: roles.guest };
+
+/** What those without an account may read, on the rows `messages`: as they are told of web-public channels. */
+export const isPublicOnWeb: RawBuilder<boolean> = sql<boolean>`messages.channel_id in (
+  select id from channels where is_web_public = 1 and is_archived = 0
+)`;
+
+/** Operators that ask nothing of the reader's own. */
+const operators = ['channel', 'channels', 'topic', 'sender', 'has', 'search', 'near', 'id', 'with'];
+
+/**
+ * What a narrow asks of messages. Whoever has no account, and is `undefined`, must ask for what is public on the web, and
+ * gets no more.
+ * @throws ProtocolError BAD_NARROW for terms that mean nothing to the reader, UNAUTHORIZED for those that need an account.
+ */
+export async function readNarrowOf(
+  db: Kysely<ServerTables>,
+  realm: Pick<ServerContext['realm'], 'url'>,
+  reader: PermissionHolder | undefined,
+  terms: readonly NarrowTerm[],
+): Promise<NarrowCondition> {
+  if (reader !== undefined) return readNarrowCondition(db, realm, reader, terms);
+  const isPublic = terms.some(
+    (term) => operatorOf(term) === 'channels' && term.operand === 'web-public' && !term.isNegated,
+  );
+  if (!isPublic || !terms.every((term) => operators.includes(operatorOf(term))))
+    throw new ProtocolError('UNAUTHORIZED');
+  const narrow = await readNarrowCondition(db, realm, spectator, terms);
+  return { ...narrow, condition: sql`${isPublicOnWeb} and ${narrow.condition}`, isAllReadable: false };
+}

@@ -1,0 +1,201 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+
+const capable = { client_capabilities: '{"notification_settings_null":true,"linkifier_url_template":true}' };
+const issue = { pattern: '#(?P<id>[0-9]+)', url_template: 'https://tracker.example.com/{id}' };
+const ticket = { pattern: 'T(?P<id>[0-9]+)', url_template: 'https://tickets.example.com/{id}' };
+const mere = { pattern: 'moo', url_template: 'https://cow.example.com/' };
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+
+  async function listed(): Promise<{ id: number }[]> {
+    return (await organisation.do('guest', 'GET', 'realm/linkifiers')).linkifiers as { id: number }[];
+  }
+
+  async function add(fields: object = issue): Promise<number> {
+    return (await organisation.do('owner', 'POST', 'realm/filters', { ...fields })).id as number;
+  }
+
+  /** What is refused changes nothing, and nobody is told of it. */
+  async function refused(method: 'POST' | 'PATCH' | 'DELETE', path: string, fields: object = {}) {
+    const before = await listed();
+    const events = await organisation.watch('guest', capable);
+    const { status, body } = await organisation.ask('owner', method, path, { ...fields });
+    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+    expect([await listed(), await events()]).toEqual([before, []]);
+    return body;
+  }
+
+  afterEach(async () => {
+    for (const { id } of await listed()) await organisation.do('owner', 'DELETE', `realm/filters/${id}`);
+  });
+
+  describe('adding a linkifier', () => {
+    it('answers its id, tells everybody of all linkifiers, and is in the register answer', async () => {
+      const first = { ...mere, id: await add(mere) };
+      const events = await organisation.watch('guest', capable);
+      const answer = await organisation.do('administrator', 'POST', 'realm/filters', issue);
+      expect(answer).toEqual({ result: 'success', msg: '', id: expect.any(Number) });
+      const linkifiers = [first, { ...issue, id: answer.id }];
+      expect(await listed()).toEqual(linkifiers);
+      expect(await events()).toEqual([{ type: 'realm_linkifiers', realm_linkifiers: linkifiers }]);
+      const asked = { fetch_event_types: '["realm_linkifiers","realm_filters"]', event_types: '[]' };
+      const state = await organisation.do('guest', 'POST', 'register', { ...asked, ...capable });
+      expect(state).toMatchObject({ realm_linkifiers: linkifiers, realm_filters: [] });
+    });
+
+    it('is not told to clients that have not said that they know URL templates', async () => {
+      const events = await organisation.watch('guest');
+      await add();
+      const asked = { fetch_event_types: '["realm_linkifiers"]', event_types: '[]' };
+      const state = await organisation.do('guest', 'POST', 'register', asked);
+      expect([state.realm_linkifiers, await events()]).toEqual([[], []]);
+    });
+
+    it('takes blanks off the pattern and the template', async () => {
+      const id = await add({ pattern: ` ${issue.pattern}\n`, url_template: `\t${issue.url_template} ` });
+      expect(await listed()).toEqual([{ ...issue, id }]);
+    });
+
+    it('refuses a pattern that there is, whoever comes at the same time', async () => {
+      const asked = [1, 2, 3].map(() => organisation.ask('owner', 'POST', 'realm/filters', issue));
+      const answers = await Promise.all(asked);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+      const message = 'There is a linkifier with this pattern already.';
+      const body = await refused('POST', 'realm/filters', {
+        ...issue,
+        url_template: 'https://b.example/{id}',
+      });
+      expect(body).toMatchObject({ msg: message, errors: { __all__: [message] } });
+    });
+
+    it('refuses more than 50', async () => {
+      const rows = Array.from({ length: 49 }, (_, position) => ({
+        ...{ pattern: `a${position}`, url_template: 'https://a.example', position },
+      }));
+      const { database } = organisation.server.server;
+      await database.write(({ db }) => db.insertInto('linkifiers').values(rows).execute());
+      await add();
+      const body = await refused('POST', 'realm/filters', mere);
+      expect(body.msg).toBe('There are 50 linkifiers, which is the most.');
+    });
+  });
+
+  describe('a linkifier is refused, and nothing changes,', () => {
+    it.each([
+      ['pattern', { pattern: '' }, 'Pattern cannot be blank.'],
+      ['pattern', { pattern: 'a'.repeat(501) }, 'Pattern cannot exceed 500 characters.'],
+      ['pattern', { pattern: 'a{1,300}' }, 'Pattern is too complex.'],
+      ['pattern', { pattern: '(' }, expect.stringContaining('Bad regular expression: ')],
+      ['url_template', { url_template: ' ' }, 'URL template cannot be blank.'],
+      ['url_template', { url_template: 'https://a.example/{id' }, 'Invalid URL template.'],
+      [
+        'url_template',
+        { url_template: `https://a.example/${'a'.repeat(2048)}{id}` },
+        'URL template cannot exceed 2048 characters.',
+      ],
+      [
+        '__all__',
+        { url_template: 'https://a.example/{id}/{name}' },
+        "Group 'name' in URL template is not present in linkifier pattern.",
+      ],
+      [
+        '__all__',
+        { url_template: 'https://a.example/' },
+        "Group 'id' in linkifier pattern is not present in URL template.",
+      ],
+    ])('for its %s: %j', async (field, wrong, message) => {
+      const body = await refused('POST', 'realm/filters', { ...issue, ...wrong });
+      expect(body.msg).toEqual(message);
+      expect(body.errors).toEqual({ [field]: [body.msg] });
+    });
+
+    it.each(['pattern', 'url_template'] as const)('without %s', async (missing) => {
+      const { [missing]: _, ...fields } = issue;
+      const { status, body } = await organisation.ask('owner', 'POST', 'realm/filters', fields);
+      expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', missing]);
+    });
+  });
+
+  describe('changing a linkifier', () => {
+    it('tells everybody of all linkifiers, and leaves it where it is', async () => {
+      const [first, second] = [await add(issue), await add(mere)];
+      const events = await organisation.watch('guest', capable);
+      await organisation.do('administrator', 'PATCH', `realm/filters/${first}`, ticket);
+      const linkifiers = [
+        { ...ticket, id: first },
+        { ...mere, id: second },
+      ];
+      expect(await listed()).toEqual(linkifiers);
+      expect(await events()).toEqual([{ type: 'realm_linkifiers', realm_linkifiers: linkifiers }]);
+      await organisation.do('owner', 'PATCH', `realm/filters/${first}`, { ...ticket, ...mere, pattern: 'T' });
+    });
+
+    it('refuses what is refused for a new one, and a linkifier that does not exist', async () => {
+      const [first] = [await add(issue), await add(mere)];
+      const bad = await refused('PATCH', `realm/filters/${first}`, { ...issue, pattern: '(' });
+      expect(bad.errors).toEqual({ pattern: [bad.msg] });
+      await refused('PATCH', `realm/filters/${first}`, mere);
+      const { msg } = await refused('PATCH', 'realm/filters/999999', ticket);
+      expect(msg).toBe('Linkifier not found.');
+    });
+  });
+
+  describe('removing a linkifier', () => {
+    it('tells everybody which are left, and refuses one that does not exist', async () => {
+      const [first, second] = [await add(issue), await add(mere)];
+      const events = await organisation.watch('guest', capable);
+      await organisation.do('administrator', 'DELETE', `realm/filters/${first}`);
+      const left = [{ ...mere, id: second }];
+      expect(await listed()).toEqual(left);
+      expect(await events()).toEqual([{ type: 'realm_linkifiers', realm_linkifiers: left }]);
+      expect((await refused('DELETE', `realm/filters/${first}`)).msg).toBe('Linkifier not found.');
+    });
+  });
+
+  describe('the order of linkifiers', () => {
+    it('is that of the ids, and new ones are the last', async () => {
+      const ids = [await add(issue), await add(mere), await add(ticket)] as const;
+      const [a, b, c] = ids;
+      const events = await organisation.watch('guest', capable);
+      await organisation.do('administrator', 'PATCH', 'realm/linkifiers', {
+        ordered_linkifier_ids: [c, a, b],
+      });
+      expect((await listed()).map(({ id }) => id)).toEqual([c, a, b]);
+      expect(await events()).toEqual([{ type: 'realm_linkifiers', realm_linkifiers: await listed() }]);
+      const d = await add({ ...mere, pattern: 'last' });
+      expect((await listed()).map(({ id }) => id)).toEqual([c, a, b, d]);
+    });
+
+    it('may be that of none', async () => {
+      await organisation.do('owner', 'PATCH', 'realm/linkifiers', { ordered_linkifier_ids: [] });
+    });
+
+    it('names each linkifier once', async () => {
+      const [a, b] = [await add(issue), await add(mere)];
+      for (const ids of [[a], [a, a], [a, b, b], [a, b, b + 1], []]) {
+        const { msg } = await refused('PATCH', 'realm/linkifiers', { ordered_linkifier_ids: ids });
+        expect(msg).toBe('The ordered list must enumerate all existing linkifiers exactly once');
+      }
+    });
+  });
+
+  it('linkifiers are changed by administrators alone', async () => {
+    const id = await add();
+    const before = await listed();
+    for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
+      const answers = [
+        await organisation.ask(who, 'POST', 'realm/filters', mere),
+        await organisation.ask(who, 'PATCH', `realm/filters/${id}`, mere),
+        await organisation.ask(who, 'DELETE', `realm/filters/${id}`),
+        await organisation.ask(who, 'PATCH', 'realm/linkifiers', { ordered_linkifier_ids: [id] }),
+      ];
+      expect(answers.map(({ status, body }) => [who, status, body.code])).toEqual(
+        answers.map(() => [who, 400, 'UNAUTHORIZED_PRINCIPAL']),
+      );
+    }
+    expect(await listed()).toEqual(before);
+  });
+});
