@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { sql } from 'kysely';
@@ -36,7 +36,7 @@ export const getMessage = operation({
       search: undefined,
     };
     const [found] = await findAmong(db, actor, everything, amongNumbers(db, [id]), 'whole');
-    if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
+    if (found === undefined) throw refused('Invalid message(s)');
     const { message, flags } = found;
     const surroundings = await readSurroundingsFor(db, realm, actor, [message]);
     const form = {

@@ -1,9 +1,11 @@
-import { type MessageId, ProtocolError } from '@waxwing/protocol';
+import { type MessageId, refused } from '@waxwing/protocol';
 import { booleanParameter, ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import { possibleMessageIdList } from '../permissions/id-lists.js';
 import { findUserById } from '../users/user-store.js';
 import type { MessageForm } from './message-form.js';
 import { readMessageRecord, writeReadMessage } from './message-record.js';
@@ -21,12 +23,6 @@ import { wordsOf } from './search/search-messages.js';
 import { readWindow, windowParameters } from './window-parameters.js';
 
 const maximumIds = 5000;
-const idList = z
-  .array(
-    z.number('must be an integer').int('must be an integer').brand<'MessageId'>(),
-    'must be a list of ids',
-  )
-  .max(maximumIds);
 
 /** The form in which a reader wants messages, as parameters. */
 const formParameters = {
@@ -49,7 +45,7 @@ export const getMessages = operation({
   actor: user,
   parameters: z.object({
     ...windowParameters,
-    message_ids: optionalJsonParameter(idList),
+    message_ids: optionalJsonParameter(possibleMessageIdList.max(maximumIds)),
     ...formParameters,
   }),
   answer: z.object({
@@ -65,9 +61,7 @@ export const getMessages = operation({
   async handle({ database: { db }, realm }: ServerContext, { actor, parameters }) {
     const { anchor, message_ids: ids, narrow: terms = [], num_before, num_after } = parameters;
     if (ids !== undefined && (anchor !== undefined || num_before > 0 || num_after > 0)) {
-      throw new ProtocolError('BAD_REQUEST', {
-        message: 'message_ids cannot be given together with anchor, num_before or num_after',
-      });
+      throw refused('message_ids cannot be given together with anchor, num_before or num_after');
     }
     const window = ids === undefined ? readWindow(parameters) : undefined;
     const narrow = await readNarrowCondition(db, realm, actor, terms);
@@ -115,7 +109,7 @@ const messagesPerPiece = 200;
 const textPerPiece = 1024 * 1024;
 
 function* piecesOf(ids: readonly MessageId[]): Generator<MessageId[]> {
-  const ascending = [...new Set(ids)].sort((one, other) => one - other);
+  const ascending = ascendingIds(ids);
   for (let from = 0; from < ascending.length; from += messagesPerPiece)
     yield ascending.slice(from, from + messagesPerPiece);
 }

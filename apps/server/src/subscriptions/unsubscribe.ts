@@ -1,8 +1,8 @@
+import { refused } from '@waxwing/protocol';
 import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import { type ChannelAccess, readChannelAccess } from '../channels/channel-access.js';
-import { insufficientPermission, refused } from '../channels/channel-refusals.js';
 import { mayRemoveSubscribers, seesChannel } from '../channels/channel-rules.js';
 import { lockNamedChannels } from '../channels/find-named-channels.js';
 import { eventsOfLeaving } from '../channels/subscription-events.js';
@@ -11,6 +11,7 @@ import type { ServerContext } from '../context.js';
 import { readLeftChannels } from '../messages/flags/read-left-channels.js';
 import { withdrawFromLeavers } from '../messages/push/withdraw-notifications.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import { findPrincipals, principalList } from './principals.js';
 
 const channelNames = z
