@@ -1,4 +1,4 @@
-import { refused } from '@waxwing/protocol';
+import { type ChannelId, refused } from '@waxwing/protocol';
 import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
@@ -70,7 +70,7 @@ export const unsubscribe = operation({
 /** The channels of these names. @throws ProtocolError BAD_REQUEST for the first that the requester can know nothing of. */
 function requireAll(
   names: readonly string[],
-  access: ReadonlyMap<number, ChannelAccess>,
+  access: ReadonlyMap<ChannelId, ChannelAccess>,
 ): readonly ChannelAccess[] {
   const seen = new Map(
     [...access.values()].filter(seesChannel).map((each) => [each.channel.name.toLowerCase(), each]),

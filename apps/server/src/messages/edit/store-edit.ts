@@ -1,4 +1,4 @@
-import { type ChannelId, type MessageId, refused } from '@waxwing/protocol';
+import { type ChannelId, type MessageId, refused, type UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
@@ -75,7 +75,7 @@ export async function recordEdits(
     ids,
     editorId,
     now,
-  }: { readonly ids: readonly MessageId[]; readonly editorId: number; readonly now: number },
+  }: { readonly ids: readonly MessageId[]; readonly editorId: UserId; readonly now: number },
 ): Promise<void> {
   const nothing = sql`cast(null as text)`;
   const isNew = sql`topic <> ${move?.to.topic ?? ''}`;

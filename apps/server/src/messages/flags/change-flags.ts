@@ -75,7 +75,7 @@ async function readMeant(
 async function subscribedChannels(
   { db }: ServerTransaction,
   { id }: KnownUser,
-): Promise<ReadonlySet<number>> {
+): Promise<ReadonlySet<ChannelId>> {
   const rows = await db
     .selectFrom('subscriptions')
     .select('channel_id')
