@@ -171,6 +171,7 @@ describe('the house rules', () => {
       'packages/administration/src/database-commands.ts', // exports, and what is imported
       'packages/service/src/command-line/package-version.ts', // the program's own package.json
       'packages/service/src/config/private-file.ts',
+      'packages/service/src/config/sync-folder.ts', // a folder
       'packages/storage/src/database-file.ts', // only where there is no file yet
     ]);
   });

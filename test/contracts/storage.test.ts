@@ -34,10 +34,12 @@ describe('a write', () => {
         await finished;
         return 'done';
       });
+      // Of the same moment, so that a commit for several would take both.
+      const beside = insertBird(database, 'beside');
       await begun;
       if (backend.name === 'postgres') {
-        await short();
-        expect(await birdNames(database)).toEqual(['short']);
+        await Promise.all([beside, short()]);
+        expect(await birdNames(database)).toEqual(['beside', 'short']);
         finish();
         expect(await long).toEqual({ result: 'done', fileHeldMilliseconds: undefined });
       } else {
@@ -46,9 +48,9 @@ describe('a write', () => {
         const { result, fileHeldMilliseconds } = await long;
         expect([result, fileHeldMilliseconds]).toEqual(['done', expect.any(Number)]);
         expect(fileHeldMilliseconds).toBeGreaterThan(0);
-        await waiting;
+        await Promise.all([beside, waiting]);
       }
-      expect(await birdNames(database)).toEqual(['long', 'short']);
+      expect(await birdNames(database)).toEqual(['beside', 'long', 'short']);
     });
 
     it('that takes long and fails leaves nothing, and those after it are committed', async () => {

@@ -29,3 +29,8 @@ export class ProtocolError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }
+
+/** BAD_REQUEST with a message of its own: one sentence that says what is wrong and where. */
+export function refused(message: string, fields: JsonObject = {}): ProtocolError {
+  return new ProtocolError('BAD_REQUEST', { message, fields });
+}

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import type { ActorKind } from '@waxwing/service/http';
 import type { PushActor, ServerPushOptions } from './server-push-options.js';
 
@@ -10,7 +10,7 @@ export const person: ActorKind<Pick<ServerPushOptions, 'authenticate'>, PushActo
   async authenticate({ authenticate }, head) {
     const actor = await authenticate(head);
     if (actor.isBot) {
-      throw new ProtocolError('BAD_REQUEST', { message: 'This endpoint does not accept bot requests.' });
+      throw refused('This endpoint does not accept bot requests.');
     }
     return actor;
   },

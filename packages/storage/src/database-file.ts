@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, existsSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makePrivateFolder } from '@waxwing/service/config';
+import { makePrivateFolder, shownMode } from '@waxwing/service/config';
 
 /**
  * Makes an empty file of mode 0600, and its folder, where there is none. One that is there must be readable and writable,
@@ -40,10 +40,9 @@ export function describeOpenness(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
   const file = realpathSync(path);
   for (const each of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`]) {
-    const mode = (statSync(each, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
-    if ((mode & 0o077) !== 0) {
-      const shown = mode.toString(8).padStart(4, '0');
-      return `The database file ${each} has mode ${shown}, which lets others use it: run chmod 600 ${each}, and ask who may have read it.`;
+    const found = statSync(each, { throwIfNoEntry: false });
+    if (found !== undefined && (found.mode & 0o077) !== 0) {
+      return `The database file ${each} has mode ${shownMode(found)}, which lets others use it: run chmod 600 ${each}, and ask who may have read it.`;
     }
   }
   return undefined;

@@ -11,10 +11,11 @@ import { type TestOperation, testOperation } from '../../support/test-operation.
 it('each answer of an operation is told to those who listen, of whatever kind it is', async () => {
   const pieces = async function* () {
     yield [{ id: 1 }];
+    yield [{ id: 2 }, { id: 3 }];
   };
   const kinds: Record<string, TestOperation['handle']> = {
     plain: async () => ({ id: 1 }),
-    list: async () => new ListAnswer('entries', pieces(), {}),
+    list: async () => new ListAnswer('entries', pieces(), { total: 3 }),
     raw: async () => new RawAnswer(304, {}, ''),
     refusal: () => Promise.reject(new ProtocolError('BAD_REQUEST')),
   };
@@ -40,7 +41,9 @@ it('each answer of an operation is told to those who listen, of whatever kind it
   }
   expect(told).toEqual([
     ['/plain', 200, undefined, { id: 1 }],
-    ['/list', 200, undefined, undefined],
+    ['/list', 200, undefined, { total: 3, entries: [] }],
+    ['/list', 200, undefined, { total: 3, entries: [{ id: 1 }] }],
+    ['/list', 200, undefined, { total: 3, entries: [{ id: 2 }, { id: 3 }] }],
     ['/raw', 304, undefined, undefined],
     ['/refusal', 400, 'BAD_REQUEST', undefined],
   ]);

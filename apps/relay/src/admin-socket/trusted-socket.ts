@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { shownMode } from '@waxwing/service/config';
 
 type Facts = Pick<Stats, 'mode' | 'uid'>;
 
@@ -55,8 +56,4 @@ export function describeOpenFolder(path: string, folder: Facts, uid: number): st
     return `The folder ${name} of the relay's socket has mode ${shownMode(folder)}, which lets others put another in its place: run chmod go-w ${name}, or name another folder in RELAY_KEY_ADMIN_SOCKET.`;
   }
   return undefined;
-}
-
-function shownMode({ mode }: Facts): string {
-  return (mode & 0o777).toString(8).padStart(4, '0');
 }

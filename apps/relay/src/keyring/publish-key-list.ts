@@ -68,10 +68,6 @@ type ListedContent = Omit<KeyListDocument, 'sequence' | 'issued_at' | 'expires_a
 
 function listedContent(ring: KeyRing, now: number): ListedContent {
   const compromised = ring.bouncerKeys.filter(({ state }) => state === 'compromised');
-  const [first, ...others] = ring.signingKeys.map(({ publicKey, endorsement }) => ({
-    public_key: publicKey,
-    endorsement: endorsement ?? null,
-  }));
   return {
     version: 1,
     keys: openingKeys(ring, now).map((key) => ({
@@ -81,7 +77,10 @@ function listedContent(ring: KeyRing, now: number): ListedContent {
       accepted_until: key.state === 'primary' ? null : unixSeconds(key.acceptedUntil),
     })),
     revoked: [...compromised.map(({ publicKey }) => publicKey), ...ring.revokedSigningKeys],
-    signing_keys: first === undefined ? ([] as never) : [first, ...others],
+    signing_keys: ring.signingKeys.map(({ publicKey, endorsement }) => ({
+      public_key: publicKey,
+      endorsement: endorsement ?? null,
+    })),
     ...(ring.recoveryPublicKey === undefined ? {} : { recovery_public_key: ring.recoveryPublicKey }),
   };
 }

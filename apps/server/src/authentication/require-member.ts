@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { roles } from '../permissions/roles.js';
 import type { KnownUser } from './credential-store.js';
 
@@ -11,11 +11,11 @@ export function requireMember({ role, isBot }: Pick<KnownUser, 'role' | 'isBot'>
 /** @throws ProtocolError BAD_REQUEST for guests. */
 export function requireNoGuest({ role }: Pick<KnownUser, 'role'>): void {
   if (role !== roles.guest) return;
-  throw new ProtocolError('BAD_REQUEST', { message: 'Not allowed for guest users' });
+  throw refused('Not allowed for guest users');
 }
 
 /** @throws ProtocolError BAD_REQUEST for bots. */
 export function requireHuman({ isBot }: Pick<KnownUser, 'isBot'>): void {
   if (!isBot) return;
-  throw new ProtocolError('BAD_REQUEST', { message: 'This endpoint does not accept bot requests.' });
+  throw refused('This endpoint does not accept bot requests.');
 }

@@ -1,9 +1,9 @@
-import type { ChannelId } from '@waxwing/protocol';
+import { type ChannelId, refused } from '@waxwing/protocol';
 import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { administrator, type Requester } from '../authentication/authenticate.js';
 import { channelIdParameter } from '../channels/channel-id-parameter.js';
-import { noSuchChannel, refused } from '../channels/channel-refusals.js';
+import { noSuchChannel } from '../channels/channel-refusals.js';
 import { lockChannels } from '../channels/channel-store.js';
 import { defaultChannelsEvent } from '../channels/default-channels.js';
 import type { ServerContext } from '../context.js';

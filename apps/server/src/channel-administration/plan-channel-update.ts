@@ -1,6 +1,6 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import { isPrivacyAsked, type Privacy, plannedPrivacy } from '../channels/channel-privacy.js';
-import { channelExists, noSuchChannel, refused } from '../channels/channel-refusals.js';
+import { channelExists, noSuchChannel } from '../channels/channel-refusals.js';
 import { administersChannel, readsChannel } from '../channels/channel-rules.js';
 import { checkedChannelName } from '../channels/channel-text.js';
 import {

@@ -1,4 +1,4 @@
-import { refused } from './channel-refusals.js';
+import { refused } from '@waxwing/protocol';
 import type { Channel } from './channel-store.js';
 
 export type Privacy = Pick<Channel, 'isPrivate' | 'isWebPublic' | 'isHistoryPublic'>;

@@ -1,16 +1,8 @@
-import { ProtocolError } from '@waxwing/protocol';
-
-export function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
-}
+import { ProtocolError, refused } from '@waxwing/protocol';
 
 /** For channels that do not exist, and for those that the requester may not know of. */
 export function noSuchChannel(): ProtocolError {
   return refused('Invalid channel ID');
-}
-
-export function insufficientPermission(): ProtocolError {
-  return refused('Insufficient permission');
 }
 
 export function channelExists(name: string): ProtocolError {

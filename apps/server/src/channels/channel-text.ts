@@ -1,7 +1,7 @@
+import { refused } from '@waxwing/protocol';
 import { z } from 'zod';
 import { realmLimits } from '../realm/realm-limits.js';
 import { textOfAtMost } from '../realm/setting-shapes.js';
-import { refused } from './channel-refusals.js';
 
 const { max_stream_name_length: maximumNameCharacters } = realmLimits;
 

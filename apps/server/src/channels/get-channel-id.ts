@@ -1,8 +1,8 @@
+import { refused } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
-import { refused } from './channel-refusals.js';
 import { readKnownChannels } from './known-channels.js';
 
 /**

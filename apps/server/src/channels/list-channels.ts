@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
 import { booleanParameter, operation } from '@waxwing/service/http';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
@@ -39,7 +39,7 @@ export const listChannels = operation({
   async handle({ clock, database: { db } }: ServerContext, { actor, parameters }) {
     const ofOwner = parameters.include_owner_subscribed
       ? await channelsOfOwner(db, actor.id)
-      : new Set<number>();
+      : new Set<ChannelId>();
     const wanted = (await readKnownChannels(db, actor))
       .filter((sight) => isWanted(sight, { ...parameters, ofOwner }))
       .map(({ channel }) => channel)
@@ -56,7 +56,7 @@ export const listChannels = operation({
 });
 
 /** Empty for whoever has no owner. */
-async function channelsOfOwner(db: Kysely<ServerTables>, botId: UserId): Promise<ReadonlySet<number>> {
+async function channelsOfOwner(db: Kysely<ServerTables>, botId: UserId): Promise<ReadonlySet<ChannelId>> {
   const rows = await db
     .selectFrom('users')
     .innerJoin('subscriptions', 'subscriptions.user_id', 'users.bot_owner_id')
@@ -69,7 +69,7 @@ async function channelsOfOwner(db: Kysely<ServerTables>, botId: UserId): Promise
 
 function isWanted(
   sight: ChannelSight,
-  asked: z.output<typeof parameters> & { readonly ofOwner: ReadonlySet<number> },
+  asked: z.output<typeof parameters> & { readonly ofOwner: ReadonlySet<ChannelId> },
 ): boolean {
   const { channel, isSubscribed } = sight;
   if (channel.isArchived && asked.exclude_archived) return false;

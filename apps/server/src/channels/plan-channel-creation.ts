@@ -1,4 +1,4 @@
-import type { GroupId, UserId } from '@waxwing/protocol';
+import { type GroupId, refused, type UserId } from '@waxwing/protocol';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { GroupSettingValue } from '../permissions/group-setting-value.js';
 import type { KnownReferences } from '../permissions/known-references.js';
@@ -7,9 +7,8 @@ import {
   permissionNames,
   permissionSetting,
 } from '../permissions/permission-settings.js';
-import { checkedValue } from '../permissions/plan-permission.js';
+import { checkedPermission } from '../permissions/plan-permission.js';
 import { type Privacy, type PrivacyWish, plannedPrivacy, usualPrivacy } from './channel-privacy.js';
-import { refused } from './channel-refusals.js';
 import type { TopicsPolicy } from './channel-store.js';
 import { checkedChannelName } from './channel-text.js';
 import {
@@ -99,7 +98,7 @@ function planPermissions(
       return isForCreator ? [{ name, value: creator }] : [];
     }
     requireMaySetPermission(rights, name);
-    return [{ name, value: checkedValue({ level: 'channel', name, nobodyId, known }, wanted) }];
+    return [{ name, value: checkedPermission({ level: 'channel', name, nobodyId, known }, wanted) }];
   });
 }
 

@@ -1,6 +1,7 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import { isAdministrator } from '../authentication/require-administrator.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import { holdsPermissions, type PermissionHolder } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
@@ -9,7 +10,6 @@ import { hasPublicAccess } from '../realm/public-access.js';
 import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import type { Privacy } from './channel-privacy.js';
-import { insufficientPermission, refused } from './channel-refusals.js';
 import type { TopicsPolicy } from './channel-store.js';
 
 const asked = [

@@ -17,7 +17,7 @@ interface Joined {
   /** The subscriptions that are new. */
   readonly rows: readonly SubscriptionRow[];
   /** Those among the channels that are new themselves. */
-  readonly created: ReadonlySet<number>;
+  readonly created: ReadonlySet<ChannelId>;
   /** Unix milliseconds. */
   readonly now: number;
 }

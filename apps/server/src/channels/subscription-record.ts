@@ -1,4 +1,4 @@
-import type { JsonObject } from '@waxwing/protocol';
+import type { JsonObject, UserId } from '@waxwing/protocol';
 import type { Selectable } from 'kysely';
 import { z } from 'zod';
 import type { ServerTables } from '../tables.js';
@@ -38,7 +38,7 @@ export type SubscriptionRecord = z.input<typeof subscriptionRecord> & JsonObject
 export function writeSubscription(
   channel: ChannelRecord,
   row: SubscriptionRow,
-  subscriberIds?: readonly number[],
+  subscriberIds?: readonly UserId[],
 ): SubscriptionRecord {
   const flag = (value: number | null) => (value === null ? null : value === 1);
   return {

@@ -1,5 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
-import { ProtocolError } from '@waxwing/protocol';
+import { refused, type UserId } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
@@ -70,14 +69,12 @@ async function acknowledge({ clock, database }: ServerContext, poll: Poll): Prom
   const now = clock();
   const queue = await requireQueue(database.db, poll, now);
   if (lastEventId > queue.last_event_id) {
-    throw new ProtocolError('BAD_REQUEST', {
-      message: `Invalid last_event_id: the newest event of this queue is ${queue.last_event_id}`,
-    });
+    throw refused(`Invalid last_event_id: the newest event of this queue is ${queue.last_event_id}`);
   }
   if (lastEventId < queue.acknowledged_event_id) {
-    throw new ProtocolError('BAD_REQUEST', {
-      message: `Invalid last_event_id: events up to ${queue.acknowledged_event_id} were acknowledged and are gone`,
-    });
+    throw refused(
+      `Invalid last_event_id: events up to ${queue.acknowledged_event_id} were acknowledged and are gone`,
+    );
   }
   const isNews = lastEventId > queue.acknowledged_event_id;
   if (!isNews && now - queue.last_used_at < noteUseAfterMilliseconds) return;

@@ -1,13 +1,14 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import { changeGroup } from './change-group.js';
 import type { GroupChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';
 import { groupIdParameter } from './group-parameters.js';
-import { insufficientPermission, mayManage, refused, requireChangeable } from './group-rules.js';
+import { mayManage, requireChangeableGroup } from './group-rules.js';
 import { type GroupUses, objectionsTo, readGroupUses } from './group-uses.js';
 
 /**
@@ -38,7 +39,7 @@ export const deactivateUserGroup = operation({
 
 /** What will change. @throws ProtocolError with the reason for a refusal. */
 function planDeactivation(facts: GroupFacts, uses: GroupUses): GroupChange {
-  const group = requireChangeable(facts.group);
+  const group = requireChangeableGroup(facts.group);
   if (!mayManage(facts)) throw insufficientPermission();
   if (!group.isActive) throw refused('User group is already deactivated');
   const objections = objectionsTo(uses);

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
@@ -28,7 +28,7 @@ export const getGroupMembership = operation({
     const userId = parameters.user_id;
     const group = await requireGroup(db, groupId);
     const found = await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
-    if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'No such user' });
+    if (found === undefined) throw refused('No such user');
     const isMember = isDirectOnly
       ? group.memberIds.includes(userId)
       : await isInAnyGroup(db, userId, [group.id]);

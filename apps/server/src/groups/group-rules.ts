@@ -1,4 +1,5 @@
-import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { type ProtocolError, refused, type UserId } from '@waxwing/protocol';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import type { GroupFacts } from './group-facts.js';
 import type { Group } from './group-record.js';
 
@@ -38,7 +39,7 @@ export function mayRemoveMembers(
  * A group that people may change.
  * @throws ProtocolError BAD_REQUEST for one that does not exist, and for groups by role.
  */
-export function requireChangeable(group: Group | undefined): Group {
+export function requireChangeableGroup(group: Group | undefined): Group {
   if (group === undefined) throw refused('Invalid user group');
   if (group.isSystem) throw insufficientPermission();
   return group;
@@ -59,16 +60,8 @@ export function checkedName(name: string): string {
   return trimmed;
 }
 
-export function nameTaken(name: string): ProtocolError {
+export function groupNameTaken(name: string): ProtocolError {
   return refused(`User group '${name}' already exists.`);
-}
-
-export function insufficientPermission(): ProtocolError {
-  return refused('Insufficient permission');
-}
-
-export function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }
 
 function isOnly(userIds: readonly UserId[], id: UserId): boolean {

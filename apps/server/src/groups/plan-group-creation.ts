@@ -1,15 +1,16 @@
 import type { GroupId, UserId } from '@waxwing/protocol';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { GroupSettingValue } from '../permissions/group-setting-value.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import {
   type PermissionName,
   permissionNames,
   permissionSetting,
 } from '../permissions/permission-settings.js';
-import { checkedValue, requireKnown } from '../permissions/plan-permission.js';
+import { checkedPermission, requireKnown } from '../permissions/plan-permission.js';
 import type { PermissionChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';
-import { checkedName, insufficientPermission, nameTaken } from './group-rules.js';
+import { checkedName, groupNameTaken } from './group-rules.js';
 
 /** A group that somebody wants. */
 export interface GroupCreationWish {
@@ -37,11 +38,11 @@ export function planGroupCreation(facts: GroupFacts, wish: GroupCreationWish): P
   if (!facts.mayCreateGroups) throw insufficientPermission();
   requireKnown(known, { userIds: wish.memberIds, groupIds: [] });
   const name = checkedName(wish.name);
-  if (facts.isNameTaken) throw nameTaken(name);
+  if (facts.isNameTaken) throw groupNameTaken(name);
   const permissions = permissionNames('group').flatMap((name): PermissionChange[] => {
     const wanted = wish.permissions[name];
     if (wanted !== undefined) {
-      return [{ name, value: checkedValue({ level: 'group', name, nobodyId, known }, wanted) }];
+      return [{ name, value: checkedPermission({ level: 'group', name, nobodyId, known }, wanted) }];
     }
     const isForCreator = permissionSetting('group', name).default === 'creator';
     return isForCreator ? [{ name, value: { directMembers: [actor.id], directSubgroups: [] } }] : [];

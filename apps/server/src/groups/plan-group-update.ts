@@ -1,16 +1,11 @@
+import { refused } from '@waxwing/protocol';
 import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import { planPermission } from '../permissions/plan-permission.js';
 import type { GroupChange, PermissionChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';
-import {
-  checkedName,
-  insufficientPermission,
-  mayManage,
-  nameTaken,
-  refused,
-  requireChangeable,
-} from './group-rules.js';
+import { checkedName, groupNameTaken, mayManage, requireChangeableGroup } from './group-rules.js';
 
 /** What somebody wants to be another with a group. */
 export interface GroupUpdateWish {
@@ -23,10 +18,10 @@ export interface GroupUpdateWish {
 
 /** What will change; nothing where everything is so already. @throws ProtocolError with the reason for a refusal. */
 export function planGroupUpdate(facts: GroupFacts, wish: GroupUpdateWish): GroupChange {
-  const group = requireChangeable(facts.group);
+  const group = requireChangeableGroup(facts.group);
   if (!mayManage(facts)) throw insufficientPermission();
   const name = wish.name === undefined || wish.name === group.name ? undefined : checkedName(wish.name);
-  if (name !== undefined && facts.isNameTaken) throw nameTaken(name);
+  if (name !== undefined && facts.isNameTaken) throw groupNameTaken(name);
   if (wish.deactivated) throw refused('Deactivate a user group with POST /user_groups/{id}/deactivate');
   const { description } = wish;
   return {

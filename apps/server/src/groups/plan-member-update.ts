@@ -1,16 +1,10 @@
-import type { GroupId, UserId } from '@waxwing/protocol';
+import { type GroupId, refused, type UserId } from '@waxwing/protocol';
 import { ascendingIds } from '../permissions/ascending-ids.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import { requireKnown } from '../permissions/plan-permission.js';
 import type { GroupChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';
-import {
-  insufficientPermission,
-  mayAddMembers,
-  mayManage,
-  mayRemoveMembers,
-  refused,
-  requireChangeable,
-} from './group-rules.js';
+import { mayAddMembers, mayManage, mayRemoveMembers, requireChangeableGroup } from './group-rules.js';
 
 /** Who and what somebody wants in a group, and out of it. */
 export interface MemberUpdateWish {
@@ -25,7 +19,7 @@ export interface MemberUpdateWish {
  * refusal.
  */
 export function planMemberUpdate(facts: GroupFacts, wish: MemberUpdateWish): GroupChange {
-  const group = requireChangeable(facts.group);
+  const group = requireChangeableGroup(facts.group);
   const [add, remove] = [ascendingIds(wish.add), ascendingIds(wish.remove)];
   const [addSubgroups, removeSubgroups] = [
     ascendingIds(wish.addSubgroups),

@@ -1,8 +1,7 @@
-import type { GroupId } from '@waxwing/protocol';
+import { type GroupId, refused } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerTables } from '../tables.js';
 import type { Group } from './group-record.js';
-import { refused } from './group-rules.js';
 import { findGroups } from './group-store.js';
 
 /** The group with this id. @throws ProtocolError BAD_REQUEST when there is none that has a name. */

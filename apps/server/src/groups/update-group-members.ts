@@ -1,3 +1,4 @@
+import { refused } from '@waxwing/protocol';
 import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
@@ -5,7 +6,6 @@ import type { ServerContext } from '../context.js';
 import { groupIdList, userIdList } from '../permissions/id-lists.js';
 import { changeGroup } from './change-group.js';
 import { groupIdParameter } from './group-parameters.js';
-import { refused } from './group-rules.js';
 import { planMemberUpdate } from './plan-member-update.js';
 
 /**

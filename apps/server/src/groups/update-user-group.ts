@@ -1,3 +1,4 @@
+import { refused } from '@waxwing/protocol';
 import { booleanParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { member } from '../authentication/authenticate.js';
@@ -6,7 +7,6 @@ import { permissionsAmong, permissionWishParameters } from '../permissions/permi
 import { namedIn } from '../permissions/plan-permission.js';
 import { changeGroup } from './change-group.js';
 import { description, groupIdParameter } from './group-parameters.js';
-import { refused } from './group-rules.js';
 import { planGroupUpdate } from './plan-group-update.js';
 
 /**

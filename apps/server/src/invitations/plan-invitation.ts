@@ -1,10 +1,10 @@
-import type { ChannelId, GroupId } from '@waxwing/protocol';
-import { ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, type GroupId, ProtocolError, refused } from '@waxwing/protocol';
 import { isAdministrator } from '../authentication/require-administrator.js';
 import type { ChannelAccess } from '../channels/channel-access.js';
 import { mayAddSubscribers, readsChannel } from '../channels/channel-rules.js';
 import type { Group } from '../groups/group-record.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import { type Role, roles } from '../permissions/roles.js';
@@ -33,7 +33,7 @@ const roleNeeded: Partial<Record<Role, string>> = {
  */
 export function planInvitation(facts: InvitationFacts, wish: InvitationTerms): InvitationTerms {
   const { actor, held } = facts;
-  if (!held.has('create_multiuse_invite_group')) throw refused('Insufficient permission');
+  if (!held.has('create_multiuse_invite_group')) throw insufficientPermission();
   // The lower the number, the more a role may do.
   if (wish.role < actor.role) {
     const message = roleNeeded[wish.role] ?? 'Insufficient permission';
@@ -68,11 +68,7 @@ function requireGroups({ groups, held, addableGroupIds }: InvitationFacts, ids: 
     if (group === undefined || group.isSystem) throw refused(`Invalid user group ID: ${id}`);
     if (!group.isActive) throw refused('User group is deactivated.');
     if (!held.has('can_manage_all_groups') && !addableGroupIds.has(id)) {
-      throw refused('Insufficient permission');
+      throw insufficientPermission();
     }
   }
-}
-
-function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

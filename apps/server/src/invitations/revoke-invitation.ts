@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { lockingRows } from '@waxwing/storage';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ export const revokeInvitation = operation({
         .$if(!isAdministrator(held.role), (query) => query.where('inviter_id', '=', held.id))
         .modifyEnd(lockingRows(db))
         .executeTakeFirst();
-      if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'No such invitation' });
+      if (found === undefined) throw refused('No such invitation');
       await db.deleteFrom('invitations').where('id', '=', id).execute();
       await tellInvitations(context, transaction, found.inviter_id);
     });

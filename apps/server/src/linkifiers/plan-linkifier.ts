@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ProtocolError, refused } from '@waxwing/protocol';
 import { parseLinkifier } from '../markdown/index.js';
 import type { LinkifierRecord, PlannedLinkifier } from './linkifier-store.js';
 
@@ -32,7 +32,7 @@ export function requireFree(linkifiers: readonly LinkifierRecord[], pattern: str
 }
 
 export function noSuchLinkifier(): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message: 'Linkifier not found.' });
+  return refused('Linkifier not found.');
 }
 
 /** @throws ProtocolError BAD_REQUEST where the ids are not those of all linkifiers, each once. */
@@ -43,10 +43,9 @@ export function requireOrder(linkifiers: readonly LinkifierRecord[], ids: readon
     named.size === linkifiers.length &&
     linkifiers.every(({ id }) => named.has(id));
   if (isEachOnce) return;
-  const message = 'The ordered list must enumerate all existing linkifiers exactly once';
-  throw new ProtocolError('BAD_REQUEST', { message });
+  throw refused('The ordered list must enumerate all existing linkifiers exactly once');
 }
 
 function refusedLinkifier(field: string, message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message, fields: { errors: { [field]: [message] } } });
+  return refused(message, { errors: { [field]: [message] } });
 }

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { sql } from 'kysely';
@@ -41,7 +41,7 @@ export const getMessage = operation({
     const [found] = await findAmong(db, actor ?? spectator, everything, amongNumbers(db, [id]), 'whole');
     if (found === undefined) {
       if (actor === undefined) throw new ProtocolError('UNAUTHORIZED');
-      throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
+      throw refused('Invalid message(s)');
     }
     const { message, flags } = found;
     const surroundings = await readSurroundingsFor(db, realm, actor, [message]);

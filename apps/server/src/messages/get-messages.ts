@@ -1,8 +1,10 @@
-import { type MessageId, ProtocolError } from '@waxwing/protocol';
+import { type MessageId, refused } from '@waxwing/protocol';
 import { booleanParameter, ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { amongNumbers } from '@waxwing/storage';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
+import { ascendingIds } from '../permissions/ascending-ids.js';
+import { possibleMessageIdList } from '../permissions/id-lists.js';
 import type { Reader } from '../users/address-visibility.js';
 import { userOrSpectator } from '../users/user-or-spectator.js';
 import { findUserById } from '../users/user-store.js';
@@ -23,12 +25,6 @@ import { readNarrowOf, spectator } from './spectator.js';
 import { readWindow, windowParameters } from './window-parameters.js';
 
 const maximumIds = 5000;
-const idList = z
-  .array(
-    z.number('must be an integer').int('must be an integer').brand<'MessageId'>(),
-    'must be a list of ids',
-  )
-  .max(maximumIds);
 
 /** The form in which a reader wants messages, as parameters. */
 const formParameters = {
@@ -52,7 +48,7 @@ export const getMessages = operation({
   actor: userOrSpectator,
   parameters: z.object({
     ...windowParameters,
-    message_ids: optionalJsonParameter(idList),
+    message_ids: optionalJsonParameter(possibleMessageIdList.max(maximumIds)),
     ...formParameters,
   }),
   answer: z.object({
@@ -68,9 +64,7 @@ export const getMessages = operation({
   async handle({ database: { db }, realm }: ServerContext, { actor, parameters }) {
     const { anchor, message_ids: ids, narrow: terms = [], num_before, num_after } = parameters;
     if (ids !== undefined && (anchor !== undefined || num_before > 0 || num_after > 0)) {
-      throw new ProtocolError('BAD_REQUEST', {
-        message: 'message_ids cannot be given together with anchor, num_before or num_after',
-      });
+      throw refused('message_ids cannot be given together with anchor, num_before or num_after');
     }
     const window = ids === undefined ? readWindow(parameters) : undefined;
     const narrow = await readNarrowOf(db, realm, actor, terms);
@@ -120,7 +114,7 @@ const messagesPerPiece = 200;
 const textPerPiece = 1024 * 1024;
 
 function* piecesOf(ids: readonly MessageId[]): Generator<MessageId[]> {
-  const ascending = [...new Set(ids)].sort((one, other) => one - other);
+  const ascending = ascendingIds(ids);
   for (let from = 0; from < ascending.length; from += messagesPerPiece)
     yield ascending.slice(from, from + messagesPerPiece);
 }

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { References } from '../markdown/index.js';
@@ -39,7 +39,7 @@ export function checkMentions(facts: MentionFacts): void {
   const [forbidden] = forbiddenGroups;
   if (forbidden === undefined) return;
   const message = `You are not allowed to mention user group '${forbidden}'.`;
-  throw new ProtocolError('BAD_REQUEST', { message });
+  throw refused(message);
 }
 
 /** Whether somebody may mention all, and which of the groups they may not mention: two statements at most. */

@@ -86,7 +86,7 @@ export function mentionFlags(
   mentions: References['mentions'],
   facts: Pick<RecipientFacts, 'groupMembers' | 'topicSenders'>,
 ): (userId: UserId) => number {
-  const users = new Set<number>(mentions.userIds);
+  const users = new Set(mentions.userIds);
   const inGroups = new Set(mentions.groupIds.flatMap((id) => facts.groupMembers.get(id) ?? []));
   const inTopic = mentions.topicWildcard ? facts.topicSenders.get(topicId(message)) : undefined;
   const everybody = mentions.channelWildcard ? messageFlags.stream_wildcard_mentioned : 0;

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { Window } from './narrow/find-window.js';
@@ -48,8 +48,4 @@ function readAnchor(anchor: string): Window['anchor'] {
   // Behind or before every id, where a double would stand for a neighbour.
   if (!Number.isSafeInteger(id)) return id > 0 ? 'newest' : 'oldest';
   return id;
-}
-
-function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { isAdministrator } from '../authentication/require-administrator.js';
 import type { ServerContext } from '../context.js';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
@@ -32,9 +32,7 @@ export async function changeOwnIdentity(
   const change = planUserUpdate(facts, wanted);
   if (change.fullName !== undefined && !isAdministrator(self.role)) {
     if (await readRealmSetting(transaction.db, 'name_changes_disabled')) {
-      throw new ProtocolError('BAD_REQUEST', {
-        message: 'Full name changes are disabled in this organization.',
-      });
+      throw refused('Full name changes are disabled in this organization.');
     }
   }
   const done = await applyUserChange(transaction, self, change, clock());

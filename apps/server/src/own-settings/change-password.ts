@@ -1,4 +1,4 @@
-import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { ProtocolError, refused, type UserId } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
 import { hashPassword, isPasswordLength, passwordLength } from '../authentication/password-hash.js';
 import { hasPasswordHash, storePassword } from '../authentication/password-store.js';
@@ -54,8 +54,4 @@ export async function storeNewPassword(
 
 function wrongPassword(): ProtocolError {
   return refused('Wrong password!');
-}
-
-function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

@@ -1,5 +1,4 @@
-import type { GroupId } from '@waxwing/protocol';
-import { ProtocolError } from '@waxwing/protocol';
+import { type GroupId, ProtocolError, refused } from '@waxwing/protocol';
 import {
   collapse,
   type GroupSettingValue,
@@ -25,7 +24,7 @@ export interface PermissionChangeFacts {
 /**
  * The collapsed value that a permission is to get; `undefined` where it has it already.
  * @throws ProtocolError EXPECTATION_MISMATCH with `field_name` when `old` is not the current value, and as
- * {@link checkedValue}.
+ * {@link checkedPermission}.
  */
 export function planPermission(
   facts: PermissionChangeFacts,
@@ -39,7 +38,7 @@ export function planPermission(
     });
   }
   if (sameValue(collapse(wish.new, nobodyId), current)) return undefined;
-  return checkedValue(facts, wish.new);
+  return checkedPermission(facts, wish.new);
 }
 
 /**
@@ -47,7 +46,7 @@ export function planPermission(
  * @throws ProtocolError SYSTEM_GROUP_REQUIRED with `setting_name` where only role groups are taken, and BAD_REQUEST for
  * groups and users that do not exist or were deactivated, and for groups that it does not allow.
  */
-export function checkedValue(
+export function checkedPermission(
   { level, name, nobodyId, known }: Omit<PermissionChangeFacts, 'current'>,
   wanted: GroupSettingValue,
 ): GroupSettingValue {
@@ -101,8 +100,4 @@ function roleGroupRequired(name: string): ProtocolError {
     message: `'${name}' must be a system user group.`,
     fields: { setting_name: name },
   });
-}
-
-function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

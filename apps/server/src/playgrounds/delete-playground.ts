@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { holdAlone } from '@waxwing/storage';
 import { z } from 'zod';
@@ -22,8 +22,7 @@ export const deletePlayground = operation({
   async handle({ publish }: ServerContext, { actor, parameters: { playground_id: id } }) {
     await actor.change(async (transaction) => {
       await holdAlone(transaction.db, playgroundsLock);
-      if (!(await removePlayground(transaction.db, id)))
-        throw new ProtocolError('BAD_REQUEST', { message: 'Invalid playground' });
+      if (!(await removePlayground(transaction.db, id))) throw refused('Invalid playground');
       await tellPlaygrounds(publish, transaction);
     });
     return {};

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ProtocolError, refused } from '@waxwing/protocol';
 import { isKnownLanguage, resolveLanguage } from '../markdown/index.js';
 import { urlTemplateProblem } from './url-template-problem.js';
 
@@ -60,5 +60,5 @@ function listed(field: string, problem: string | undefined): Record<string, stri
 
 function refusedPlayground(errors: Record<string, string[]>): ProtocolError {
   const [message = ''] = Object.values(errors).flat();
-  return new ProtocolError('BAD_REQUEST', { message, fields: { errors } });
+  return refused(message, { errors });
 }

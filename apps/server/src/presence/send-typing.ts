@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ProtocolError, refused } from '@waxwing/protocol';
 import { noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
@@ -41,5 +41,5 @@ export const sendTyping = operation({
 });
 
 function missing(name: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message: `Missing '${name}' argument` });
+  return refused(`Missing '${name}' argument`);
 }

@@ -1,8 +1,8 @@
+import { refused } from '@waxwing/protocol';
 import type { Requester } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
 import { everybody } from '../event-queues/everybody.js';
 import type { ServerTransaction } from '../tables.js';
-import { refusedField } from './field-data.js';
 import { type ProfileField, writeProfileField } from './profile-field-record.js';
 import { holdProfileFields, readProfileFields } from './profile-field-store.js';
 
@@ -28,6 +28,6 @@ export function changeProfileFields<Result>(
 /** The field with this id. @throws ProtocolError BAD_REQUEST when there is none. */
 export function requireField(fields: readonly ProfileField[], id: number): ProfileField {
   const field = fields.find((each) => each.id === id);
-  if (field === undefined) throw refusedField(`Field id ${id} not found.`);
+  if (field === undefined) throw refused(`Field id ${id} not found.`);
   return field;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, ProtocolError } from '@waxwing/protocol';
+import { isJsonObject, type JsonObject, refused } from '@waxwing/protocol';
 import { externalAccounts, type ProfileFieldType, profileFieldTypes } from './profile-field-types.js';
 import { isWebUrl } from './web-url.js';
 
@@ -25,43 +25,39 @@ export function checkedFieldData(type: ProfileFieldType, fieldData: JsonObject):
 
 function checkedOptions(options: JsonObject): JsonObject {
   const entries = Object.entries(options);
-  if (entries.length === 0) throw refusedField('Field must have at least one choice.');
+  if (entries.length === 0) throw refused('Field must have at least one choice.');
   const texts = entries.map(([key, option]) => {
-    if (key.trim() === '' || key.includes('\0')) throw refusedField("The key of a choice can't be blank.");
+    if (key.trim() === '' || key.includes('\0')) throw refused("The key of a choice can't be blank.");
     return checkedOption(option);
   });
-  if (new Set(texts).size < texts.length) throw refusedField('Field must not have duplicate choices.');
+  if (new Set(texts).size < texts.length) throw refused('Field must not have duplicate choices.');
   return options;
 }
 
 function checkedOption(option: unknown): string {
-  if (!isJsonObject(option)) throw refusedField('A choice must be an object.');
+  if (!isJsonObject(option)) throw refused('A choice must be an object.');
   const { text, order, ...rest } = option;
-  if (Object.keys(rest).length > 0) throw refusedField('A choice has nothing but a text and an order.');
+  if (Object.keys(rest).length > 0) throw refused('A choice has nothing but a text and an order.');
   if (!isFilled(text) || !isFilled(order))
-    throw refusedField("The text and the order of a choice must be texts and can't be blank.");
+    throw refused("The text and the order of a choice must be texts and can't be blank.");
   return text;
 }
 
 function checkedAccount(account: JsonObject): JsonObject {
   const { subtype, url_pattern: urlPattern, ...rest } = account;
   if (Object.keys(rest).length > 0)
-    throw refusedField('An external account has nothing but a subtype and a URL pattern.');
+    throw refused('An external account has nothing but a subtype and a URL pattern.');
   if (wellKnownAccount(profileFieldTypes.EXTERNAL_ACCOUNT.id, account) !== undefined)
     return { subtype: subtype as string };
-  if (subtype !== 'custom') throw refusedField('Invalid external account type');
-  if (!isFilled(urlPattern)) throw refusedField('Custom external account must define URL pattern');
+  if (subtype !== 'custom') throw refused('Invalid external account type');
+  if (!isFilled(urlPattern)) throw refused('Custom external account must define URL pattern');
   if (urlPattern.split(placeholder).length !== 2)
-    throw refusedField(`URL pattern must contain '${placeholder}' exactly once`);
+    throw refused(`URL pattern must contain '${placeholder}' exactly once`);
   if (!isWebUrl(urlPattern.replace(placeholder, 'username')))
-    throw refusedField('URL pattern must be a web address');
+    throw refused('URL pattern must be a web address');
   return { subtype, url_pattern: urlPattern };
 }
 
 function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
-}
-
-export function refusedField(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

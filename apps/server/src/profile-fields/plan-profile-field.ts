@@ -1,5 +1,5 @@
-import { type JsonObject, stringifyJson } from '@waxwing/protocol';
-import { checkedFieldData, refusedField, wellKnownAccount } from './field-data.js';
+import { type JsonObject, refused, stringifyJson } from '@waxwing/protocol';
+import { checkedFieldData, wellKnownAccount } from './field-data.js';
 import type { ProfileField } from './profile-field-record.js';
 import { isProfileFieldType, profileFieldTypes } from './profile-field-types.js';
 
@@ -31,15 +31,13 @@ export type FieldUpdateWish = {
 export function planProfileField(others: readonly ProfileField[], wish: FieldWish): PlannedField {
   const { type, isInSummary, isRequired, isEditableByUser } = wish;
   if (isInSummary && others.filter((other) => other.isInSummary).length >= maximumSummaryFields) {
-    throw refusedField(`Only ${maximumSummaryFields} custom profile fields can be in the profile summary.`);
+    throw refused(`Only ${maximumSummaryFields} custom profile fields can be in the profile summary.`);
   }
-  if (!isProfileFieldType(type)) throw refusedField('Invalid field type.');
+  if (!isProfileFieldType(type)) throw refused('Invalid field type.');
   const fieldData = checkedFieldData(type, wish.fieldData);
   const { name, hint } = wellKnownAccount(type, wish.fieldData) ?? checkedTexts(wish);
-  if (isInSummary && !canBeInSummary(type))
-    throw refusedField('Field type not supported in the profile summary.');
-  if (others.some((other) => other.name === name))
-    throw refusedField('A field with that label already exists.');
+  if (isInSummary && !canBeInSummary(type)) throw refused('Field type not supported in the profile summary.');
+  if (others.some((other) => other.name === name)) throw refused('A field with that label already exists.');
   const written = fieldData === undefined ? '' : stringifyJson(fieldData);
   return { type, name, hint, fieldData: written, isRequired, isEditableByUser, isInSummary };
 }
@@ -77,16 +75,16 @@ function requireSameAccount(field: ProfileField, planned: PlannedField, wish: Fi
     planned.fieldData === field.fieldData &&
     (wish.name ?? field.name) === field.name &&
     (wish.hint ?? field.hint) === field.hint;
-  if (!isSame) throw refusedField('The name, hint and data of a well-known account cannot be changed.');
+  if (!isSame) throw refused('The name, hint and data of a well-known account cannot be changed.');
 }
 
 function checkedTexts({ name, hint }: FieldWish): { readonly name: string; readonly hint: string } {
   const label = name.trim();
-  if (label === '') throw refusedField('Label cannot be blank.');
+  if (label === '') throw refused('Label cannot be blank.');
   if ([...label].length > maximumNameCharacters)
-    throw refusedField(`Label cannot exceed ${maximumNameCharacters} characters.`);
+    throw refused(`Label cannot exceed ${maximumNameCharacters} characters.`);
   if ([...hint].length > maximumHintCharacters)
-    throw refusedField(`Hint cannot exceed ${maximumHintCharacters} characters.`);
+    throw refused(`Hint cannot exceed ${maximumHintCharacters} characters.`);
   return { name: label, hint };
 }
 

@@ -1,6 +1,11 @@
-import { refusedField } from './field-data.js';
+import { refused } from '@waxwing/protocol';
 import type { ProfileField } from './profile-field-record.js';
-import { checkedValue, isMarkdownType, type PeopleFacts, type WishedValue } from './profile-value-rules.js';
+import {
+  checkedProfileValue,
+  isMarkdownType,
+  type PeopleFacts,
+  type WishedValue,
+} from './profile-value-rules.js';
 
 /** What somebody wants a profile to say. */
 export interface ProfileValueWish {
@@ -38,15 +43,15 @@ export function planProfileValues(
   wishes: readonly ProfileValueWish[],
 ): PlannedValue[] {
   if (new Set(wishes.map(({ id }) => id)).size < wishes.length)
-    throw refusedField('A field may be named only once.');
+    throw refused('A field may be named only once.');
   const planned = wishes.map(({ id, value }): PlannedValue => {
     const field = facts.fields.get(id);
-    if (field === undefined) throw refusedField(`Field id ${id} not found.`);
+    if (field === undefined) throw refused(`Field id ${id} not found.`);
     if (!field.isEditableByUser && !facts.mayEditAll)
-      throw refusedField(`Only an administrator may change ${field.name}.`);
+      throw refused(`Only an administrator may change ${field.name}.`);
     return {
       fieldId: id,
-      value: checkedValue(field, value, facts.people),
+      value: checkedProfileValue(field, value, facts.people),
       isMarkdown: isMarkdownType(field.type),
     };
   });

@@ -1,5 +1,4 @@
-import { parseJsonOrUndefined, type UserId } from '@waxwing/protocol';
-import { refusedField } from './field-data.js';
+import { parseJsonOrUndefined, refused, type UserId } from '@waxwing/protocol';
 import { optionsOf } from './plan-profile-field.js';
 import type { ProfileField } from './profile-field-record.js';
 import { type ProfileFieldType, profileFieldTypes } from './profile-field-types.js';
@@ -35,11 +34,15 @@ export function listedIds(value: WishedValue): readonly number[] | undefined {
  * A value as it is kept; null where it is empty.
  * @throws ProtocolError BAD_REQUEST where it is none of the field's type.
  */
-export function checkedValue(field: ValueField, value: WishedValue, people: PeopleFacts): string | null {
+export function checkedProfileValue(
+  field: ValueField,
+  value: WishedValue,
+  people: PeopleFacts,
+): string | null {
   if (value === null || value.length === 0) return null;
   if (field.type === types.USER.id) return checkedPeople(field.name, value, people);
-  if (typeof value !== 'string') throw refusedField(`${field.name} is not a text`);
-  if (value.includes('\0')) throw refusedField(`${field.name} must not contain the character U+0000`);
+  if (typeof value !== 'string') throw refused(`${field.name} is not a text`);
+  if (value.includes('\0')) throw refused(`${field.name} must not contain the character U+0000`);
   return checkedText(field, value);
 }
 
@@ -47,13 +50,13 @@ function checkedText(field: ValueField, value: string): string {
   switch (field.type) {
     case types.SELECT.id:
       if (optionsOf(field)?.includes(value)) return value;
-      throw refusedField(`'${value}' is not a valid choice for '${field.name}'.`);
+      throw refused(`'${value}' is not a valid choice for '${field.name}'.`);
     case types.DATE.id:
       if (isDay(value)) return value;
-      throw refusedField(`${field.name} is not a date`);
+      throw refused(`${field.name} is not a date`);
     case types.URL.id:
       if (isWebUrl(value)) return value;
-      throw refusedField(`${field.name} is not a URL`);
+      throw refused(`${field.name} is not a URL`);
     default:
       return boundedText(field, value);
   }
@@ -62,17 +65,17 @@ function checkedText(field: ValueField, value: string): string {
 function boundedText({ type, name }: ValueField, value: string): string {
   const limit = type === types.LONG_TEXT.id ? maximumLongCharacters : maximumShortCharacters;
   if ([...value].length <= limit) return value;
-  throw refusedField(`${name} is too long (limit: ${limit} characters)`);
+  throw refused(`${name} is too long (limit: ${limit} characters)`);
 }
 
 function checkedPeople(name: string, value: string | readonly number[], people: PeopleFacts): string | null {
   const ids = listedIds(value);
-  if (ids === undefined) throw refusedField(`${name} is not a list of user IDs`);
+  if (ids === undefined) throw refused(`${name} is not a list of user IDs`);
   for (const id of ids) {
     const user = people.get(id as UserId);
-    if (user === undefined) throw refusedField(`Invalid user ID: ${id}`);
-    if (!user.isActive) throw refusedField(`User with ID ${id} is deactivated`);
-    if (user.isBot) throw refusedField(`User with ID ${id} is a bot`);
+    if (user === undefined) throw refused(`Invalid user ID: ${id}`);
+    if (!user.isActive) throw refused(`User with ID ${id} is deactivated`);
+    if (user.isBot) throw refused(`User with ID ${id} is a bot`);
   }
   return ids.length === 0 ? null : `[${ids.join(', ')}]`;
 }

@@ -1,12 +1,11 @@
+import { refused } from '@waxwing/protocol';
 import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { administrator } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { possibleIdList } from '../permissions/id-lists.js';
 import { changeProfileFields } from './change-profile-fields.js';
-import { refusedField } from './field-data.js';
 import { orderProfileFields } from './profile-field-store.js';
-
-const order = z.array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids');
 
 /**
  * `PATCH /api/v1/realm/profile_fields`: puts the fields into the order in which their ids are listed. Everybody is told.
@@ -17,13 +16,13 @@ export const reorderProfileFields = operation({
   path: '/api/v1/realm/profile_fields',
   summary: 'Puts the fields of profiles into an order.',
   actor: administrator,
-  parameters: z.object({ order: jsonParameter(order) }),
+  parameters: z.object({ order: jsonParameter(possibleIdList) }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters: { order: ids } }) {
     await changeProfileFields(context, actor, async (transaction, fields) => {
       const isEachOnce = ids.length === fields.length && fields.every(({ id }) => ids.includes(id));
-      if (!isEachOnce) throw refusedField('Invalid order mapping.');
+      if (!isEachOnce) throw refused('Invalid order mapping.');
       await orderProfileFields(transaction, ids);
     });
     return {};

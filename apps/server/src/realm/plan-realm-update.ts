@@ -1,5 +1,4 @@
-import type { ChannelId, GroupId } from '@waxwing/protocol';
-import { ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, type GroupId, ProtocolError, refused } from '@waxwing/protocol';
 import { requireAdministrator } from '../authentication/require-administrator.js';
 import type { GroupSettingValue, SettingWish } from '../permissions/group-setting-value.js';
 import type { KnownReferences } from '../permissions/known-references.js';
@@ -71,9 +70,9 @@ function requireChannels({ channels }: RealmFacts, { settings }: RealmUpdateWish
     if (id === noChannel) continue;
     const isPrivate = channelSettings[name] === 'private';
     if (channels.some((channel) => channel.id === id && (channel.isPrivate || !isPrivate))) continue;
-    throw new ProtocolError('BAD_REQUEST', {
-      message: `${name} is ${id}: it must be the id of a ${isPrivate ? 'private ' : ''}channel that is not archived, or -1`,
-    });
+    throw refused(
+      `${name} is ${id}: it must be the id of a ${isPrivate ? 'private ' : ''}channel that is not archived, or -1`,
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type JsonObject, ProtocolError } from '@waxwing/protocol';
+import { type JsonObject, refused } from '@waxwing/protocol';
 import { booleanParameter, integerParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { Requester } from '../authentication/authenticate.js';
@@ -131,9 +131,7 @@ async function readForSpectator(
   const { makesAvatars, includesSubscribers } = asked;
   const wrong = (makesAvatars && 'client_external_avatar') || (includesSubscribers && 'include_subscribers');
   if (wrong) {
-    throw new ProtocolError('BAD_REQUEST', {
-      message: `Invalid ${wrong}: must be false in requests without an account`,
-    });
+    throw refused(`Invalid ${wrong}: must be false in requests without an account`);
   }
   return context.registerLine.run({ sender: 'spectators', signal }, () =>
     readAtOneInstant(context.database, (db) =>
@@ -158,7 +156,7 @@ async function makeQueue(
   const { id: userId } = actor;
   await actor.change(async (transaction, { role }) => {
     if (wish.hasAllPublicChannels && role === roles.guest) {
-      throw new ProtocolError('BAD_REQUEST', { message: 'User not authorized for this query' });
+      throw refused('User not authorized for this query');
     }
     await makeSystemBots(transaction);
     const surplus = await insertQueue(transaction.db, { ...wish, queueId, userId }, now);

@@ -1,6 +1,5 @@
-import type { UserId } from '@waxwing/protocol';
+import { refused, type UserId } from '@waxwing/protocol';
 import type { ChannelAccess } from '../channels/channel-access.js';
-import { refused } from '../channels/channel-refusals.js';
 import { mayAddSubscribers, readsChannel } from '../channels/channel-rules.js';
 import type { Channel } from '../channels/channel-store.js';
 import {
@@ -9,6 +8,7 @@ import {
   type PlannedChannel,
   planChannelCreation,
 } from '../channels/plan-channel-creation.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 
 /** A channel that somebody names to join it; it is made where there is none of that name. */
 interface WantedChannel {
@@ -51,7 +51,7 @@ export function planSubscribing(facts: SubscribingFacts, wish: SubscribingWish):
   const refusing = addsOthers
     ? open.find((access) => !mayAddSubscribers(access, facts.rights.held))
     : undefined;
-  if (refusing !== undefined) throw refused('Insufficient permission');
+  if (refusing !== undefined) throw insufficientPermission();
   return {
     create: planChannelCreation(facts, wish, missing),
     join: open.map(({ channel }) => channel),

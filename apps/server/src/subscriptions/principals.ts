@@ -1,9 +1,8 @@
-import type { UserId } from '@waxwing/protocol';
+import { refused, type UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
-import { refused } from '../channels/channel-refusals.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
 import type { ServerTables } from '../tables.js';

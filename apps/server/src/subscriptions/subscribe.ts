@@ -1,3 +1,4 @@
+import { refused } from '@waxwing/protocol';
 import {
   booleanParameter,
   integerParameter,
@@ -13,7 +14,6 @@ import { announceChannels, announcementsChannelId } from '../channel-administrat
 import { creationNotice } from '../channel-administration/channel-notices.js';
 import { postNotices } from '../channel-administration/post-notices.js';
 import { readChannelAccess } from '../channels/channel-access.js';
-import { refused } from '../channels/channel-refusals.js';
 import type { Channel } from '../channels/channel-store.js';
 import { channelDescriptionInJson } from '../channels/channel-text.js';
 import { defaultChannelsEvent } from '../channels/default-channels.js';

@@ -1,8 +1,8 @@
+import { type ChannelId, refused } from '@waxwing/protocol';
 import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
 import { type ChannelAccess, readChannelAccess } from '../channels/channel-access.js';
-import { insufficientPermission, refused } from '../channels/channel-refusals.js';
 import { mayRemoveSubscribers, seesChannel } from '../channels/channel-rules.js';
 import { lockNamedChannels } from '../channels/find-named-channels.js';
 import { eventsOfLeaving } from '../channels/subscription-events.js';
@@ -11,6 +11,7 @@ import type { ServerContext } from '../context.js';
 import { readLeftChannels } from '../messages/flags/read-left-channels.js';
 import { withdrawFromLeavers } from '../messages/push/withdraw-notifications.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import { findPrincipals, principalList } from './principals.js';
 
 const channelNames = z
@@ -69,7 +70,7 @@ export const unsubscribe = operation({
 /** The channels of these names. @throws ProtocolError BAD_REQUEST for the first that the requester can know nothing of. */
 function requireAll(
   names: readonly string[],
-  access: ReadonlyMap<number, ChannelAccess>,
+  access: ReadonlyMap<ChannelId, ChannelAccess>,
 ): readonly ChannelAccess[] {
   const seen = new Map(
     [...access.values()].filter(seesChannel).map((each) => [each.channel.name.toLowerCase(), each]),

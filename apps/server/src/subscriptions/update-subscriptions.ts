@@ -1,9 +1,8 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import { type ChannelId, refused, type UserId } from '@waxwing/protocol';
 import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
-import { refused } from '../channels/channel-refusals.js';
 import {
   type InheritedName,
   type InheritedNotifications,
@@ -12,10 +11,11 @@ import {
 import type { ServerContext } from '../context.js';
 import type { PublishedEvent } from '../event-queues/publish-events.js';
 import { gatheredBy } from '../permissions/gathered-by.js';
+import { possibleId } from '../permissions/id-lists.js';
 import type { ServerTransaction } from '../tables.js';
 import { colorShape } from './subscription-color.js';
 
-const streamId = z.number('must be an integer').int('must be an integer').brand<'ChannelId'>();
+const streamId = possibleId.brand<'ChannelId'>();
 const flag = z.boolean('must be true or false');
 const inheritableNames = [
   'desktop_notifications',

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation } from '@waxwing/service/http';
 import { lockingRows } from '@waxwing/storage';
 import { z } from 'zod';
@@ -33,7 +33,7 @@ export const deleteAttachment = operation({
         .where('is_avatar', '=', 0)
         .modifyEnd(lockingRows(db))
         .executeTakeFirst();
-      if (found === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid attachment' });
+      if (found === undefined) throw refused('Invalid attachment');
       await db.deleteFrom('attachment_messages').where('attachment_id', '=', id).execute();
       await withdrawUploads(transaction, [id], now);
       const upload_space_used = await readUsedBytes(db);

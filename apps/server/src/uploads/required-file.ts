@@ -1,18 +1,16 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import type { UploadedFile } from '@waxwing/service/http';
 
 /** The file of a form. @throws ProtocolError BAD_REQUEST where there is none. */
 export function requireFile(file: UploadedFile | undefined): UploadedFile {
   if (file !== undefined) return file;
-  throw new ProtocolError('BAD_REQUEST', { message: 'You must specify a file to upload' });
+  throw refused('You must specify a file to upload');
 }
 
 /** For whatever keeping a file fails with: of a file that was too large it says what would not be. */
 export function refuseTooLarge(maximumMib: number): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ProtocolError) || error.code !== 'PAYLOAD_TOO_LARGE') throw error;
-    throw new ProtocolError('BAD_REQUEST', {
-      message: `The file is larger than ${maximumMib} MiB, which is the most that this server takes`,
-    });
+    throw refused(`The file is larger than ${maximumMib} MiB, which is the most that this server takes`);
   };
 }

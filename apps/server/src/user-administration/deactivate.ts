@@ -1,4 +1,4 @@
-import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { refused, type UserId } from '@waxwing/protocol';
 import { removePushDevicesOf } from '@waxwing/server-push';
 import { hashCredential } from '@waxwing/service/config';
 import { generateApiKey } from '../authentication/api-key.js';
@@ -50,8 +50,4 @@ async function endAccess(
   await deleteSignInKeys(db, id);
   await removePushDevicesOf(context.database, transaction, id, context.clock());
   if (await deleteInvitationsOf(db, id)) await tellInvitations(context, transaction, id);
-}
-
-function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../tables.js';
 import type { UserDetails } from '../users/user-details.js';
@@ -43,8 +43,4 @@ async function hasInactiveOwner(
   if (botOwnerId === undefined) return false;
   const owner = db.selectFrom('users').select('id').where('id', '=', botOwnerId);
   return (await owner.where('is_active', '=', 0).executeTakeFirst()) !== undefined;
-}
-
-function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { storePassword } from '../authentication/password-store.js';
 import { everybody } from '../event-queues/everybody.js';
@@ -10,7 +10,7 @@ import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTransaction } from '../tables.js';
 import { idOfDummyAddress } from './address-visibility.js';
 import { isEmailAddress } from './email-address.js';
-import { checkedFullName, nameTaken } from './full-name.js';
+import { checkedFullName, fullNameTaken } from './full-name.js';
 import { findDetails, type UserDetails } from './user-details.js';
 import { eventsOfNewUser } from './user-events.js';
 import { isNameTaken } from './user-facts.js';
@@ -46,7 +46,7 @@ export async function createUser(
     throw refused('This is not an e-mail address that a user can have.');
   }
   const fullName = checkedFullName(wanted.fullName);
-  if (await isNameTaken(db, undefined, fullName)) throw nameTaken();
+  if (await isNameTaken(db, undefined, fullName)) throw fullNameTaken();
   const id = await insertUser(db, { ...wanted, fullName }, now);
   if (id === undefined) throw refused(`There is a user with the address ${email} already.`);
   if (passwordHash !== undefined) await storePassword(db, id, passwordHash);
@@ -69,8 +69,4 @@ async function detailsOf({ db }: ServerTransaction, user: Pick<User, 'id' | 'rol
   const found = await findDetails(db, { kind: 'id', id: user.id }, user);
   if (found === undefined) throw new Error('the user that was just made has no row');
   return found;
-}
-
-function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

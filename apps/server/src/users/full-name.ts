@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ProtocolError, refused } from '@waxwing/protocol';
 
 const maximumCharacters = 100;
 /** Mentions could not be told from what is around them. */
@@ -16,25 +16,21 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
  */
 export function checkedFullName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === '') throw refusedName("Full name can't be empty!");
+  if (trimmed === '') throw refused("Full name can't be empty!");
   if ([...trimmed].length > maximumCharacters) {
-    throw refusedName(`Name too long! It can have ${maximumCharacters} characters.`);
+    throw refused(`Name too long! It can have ${maximumCharacters} characters.`);
   }
-  if (reserved.test(trimmed) || unprintable.test(trimmed)) throw refusedName('Invalid characters in name!');
-  if (/\|\d+$/.test(trimmed)) throw refusedName('Invalid format!');
+  if (reserved.test(trimmed) || unprintable.test(trimmed)) throw refused('Invalid characters in name!');
+  if (/\|\d+$/.test(trimmed)) throw refused('Invalid format!');
   return trimmed;
 }
 
 /** The refusal of a name that somebody else has, where names must differ. */
-export function nameTaken(): ProtocolError {
-  return refusedName('Unique names required in this organization: choose another name.');
+export function fullNameTaken(): ProtocolError {
+  return refused('Unique names required in this organization: choose another name.');
 }
 
 /** The form in which names are the same that people take for the same: letter case and width are left out. */
 export function foldedName(name: string): string {
   return name.trim().normalize('NFKC').toLowerCase();
-}
-
-function refusedName(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

@@ -2,14 +2,13 @@ import type { UserId } from '@waxwing/protocol';
 import { ListAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
+import { possibleIdList } from '../permissions/id-lists.js';
 import { readProfileData } from '../profile-fields/profile-values.js';
 import { detailsInPieces } from './user-details.js';
 import { userOrSpectator } from './user-or-spectator.js';
 import { avatarAlias, recordParameters } from './user-parameters.js';
 import { userRecord, writeUser } from './user-record.js';
 import { readSightOf } from './user-sight.js';
-
-const idList = z.array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids');
 
 /**
  * `GET /api/v1/users` (chat API, section 7): the users and bots of whom the reader may know, deactivated ones too, by
@@ -21,7 +20,7 @@ export const getUsers = operation({
   path: '/api/v1/users',
   summary: 'The users and bots of the organisation.',
   actor: userOrSpectator,
-  parameters: z.object({ user_ids: optionalJsonParameter(idList), ...recordParameters }),
+  parameters: z.object({ user_ids: optionalJsonParameter(possibleIdList), ...recordParameters }),
   aliases: avatarAlias,
   since: { user_ids: 384 },
   answer: z.object({ members: z.array(userRecord) }),

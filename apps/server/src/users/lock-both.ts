@@ -1,6 +1,6 @@
-import { ProtocolError } from '@waxwing/protocol';
 import type { KnownUser } from '../authentication/credential-store.js';
 import { isAdministrator } from '../authentication/require-administrator.js';
+import { insufficientPermission } from '../permissions/insufficient-permission.js';
 import type { ServerTransaction } from '../tables.js';
 import { noSuchUser } from './no-such-user.js';
 import { findDetails, lockDetails, type UserDetails, type UserName } from './user-details.js';
@@ -21,7 +21,7 @@ export async function lockBoth(
   name: UserName,
 ): Promise<Both> {
   if (!isAdministrator(held.role)) {
-    throw new ProtocolError('BAD_REQUEST', { message: 'Insufficient permission' });
+    throw insufficientPermission();
   }
   const administrator = await findDetails(transaction.db, { kind: 'id', id: held.id }, held);
   const target = await lockDetails(transaction, name, held);

@@ -1,7 +1,7 @@
-import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { ProtocolError, refused, type UserId } from '@waxwing/protocol';
 import { isRole, type Role, roles } from '../permissions/roles.js';
 import { isEmailAddress } from './email-address.js';
-import { checkedFullName, nameTaken } from './full-name.js';
+import { checkedFullName, fullNameTaken } from './full-name.js';
 import type { UserFacts } from './user-facts.js';
 
 /** What somebody wants to be another with a user. */
@@ -60,7 +60,7 @@ function planRole({ actor, target, isOnlyOwner }: UserFacts, { role }: UserUpdat
 function planFullName({ target, isNameTaken }: UserFacts, wish: UserUpdateWish): string | undefined {
   if (wish.fullName === undefined || wish.fullName.trim() === target.fullName) return undefined;
   const fullName = checkedFullName(wish.fullName);
-  if (isNameTaken) throw nameTaken();
+  if (isNameTaken) throw fullNameTaken();
   return fullName;
 }
 
@@ -69,8 +69,4 @@ function planEmail({ target, isAddressTaken }: UserFacts, { email }: UserUpdateW
   if (!isEmailAddress(email)) throw refused('Invalid new_email: must be an e-mail address');
   if (isAddressTaken) throw refused('Invalid new_email: the address is taken');
   return email;
-}
-
-function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

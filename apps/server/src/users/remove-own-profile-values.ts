@@ -2,9 +2,8 @@ import { jsonParameter, noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { human } from '../authentication/authenticate.js';
 import type { ServerContext } from '../context.js';
+import { possibleIdList } from '../permissions/id-lists.js';
 import { changeOwnProfile } from './change-own-profile.js';
-
-const fieldIds = z.array(z.number('must be an integer').int('must be an integer'), 'must be a list of ids');
 
 /**
  * `DELETE /api/v1/users/me/profile_data`: removes values of one's own profile. All of them or none. Whoever may know of the
@@ -16,7 +15,7 @@ export const removeOwnProfileValues = operation({
   path: '/api/v1/users/me/profile_data',
   summary: "Removes values of the requester's profile.",
   actor: human,
-  parameters: z.object({ data: jsonParameter(fieldIds) }),
+  parameters: z.object({ data: jsonParameter(possibleIdList) }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters: { data } }) {

@@ -1,4 +1,4 @@
-import { type JsonObject, ProtocolError } from '@waxwing/protocol';
+import { type JsonObject, refused } from '@waxwing/protocol';
 import { integerParameter, noAnswer, operation, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../authentication/authenticate.js';
@@ -68,7 +68,7 @@ async function changeProfile(
   realmUrl: string,
 ): Promise<JsonObject[]> {
   if (wishes.length === 0) return [];
-  if (isBot) throw new ProtocolError('BAD_REQUEST', { message: 'Bots have no custom profile data.' });
+  if (isBot) throw refused('Bots have no custom profile data.');
   const facts = await readValueFacts(transaction, { userId, mayEditAll: true }, wishes);
   return applyProfileValues(transaction, userId, planProfileValues(facts, wishes), realmUrl);
 }

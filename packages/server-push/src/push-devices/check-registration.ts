@@ -4,8 +4,9 @@ import {
   formatPushAccountId,
   maximumEncryptedPushRegistrationCharacters,
   normalizeCiphertextBase64,
-  ProtocolError,
+  type ProtocolError,
   type PushAccountIdText,
+  refused,
   type registerPushDeviceParameters,
   type TokenKind,
 } from '@waxwing/protocol';
@@ -63,5 +64,5 @@ function checkSealed(text: string): string {
 }
 
 function refusal(name: string, rule: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message: `Invalid ${name}: ${rule}` });
+  return refused(`Invalid ${name}: ${rule}`);
 }

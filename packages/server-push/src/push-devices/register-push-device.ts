@@ -1,6 +1,7 @@
 import {
   maximumPushDevicesPerUser,
   ProtocolError,
+  refused,
   registerBodyLimitBytes,
   registerPushDeviceParameters,
   registerPushDevicePath,
@@ -96,9 +97,9 @@ function refusalOf(registered: Registered): ProtocolError | undefined {
     case 'busy':
       return rateLimitHit('registration', 1);
     case 'full':
-      return new ProtocolError('BAD_REQUEST', {
-        message: `This user has ${maximumPushDevicesPerUser} registered push devices, which is the most; rotating the API key removes them`,
-      });
+      return refused(
+        `This user has ${maximumPushDevicesPerUser} registered push devices, which is the most; rotating the API key removes them`,
+      );
     default:
       return undefined;
   }

@@ -8,3 +8,5 @@ export * from './make-private-folder.js';
 export * from './nearest-name.js';
 export * from './private-file.js';
 export * from './secret.js';
+export * from './shown-mode.js';
+export * from './sync-folder.js';

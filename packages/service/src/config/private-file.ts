@@ -4,6 +4,8 @@ import { dirname } from 'node:path';
 import { ConfigurationError } from './configuration-error.js';
 import { fileTrouble } from './file-trouble.js';
 import { makePrivateFolder } from './make-private-folder.js';
+import { shownMode } from './shown-mode.js';
+import { syncFolder } from './sync-folder.js';
 
 /**
  * Reads a file that holds a secret.
@@ -16,11 +18,9 @@ export async function readPrivateFile(path: string, purpose: string): Promise<st
     if (file.isDirectory()) {
       throw new ConfigurationError([`${path} (${purpose}) is a folder: name a file.`]);
     }
-    const { mode } = file;
-    if ((mode & 0o077) !== 0 && !isSystemdCredential(file, await stat(dirname(path)))) {
-      const shown = (mode & 0o777).toString(8).padStart(4, '0');
+    if ((file.mode & 0o077) !== 0 && !isSystemdCredential(file, await stat(dirname(path)))) {
       throw new ConfigurationError([
-        `The file ${path} (${purpose}) has mode ${shown}, which lets others use it: run chmod 600 ${path}.`,
+        `The file ${path} (${purpose}) has mode ${shownMode(file)}, which lets others use it: run chmod 600 ${path}.`,
       ]);
     }
     return await readFile(path, 'utf8');
@@ -63,7 +63,7 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
     await rm(temporary, { force: true });
     throw error;
   }
-  await syncFolder(path);
+  await syncFolder(dirname(path));
 }
 
 /**
@@ -80,7 +80,7 @@ export async function createPrivateFile(path: string, content: string): Promise<
     await rm(path, { force: true });
     throw error;
   }
-  await syncFolder(path);
+  await syncFolder(dirname(path));
   return true;
 }
 
@@ -91,14 +91,5 @@ async function writeNew(path: string, content: string | Uint8Array): Promise<voi
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const directory = await open(dirname(path), 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }

@@ -2,7 +2,10 @@ import { channel } from 'node:diagnostics_channel';
 import type { ErrorCode } from '@waxwing/protocol';
 import type { AnyOperation } from './operation.js';
 
-/** What was answered to one request of an operation, told on the channel `waxwing:answered` while somebody listens. */
+/**
+ * What was answered to one request of an operation, told on the channel `waxwing:answered` while somebody listens. A list
+ * that is sent in pieces is told without an entry first, then each piece as if it were the whole.
+ */
 export interface Answered {
   readonly declared: AnyOperation;
   readonly httpStatus: number;

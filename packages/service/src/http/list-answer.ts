@@ -16,22 +16,26 @@ export class ListAnswer<Name extends string = string, Entry = unknown, Rest exte
   }
 }
 
+/** Told of each piece before it is sent. */
+type PieceListener = (piece: readonly unknown[]) => void;
+
 /**
  * The text of the whole answer, with its other fields and `extra` ones after the list. Nothing is written before the
  * first piece has come, so that what fails until then is refused as anywhere else; other requests have their turn between
  * two pieces.
  */
-export function streamList({ name, pieces, rest }: ListAnswer, extra: JsonObject): Readable {
-  return Readable.from(writeList(name, pieces, { ...rest, ...extra }), { objectMode: false });
+export function streamList(answer: ListAnswer, extra: JsonObject, onPiece: PieceListener): Readable {
+  return Readable.from(writeList(answer, extra, onPiece), { objectMode: false });
 }
 
 async function* writeList(
-  name: string,
-  pieces: AsyncIterable<readonly unknown[]>,
+  { name, pieces, rest: fields }: ListAnswer,
   extra: JsonObject,
+  onPiece: PieceListener,
 ): AsyncGenerator<string> {
   let begin = `{"result":"success","msg":"",${JSON.stringify(name)}:[`;
   for await (const piece of pieces) {
+    onPiece(piece);
     if (piece.length > 0) {
       // Without the brackets of the piece's own.
       yield begin + stringifyJson(piece as JsonValue).slice(1, -1);
@@ -39,6 +43,6 @@ async function* writeList(
     }
     await setImmediate();
   }
-  const rest = stringifyJson(extra).slice(1, -1);
+  const rest = stringifyJson({ ...fields, ...extra }).slice(1, -1);
   yield `${begin === ',' ? '' : begin}]${rest === '' ? '' : `,${rest}`}}\n`;
 }

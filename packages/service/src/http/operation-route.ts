@@ -111,8 +111,13 @@ function sendAnswer(
   const extra = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
   reply.header('cache-control', 'no-store').type(json);
   if (answer instanceof ListAnswer) {
-    tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: undefined }));
-    return sendBody(reply, streamList(answer, extra));
+    const tell = (piece: readonly unknown[]): void =>
+      tellAnswered(() => {
+        const fields = { ...answer.rest, [answer.name]: piece };
+        return { declared, httpStatus: 200, code: undefined, fields };
+      });
+    tell([]);
+    return sendBody(reply, streamList(answer, extra, tell));
   }
   tellAnswered(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
   return reply.send(`${stringifyJson({ result: 'success', msg: '', ...answer, ...extra })}\n`);

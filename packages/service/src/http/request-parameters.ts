@@ -1,4 +1,4 @@
-import { type JsonValue, ProtocolError } from '@waxwing/protocol';
+import { type JsonValue, ProtocolError, refused } from '@waxwing/protocol';
 import type { z } from 'zod';
 import { type AnyOperation, pathParameters } from './operation.js';
 
@@ -56,7 +56,7 @@ export class ParameterReader {
       const values = raw.get(sent);
       if (values === undefined) continue;
       if (values.length > 1) {
-        throw new ProtocolError('BAD_REQUEST', { message: `Argument '${sent}' was sent more than once` });
+        throw refused(`Argument '${sent}' was sent more than once`);
       }
       const [text = ''] = values;
       if (text === 'null' && this.#absentIfNull.has(name)) continue;
@@ -82,7 +82,7 @@ export function parseJsonParameters(schema: z.ZodObject, body: JsonValue): unkno
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') || 'the body';
-  throw new ProtocolError('BAD_REQUEST', { message: `Invalid ${where}: ${issue?.message ?? 'wrong type'}` });
+  throw refused(`Invalid ${where}: ${issue?.message ?? 'wrong type'}`);
 }
 
 function takes(shape: z.ZodType, value: string | undefined): boolean {
@@ -128,5 +128,5 @@ function refusal(
     .map((step) => (typeof step === 'number' ? `[${step}]` : `["${String(step)}"]`))
     .join('');
   const where = `${sentAs.get(name) ?? name}${place}`;
-  return new ProtocolError('BAD_REQUEST', { message: `Invalid ${where}: ${issue?.message ?? 'wrong type'}` });
+  return refused(`Invalid ${where}: ${issue?.message ?? 'wrong type'}`);
 }

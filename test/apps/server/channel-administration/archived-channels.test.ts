@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { readSome } from '#server/messages/flags/read-archived-channel.js';
 import { messageFlags } from '#server/messages/message-flags.js';
 import type { ServerTables } from '#server/tables.js';
+import { userId } from '../../../support/ids.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { ChannelUnderTest } from './channel-under-test.js';
@@ -54,7 +55,7 @@ eachBackend((backend) => {
       };
       const watched = { ...database(), jobs: Object.create(jobs, { enqueue: { value: enqueue } }) };
       const context = { clock: () => organisation.server.now, database: watched, publish: async () => {} };
-      await readSome(transaction, context, { channelId: channel.id, lastUserId: 0 }, most);
+      await readSome(transaction, context, { channelId: channel.id, lastUserId: userId(0) }, most);
       return { left: await unreadCopies(transaction.db), after };
     });
 

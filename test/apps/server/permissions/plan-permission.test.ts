@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { GroupSettingValue } from '#server/permissions/group-setting-value.js';
 import type { KnownReferences } from '#server/permissions/known-references.js';
 import type { PermissionLevel, PermissionName } from '#server/permissions/permission-settings.js';
-import { checkedValue, namedIn, planPermission, requireKnown } from '#server/permissions/plan-permission.js';
+import {
+  checkedPermission,
+  namedIn,
+  planPermission,
+  requireKnown,
+} from '#server/permissions/plan-permission.js';
 import { groupId, userId } from '../../../support/ids.js';
 
 const [me, other, gone, absent] = [userId(1), userId(2), userId(3), userId(4)];
@@ -42,7 +47,7 @@ function refusal(run: () => unknown): ProtocolError | undefined {
 }
 
 const check = (level: PermissionLevel, name: PermissionName, value: GroupSettingValue) =>
-  checkedValue({ level, name, nobodyId, known }, value);
+  checkedPermission({ level, name, nobodyId, known }, value);
 const said = (level: PermissionLevel, name: PermissionName, value: GroupSettingValue) =>
   refusal(() => check(level, name, value))?.message ?? 'done';
 

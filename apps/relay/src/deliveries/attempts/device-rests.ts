@@ -14,7 +14,7 @@ interface Rest {
  * refused, too. https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export class DeviceRests {
-  readonly #rests = new LRUCache<number, Rest>({ max: maximumDevices });
+  readonly #rests = new LRUCache<RelayDeviceId, Rest>({ max: maximumDevices });
   readonly #apartMilliseconds: number;
 
   /** @param apartMilliseconds between the notifications that come back after a rest. */
@@ -23,7 +23,7 @@ export class DeviceRests {
   }
 
   /** Nothing more for this RelayDevice until then (Unix milliseconds). */
-  begin(relayDeviceId: number, until: number): void {
+  begin(relayDeviceId: RelayDeviceId, until: number): void {
     this.#rests.set(relayDeviceId, { until, held: 0 });
   }
 

@@ -1,3 +1,4 @@
+import type { RelayDeviceId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { LRUCache } from 'lru-cache';
 import type { RelayDevice } from '../../registrations/relay-device.js';
@@ -8,11 +9,11 @@ export type SuspectDevice = Pick<RelayDevice, 'id' | 'realmId'>;
 
 interface Suspicion {
   /** Devices and their realms, since the vendor last took the credential. */
-  readonly suspects: LRUCache<number, number>;
+  readonly suspects: LRUCache<RelayDeviceId, RealmId>;
   /** Until when (Unix milliseconds) a device says nothing, because the credential worked for another one beside it. */
-  readonly excused: LRUCache<number, number>;
+  readonly excused: LRUCache<RelayDeviceId, number>;
   /** Of the realms that the app serves, the first two that were seen. */
-  readonly realms: Set<number>;
+  readonly realms: Set<RealmId>;
 }
 
 const fewestDevices = 3;
@@ -74,7 +75,7 @@ export class CredentialSuspicions {
     known.suspects.clear();
   }
 
-  #isExcused(excused: LRUCache<number, number>, id: number): boolean {
+  #isExcused(excused: LRUCache<RelayDeviceId, number>, id: RelayDeviceId): boolean {
     return this.#clock() < (excused.get(id) ?? 0);
   }
 

@@ -1,4 +1,4 @@
-import type { PushRequest } from '@waxwing/protocol';
+import type { PushRequest, RelayDeviceId } from '@waxwing/protocol';
 import { type Clock, Gathered } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { hasReadableToken, type StoredRelayDevice } from '../../registrations/relay-device.js';
@@ -71,7 +71,7 @@ export class DeliverNotifications {
   /** Ends the wait of each request that waits for vendors. */
   readonly #waits = new Set<() => void>();
   #waitsNoLonger = false;
-  readonly #lookUps: Gathered<FindRelayDevices, Map<number, StoredRelayDevice>>;
+  readonly #lookUps: Gathered<FindRelayDevices, Map<RelayDeviceId, StoredRelayDevice>>;
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
@@ -267,7 +267,7 @@ export class DeliverNotifications {
     }
   }
 
-  #findDevices(items: readonly Item[]): Promise<Map<number, StoredRelayDevice>> {
+  #findDevices(items: readonly Item[]): Promise<Map<RelayDeviceId, StoredRelayDevice>> {
     const { tokenVault: vault } = this.#options;
     const ids = [...new Set(items.map(({ notification }) => notification.relayDeviceId))].filter(
       Number.isSafeInteger,

@@ -8,7 +8,7 @@ import { type ChangeFlags, makeChange } from './output.js';
 import type { RewrapFlags, SigningFlags } from './ring-flags.js';
 
 /** `keys rotate-signing-key`. */
-export async function rotateSigningKey(terminal: Terminal, flags: SigningFlags): Promise<void> {
+export async function rotateKeyOfList(terminal: Terminal, flags: SigningFlags): Promise<void> {
   const { recoveryKey } = flags;
   await makeChange(terminal, flags, {
     operation: replaceSigningKey,

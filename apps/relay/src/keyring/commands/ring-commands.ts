@@ -50,7 +50,7 @@ export function addReplacingSecrets(keys: Command, terminal: Terminal): void {
       '--recovery-key <file>',
       'the old one was stolen: this one endorses the new one, the old one is revoked',
     )
-    .action(async (flags: SigningFlags) => (await replace()).rotateSigningKey(terminal, flags));
+    .action(async (flags: SigningFlags) => (await replace()).rotateKeyOfList(terminal, flags));
   withDryRun(keys.command('rotate-token-key'))
     .description('encrypt push tokens in the database with a new key; the relay does it row by row')
     .action(async (flags: ChangeFlags) => (await replace()).rotateKeyOfTokens(terminal, flags));

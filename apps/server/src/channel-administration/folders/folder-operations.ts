@@ -1,3 +1,4 @@
+import { refused } from '@waxwing/protocol';
 import {
   booleanParameter,
   integerParameter,
@@ -21,7 +22,7 @@ import { idList } from '../../permissions/id-lists.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import { textOfAtMost } from '../../realm/setting-shapes.js';
 import { changeFolders } from './change-folders.js';
-import { checkedFolderName, folderNameTaken, refused } from './plan-folder.js';
+import { checkedFolderName, folderNameTaken } from './plan-folder.js';
 
 const description = textOfAtMost(realmLimits.max_channel_folder_description_length);
 

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { type ProtocolError, refused } from '@waxwing/protocol';
 import { realmLimits } from '../../realm/realm-limits.js';
 
 const { max_channel_folder_name_length: maximumFolderNameCharacters } = realmLimits;
@@ -19,8 +19,4 @@ export function checkedFolderName(name: string): string {
 
 export function folderNameTaken(name: string): ProtocolError {
   return refused(`Channel folder name '${name}' is already in use.`);
-}
-
-export function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

@@ -1,17 +1,18 @@
+import { refused } from '@waxwing/protocol';
 import { checkMentions } from '../mention-rules.js';
 import type { EditedMessage, EditFacts } from './edit-facts.js';
 import { isWithin } from './edit-limits.js';
-import { mayNotEdit, refusedEdit } from './edit-refusals.js';
+import { mayNotEdit } from './edit-refusals.js';
 
 /** The checks 2 to 4: whether the actor may give the message another content. */
 export function checkContentPermission(
   { actor, now, settings }: Pick<EditFacts, 'actor' | 'now' | 'settings'>,
   { senderId, sentAt }: EditedMessage,
 ): void {
-  if (!settings.allow_message_editing) throw refusedEdit('Your organization has turned off message editing');
+  if (!settings.allow_message_editing) throw refused('Your organization has turned off message editing');
   if (senderId !== actor.id) throw mayNotEdit();
   if (!isWithin(settings.message_content_edit_limit_seconds, now - sentAt))
-    throw refusedEdit('The time limit for editing this message has passed');
+    throw refused('The time limit for editing this message has passed');
 }
 
 /** The check 21: whether the actor may mention whom the new content mentions. */

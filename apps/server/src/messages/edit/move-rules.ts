@@ -1,11 +1,11 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import type { ChannelAccess } from '../../channels/channel-access.js';
 import { administersChannel, maySendTo, readsChannel } from '../../channels/channel-rules.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import { checkContent } from './content-rules.js';
 import type { EditedMessage, EditFacts } from './edit-facts.js';
 import { isBoundByTime, isWithin, movableAfter } from './edit-limits.js';
-import { mayNotEdit, refusedEdit } from './edit-refusals.js';
+import { mayNotEdit } from './edit-refusals.js';
 import { isMove, isResolutionAlone, type PropagateMode, type WantedMove } from './edit-wish.js';
 
 /** A message of a channel, and where it is to go; the same channel where it stays. */
@@ -20,16 +20,16 @@ interface ChannelEdit {
 export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: WantedMove): ChannelAccess {
   const target = move.channelId === undefined ? origin : facts.target;
   if (target === undefined || target.channel.isArchived || !readsChannel(target))
-    throw refusedEdit('Invalid channel ID');
+    throw refused('Invalid channel ID');
   const { topicsPolicy } = target.channel;
   const policy = topicsPolicy === 'inherit' ? facts.settings.topics_policy : topicsPolicy;
   const { realm_empty_topic_display_name: displayName } = realmLimits;
   const fields = { empty_topic_display_name: displayName };
   const isNameless = move.topic === '' || move.topic === '(no topic)';
   if (policy === 'disable_empty_topic' && isNameless && isMove(move))
-    throw refusedEdit(`Sending messages to "${displayName}" is not allowed in this channel.`, fields);
+    throw refused(`Sending messages to "${displayName}" is not allowed in this channel.`, fields);
   if (policy === 'empty_topic_only' && move.topic !== '')
-    throw refusedEdit(`Only messages in "${displayName}" are allowed in this channel.`, fields);
+    throw refused(`Only messages in "${displayName}" are allowed in this channel.`, fields);
   return target;
 }
 
@@ -45,7 +45,7 @@ function checkResolution({ held }: EditFacts, { origin, target }: ChannelEdit): 
   const allowed = [held, origin.held, target.held].some((each: ReadonlySet<string>) =>
     each.has('can_resolve_topics_group'),
   );
-  if (!allowed) throw refusedEdit("You don't have permission to resolve topics in this channel.");
+  if (!allowed) throw refused("You don't have permission to resolve topics in this channel.");
 }
 
 function checkTopicChange(facts: EditFacts, { message, origin, target }: ChannelEdit): void {
@@ -58,7 +58,7 @@ function checkTopicChange(facts: EditFacts, { message, origin, target }: Channel
   if (!allowed) throw mayNotEdit();
   const limit = settings.move_messages_within_stream_limit_seconds;
   if (isBoundByTime(actor.role) && !isWithin(limit, now - message.sentAt))
-    throw refusedEdit("The time limit for editing this message's topic has passed.");
+    throw refused("The time limit for editing this message's topic has passed.");
 }
 
 function checkChannelChange(facts: EditFacts, { message, origin, target }: ChannelEdit): void {
@@ -67,11 +67,11 @@ function checkChannelChange(facts: EditFacts, { message, origin, target }: Chann
     held.has('can_move_messages_between_channels_group') ||
     origin.held.has('can_move_messages_out_of_channel_group') ||
     administersChannel(origin);
-  if (!allowed) throw refusedEdit("You don't have permission to move this message");
-  if (!maySendTo(target)) throw refusedEdit('Not authorized to send to the channel');
+  if (!allowed) throw refused("You don't have permission to move this message");
+  if (!maySendTo(target)) throw refused('Not authorized to send to the channel');
   const limit = settings.move_messages_between_streams_limit_seconds;
   if (isBoundByTime(actor.role) && !isWithin(limit, now - message.sentAt))
-    throw refusedEdit("The time limit for editing this message's channel has passed");
+    throw refused("The time limit for editing this message's channel has passed");
 }
 
 /** The checks 25 and 26: whether the whole topic may move, and to a topic that is not there yet. */
@@ -98,5 +98,5 @@ export function checkWholeTopic(
     });
   }
   if (isTopicNew && !target.held.has('can_create_topic_group'))
-    throw refusedEdit("You don't have permission to create new topics in this channel.");
+    throw refused("You don't have permission to create new topics in this channel.");
 }

@@ -1,4 +1,4 @@
-import type { ChannelId, MessageId } from '@waxwing/protocol';
+import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { topicHash } from '../../markdown/index.js';
 import { realmLimits } from '../../realm/realm-limits.js';
 import type { Resolution } from '../topic-text.js';
@@ -12,7 +12,7 @@ export interface NamedTopic {
 
 /** Who did it. */
 export interface NamedUser {
-  readonly id: number;
+  readonly id: UserId;
   readonly fullName: string;
 }
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type ChannelId, ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, ProtocolError, refused } from '@waxwing/protocol';
 import type { ChannelAccess } from '../../channels/channel-access.js';
 import { resolvesNothing, unprintablePosition } from '../topic-text.js';
 import { checkContent, checkContentPermission } from './content-rules.js';
 import type { EditedMessage, EditFacts } from './edit-facts.js';
-import { refusedEdit } from './edit-refusals.js';
 import { type EditWish, isMove, isResolutionAlone, type WantedMove, wantedMove } from './edit-wish.js';
 import { checkMove, checkTarget, checkWholeTopic } from './move-rules.js';
 
@@ -68,7 +67,7 @@ export function checkAsked(
   wish: EditWish,
 ): { readonly message: EditedMessage; readonly move: WantedMove } {
   const { message, origin } = facts;
-  if (message === undefined || origin?.channel.isArchived) throw refusedEdit('Invalid message(s)');
+  if (message === undefined || origin?.channel.isArchived) throw refused('Invalid message(s)');
   if (wish.content !== undefined) checkContentPermission(facts, message);
   const move = wantedMove(wish, message);
   checkWish(wish, message, move);
@@ -80,22 +79,21 @@ export function checkAsked(
 function checkWish(wish: EditWish, message: EditedMessage, move: WantedMove): void {
   const isDirect = message.channelId === undefined;
   const wantsMove = isMove(move);
-  if (wish.content === undefined && !wantsMove) throw refusedEdit('Nothing to change');
-  if (isDirect && wish.channelId !== undefined)
-    throw refusedEdit('Direct messages cannot be moved to channels.');
-  if (isDirect && wish.topic !== undefined) throw refusedEdit('Direct messages cannot have topics.');
+  if (wish.content === undefined && !wantsMove) throw refused('Nothing to change');
+  if (isDirect && wish.channelId !== undefined) throw refused('Direct messages cannot be moved to channels.');
+  if (isDirect && wish.topic !== undefined) throw refused('Direct messages cannot have topics.');
   if (wish.propagateMode !== 'change_one' && !wantsMove)
-    throw refusedEdit('Invalid propagate_mode without topic edit');
+    throw refused('Invalid propagate_mode without topic edit');
   if (move.wantedTopic !== undefined) checkTopic(move.wantedTopic);
   if (wish.content !== undefined && wish.channelId !== undefined)
-    throw refusedEdit('Cannot change message content while changing channel');
+    throw refused('Cannot change message content while changing channel');
 }
 
 function checkTopic(topic: string): void {
-  if (resolvesNothing(topic)) throw refusedEdit('General chat cannot be marked as resolved');
+  if (resolvesNothing(topic)) throw refused('General chat cannot be marked as resolved');
   const position = unprintablePosition(topic);
   if (position !== undefined)
-    throw refusedEdit(`Invalid character in topic, at position ${position}: leave it out.`);
+    throw refused(`Invalid character in topic, at position ${position}: leave it out.`);
 }
 
 function checkExpected(sha256: string, content: string): void {

@@ -1,4 +1,4 @@
-import type { ChannelId, MessageId } from '@waxwing/protocol';
+import { type ChannelId, type MessageId, refused, type UserId } from '@waxwing/protocol';
 import { amongNumbers, lockingRows } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
@@ -7,7 +7,6 @@ import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';
 import { topicKey } from '../message-store.js';
-import { refusedEdit } from './edit-refusals.js';
 import type { EditPlan, PlannedMove } from './plan-edit.js';
 
 type Db = Transaction<ServerTables>;
@@ -65,7 +64,7 @@ export async function requireRoomForText(db: Db, { message, content }: EditPlan)
     .where('prev_content', 'is not', null)
     .executeTakeFirstOrThrow();
   if (Number(texts) < maximumTexts) return;
-  throw refusedEdit(`This message was edited ${maximumTexts} times, which is the most: send another one`);
+  throw refused(`This message was edited ${maximumTexts} times, which is the most: send another one`);
 }
 
 /** Keeps what the messages are before they are changed: one statement, a row for each that becomes another. */
@@ -76,7 +75,7 @@ export async function recordEdits(
     ids,
     editorId,
     now,
-  }: { readonly ids: readonly MessageId[]; readonly editorId: number; readonly now: number },
+  }: { readonly ids: readonly MessageId[]; readonly editorId: UserId; readonly now: number },
 ): Promise<void> {
   const nothing = sql`cast(null as text)`;
   const isNew = sql`topic <> ${move?.to.topic ?? ''}`;

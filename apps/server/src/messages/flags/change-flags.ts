@@ -1,8 +1,9 @@
-import { type ChannelId, type MessageId, ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, type MessageId, refused } from '@waxwing/protocol';
 import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
 import type { ServerContext } from '../../context.js';
+import { ascendingIds } from '../../permissions/ascending-ids.js';
 import type { ServerTransaction } from '../../tables.js';
 import { findReadableMessages, keepReadableMessages } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
@@ -57,7 +58,7 @@ export async function changeFlags(
   if (flag === 'read' && op === 'add')
     await withdrawNotifications(transaction, context, { messageIds: changedIds, userIds: [actor.id] });
   const ignored = messages.filter(isIgnored).flatMap(({ channelId }) => channelId ?? []);
-  return { changedIds, ignoredChannelIds: [...new Set(ignored)].sort((one, other) => one - other) };
+  return { changedIds, ignoredChannelIds: ascendingIds(ignored) };
 }
 
 async function readMeant(
@@ -68,13 +69,13 @@ async function readMeant(
 ): Promise<Message[]> {
   const messages = await findReadableMessages(db, actor, heldIds);
   if (flag === 'read' || messages.length === new Set(messageIds).size) return messages;
-  throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
+  throw refused('Invalid message(s)');
 }
 
 async function subscribedChannels(
   { db }: ServerTransaction,
   { id }: KnownUser,
-): Promise<ReadonlySet<number>> {
+): Promise<ReadonlySet<ChannelId>> {
   const rows = await db
     .selectFrom('subscriptions')
     .select('channel_id')

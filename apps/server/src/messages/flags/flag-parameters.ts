@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { z } from 'zod';
 import { messageFlags } from '../message-flags.js';
 import { changeableFlags, type FlagWish } from './flag-wish.js';
@@ -10,11 +10,9 @@ export const flagParameters = {
 };
 
 /** @throws ProtocolError BAD_REQUEST for words that name no flag, and for flags that only the server changes. */
-export function requireChangeable(flag: string): FlagWish['flag'] {
+export function requireChangeableFlag(flag: string): FlagWish['flag'] {
   const found = changeableFlags.find((each) => each === flag);
   if (found !== undefined) return found;
   const isFlag = Object.hasOwn(messageFlags, flag) || flag === 'wildcard_mentioned';
-  throw new ProtocolError('BAD_REQUEST', {
-    message: isFlag ? `Flag not editable: '${flag}'` : `Invalid message flag: '${flag}'`,
-  });
+  throw refused(isFlag ? `Flag not editable: '${flag}'` : `Invalid message flag: '${flag}'`);
 }

@@ -27,7 +27,7 @@ const usualStep: ReadingStep = { users: 100 };
 /** A channel, and the last of its users who have nothing unread in it any more. */
 interface ReadSoFar {
   readonly channelId: ChannelId;
-  readonly lastUserId: number;
+  readonly lastUserId: UserId;
 }
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
@@ -83,7 +83,7 @@ async function nextUsers(
     .selectFrom('subscriptions')
     .select('user_id')
     .where('channel_id', '=', channelId)
-    .where('user_id', '>', lastUserId as UserId)
+    .where('user_id', '>', lastUserId)
     .where('is_active', '=', 1)
     .orderBy('user_id')
     .limit(limit)

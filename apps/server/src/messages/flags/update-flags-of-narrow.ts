@@ -6,7 +6,7 @@ import { findWindowIds } from '../narrow/find-window.js';
 import { readNarrowCondition } from '../narrow/narrow-condition.js';
 import { readWindow, windowParameters } from '../window-parameters.js';
 import { changeFlags } from './change-flags.js';
-import { flagParameters, requireChangeable } from './flag-parameters.js';
+import { flagParameters, requireChangeableFlag } from './flag-parameters.js';
 
 /**
  * `POST /api/v1/messages/flags/narrow` (chat API, common conventions): as `POST /messages/flags`, of the messages of a
@@ -29,7 +29,7 @@ export const updateFlagsOfNarrow = operation({
   }),
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
   async handle(context: ServerContext, { actor, parameters }) {
-    const flag = requireChangeable(parameters.flag);
+    const flag = requireChangeableFlag(parameters.flag);
     const window = readWindow(parameters);
     const { narrow: terms = [], op } = parameters;
     return actor.change(async (transaction, held) => {

@@ -2,16 +2,12 @@ import { jsonParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
 import type { ServerContext } from '../../context.js';
+import { possibleMessageIdList } from '../../permissions/id-lists.js';
 import { changeFlags } from './change-flags.js';
-import { flagParameters, requireChangeable } from './flag-parameters.js';
+import { flagParameters, requireChangeableFlag } from './flag-parameters.js';
 
 const maximumIds = 10_000;
-const idList = z
-  .array(
-    z.number('must be an integer').int('must be an integer').brand<'MessageId'>(),
-    'must be a list of ids',
-  )
-  .max(maximumIds, `must have at most ${maximumIds} ids`);
+const messageIdList = possibleMessageIdList.max(maximumIds, `must have at most ${maximumIds} ids`);
 
 /**
  * `POST /api/v1/messages/flags` (chat API, common conventions): adds a flag to the user's copies of messages, or takes it
@@ -23,7 +19,7 @@ export const updateFlags = operation({
   path: '/api/v1/messages/flags',
   summary: "Adds a flag to the user's copies of messages, or takes it from them.",
   actor: user,
-  parameters: z.object({ messages: jsonParameter(idList), ...flagParameters }),
+  parameters: z.object({ messages: jsonParameter(messageIdList), ...flagParameters }),
   bodyLimitBytes: 512 * 1024,
   answer: z.object({
     messages: z.array(z.number().int()),
@@ -32,7 +28,7 @@ export const updateFlags = operation({
   codes: ['BAD_REQUEST'],
   async handle(context: ServerContext, { actor, parameters }) {
     const { messages: messageIds, op } = parameters;
-    const flag = requireChangeable(parameters.flag);
+    const flag = requireChangeableFlag(parameters.flag);
     return actor.change(async (transaction, held) => {
       const { ignoredChannelIds } = await changeFlags(transaction, context, held, { messageIds, op, flag });
       return { messages: messageIds, ignored_because_not_subscribed_channels: [...ignoredChannelIds] };

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { booleanParameter, ListAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { user } from '../../authentication/authenticate.js';
@@ -28,12 +28,10 @@ export const getMessageHistory = operation({
     const { message_id: id, allow_empty_topic_name: knowsEmptyTopic } = parameters;
     const policy = await readRealmSetting(db, 'message_edit_history_visibility_policy');
     if (policy === 'none') {
-      throw new ProtocolError('BAD_REQUEST', {
-        message: 'Message edit history is disabled in this organization.',
-      });
+      throw refused('Message edit history is disabled in this organization.');
     }
     const history = await readMessageHistory(db, actor, id);
-    if (history === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid message(s)' });
+    if (history === undefined) throw refused('Invalid message(s)');
     const snapshots = messageSnapshots(history.message, history.edits, { policy, knowsEmptyTopic });
     return new ListAnswer('message_history', oneByOne(snapshots), {});
   },

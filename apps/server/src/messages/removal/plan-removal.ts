@@ -1,4 +1,4 @@
-import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { refused, type UserId } from '@waxwing/protocol';
 import type { ChannelAccess } from '../../channels/channel-access.js';
 import type { PermissionName } from '../../permissions/permission-settings.js';
 import type { RealmSettingValues } from '../../realm/realm-settings.js';
@@ -33,8 +33,4 @@ export function checkRemoval(facts: RemovalFacts): void {
   const limit = settings.message_content_delete_limit_seconds;
   if (limit !== null && now - message.sentAt > limit * 1000)
     throw refused('The time limit for deleting this message has passed');
-}
-
-function refused(message: string): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message });
 }

@@ -1,4 +1,4 @@
-import { type ChannelId, ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, ProtocolError, refused } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
 import { type ChannelAccess, readChannelAccess } from '../../channels/channel-access.js';
@@ -12,7 +12,6 @@ import type { RealmSettingValues } from '../../realm/realm-settings.js';
 import type { ServerTables } from '../../tables.js';
 import { topicKey } from '../message-store.js';
 import { cutTopic, readTopic, resolvesNothing, unprintablePosition } from '../topic-text.js';
-import { refusedMessage } from './message-text.js';
 import type { NamedChannel } from './read-destination.js';
 
 /** What the rules about sending to a channel ask for. */
@@ -43,11 +42,11 @@ export interface ChannelPlace {
  * @throws ProtocolError BAD_REQUEST where it is missing, cannot be shown, or is nothing but the mark of resolved topics.
  */
 export function readNewTopic(text: string | undefined): string {
-  if (text === undefined) throw refusedMessage('Missing topic');
+  if (text === undefined) throw refused('Missing topic');
   const topic = readTopic(text.trim() === '(no topic)' ? '' : text);
-  if (resolvesNothing(topic)) throw refusedMessage('General chat cannot be marked as resolved');
+  if (resolvesNothing(topic)) throw refused('General chat cannot be marked as resolved');
   const position = unprintablePosition(topic);
-  if (position !== undefined) throw refusedMessage(`Invalid character in topic, at position ${position}!`);
+  if (position !== undefined) throw refused(`Invalid character in topic, at position ${position}!`);
   return cutTopic(topic);
 }
 
@@ -89,17 +88,17 @@ export function planPlace(
   if (access === undefined || !seesChannel(access)) throw noSuchChannel(named);
   const { channel, held } = access;
   if (!channel.isArchived && !held.has('can_send_message_group'))
-    throw refusedMessage('You do not have permission to post in this channel.');
-  if (!maySendTo(access)) throw refusedMessage(`Not authorized to send to channel '${channel.name}'`);
+    throw refused('You do not have permission to post in this channel.');
+  if (!maySendTo(access)) throw refused(`Not authorized to send to channel '${channel.name}'`);
   const policy = channel.topicsPolicy === 'inherit' ? settings.topics_policy : channel.topicsPolicy;
   const { realm_empty_topic_display_name: displayName } = realmLimits;
   const fields = { empty_topic_display_name: displayName };
   if (policy === 'disable_empty_topic' && topic === '')
-    throw refusedMessage(`Sending messages to "${displayName}" is not allowed in this channel.`, fields);
+    throw refused(`Sending messages to "${displayName}" is not allowed in this channel.`, fields);
   if (policy === 'empty_topic_only' && topic !== '')
-    throw refusedMessage(`Only the "${displayName}" topic is allowed in this channel.`, fields);
+    throw refused(`Only the "${displayName}" topic is allowed in this channel.`, fields);
   if (isTopicNew && !held.has('can_create_topic_group'))
-    throw refusedMessage('You do not have permission to create new topics in this channel.');
+    throw refused('You do not have permission to create new topics in this channel.');
   return { access, topic, isTopicNew };
 }
 

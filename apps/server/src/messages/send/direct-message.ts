@@ -1,7 +1,8 @@
-import type { UserId } from '@waxwing/protocol';
+import { refused, type UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import type { Kysely } from 'kysely';
 import type { KnownUser } from '../../authentication/credential-store.js';
+import { ascendingIds } from '../../permissions/ascending-ids.js';
 import { membersOfGroups } from '../../permissions/nested-membership.js';
 import {
   holdsPermissions,
@@ -13,7 +14,6 @@ import { wholeRealm } from '../../permissions/permission-tables.js';
 import type { ServerTables } from '../../tables.js';
 import { findConversations, participantsKey } from '../conversation-store.js';
 import { findRecipients, type Recipient } from './find-recipients.js';
-import { refusedMessage } from './message-text.js';
 import type { NamedRecipient } from './read-destination.js';
 
 /** What the rules about direct messages ask for. */
@@ -40,7 +40,7 @@ export async function readDirectSending(
   sender: KnownUser,
   names: readonly NamedRecipient[],
 ): Promise<DirectSendingFacts> {
-  if (names.length === 0) throw refusedMessage('Message must have recipients');
+  if (names.length === 0) throw refused('Message must have recipients');
   const recipients = await findRecipients(db, realm, sender, names);
   const key = participantsKey([sender.id, ...recipients.map(({ id }) => id)]);
   const [mayBegin = false, isSenderPermitted = false] = await holdsPermissions(db, sender, [
@@ -63,10 +63,10 @@ export async function readDirectSending(
 export function planParticipants(facts: DirectSendingFacts): UserId[] {
   const { sender, recipients, isPermitted, hasBegun, mayBegin } = facts;
   const isFree = sender.isBot || recipients.every(({ id, isBot }) => isBot || id === sender.id);
-  if (!isFree && !isPermitted) throw refusedMessage('Direct messages are disabled in this organization.');
+  if (!isFree && !isPermitted) throw refused('Direct messages are disabled in this organization.');
   if (!isFree && !hasBegun && !mayBegin)
-    throw refusedMessage('You do not have permission to initiate direct message conversations.');
-  return [...new Set([sender.id, ...recipients.map(({ id }) => id)])].sort((a, b) => a - b);
+    throw refused('You do not have permission to initiate direct message conversations.');
+  return ascendingIds([sender.id, ...recipients.map(({ id }) => id)]);
 }
 
 async function isAnyPermitted(db: Kysely<ServerTables>, recipients: readonly Recipient[]): Promise<boolean> {

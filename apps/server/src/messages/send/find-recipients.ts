@@ -1,4 +1,4 @@
-import type { UserId } from '@waxwing/protocol';
+import { refused, type UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
@@ -6,7 +6,6 @@ import type { PermissionHolder } from '../../permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { type AddressVisibility, idOfDummyAddress, readsAddress } from '../../users/address-visibility.js';
 import { readSightOf } from '../../users/user-sight.js';
-import { refusedMessage } from './message-text.js';
 import type { NamedRecipient } from './read-destination.js';
 
 /** Somebody to whom a direct message goes. */
@@ -51,14 +50,14 @@ export async function findRecipients(
     const id = typeof name === 'number' ? name : idOfDummyAddress(name, realm);
     const row = id === undefined ? byAddress.get(String(name).toLowerCase()) : byId.get(id);
     if (row === undefined || !sees({ id: row.id, isBot: row.is_bot === 1 })) throw unknown(name);
-    if (row.is_active === 0) throw refusedMessage(`'${row.full_name}' is deactivated and gets no messages.`);
+    if (row.is_active === 0) throw refused(`'${row.full_name}' is deactivated and gets no messages.`);
     return { id: row.id, isBot: row.is_bot === 1 };
   });
   return [...new Map(found.map((recipient) => [recipient.id, recipient])).values()];
 }
 
 function unknown(name: NamedRecipient) {
-  return refusedMessage(typeof name === 'number' ? `Invalid user ID ${name}` : `Invalid email '${name}'`);
+  return refused(typeof name === 'number' ? `Invalid user ID ${name}` : `Invalid email '${name}'`);
 }
 
 /** Active users come after those who have had the same address before. */

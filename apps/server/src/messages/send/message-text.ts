@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { realmLimits } from '../../realm/realm-limits.js';
 
 const cutEnding = '\n[message truncated]';
@@ -9,15 +9,10 @@ const cutEnding = '\n[message truncated]';
  */
 export function readNewContent(text: string): string {
   const content = text.replace(/^\n+/, '').trimEnd();
-  if (content === '') throw refusedMessage('Message must not be empty');
+  if (content === '') throw refused('Message must not be empty');
   // Only a text that is longer in code units can be longer in code points.
   if (content.length <= realmLimits.max_message_length) return content;
   const characters = [...content];
   if (characters.length <= realmLimits.max_message_length) return content;
   return characters.slice(0, realmLimits.max_message_length - cutEnding.length).join('') + cutEnding;
-}
-
-/** Why a message cannot be sent, in one sentence. */
-export function refusedMessage(message: string, fields?: Record<string, string>): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message, ...(fields && { fields }) });
 }

@@ -1,5 +1,4 @@
-import { type ChannelId, parseJsonOrUndefined } from '@waxwing/protocol';
-import { refusedMessage } from './message-text.js';
+import { type ChannelId, parseJsonOrUndefined, refused } from '@waxwing/protocol';
 
 /** How somebody names a user to whom a message goes. */
 export type NamedRecipient = number | string;
@@ -22,7 +21,7 @@ export function readChannelName(to: string): NamedChannel {
   const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
   if (isId(only)) return { kind: 'id', id: only as ChannelId };
   if (typeof only === 'string') return { kind: 'name', name: only.trim() };
-  throw refusedMessage('Invalid data type for channel');
+  throw refused('Invalid data type for channel');
 }
 
 /**
@@ -34,18 +33,17 @@ export function readRecipientNames(to: string): NamedRecipient[] {
   requireText(value);
   const listed = typeof value === 'string' ? value.split(',').map((email) => email.trim()) : value;
   const names = (Array.isArray(listed) ? listed : [listed]).filter((name) => name !== '');
-  if (names.length > maximumRecipients)
-    throw refusedMessage(`At most ${maximumRecipients} recipients are allowed`);
+  if (names.length > maximumRecipients) throw refused(`At most ${maximumRecipients} recipients are allowed`);
   if (names.every(isId)) return names;
   if (names.every((name) => typeof name === 'string')) return names;
-  throw refusedMessage('Recipient list may only contain user IDs, or only email addresses');
+  throw refused('Recipient list may only contain user IDs, or only email addresses');
 }
 
 /** JSON can write what no name has and no database keeps. */
 function requireText(value: unknown): void {
   const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
   if (texts.some((text) => /[\0\p{Surrogate}]/u.test(text)))
-    throw refusedMessage('Names must not contain null bytes or halves of characters');
+    throw refused('Names must not contain null bytes or halves of characters');
 }
 
 function isId(value: unknown): value is number {

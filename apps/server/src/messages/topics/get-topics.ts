@@ -1,4 +1,4 @@
-import { type ChannelId, ProtocolError } from '@waxwing/protocol';
+import { type ChannelId, refused } from '@waxwing/protocol';
 import { booleanParameter, operation } from '@waxwing/service/http';
 import { sql } from 'kysely';
 import { z } from 'zod';
@@ -34,7 +34,7 @@ export const getTopics = operation({
       .select('is_history_public')
       .where('id', 'in', sql<ChannelId>`(${readableChannels(actor, sql`id = ${channelId}`)})`)
       .executeTakeFirst();
-    if (channel === undefined) throw new ProtocolError('BAD_REQUEST', { message: 'Invalid channel ID' });
+    if (channel === undefined) throw refused('Invalid channel ID');
     const isAllReadable = channel.is_history_public === 1;
     const newest = db
       .selectFrom('messages')

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { refused } from '@waxwing/protocol';
 import { rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerContext } from '../../context.js';
@@ -28,9 +28,9 @@ export async function requireRoomForWish(
     )
     .executeTakeFirstOrThrow();
   if (Number(others) < maximumWishes) return;
-  throw new ProtocolError('BAD_REQUEST', {
-    message: `You have muted, unmuted or followed ${maximumWishes} topics, which is the most: reset one of them first`,
-  });
+  throw refused(
+    `You have muted, unmuted or followed ${maximumWishes} topics, which is the most: reset one of them first`,
+  );
 }
 
 /**

@@ -2,7 +2,13 @@ import { createWriteStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ConfigurationError, fileTrouble, makePrivateFolder } from '@waxwing/service/config';
+import {
+  ConfigurationError,
+  fileTrouble,
+  makePrivateFolder,
+  shownMode,
+  syncFolder,
+} from '@waxwing/service/config';
 import type { FileStore } from './file-store.js';
 
 /** Files in a folder that its owner alone may use; it is made where there is none. @throws ConfigurationError */
@@ -45,11 +51,10 @@ async function makeRoot(root: string): Promise<void> {
       { cause: error },
     );
   }
-  const mode = (await stat(root)).mode & 0o777;
-  if ((mode & 0o077) === 0) return;
-  const shown = mode.toString(8).padStart(4, '0');
+  const found = await stat(root);
+  if ((found.mode & 0o077) === 0) return;
   throw new ConfigurationError([
-    `The folder ${root} (SERVER_UPLOADS) has mode ${shown}, which lets others use it: run chmod 700 ${root}.`,
+    `The folder ${root} (SERVER_UPLOADS) has mode ${shownMode(found)}, which lets others use it: run chmod 700 ${root}.`,
   ]);
 }
 
@@ -74,13 +79,4 @@ async function removeFile(path: string): Promise<void> {
 
 function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

@@ -10,7 +10,7 @@ import { mergedWants } from '#server/messages/edit/topic-settings.js';
 import type { VisibilityPolicy } from '#server/messages/topics/visibility-policies.js';
 import { channelId, messageId, userId } from '../../../../support/ids.js';
 
-const by = { id: 7, fullName: 'Ada' };
+const by = { id: userId(7), fullName: 'Ada' };
 const lunch = { channelId: channelId(1), channelName: 'food', topic: 'lunch' };
 const dinner = { channelId: channelId(2), channelName: 'late food', topic: 'dinner' };
 
