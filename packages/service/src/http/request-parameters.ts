@@ -98,9 +98,7 @@ function takes(shape: z.ZodType, value: string | undefined): boolean {
 function requireText(name: string, value: string): string {
   // PostgreSQL takes no text with it, and no parameter needs it.
   if (!value.includes('\0')) return value;
-  throw new ProtocolError('BAD_REQUEST', {
-    message: `Invalid ${name}: must not contain the character U+0000`,
-  });
+  throw refused(`Invalid ${name}: must not contain the character U+0000`);
 }
 
 function confusing(one: string, other: string): ProtocolError {
