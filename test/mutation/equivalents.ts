@@ -92,6 +92,17 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'the key opens one file alone and is left for the collector; only a look at memory tells it',
   },
   {
+    file: 'apps/server/src/authentication/password-hash.ts',
+    change:
+      "timingSafeEqual(given, Buffer.from(hash, 'base64')) && stored !== u… -> timingSafeEqual(given, Buffer.from(hash, 'base64'))",
+    reason: 'nobody knows a password whose hash is all zeros, which stands for that of nobody',
+  },
+  ...['true', 'lockouts >= 0'].map((by) => ({
+    file: 'apps/server/src/authentication/plan-sign-in-try.ts',
+    change: `lockouts > 0 -> ${by}`,
+    reason: 'a name that was never locked is locked until 1970, and a day later is long ago as well',
+  })),
+  {
     file: 'packages/service/src/http-settings/client-address.ts',
     change: "after.at(-1)?.includes('.') || before.at(-1)?.includes('.') -> after.at(-1)?.includes('.')",
     reason: 'an address without "::" has its four first groups before any that are filled in',

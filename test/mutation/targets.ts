@@ -111,6 +111,12 @@ const serverPush: Table = [
 
 const server: Table = [
   ['authentication/authenticate', 'authentication', 'member-limits'],
+  ['authentication/password-hash', 'sign-in/password-hash'],
+  ['authentication/plan-sign-in-try', 'sign-in/plan-sign-in-try'],
+  ['authentication/sign-in-failure-store', 'sign-in/fetch-api-key'],
+  ['sign-in/address-failures', 'sign-in/address-failures', 'sign-in/fetch-api-key'],
+  ['sign-in/prove-password', 'sign-in/fetch-api-key'],
+  ['downloads/signed-address', 'uploads/readers-of-files'],
   ['users/user-store', 'authentication', '../../contracts/server-stores', '../../contracts/removed-users'],
   [
     'event-queues/event-queue-store',
