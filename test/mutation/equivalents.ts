@@ -43,6 +43,11 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'a last piece of no bytes says nothing to the parser',
   },
   {
+    file: 'packages/service/src/http/places.ts',
+    change: 'this.#actors.size >= this.#forgetAtSize -> this.#actors.size > this.#forgetAtSize',
+    reason: 'one more is kept before those without a request are forgotten, which only takes memory',
+  },
+  {
     file: 'packages/service/src/http/backlog.ts',
     change: 'this.#unnamed.count + this.#admitted.count < limits.minimumBacklog -> false',
     reason: 'so few have room in any case, which is only found out later',

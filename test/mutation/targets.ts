@@ -113,9 +113,7 @@ const server: Table = [
   ['authentication/authenticate', 'authentication', 'member-limits'],
   ['authentication/password-hash', 'sign-in/password-hash'],
   ['authentication/plan-sign-in-try', 'sign-in/plan-sign-in-try'],
-  ['authentication/sign-in-failure-store', 'sign-in/fetch-api-key'],
-  ['sign-in/address-failures', 'sign-in/address-failures', 'sign-in/fetch-api-key'],
-  ['sign-in/prove-password', 'sign-in/fetch-api-key'],
+  ['sign-in/address-failures', 'sign-in/address-failures'],
   ['downloads/signed-address', 'uploads/readers-of-files'],
   ['users/user-store', 'authentication', '../../contracts/server-stores', '../../contracts/removed-users'],
   [

@@ -151,6 +151,7 @@ export class ListeningApp {
         method: 'POST',
         path: '/spectator',
         authenticate: async () => undefined,
+        lane: (head) => head.queryParameter('lane'),
         handle: count,
       }),
       testOperation({ method: 'GET', path: '/held-for-anybody', handle: hold }),
