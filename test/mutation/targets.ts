@@ -111,6 +111,10 @@ const serverPush: Table = [
 
 const server: Table = [
   ['authentication/authenticate', 'authentication', 'member-limits'],
+  ['authentication/password-hash', 'sign-in/password-hash'],
+  ['authentication/plan-sign-in-try', 'sign-in/plan-sign-in-try'],
+  ['sign-in/address-failures', 'sign-in/address-failures'],
+  ['downloads/signed-address', 'uploads/readers-of-files'],
   ['users/user-store', 'authentication', '../../contracts/server-stores', '../../contracts/removed-users'],
   [
     'event-queues/event-queue-store',

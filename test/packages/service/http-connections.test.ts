@@ -106,13 +106,27 @@ describe('pipelined requests', () => {
     await expect.poll(async () => (await app.counts())[2]).toBe(0);
   });
 
-  it('and others have a hundred header fields: what is beyond is left out', async () => {
+  it('and others have a hundred header fields: with more they are refused, as some would be left out', async () => {
+    await start();
+    const tiny = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: 1\r\n`).join('');
+    expect(await ask(request('GET /open', tiny(98)))).toEqual([200]);
+    // Were it left out, this body's length would count for none of the bytes in flight.
+    const connection = await app.connect();
+    connection.send(request('POST /body', `${ada}${tiny(99)}content-length: 900\r\n`, 'half'));
+    await connection.closed;
+    expect(connection.statuses).toEqual([431]);
+    expect(app.authenticated).toEqual([]);
+    await expect.poll(() => app.counts()).toEqual(nothing);
+  });
+
+  it('that expect what no server does take their turns and are counted like all others', async () => {
     await start();
     const connection = await app.connect();
-    const [line = '', ...fields] = request('GET /held', ada).split('\r\n');
-    const tiny = Array.from({ length: 100 }, (_, index) => `a${index}: 1`);
-    connection.send([line, ...fields.slice(0, 1), ...tiny, ...fields.slice(1)].join('\r\n'));
-    await expect.poll(() => connection.statuses).toEqual([401]);
+    connection.send(request('GET /held', `${ada}expect: the unexpected\r\n`));
+    await expect.poll(() => app.held).toHaveLength(1);
+    connection.send(request('GET /open', 'expect: the unexpected\r\n').repeat(101));
+    await connection.closed;
+    expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(1);
   });
 
   it('are served one after the other, in order', async () => {

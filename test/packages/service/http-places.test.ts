@@ -121,6 +121,26 @@ describe('bodies on their way', () => {
     await expect.poll(() => app.counts()).toEqual([1, 0, 0]);
   });
 
+  it('of those who are not authenticated have a sixteenth of all for an address, and a quarter together', async () => {
+    await start({ maximumBodyBytesInFlight: 16_000 });
+    const half = async (path: string, bytes: number, from: number) =>
+      (await app.connect(`127.0.0.${from}`)).send(
+        request(`POST ${path}`, `${form}content-length: ${bytes}\r\n`, 'a'),
+      );
+    await half('/anybody', 600, 2);
+    await expect.poll(() => app.counts()).toEqual([1, 0, 600]);
+    const ofOneAddress = await half('/spectator', 401, 2);
+    await expect.poll(() => ofOneAddress.statuses).toEqual([503]);
+    // Nobody is known to be the one who asked before.
+    for (const address of [3, 4, 5]) await half('/spectator?lane=1', 1000, address);
+    await expect.poll(() => app.counts()).toEqual([5, 0, 3600]);
+    const ofAll = await half('/anybody', 401, 6);
+    await expect.poll(() => ofAll.statuses).toEqual([503]);
+    expect(await refusals('body-bytes')).toBe(2);
+    await send(request('POST /body', `${ada}content-length: 1000\r\n`, 'a'));
+    await expect.poll(() => app.counts()).toEqual([7, 1, 4600]);
+  });
+
   it('that their sender gives up are no error of ours, and are counted', async () => {
     await start();
     const headers = [

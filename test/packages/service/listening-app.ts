@@ -147,6 +147,13 @@ export class ListeningApp {
       testOperation({ method: 'GET', path: '/open', handle: count }),
       testOperation({ method: 'GET', path: '/busy', handle: keepBusy }),
       testOperation({ method: 'POST', path: '/anybody', handle: count }),
+      testOperation({
+        method: 'POST',
+        path: '/spectator',
+        authenticate: async () => undefined,
+        lane: (head) => head.queryParameter('lane'),
+        handle: count,
+      }),
       testOperation({ method: 'GET', path: '/held-for-anybody', handle: hold }),
       testOperation({
         method: 'GET',

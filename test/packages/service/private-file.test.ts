@@ -26,19 +26,26 @@ async function watchSync(act: (file: FileHandle, sync: () => Promise<void>) => P
 }
 
 describe('a new private file', () => {
-  it('is on the disk before its place in the folder is, and both are closed', async () => {
-    const synced: string[] = [];
-    const handles: FileHandle[] = [];
-    await watchSync(async (file, sync) => {
-      await sync();
-      handles.push(file);
-      const facts = fstatSync(file.fd);
-      synced.push(facts.isDirectory() ? 'folder' : `${facts.size} bytes`);
-    });
-    expect(await createPrivateFile(join(folder, 'key'), 'a secret')).toBe(true);
-    expect(synced).toEqual(['8 bytes', 'folder']);
-    expect(handles.map(({ fd }) => fd)).toEqual([-1, -1]);
-  });
+  it.each([
+    ['a name that nothing has', createPrivateFile, ['8 bytes of key', 'folder of key']],
+    ['that of the one before', writePrivateFile, ['8 bytes of none', 'folder of key']],
+  ])(
+    'is on the disk before its place in the folder is, and both are closed (%s)',
+    async (_what, write, expected) => {
+      const synced: string[] = [];
+      const handles: FileHandle[] = [];
+      await watchSync(async (file, sync) => {
+        await sync();
+        handles.push(file);
+        const facts = fstatSync(file.fd);
+        const name = readdirSync(folder).includes('key') ? 'key' : 'none';
+        synced.push(`${facts.isDirectory() ? 'folder' : `${facts.size} bytes`} of ${name}`);
+      });
+      await write(join(folder, 'key'), 'a secret');
+      expect(synced).toEqual(expected);
+      expect(handles.map(({ fd }) => fd)).toEqual([-1, -1]);
+    },
+  );
 
   it('that cannot be written is not left behind, and says why', async () => {
     const handles: FileHandle[] = [];

@@ -232,6 +232,11 @@ const sizes: readonly HttpLimit[] = [
     },
   },
   {
+    id: 'header-fields',
+    answer: [431],
+    provoke: (_relay, door) => fallSilent(door, request(`GET ${keyListPath}`, 'x: 1\r\n'.repeat(100))),
+  },
+  {
     id: 'authorization-characters',
     metric: answered(`GET ${relayReceiptsPath}`, 401),
     answer: [401, 'UNAUTHORIZED'],

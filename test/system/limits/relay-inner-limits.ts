@@ -4,10 +4,15 @@ import { expect } from 'vitest';
 import { TalkativeGoogle } from '../../apps/relay/deliveries/talkative-google.js';
 import { type Answer, ask, form, question } from './ask.js';
 import { askInCrowd } from './ask-in-crowd.js';
+import { HoldingGoogle } from './holding-google.js';
 import { answered, type Door, type Limit } from './limit.js';
 import type { RelayUnderLimits } from './relay-under-limits.js';
 
 type RelayLimit = Limit<RelayUnderLimits>;
+
+/** What holds notifications, and the request for most of them, from the time when a limit is provoked to its end. */
+let holding: HoldingGoogle | undefined;
+let crowd: Promise<Answer> | undefined;
 
 const day = 86_400_000;
 const rowsRemoved = (kind: string): string => `waxwing_rows_removed_total{kind="${kind}"}`;
@@ -122,6 +127,32 @@ export const relayInnerLimits: readonly RelayLimit[] = [
       }
     },
     end: (relay) => relay.askGoogleAt(),
+  },
+  {
+    id: 'relay-fcm-requests',
+    answer: [200],
+    async provoke(relay) {
+      const device = await relay.device('waits');
+      const google = await HoldingGoogle.start();
+      holding = google;
+      await relay.askGoogleAt(google.url, 300);
+      crowd = ask(relay.notification(device, 256));
+      await expect.poll(() => google.held).toHaveLength(256);
+      const oneMore = ask(relay.notification(device));
+      await expect.poll(() => relay.metricsText()).toContain('waxwing_deliveries_in_flight 257\n');
+      google.accept(google.held.shift());
+      await expect.poll(() => google.held).toHaveLength(256);
+      google.accept(google.held.pop());
+      const answer = await oneMore;
+      expect(answer.body?.results).toMatchObject([{ status: 'sent' }]);
+      expect(google.mostAtOnce).toBe(256);
+      return answer;
+    },
+    async end(relay) {
+      await holding?.close();
+      expect(await crowd).toMatchObject({ status: 200 });
+      await relay.askGoogleAt();
+    },
   },
   {
     id: 'relay-suspected-credential',

@@ -126,9 +126,15 @@ export class RelayUnderLimits implements Place {
     );
   }
 
-  /** Runs it again with a Google that answers at that URL; with the usual one where none is given. */
-  async askGoogleAt(url = this.#vendors.urls.fcm): Promise<void> {
-    this.#terminal.environment.RELAY_FCM_BASE_URL = url;
+  /**
+   * Runs it again with a Google that answers at that URL, the usual one where none is given, and with so many notifications
+   * in flight.
+   */
+  async askGoogleAt(url = this.#vendors.urls.fcm, notificationsInFlight = 8): Promise<void> {
+    Object.assign(this.#terminal.environment, {
+      RELAY_FCM_BASE_URL: url,
+      RELAY_MAXIMUM_NOTIFICATIONS_IN_FLIGHT: `${notificationsInFlight}`,
+    });
     await this.run();
   }
 

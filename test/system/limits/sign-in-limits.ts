@@ -2,9 +2,10 @@ import { Secret } from '@waxwing/service/config';
 import { expect } from 'vitest';
 import { maximumSignInKeys } from '#server/authentication/sign-in-key-store.js';
 import { setPassword } from '#server/users/set-password.js';
+import { request } from '../../packages/service/listening-app.js';
 import { type Answer, ask, form, question } from './ask.js';
 import { askInCrowd, type CrowdRequest } from './ask-in-crowd.js';
-import { answered, type Limit } from './limit.js';
+import { answered, type Limit, refusals } from './limit.js';
 import { proxyAddress, type ServerUnderLimits } from './server-under-limits.js';
 
 type ServerLimit = Limit<ServerUnderLimits>;
@@ -13,6 +14,7 @@ const path = '/api/v1/fetch_api_key';
 const refused = answered(`POST ${path}`, 429);
 const password = 'correct horse battery';
 const halfHour = 30 * 60_000;
+const strangersAddress = '127.0.0.3';
 
 /** Signs in from that address. */
 function signIn({ url }: ServerUnderLimits, username: string, address: string): Promise<Answer> {
@@ -29,6 +31,19 @@ function wrongInvitation(address: string): CrowdRequest {
 
 /** How many try to sign in, and with which keys. */
 export const signInLimits: readonly ServerLimit[] = [
+  {
+    id: 'body-bytes-of-strangers',
+    metric: refusals('body-bytes'),
+    answer: [503, 'SERVICE_UNAVAILABLE', '1'],
+    async provoke(server, door) {
+      const [atOnce, bytes] = [64, 64 * 1024];
+      const half = request(`POST ${path}`, `content-length: ${bytes}\r\n`, 'username=');
+      for (let sent = 0; sent < atOnce; sent++) (await door.connect(strangersAddress)).send(half);
+      await expect.poll(async () => (await door.counts()).bytes).toBe(atOnce * bytes);
+      const asked = form(server.url + path, '', { username: 'nobody@example.com', password });
+      return ask({ ...asked, localAddress: strangersAddress });
+    },
+  },
   {
     id: 'server-sign-in-tries',
     metric: refused,

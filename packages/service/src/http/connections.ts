@@ -30,7 +30,7 @@ export interface ConnectionsOptions {
 /** Beyond a limit a connection gets one answer, health or 503; so many may wait for it at once, the newest of them. */
 const maximumSurplusConnections = 100;
 const surplusMilliseconds = 5000;
-/** A head of thousands of tiny fields takes ten times its bytes; what is beyond these is left out. */
+/** A head of thousands of tiny fields takes ten times its bytes. */
 const maximumHeaderFields = 100;
 
 // A property, because a weak map of all requests keeps the garbage collector busy.
@@ -100,16 +100,21 @@ export class Connections {
   /** A server whose requests reach `handle` one at a time for each connection, and of all connections in turn. */
   serve(handle: RequestListener): Server {
     const { limits, onRefusal } = this.#options;
-    const server = createServer(
-      {
-        headersTimeout: limits.headTimeoutMilliseconds,
-        requestTimeout: limits.requestTimeoutMilliseconds,
-        keepAliveTimeout: limits.idleTimeoutMilliseconds,
-        connectionsCheckingInterval: limits.checkEveryMilliseconds,
-      },
-      (request, response) => this.#receive(request, response, handle),
-    );
-    server.maxHeadersCount = maximumHeaderFields;
+    const server = createServer({
+      headersTimeout: limits.headTimeoutMilliseconds,
+      requestTimeout: limits.requestTimeoutMilliseconds,
+      keepAliveTimeout: limits.idleTimeoutMilliseconds,
+      connectionsCheckingInterval: limits.checkEveryMilliseconds,
+    });
+    // Node leaves out what is beyond, so that a body's length or who asks may be missing: one more shows that.
+    server.maxHeadersCount = maximumHeaderFields + 1;
+    const receive: RequestListener = (request, response) => {
+      if (request.rawHeaders.length <= 2 * maximumHeaderFields) this.#receive(request, response, handle);
+      else server.emit('clientError', tooManyHeaderFields(), request.socket);
+    };
+    server.on('request', receive);
+    // Node would answer it by itself, past all turns and limits.
+    server.on('checkExpectation', receive);
     server.on('connection', (socket) => this.#admit(socket));
     server.on('clientError', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') onRefusal('timeout');
@@ -283,4 +288,9 @@ export class Connections {
   #isFull(address: string): boolean {
     return this.#ofAddresses.of(address) >= this.#options.limits.maximumConnectionsPerAddress;
   }
+}
+
+/** As Node says it of a head that has too many bytes, so that both are answered alike. */
+function tooManyHeaderFields(): Error {
+  return Object.assign(new Error('Too many header fields'), { code: 'HPE_HEADER_OVERFLOW' });
 }

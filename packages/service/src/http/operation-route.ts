@@ -37,7 +37,7 @@ export function addOperation(app: FastifyInstance, { operation, places, backlog 
     onRequest: (request) => admit(request, { operation, places, backlog }, keptLimit),
     handler: async (request, reply) => {
       const { actor, received, work } = factsOf(request);
-      if (operation.authenticate === undefined) {
+      if (received.actor === undefined) {
         places.take(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
       }
       received.body = await receiveBody(request, bodyLimit);
@@ -85,13 +85,13 @@ async function admit(
   const { exchange } = received;
   const work = backlog?.enter(exchange);
   facts.work = work;
-  const bodyBytes = expectedBodyBytes(request, keptLimit);
-  if (authenticate !== undefined) {
-    facts.actor = await authenticate(received);
-    exchange.actor = received.actor;
-    const lane = declared.lane?.(received);
-    places.take(exchange, { actor: received.actor, lane, requests: 1, bodyBytes });
-  } else places.take(exchange, { actor: undefined, requests: 0, bodyBytes });
+  if (authenticate !== undefined) facts.actor = await authenticate(received);
+  const { actor } = received;
+  exchange.actor = actor;
+  const lane = actor === undefined ? undefined : declared.lane?.(received);
+  // Whoever is not known takes the place when the body is whole.
+  const requests = actor === undefined ? 0 : 1;
+  places.take(exchange, { actor, lane, requests, bodyBytes: expectedBodyBytes(request, keptLimit) });
   work?.admit(received.actor ?? received.address ?? 'anybody');
   work?.pause();
   operation.charge?.(facts.actor);

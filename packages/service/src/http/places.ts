@@ -41,15 +41,23 @@ interface Share {
   bodyBytes: number;
 }
 
+/** What somebody holds, and which part of all bytes of bodies that may be at most. */
+interface Holder {
+  readonly share: Share;
+  readonly partOfBytes: number;
+}
+
 interface Place extends PlaceRequest {
-  readonly share: Share | undefined;
+  readonly holders: readonly Holder[];
   readonly exchange: Exchange;
   isHeld: boolean;
 }
 
 const retryAfterSeconds = 1;
-/** One actor may fill this part of the memory for bodies. */
+/** One actor may fill this part of the memory for bodies, and so may all together who are not authenticated. */
 const actorPartOfBytes = 1 / 4;
+/** Those of them who come from one address. */
+const addressPartOfBytes = actorPartOfBytes / 4;
 
 const fewActors = 1000;
 
@@ -59,6 +67,7 @@ export class Places {
   readonly #actors = new Map<string, Share>();
   readonly #lanes = new Map<string, Place>();
   readonly #all: Share = { requests: 0, bodyBytes: 0 };
+  readonly #strangers: Share = { requests: 0, bodyBytes: 0 };
   #forgetAtSize = fewActors;
 
   constructor(options: PlacesOptions) {
@@ -85,23 +94,36 @@ export class Places {
       older.exchange.abort();
     }
     const { actor, requests, bodyBytes } = wanted;
-    const share = actor === undefined ? undefined : this.#shareOf(actor);
-    this.#requireRoom(wanted, share);
-    const place: Place = { actor, share, lane, requests, bodyBytes, exchange, isHeld: true };
+    const holders = this.#holdersOf(exchange, wanted);
+    this.#requireRoom(wanted, holders);
+    const place: Place = { actor, holders, lane, requests, bodyBytes, exchange, isHeld: true };
     this.#add(place, 1);
     if (lane !== undefined) this.#lanes.set(lane, place);
     exchange.whenOver(() => this.#leave(place));
   }
 
-  #requireRoom({ requests, bodyBytes }: PlaceRequest, share: Share | undefined): void {
+  /** Who holds it together with what they hold already; nobody for a request of anybody without a body. */
+  #holdersOf({ sender }: Exchange, { actor, bodyBytes }: PlaceRequest): readonly Holder[] {
+    if (actor !== undefined) return [{ share: this.#shareOf(actor), partOfBytes: actorPartOfBytes }];
+    if (bodyBytes === 0) return [];
+    return [
+      { share: this.#shareOf(`stranger ${sender}`), partOfBytes: addressPartOfBytes },
+      { share: this.#strangers, partOfBytes: actorPartOfBytes },
+    ];
+  }
+
+  #requireRoom({ actor, requests, bodyBytes }: PlaceRequest, holders: readonly Holder[]): void {
     const { maximumRequestsInFlight, maximumRequestsPerActor, maximumBodyBytesInFlight } =
       this.#options.limits;
-    if (share !== undefined && share.requests + requests > maximumRequestsPerActor) {
+    const isKnown = actor !== undefined;
+    if (isKnown && holders.some(({ share }) => share.requests + requests > maximumRequestsPerActor)) {
       throw this.#refuseActor('actor-requests');
     }
     if (this.#all.requests + requests > maximumRequestsInFlight) throw this.#refuse('requests');
-    if (share !== undefined && isTooMuch(share, bodyBytes, maximumBodyBytesInFlight * actorPartOfBytes)) {
-      throw this.#refuseActor('actor-body-bytes');
+    const hasNoRoom = ({ share, partOfBytes }: Holder) =>
+      isTooMuch(share, bodyBytes, maximumBodyBytesInFlight * partOfBytes);
+    if (holders.some(hasNoRoom)) {
+      throw isKnown ? this.#refuseActor('actor-body-bytes') : this.#refuse('body-bytes');
     }
     if (isTooMuch(this.#all, bodyBytes, maximumBodyBytesInFlight)) throw this.#refuse('body-bytes');
   }
@@ -129,13 +151,14 @@ export class Places {
     if (place.lane !== undefined && this.#lanes.get(place.lane) === place) this.#lanes.delete(place.lane);
   }
 
-  #add({ share, requests, bodyBytes }: Place, sign: 1 | -1): void {
+  #add({ holders, requests, bodyBytes }: Place, sign: 1 | -1): void {
     this.#all.requests += sign * requests;
     this.#all.bodyBytes += sign * bodyBytes;
-    if (share === undefined) return;
-    // What an actor asks for is always a request.
-    share.requests += sign;
-    share.bodyBytes += sign * bodyBytes;
+    for (const { share } of holders) {
+      // What an actor asks for is always a request; of strangers it keeps their address from being forgotten.
+      share.requests += sign;
+      share.bodyBytes += sign * bodyBytes;
+    }
   }
 
   #refuse(reason: RefusalReason): ProtocolError {

@@ -6,3 +6,4 @@ export * from './listen-trouble.js';
 export * from './open-in-order.js';
 export * from './retry-delay.js';
 export * from './run-process.js';
+export * from './senders-in-turn.js';

@@ -5,10 +5,10 @@ const time = { now: 1000 };
 
 it('the gate before FCM lets so many through at once, the others in order, and turns away whom it is too late for', async () => {
   const gate = new SendGate(2, () => time.now);
-  expect([gate.enter(5000), gate.enter(5000)]).toEqual([true, true]);
+  expect([gate.enter(5000, 'one'), gate.enter(5000, 'one')]).toEqual([true, true]);
   const entered: string[] = [];
   const wait = (name: string, notAfter: number) =>
-    Promise.resolve(gate.enter(notAfter)).then((isAdmitted) => {
+    Promise.resolve(gate.enter(notAfter, 'one')).then((isAdmitted) => {
       entered.push(`${name} ${isAdmitted}`);
     });
   const waiting = [wait('first', 5000), wait('hasty', 1500), wait('second', 5000), wait('third', 5000)];
@@ -26,20 +26,34 @@ it('the gate before FCM lets so many through at once, the others in order, and t
   // Everybody leaves; then there is room again, and for no more than before.
   gate.leave();
   gate.leave();
-  expect([gate.enter(5000), gate.enter(5000)]).toEqual([true, true]);
-  expect(gate.enter(5000)).toBeInstanceOf(Promise);
+  expect([gate.enter(5000, 'one'), gate.enter(5000, 'one')]).toEqual([true, true]);
+  expect(gate.enter(5000, 'one')).toBeInstanceOf(Promise);
 });
 
 it('the gate before FCM keeps its order however many wait', async () => {
   const gate = new SendGate(1, () => time.now);
-  expect(gate.enter(5000)).toBe(true);
+  expect(gate.enter(5000, 'one')).toBe(true);
   const entered: number[] = [];
   const waiting = Array.from({ length: 3000 }, async (_, index) => {
-    await gate.enter(5000);
+    await gate.enter(5000, 'one');
     entered.push(index);
     gate.leave();
   });
   gate.leave();
   await Promise.all(waiting);
   expect(entered).toEqual(Array.from({ length: 3000 }, (_, index) => index));
+});
+
+it('the gate before FCM lets servers through in turn, so that the crowd of one delays no other', async () => {
+  const gate = new SendGate(1, () => time.now);
+  expect(gate.enter(5000, 'crowd')).toBe(true);
+  const entered: string[] = [];
+  const waiting = ['crowd', 'crowd', 'crowd', 'modest', 'crowd', 'modest'].map(async (server) => {
+    await gate.enter(5000, server);
+    entered.push(server);
+    gate.leave();
+  });
+  gate.leave();
+  await Promise.all(waiting);
+  expect(entered).toEqual(['crowd', 'modest', 'crowd', 'modest', 'crowd', 'crowd']);
 });

@@ -17,6 +17,16 @@ describe('the sign-ins that may fail from an address', () => {
     expect(failures.take('a', now + halfHour)).toBeUndefined();
   });
 
+  it('are no more for who gives back what was taken in the half hour before', () => {
+    const failures = new AddressFailures();
+    failures.take('a', now);
+    failures.take('a', now + halfHour);
+    failures.giveBack('a');
+    failures.giveBack('a');
+    for (let count = 0; count < maximumAddressFailures; count++) failures.take('a', now + halfHour);
+    expect(failures.take('a', now + halfHour)).toBeDefined();
+  });
+
   it('lock nobody out when the clock was set back', () => {
     const failures = new AddressFailures();
     for (let count = 0; count < maximumAddressFailures; count++) failures.take('a', now);

@@ -1,4 +1,4 @@
-import type { Clock } from '@waxwing/service/lifecycle';
+import { type Clock, SendersInTurn } from '@waxwing/service/lifecycle';
 
 const cutAfter = 1024;
 
@@ -35,12 +35,15 @@ interface Waiting {
   admit(isAdmitted: boolean): void;
 }
 
-/** Lets so many requests through at once; the others wait here, in order, until it is too late for them. */
+/**
+ * Lets so many requests through at once; the others wait here until it is too late for them: one of each sender in turn, so
+ * that nobody's crowd delays the others, and of one sender in order.
+ */
 export class SendGate {
   readonly #limit: number;
   readonly #clock: Clock;
   #underWay = 0;
-  readonly #waiting = new WaitingLine<Waiting>();
+  readonly #waiting = new SendersInTurn<Waiting>();
 
   constructor(limit: number, clock: Clock) {
     this.#limit = limit;
@@ -48,12 +51,12 @@ export class SendGate {
   }
 
   /** True at once while there is room; otherwise a promise that is false when `notAfter` (Unix milliseconds) passed. */
-  enter(notAfter: number): true | Promise<boolean> {
+  enter(notAfter: number, sender: string): true | Promise<boolean> {
     if (this.#underWay < this.#limit) {
       this.#underWay += 1;
       return true;
     }
-    return new Promise((admit) => this.#waiting.push({ notAfter, admit }));
+    return new Promise((admit) => this.#waiting.add(sender, { notAfter, admit }));
   }
 
   leave(): void {

@@ -61,7 +61,7 @@ export class FcmSender implements VendorSender {
   }
 
   async send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer> {
-    const admission = this.#gate.enter(options.notAfter);
+    const admission = this.#gate.enter(options.notAfter, delivery.notification.serverId);
     if (admission !== true && !(await admission)) return overloaded;
     try {
       return await this.#send(delivery, options);
