@@ -135,7 +135,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
       const device = await relay.device('waits');
       const google = await HoldingGoogle.start();
       holding = google;
-      await relay.askGoogleAt(google.url, 300);
+      await relay.askGoogleAt(google.url, 600);
       crowd = ask(relay.notification(device, 256));
       await expect.poll(() => google.held).toHaveLength(256);
       const oneMore = ask(relay.notification(device));

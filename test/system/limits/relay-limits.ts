@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   livenessTimeoutSeconds,
   relayNotifyPath,
@@ -9,8 +8,9 @@ import {
 } from '@waxwing/protocol';
 import { expect } from 'vitest';
 import { request } from '../../packages/service/listening-app.js';
-import { type Answer, ask, form, question } from './ask.js';
+import { type Answer, ask, form } from './ask.js';
 import { answered, type Door, type Limit, refusals } from './limit.js';
+import { receipts, register, registerMany, remove } from './relay-requests.js';
 import type { RelayUnderLimits } from './relay-under-limits.js';
 
 type RelayLimit = Limit<RelayUnderLimits>;
@@ -19,36 +19,6 @@ const quotaPerMinute = 300;
 const badRequest = [400, 'BAD_REQUEST'] as const;
 const registered = (status: number) => answered(`POST ${relayRegisterPath}`, status);
 const notified = (status: number) => answered(`POST ${relayNotifyPath}`, status);
-
-function register(
-  relay: RelayUnderLimits,
-  sealed: object,
-  changes: Record<string, string> = {},
-): Promise<Answer> {
-  const fields = { ...relay.registration({ token: 'greedy', ...sealed }), ...changes };
-  return ask(form(relay.url + relayRegisterPath, relay.greedy.authorization, fields));
-}
-
-function registerMany(relay: RelayUnderLimits, count: number, padding = ''): Promise<Answer> {
-  const { realm_uuid, ...fields } = relay.registration({ token: 'many' });
-  const registrations = Array.from({ length: count }, (_, id) => ({
-    ...fields,
-    push_account_id: 100 + (id % 9),
-  }));
-  const body = JSON.stringify({ realm_uuid, registrations, padding });
-  return ask({ ...relay.notification(1), url: relay.url + relayRegisterManyPath, body });
-}
-
-function remove(relay: RelayUnderLimits, count: number): Promise<Answer> {
-  const device_ids = JSON.stringify(Array.from({ length: count }, (_, index) => 1_000_000 + index));
-  const fields = { realm_uuid: relay.greedy.realmUuid, device_ids };
-  return ask(form(relay.url + relayRemovePath, relay.greedy.authorization, fields));
-}
-
-function receipts(relay: RelayUnderLimits, count: number): Promise<Answer> {
-  const ids = Array.from({ length: count }, () => randomUUID()).join(',');
-  return ask(question(`${relay.url}${relayReceiptsPath}?ids=${ids}`, relay.greedy.authorization));
-}
 
 /** Something is taken as long as it is within the limit, and refused beyond it. */
 async function within(good: Promise<Answer>): Promise<void> {
@@ -65,6 +35,29 @@ function quota(id: string, path: string, askOnce: (relay: RelayUnderLimits) => P
       await within(remove(relay, quotaPerMinute - 200));
       if (path.startsWith('POST')) await expectRefusedByHead(relay, door, path);
       return askOnce(relay);
+    },
+  };
+}
+
+/** One more than so many of one server, whose vendor is slow. */
+function inFlight(id: string, count: number): RelayLimit {
+  return {
+    id,
+    metric: notified(503),
+    answer: [503, 'SERVICE_UNAVAILABLE', '2'],
+    async provoke(relay, door) {
+      const device = await relay.device('slow');
+      await relay.vendorFaults([{ vendor: 'fcm', latency_ms: 2000 }]);
+      const slow = ask(relay.notification(device, count));
+      await expect.poll(() => door.metric('waxwing_deliveries_in_flight ')).toBe(count);
+      const answer = await ask(relay.notification(device));
+      // The vendor is slow while the others are asked; what it was asked for arrives in the end.
+      void slow.catch(() => undefined);
+      return answer;
+    },
+    async end(relay, door) {
+      await relay.vendorFaults([]);
+      await expect.poll(() => door.metric('waxwing_deliveries_in_flight ')).toBe(0);
     },
   };
 }
@@ -93,25 +86,8 @@ const requests: readonly RelayLimit[] = [
   quota('relay-quota-notify', `POST ${relayNotifyPath}`, (relay) => ask(relay.notification(1))),
   quota('relay-quota-remove', `POST ${relayRemovePath}`, (relay) => remove(relay, 0)),
   quota('relay-quota-receipts', `GET ${relayReceiptsPath}`, (relay) => receipts(relay, 1)),
-  {
-    id: 'relay-notifications-in-flight',
-    metric: notified(503),
-    answer: [503, 'SERVICE_UNAVAILABLE', '2'],
-    async provoke(relay, door) {
-      const device = await relay.device('slow');
-      await relay.vendorFaults([{ vendor: 'fcm', latency_ms: 2000 }]);
-      const eight = ask(relay.notification(device, 8));
-      await expect.poll(() => door.metric('waxwing_deliveries_in_flight ')).toBe(8);
-      const answer = await ask(relay.notification(device));
-      // The vendor is slow while the others are asked; what it was asked for arrives in the end.
-      void eight.catch(() => undefined);
-      return answer;
-    },
-    async end(relay, door) {
-      await relay.vendorFaults([]);
-      await expect.poll(() => door.metric('waxwing_deliveries_in_flight ')).toBe(0);
-    },
-  },
+  inFlight('relay-notifications-in-flight', 8),
+  inFlight('relay-notifications-of-server', 4),
   {
     id: 'relay-notifications-queued',
     metric: notified(503),

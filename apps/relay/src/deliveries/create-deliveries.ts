@@ -71,7 +71,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
   return {
     deliver: (requester, requests) => delivering.deliver(requester, requests),
-    requireRoom: (notifications) => delivering.requireRoom(notifications),
+    requireRoom: (serverId, notifications) => delivering.requireRoom(serverId, notifications),
     receipts,
     readiness: async () => credentials.describe(),
     waitNoLonger: () => delivering.waitNoLonger(),

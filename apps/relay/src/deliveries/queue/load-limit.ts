@@ -7,10 +7,15 @@ export interface LoadLimitOptions {
   readonly metrics: DeliveryMetrics;
 }
 
-/** Keeps what is held in memory and in the queue bounded: a full relay refuses, it does not grow. */
+/**
+ * Keeps what is held in memory and in the queue bounded: a full relay refuses, it does not grow. One server has no more
+ * notifications in flight than there is still room for, so that it always leaves some to others.
+ */
 export class LoadLimit {
   readonly #options: LoadLimitOptions;
   #inFlight = 0;
+  /** By server; none of those that have none. */
+  readonly #inFlightOf = new Map<string, number>();
   #queued = 0;
 
   constructor(options: LoadLimitOptions) {
@@ -21,19 +26,20 @@ export class LoadLimit {
    * Makes room for a request's notifications; a request larger than the whole limit passes when nothing else is there.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After.
    */
-  enter(count: number): void {
-    this.requireRoom(count);
-    this.#inFlight += count;
-    this.#options.metrics.setInFlight(this.#inFlight);
+  enter(serverId: string, count: number): void {
+    this.requireRoom(serverId, count);
+    this.#change(serverId, count);
   }
 
   /**
    * Refuses as {@link enter} would.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After.
    */
-  requireRoom(count: number): void {
+  requireRoom(serverId: string, count: number): void {
     const { maximumInFlight, maximumQueued } = this.#options;
-    if (this.#inFlight > 0 && this.#inFlight + count > maximumInFlight) {
+    const room = maximumInFlight - this.#inFlight;
+    const own = this.#inFlightOf.get(serverId) ?? 0;
+    if ((this.#inFlight > 0 && count > room) || (own > 0 && own + count > room)) {
       throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 2 });
     }
     if (this.#queued >= maximumQueued && count > 0) {
@@ -41,8 +47,15 @@ export class LoadLimit {
     }
   }
 
-  leave(count: number): void {
-    this.#inFlight -= count;
+  leave(serverId: string, count: number): void {
+    this.#change(serverId, -count);
+  }
+
+  #change(serverId: string, change: number): void {
+    const own = (this.#inFlightOf.get(serverId) ?? 0) + change;
+    if (own === 0) this.#inFlightOf.delete(serverId);
+    else this.#inFlightOf.set(serverId, own);
+    this.#inFlight += change;
     this.#options.metrics.setInFlight(this.#inFlight);
   }
 

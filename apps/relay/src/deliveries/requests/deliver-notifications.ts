@@ -79,8 +79,8 @@ export class DeliverNotifications {
   }
 
   /** See {@link LoadLimit.requireRoom}. */
-  requireRoom(notifications: number): void {
-    this.#options.load.requireRoom(notifications);
+  requireRoom(serverId: string, notifications: number): void {
+    this.#options.load.requireRoom(serverId, notifications);
   }
 
   /**
@@ -95,9 +95,9 @@ export class DeliverNotifications {
       const hasOwnId = request.notification_id != null && Number.isSafeInteger(notification.relayDeviceId);
       return { notification, hasOwnId, isRepeat: false };
     });
-    this.#options.load.enter(items.length);
+    this.#options.load.enter(requester.serverId, items.length);
     const own = this.#findRepeats(items);
-    const stored = this.#deliver(items, now);
+    const stored = this.#deliver(requester, items, now);
     for (const [key, item] of own) this.#claims.set(key, { item, stored });
     try {
       await stored;
@@ -134,7 +134,7 @@ export class DeliverNotifications {
   }
 
   /** Ends when each item has an outcome, and all of them are on the disk. */
-  async #deliver(items: readonly Item[], now: number): Promise<void> {
+  async #deliver({ serverId }: NotifyRequester, items: readonly Item[], now: number): Promise<void> {
     const { load, records } = this.#options;
     let late: readonly Item[] = [];
     try {
@@ -146,7 +146,7 @@ export class DeliverNotifications {
       const outcomes = await records.record(items.map((item) => this.#settle(item, now)));
       for (const [index, item] of items.entries()) item.outcome = outcomes[index] ?? unknownDevice;
     } finally {
-      load.leave(items.length - late.length);
+      load.leave(serverId, items.length - late.length);
       // Only now, or what the answer said would be taken for the newer.
       for (const item of late) void this.#endLate(item);
     }
@@ -255,7 +255,7 @@ export class DeliverNotifications {
   async #endLate(item: Item): Promise<void> {
     const { load, records, log } = this.#options;
     await item.trying;
-    load.leave(1);
+    load.leave(item.notification.serverId, 1);
     const { notification, ended = this.#retrySoon() } = item;
     try {
       await records.recordLate(notification, ended, item.outcome?.kind === 'retry');

@@ -45,7 +45,8 @@ export const notify = operation({
   charge: ({ quotas }: NotifyContext, { serverId }) => quotas.take(serverId, costOfBody),
   async handle({ deliveries, quotas, servers }: NotifyContext, { actor: { serverId }, parameters }) {
     const { realm_uuid: realmUuid, push_requests: pushRequests } = parameters;
-    quotas.takeAll(serverId, pushRequests.length, () => deliveries.requireRoom(pushRequests.length));
+    const notifications = pushRequests.length;
+    quotas.takeAll(serverId, notifications, () => deliveries.requireRoom(serverId, notifications));
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
     return formatAnswer(pushRequests, results);

@@ -1,0 +1,46 @@
+import { Metrics } from '@waxwing/service/metrics';
+import { describe, expect, it } from 'vitest';
+import { DeliveryMetrics } from '#relay/deliveries/delivery-metrics.js';
+import { LoadLimit } from '#relay/deliveries/queue/load-limit.js';
+
+const full = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 2 });
+
+function limitOf(maximumInFlight: number) {
+  const metrics = new DeliveryMetrics(new Metrics());
+  return new LoadLimit({ maximumInFlight, maximumQueued: 100, metrics });
+}
+
+describe('notifications in flight', () => {
+  it('of one server are as many as there is room for beside them, so that others are always let in', () => {
+    const load = limitOf(12);
+    load.enter('first', 6);
+    expect(() => load.enter('first', 1)).toThrow(full);
+    load.enter('second', 3);
+    expect(() => load.enter('second', 1)).toThrow(full);
+    load.enter('third', 2);
+    expect(() => load.enter('third', 1)).toThrow(full);
+    load.enter('fourth', 1);
+    expect(() => load.requireRoom('fifth', 1)).toThrow(full);
+  });
+
+  it('make room when they leave, for their own server too', () => {
+    const load = limitOf(4);
+    load.enter('first', 2);
+    expect(() => load.requireRoom('first', 1)).toThrow(full);
+    load.leave('first', 1);
+    load.enter('first', 1);
+    load.leave('first', 2);
+    load.enter('second', 2);
+    load.leave('second', 2);
+    load.enter('first', 2);
+  });
+
+  it('of a request larger than the limit pass when nothing else is there', () => {
+    const load = limitOf(4);
+    load.enter('first', 9);
+    expect(() => load.requireRoom('second', 1)).toThrow(full);
+    expect(() => load.requireRoom('first', 1)).toThrow(full);
+    load.leave('first', 9);
+    load.enter('second', 4);
+  });
+});
