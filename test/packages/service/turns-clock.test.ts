@@ -57,23 +57,50 @@ it('a turn of the loop has 256 things, however short they are', () => {
   expect(immediates).toEqual([]);
 });
 
-it('what waits for longer than it may is refused, the oldest first, sixteen for each that begins, until few wait', () => {
+const counts = () => [begun.length, refused.length];
+
+it('what waits for longer than it may is refused, the oldest first, eight for each that begins, until few wait', () => {
   const turns = new Turns({ backlogMilliseconds: 100, minimumBacklog: 4 });
   beginMany(turns, 40, 10, true);
   now += 100;
-  const counts = () => [begun.length, refused.length];
   turnOfLoop();
   expect(counts()).toEqual([1, 0]);
   turnOfLoop();
-  expect(counts()).toEqual([2, 16]);
-  expect(refused).toEqual(Array.from({ length: 16 }, (_, index) => `${index + 2}`));
-  expect(begun[1]).toBe('18');
+  expect(counts()).toEqual([2, 8]);
+  expect(refused).toEqual(Array.from({ length: 8 }, (_, index) => `${index + 2}`));
+  expect(begun[1]).toBe('10');
   turnOfLoop();
-  expect(counts()).toEqual([3, 32]);
   turnOfLoop();
-  expect(counts()).toEqual([4, 33]);
+  expect(counts()).toEqual([4, 24]);
+  turnOfLoop();
+  expect(counts()).toEqual([5, 32]);
   for (let turn = 0; turn < 5; turn += 1) turnOfLoop();
-  expect(counts()).toEqual([7, 33]);
+  expect(counts()).toEqual([8, 32]);
+});
+
+it('what comes while nothing began for long is refused behind what is late, to whoever waits already', () => {
+  const turns = new Turns({ backlogMilliseconds: 100, minimumBacklog: 4 });
+  beginMany(turns, 5, 1, true);
+  now += 101;
+  beginMany(turns, 10, 1, true);
+  turns.begin(() => void begun.push('bob'), { isFollowing: false, sender: 'bob', refuse: () => undefined });
+  expect(refused).toEqual([]);
+  turnOfLoop();
+  expect(refused).toEqual(['1', '2', ...Array.from({ length: 10 }, (_, index) => `${index + 1}`)]);
+  expect(begun).toEqual(['bob', '3', '4', '5']);
+});
+
+it('what would wait for too long is refused eight for each that begins, and also once nothing waits any more', () => {
+  const turns = new Turns({ backlogMilliseconds: 100, minimumBacklog: 4 });
+  beginMany(turns, 5, 10, true);
+  now += 101;
+  beginMany(turns, 60, 10, true);
+  turnOfLoop();
+  expect(counts()).toEqual([1, 8]);
+  for (let turn = 0; turn < 4; turn += 1) turnOfLoop();
+  expect(counts()).toEqual([4, 61]);
+  for (let turn = 0; turn < 3; turn += 1) turnOfLoop();
+  expect(immediates).toEqual([]);
 });
 
 it('what must have its turn is not refused, however long it waits', () => {

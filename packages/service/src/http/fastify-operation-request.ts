@@ -103,9 +103,9 @@ export class FastifyOperationRequest implements RequestHead {
 
   #rawParameters(): Map<string, string[]> {
     if (this.#raw === undefined) {
-      this.#raw = new Map();
+      // A form's own: nobody else looks at what it held by itself.
+      this.#raw = this.#body.kind === 'form' ? this.#body.entries : new Map();
       const query = this.#request.query as Record<string, string | string[]>;
-      if (this.#body.kind === 'form') collectParameters(this.#raw, this.#body.entries);
       collectParameters(this.#raw, Object.entries(query));
     }
     return this.#raw;

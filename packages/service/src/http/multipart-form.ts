@@ -2,7 +2,7 @@ import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { ProtocolError } from '@waxwing/protocol';
 import type { UploadedFile } from './operation.js';
-import { collectParameters, type RawParameters } from './request-parameters.js';
+import { collectParameters } from './request-parameters.js';
 
 /** Parts of a form, empty ones among them. */
 const maximumMultipartFields = 200;
@@ -19,7 +19,7 @@ const largeFields = 'The fields of a multipart form are too large';
 
 /** A form whose file, if it has one, is still to be read. */
 export interface UploadForm {
-  readonly entries: RawParameters;
+  readonly entries: Map<string, string[]>;
   readonly file: UploadedFile | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface UploadForm {
  * @throws ProtocolError BAD_REQUEST for files, parts without a name, too many parts, and for what is no such form;
  * PAYLOAD_TOO_LARGE for a name of more than a hundred bytes.
  */
-export async function parseMultipartForm(body: Buffer, contentType: string): Promise<RawParameters> {
+export async function parseMultipartForm(body: Buffer, contentType: string): Promise<Map<string, string[]>> {
   return refusingMalformed(
     new Promise((resolve, reject) => {
       const entries = new Map<string, string[]>();

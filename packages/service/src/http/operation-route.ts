@@ -4,8 +4,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { tellAnswered } from './answered.js';
 import type { Backlog, Work } from './backlog.js';
 import { json } from './error-answer.js';
+import type { FastifyOperationRequest } from './fastify-operation-request.js';
 import { ListAnswer, streamList } from './list-answer.js';
-import { RawAnswer } from './operation.js';
+import { type OperationRequest, RawAnswer, type UploadedFile } from './operation.js';
 import type { Places } from './places.js';
 import { expectedBodyBytes, receiveBody } from './received-body.js';
 import { factsOf } from './request-facts.js';
@@ -18,6 +19,28 @@ export interface OperationRoute {
   readonly places: Places;
   /** None for requests that wait until something happens: how long they take says nothing. */
   readonly backlog: Backlog | undefined;
+}
+
+/** What a handler is given. Of a class, because to make an object with a getter of its own takes longer than all of it. */
+class Asked implements OperationRequest<unknown, unknown> {
+  readonly actor: unknown;
+  readonly parameters: unknown;
+  readonly head: FastifyOperationRequest;
+
+  constructor(actor: unknown, parameters: unknown, head: FastifyOperationRequest) {
+    this.actor = actor;
+    this.parameters = parameters;
+    this.head = head;
+  }
+
+  get file(): UploadedFile | undefined {
+    return this.head.file;
+  }
+
+  /** Made only where it is asked for. */
+  get signal(): AbortSignal {
+    return this.head.signal;
+  }
 }
 
 /**
@@ -44,16 +67,7 @@ export function addOperation(app: FastifyInstance, { operation, places, backlog 
       work?.resume();
       try {
         const parameters = received.parameters(operation);
-        const answering = operation.handle({
-          actor,
-          parameters,
-          head: received,
-          file: received.file,
-          // Made only where it is asked for.
-          get signal() {
-            return received.signal;
-          },
-        });
+        const answering = operation.handle(new Asked(actor, parameters, received));
         return sendAnswer(reply, operation, await counted(work, answering));
       } finally {
         work?.end();

@@ -3,12 +3,16 @@ import { type JsonValue, ProtocolError, parseJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
 import type { UploadedFile } from './operation.js';
-import { collectParameters, type RawParameters } from './request-parameters.js';
+import { collectParameters } from './request-parameters.js';
 
 /** A body as it arrived. It is judged only after authentication, so that a stranger learns nothing from refusals. */
 export type ReceivedBody =
   | { readonly kind: 'none' }
-  | { readonly kind: 'form'; readonly entries: RawParameters; readonly file?: UploadedFile | undefined }
+  | {
+      readonly kind: 'form';
+      readonly entries: Map<string, string[]>;
+      readonly file?: UploadedFile | undefined;
+    }
   | { readonly kind: 'json'; readonly text: string }
   | { readonly kind: 'refused'; readonly error: ProtocolError };
 

@@ -17,8 +17,9 @@ export function collectParameters(
   source: Iterable<readonly [string, string | readonly string[]]>,
 ): void {
   for (const [name, value] of source) {
-    const values = into.get(name) ?? [];
-    into.set(name, values.concat(value));
+    const values = into.get(name);
+    if (values === undefined) into.set(name, typeof value === 'string' ? [value] : [...value]);
+    else into.set(name, values.concat(value));
   }
 }
 
@@ -26,17 +27,22 @@ export function collectParameters(
 export class ParameterReader {
   readonly #shape: z.ZodObject;
   readonly #inPath: ReadonlySet<string>;
-  /** Name on the wire -> name of the parameter. */
-  readonly #names = new Map<string, string>();
+  /** Each name on the wire, and the parameter that it names. */
+  readonly #known: readonly { readonly sent: string; readonly name: string }[];
+  readonly #names: ReadonlySet<string>;
+  readonly #hasAliases: boolean;
   /** Parameters for which `null` says no more than leaving them out. */
   readonly #absentIfNull: ReadonlySet<string>;
 
   constructor({ aliases = {}, parameters, path }: Pick<AnyOperation, 'aliases' | 'parameters' | 'path'>) {
     this.#shape = parameters;
     this.#inPath = new Set(pathParameters(path));
-    for (const name of Object.keys(parameters.shape))
-      if (!this.#inPath.has(name)) this.#names.set(name, name);
-    for (const [alias, name] of Object.entries(aliases)) this.#names.set(alias, name);
+    const names = new Map<string, string>();
+    for (const name of Object.keys(parameters.shape)) if (!this.#inPath.has(name)) names.set(name, name);
+    for (const [alias, name] of Object.entries(aliases)) names.set(alias, name);
+    this.#known = Array.from(names, ([sent, name]) => ({ sent, name }));
+    this.#names = new Set(names.keys());
+    this.#hasAliases = Object.keys(aliases).length > 0;
     const shapes = Object.entries<z.ZodType>(parameters.shape);
     this.#absentIfNull = new Set(
       shapes.filter(([, shape]) => takes(shape, undefined) && !takes(shape, 'null')).map(([name]) => name),
@@ -51,8 +57,8 @@ export class ParameterReader {
   read({ path, raw }: RequestText): unknown {
     const single: Record<string, string> = {};
     for (const name of this.#inPath) single[name] = requireText(name, path[name] ?? '');
-    const sentAs = new Map<string, string>();
-    for (const [sent, name] of this.#names) {
+    const sentAs = this.#hasAliases ? new Map<string, string>() : undefined;
+    for (const { sent, name } of this.#known) {
       const values = raw.get(sent);
       if (values === undefined) continue;
       if (values.length > 1) {
@@ -60,9 +66,9 @@ export class ParameterReader {
       }
       const [text = ''] = values;
       if (text === 'null' && this.#absentIfNull.has(name)) continue;
-      const other = sentAs.get(name);
+      const other = sentAs?.get(name);
       if (other !== undefined) throw confusing(other, sent);
-      sentAs.set(name, sent);
+      sentAs?.set(name, sent);
       single[name] = requireText(sent, text);
     }
     const parsed = this.#shape.safeParse(single);
@@ -72,7 +78,9 @@ export class ParameterReader {
 
   /** The parameters that came and that the operation does not know, sorted. */
   ignored(raw: RawParameters): string[] {
-    return [...raw.keys()].filter((name) => !this.#names.has(name)).sort();
+    const ignored: string[] = [];
+    for (const name of raw.keys()) if (!this.#names.has(name)) ignored.push(name);
+    return ignored.sort();
   }
 }
 
@@ -110,7 +118,7 @@ function confusing(one: string, other: string): ProtocolError {
 
 function refusal(
   single: Record<string, string>,
-  sentAs: ReadonlyMap<string, string>,
+  sentAs: ReadonlyMap<string, string> | undefined,
   error: z.ZodError,
 ): ProtocolError {
   const [issue] = error.issues;
@@ -125,6 +133,6 @@ function refusal(
   const place = inside
     .map((step) => (typeof step === 'number' ? `[${step}]` : `["${String(step)}"]`))
     .join('');
-  const where = `${sentAs.get(name) ?? name}${place}`;
+  const where = `${sentAs?.get(name) ?? name}${place}`;
   return refused(`Invalid ${where}: ${issue?.message ?? 'wrong type'}`);
 }

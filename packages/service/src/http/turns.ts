@@ -8,8 +8,11 @@ import { SendersInTurn } from '../lifecycle/senders-in-turn.js';
  */
 const maximumTurnMilliseconds = 10;
 const maximumActsPerTurn = 256;
-/** So many are refused at most before the next one begins, which takes longer than they all. */
-const maximumRefusalsPerAct = 16;
+/**
+ * So many are refused at most before the next one begins, which takes longer than they all: whoever is refused asks again,
+ * and where to refuse takes all of the time that a process gets, nobody would be answered.
+ */
+const maximumRefusalsPerAct = 8;
 
 type TurnLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
 
@@ -40,7 +43,7 @@ interface Waiting {
  *
  * What has waited for longer than `backlogMilliseconds` behind `minimumBacklog` others is refused, whoever's turn it
  * is: a sender's turn comes too seldom to empty a long line of its own in time. What would wait for so long behind others
- * of its own sender is refused as it comes: keeping it would take time from what begins.
+ * of its own sender is refused without waiting for it.
  */
 export class Turns {
   readonly #limits: TurnLimits;
@@ -48,6 +51,8 @@ export class Turns {
   readonly #following = new SendersInTurn<Waiting>();
   /** Those that may be refused, the one that has waited for longest first, which has not begun. */
   readonly #refusable = new FirstCome<Waiting>();
+  /** Refusals of those that came when too many of their sender waited already. */
+  readonly #tooMany = new FirstCome<() => void>();
   #isFirstNext = true;
   #waiting = 0;
   #begun = 0;
@@ -61,14 +66,13 @@ export class Turns {
   begin(act: () => void, { isFollowing, sender, refuse }: TurnWish): void {
     const since = performance.now();
     const most = this.#limits.backlogMilliseconds;
-    if (refuse !== undefined && this.#likelyMilliseconds(sender, since) > most) {
-      refuse();
-      return;
+    if (refuse !== undefined && this.#likelyMilliseconds(sender, since) > most) this.#tooMany.add(refuse);
+    else {
+      const waiting = { act, refuse, since, begunBefore: this.#begun, isOver: false };
+      (isFollowing ? this.#following : this.#first).add(sender, waiting);
+      if (refuse !== undefined) this.#refusable.add(waiting);
+      this.#waiting += 1;
     }
-    const waiting = { act, refuse, since, begunBefore: this.#begun, isOver: false };
-    (isFollowing ? this.#following : this.#first).add(sender, waiting);
-    if (refuse !== undefined) this.#refusable.add(waiting);
-    this.#waiting += 1;
     this.#schedule();
   }
 
@@ -90,7 +94,8 @@ export class Turns {
 
   /** One for each thing, because Node does what follows from one before it comes to the next. */
   #schedule(): void {
-    if (this.#scheduled >= Math.min(this.#waiting, maximumActsPerTurn)) return;
+    const wanted = this.#waiting + this.#tooMany.count;
+    if (this.#scheduled >= Math.min(wanted, maximumActsPerTurn)) return;
     this.#scheduled += 1;
     setImmediate(this.#next);
   }
@@ -105,7 +110,7 @@ export class Turns {
       });
     }
     if (now < this.#endsAt) {
-      this.#refuseLate(now);
+      this.#refuseSome(now);
       const next = this.#take();
       if (next !== undefined) {
         this.#begun += 1;
@@ -115,14 +120,19 @@ export class Turns {
     this.#schedule();
   };
 
-  #refuseLate(now: number): void {
-    const { backlogMilliseconds, minimumBacklog } = this.#limits;
+  #refuseSome(now: number): void {
     for (let refused = 0; refused < maximumRefusalsPerAct; refused += 1) {
-      const oldest = this.#refusable.first;
-      if (oldest === undefined || this.#waiting <= minimumBacklog) return;
-      if (now - oldest.since <= backlogMilliseconds) return;
-      this.#end(oldest).refuse?.();
+      const refuse = this.#takeLate(now) ?? this.#tooMany.take();
+      if (refuse === undefined) return;
+      refuse();
     }
+  }
+
+  #takeLate(now: number): (() => void) | undefined {
+    const { backlogMilliseconds, minimumBacklog } = this.#limits;
+    const oldest = this.#refusable.first;
+    if (oldest === undefined || this.#waiting <= minimumBacklog) return undefined;
+    return now - oldest.since > backlogMilliseconds ? this.#end(oldest).refuse : undefined;
   }
 
   #end(waiting: Waiting): Waiting {

@@ -25,19 +25,28 @@ export function bufferedOutput(): DestinationStream {
 }
 
 function openOutput(): LeveledDestination {
-  const stream = pino.destination({
-    dest: 1,
-    sync: true,
-    minLength: bufferedCharacters,
-    periodicFlush: flushMilliseconds,
-  });
-  process.on('exit', () => stream.flushSync());
+  const stream = pino.destination({ dest: 1, sync: true });
+  // Gathered here, because the stream copies all that it holds to count its bytes, at each further line.
+  let gathered = '';
+  const flush = (): void => {
+    if (gathered === '') return;
+    const text = gathered;
+    gathered = '';
+    stream.write(text);
+  };
+  const flushAll = (): void => {
+    flush();
+    stream.flushSync();
+  };
+  setInterval(flush, flushMilliseconds).unref();
+  process.on('exit', flushAll);
   return {
     [needsMetadata]: true,
     lastLevel: 0,
     write(line) {
-      stream.write(line);
-      if (this.lastLevel >= errorLevel) stream.flushSync();
+      gathered += line;
+      if (this.lastLevel >= errorLevel) flushAll();
+      else if (gathered.length >= bufferedCharacters) flush();
     },
   };
 }
