@@ -10,9 +10,9 @@ import {
   deleteOldTestNotifications,
   takeTestNotification,
 } from '#server-push/notifications/test-notification-limits.js';
-import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import { activateRegistration } from '#server-push/push-devices/pending-registrations.js';
 import { activePushDevices } from '#server-push/push-devices/push-device-store.js';
+import { acceptRegistration } from '../support/accept-registration.js';
 import { accountIdText, relayDeviceId, userId as user } from '../support/ids.js';
 import { eachBackend } from '../support/test-databases.js';
 

@@ -1,4 +1,4 @@
-import type { AnyTransaction, Database } from '@waxwing/storage';
+import { type AnyTransaction, type Database, fixedQuery, rowsAsTableOf } from '@waxwing/storage';
 import { type ExpressionBuilder, sql, type Transaction } from 'kysely';
 import { type JobRow, type JobTables, jobTables } from './job-tables.js';
 import { type ClaimedJob, leaseMilliseconds, type Settlement, type StoredJob } from './lease.js';
@@ -83,16 +83,9 @@ export class LeaseTable {
   /** When the next job of these kinds becomes due that was not due at `since`; `undefined` when none waits. */
   async nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
     if (kinds.length === 0) return undefined;
-    const ofEach = kinds.map(
-      (kind) => sql`select (
-        select run_at from jobs where kind = ${kind} and run_at > ${since} and leased_until is null
-        order by run_at limit 1) as run_at`,
-    );
-    const { rows } = await sql<{ run_at: number | null }>`
-      select min(run_at) as run_at from (${sql.join(ofEach, sql` union all `)}) as next`.execute(
-      this.#options.database.db,
-    );
-    return rows[0]?.run_at ?? undefined;
+    const asked = JSON.stringify(kinds.map((kind) => ({ kind })));
+    const [next] = await nextRun(this.#options.database.db, { kinds: asked, since });
+    return next?.run_at ?? undefined;
   }
 
   /** What was put back since is leased by nobody, though its attempt is the same until somebody claims it. */
@@ -107,6 +100,23 @@ export class LeaseTable {
     );
   }
 }
+
+interface AskedKinds {
+  /** JSON array of rows. */
+  readonly kinds: string;
+  readonly since: number;
+}
+
+const nextRun = fixedQuery<JobTables, AskedKinds, { run_at: number | null }>((db, parameter) => ({
+  compile: () =>
+    sql<{ run_at: number | null }>`
+      select min(run_at) as run_at from (
+        select (
+          select run_at from jobs
+          where jobs.kind = asked.kind and run_at > ${parameter('since')} and leased_until is null
+          order by run_at limit 1) as run_at
+        from ${rowsAsTableOf(db, 'asked', { kind: 'text' }, parameter('kinds'))}) as next`.compile(db),
+}));
 
 function claimedAs(is: ExpressionBuilder<JobTables, 'jobs'>, claims: readonly ClaimedJob[]) {
   const names = claims.map(({ job }) => is.tuple(Number(job.id), job.attempt));

@@ -1,6 +1,7 @@
 import type { KeyListCache } from './key-list/key-list-cache.js';
 import type { NotificationSender } from './notifications/notification-sender.js';
 import type { OneAtATime } from './one-at-a-time.js';
+import type { RegistrationIntake } from './push-devices/registration-intake.js';
 import type { ServerPushOptions } from './server-push-options.js';
 
 /** What the operations of encrypted push work with; made once, when it is mounted. */
@@ -9,8 +10,7 @@ export interface ServerPushContext extends ServerPushOptions {
   readonly sender: NotificationSender | undefined;
   /** `undefined` while the organisation has no relay. */
   readonly keyList: KeyListCache | undefined;
-  /** Registrations of one user wait for each other. */
-  readonly registering: OneAtATime;
+  readonly registering: RegistrationIntake;
   /** Test notifications of one user wait for each other. */
   readonly testing: OneAtATime;
 }

@@ -22,6 +22,7 @@ import {
   handleForwarding,
 } from './push-devices/forward-registration.js';
 import { pushDevicesOf } from './push-devices/push-device-store.js';
+import { RegistrationIntake } from './push-devices/registration-intake.js';
 import { removeRelayDevicesHandler, removeRelayDevicesJob } from './push-devices/remove-relay-devices.js';
 import { GroupedRegistrations } from './relay-link/grouped-registrations.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
@@ -77,7 +78,7 @@ export function createServerPush(options: ServerPushOptions): ServerPush {
   const context = {
     ...options,
     sender,
-    registering: new OneAtATime(),
+    registering: new RegistrationIntake(options),
     testing: new OneAtATime(),
     keyList: link && new KeyListCache(link, clock),
   };

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { isPostgres } from './is-postgres.js';
 
 /**
@@ -22,13 +22,16 @@ export async function holdTogether<Tables>(db: Transaction<Tables>, name: string
 /**
  * A condition which is true for one transaction at a time: it holds `name` until it ends, and for others the condition
  * is false instead of making them wait, so that no two transactions ever wait for each other. It may be false once in a
- * while though nobody holds the name. On SQLite there is one transaction at a time anyway.
+ * while though nobody holds the name, which may be a column. On SQLite there is one transaction at a time anyway.
  */
-export function nobodyElseHolds<Tables>(db: Kysely<Tables>, name: string): RawBuilder<boolean> {
+export function nobodyElseHolds<Tables>(
+  db: Kysely<Tables>,
+  name: string | Expression<string>,
+): RawBuilder<boolean> {
   return isPostgres(db) ? sql<boolean>`pg_try_advisory_xact_lock(${advisoryKey(name)})` : sql<boolean>`true`;
 }
 
 /** The lock of a name: the same for those who wait for it and those who only ask. */
-function advisoryKey(name: string): RawBuilder<unknown> {
+function advisoryKey(name: string | Expression<string>): RawBuilder<unknown> {
   return sql`hashtextextended(${name}, 0)`;
 }

@@ -13,7 +13,6 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acceptRegistration } from '#server-push/push-devices/accept-registration.js';
 import {
   activateRegistration,
   failRegistration,
@@ -21,6 +20,7 @@ import {
 } from '#server-push/push-devices/pending-registrations.js';
 import { activePushDevices, dropDeadRegistration } from '#server-push/push-devices/push-device-store.js';
 import { tellUser } from '../../../docs/examples/send-notification.js';
+import { acceptRegistration } from '../../support/accept-registration.js';
 import { idle } from '../../support/idle.js';
 import { accountIdText, relayDeviceId as relayId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';

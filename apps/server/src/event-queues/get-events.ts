@@ -89,14 +89,18 @@ interface Waiting {
 
 async function nextEvents(context: ServerContext, poll: Poll, waiting: Waiting): Promise<EventOnWire[]> {
   const { clock, database } = context;
+  const { queueId, lastEventId } = poll;
   for (;;) {
-    const events = await eventsAfter(database.db, poll.queueId, poll.lastEventId);
-    if (events.length > 0) return events;
     // It may have been deleted, or have expired while nobody looked.
-    await requireQueue(database.db, poll, clock());
+    const queue = await requireQueue(database.db, poll, clock());
+    const known =
+      queue.last_event_id > lastEventId ? await eventsAfter(database.db, queueId, lastEventId) : [];
+    if (known.length > 0) return known;
     const end = await waiting.listener.wait(waiting.milliseconds, waiting.signal);
     if (end === 'gone') return [];
     if (end === 'timed-out') return lastLook(context, poll);
+    const news = await eventsAfter(database.db, queueId, lastEventId);
+    if (news.length > 0) return news;
   }
 }
 

@@ -1,10 +1,23 @@
-import { maximumPushDevicesPerUser, type PushAccountIdText, type UserId } from '@waxwing/protocol';
-import { fixedQuery } from '@waxwing/storage';
+import { maximumPushDevicesPerUser, type UserId } from '@waxwing/protocol';
+import {
+  BulkInsert,
+  fixedQuery,
+  type InsertedRow,
+  isPostgres,
+  namesOf,
+  rowsAsTableOf,
+} from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { CheckedRegistration } from './check-registration.js';
 import type { RegistrationKey } from './pending-registrations.js';
 import { type FreedRelayDevice, freedBy } from './push-device-store.js';
+
+/** A registration that a user's phone asks for. */
+export interface AskedRegistration {
+  readonly userId: UserId;
+  readonly registration: CheckedRegistration;
+}
 
 /** A registration that is to be taken to the relay. */
 export interface AcceptedRegistration {
@@ -23,19 +36,13 @@ export type Acceptance =
 /** Whether the same registration is there already and has not failed. */
 export async function isRegistered(
   transaction: PushTransaction,
-  userId: UserId,
-  { hash, pushAccountId }: CheckedRegistration,
+  { userId, registration: { hash, pushAccountId } }: AskedRegistration,
 ): Promise<boolean> {
   const rows = await sameRegistration(transaction.db, { userId, pushAccountId, hash });
   return rows.length > 0;
 }
 
-type SameRegistration = OneAccount & Pick<CheckedRegistration, 'hash'>;
-
-interface OneAccount {
-  readonly userId: UserId;
-  readonly pushAccountId: PushAccountIdText;
-}
+type SameRegistration = Pick<CheckedRegistration, 'hash' | 'pushAccountId'> & { readonly userId: UserId };
 
 const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, object>((db, parameter) =>
   db
@@ -47,77 +54,130 @@ const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, object>(
     .where('error_code', 'is', null),
 );
 
-/** Takes a registration as the newest of its device; one that is in force stays so. */
-export async function acceptRegistration(
+/** What an accepted registration found, and made room with. */
+type Room = Pick<AcceptedRegistration, 'waitingBefore'> & { readonly freed: readonly FreedRelayDevice[] };
+
+/**
+ * Takes registrations as the newest of their devices; those that are in force stay so. Of each user there is one at most;
+ * the answers are in the same order.
+ */
+export async function acceptRegistrations(
   transaction: PushTransaction,
-  userId: UserId,
-  registration: CheckedRegistration,
+  asked: readonly AskedRegistration[],
   now: number,
-): Promise<Acceptance> {
+): Promise<Acceptance[]> {
   const db = transaction.db;
-  const { devices, isKnown, waiting } = await countDevices(db, {
-    userId,
-    pushAccountId: registration.pushAccountId,
+  const counts = new Map((await countDevices(db, asked)).map((count) => [count.user_id, count]));
+  const rooms = new Map<AskedRegistration, Room>();
+  for (const each of asked) {
+    const { devices = 0, waiting = 0, known = null } = counts.get(each.userId) ?? {};
+    const isFull = known === null && Number(devices) >= maximumPushDevicesPerUser;
+    const freed = isFull ? await removeOldestFailed(db, each.userId) : [];
+    if (freed !== undefined) rooms.set(each, { waitingBefore: Number(waiting), freed });
+  }
+  const stored = await newestOf(db).run(
+    db,
+    [...rooms.keys()].map(({ userId, registration }) => toRow(userId, registration, now)),
+  );
+  const keys = new Map(stored.map(({ user_id, id, generation }) => [user_id, { id, generation }]));
+  return asked.map((each) => {
+    const room = rooms.get(each);
+    if (room === undefined) return { kind: 'full' };
+    const key = keys.get(each.userId);
+    const { waitingBefore, freed } = room;
+    return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key, waitingBefore, freed };
   });
-  const isFull = !isKnown && devices >= maximumPushDevicesPerUser;
-  const freed = isFull ? await removeOldestFailed(db, userId) : [];
-  if (freed === undefined) return { kind: 'full' };
-  const [key] = await storeNewest(db, { ...registration, userId, now });
-  return key === undefined ? { kind: 'unchanged' } : { kind: 'accepted', key, waitingBefore: waiting, freed };
 }
 
-type NewestRegistration = CheckedRegistration & { readonly userId: UserId; readonly now: number };
+const newestColumns = {
+  user_id: 'integer',
+  push_account_id: 'text',
+  generation: 'integer',
+  registration_hash: 'text',
+  changed_at: 'integer',
+  pending_token_kind: 'text',
+  pending_push_public_key: 'text',
+  pending_bouncer_public_key: 'text',
+  pending_encrypted_registration: 'text',
+} as const;
 
-const storeNewest = fixedQuery<ServerPushTables, NewestRegistration, RegistrationKey>((db, parameter) => {
-  const newest = {
-    registration_hash: parameter('hash'),
-    error_code: null,
-    changed_at: parameter('now'),
-    pending_token_kind: parameter('tokenKind'),
-    pending_push_public_key: parameter('pushPublicKey'),
-    pending_bouncer_public_key: parameter('bouncerPublicKey'),
-    pending_encrypted_registration: parameter('encryptedPushRegistration'),
-  };
-  const account = { user_id: parameter('userId'), push_account_id: parameter('pushAccountId') };
-  return db
-    .insertInto('push_devices')
-    .values({ ...account, generation: 1, ...newest })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['user_id', 'push_account_id'])
-        .doUpdateSet({ ...newest, generation: sql`push_devices.generation + 1` })
-        .where((is) =>
-          is.or([
-            is('push_devices.registration_hash', '!=', parameter('hash')),
-            is('push_devices.error_code', 'is not', null),
-          ]),
-        ),
-    )
-    .returning(['id', 'generation']);
-});
+function toRow(userId: UserId, registration: CheckedRegistration, now: number): InsertedRow {
+  const { pushAccountId, hash, tokenKind, pushPublicKey, bouncerPublicKey } = registration;
+  const pending = [tokenKind, pushPublicKey, bouncerPublicKey, registration.encryptedPushRegistration];
+  return [userId, pushAccountId, 1, hash, now, ...pending];
+}
 
-/** How many devices a user has, how many of them wait for the relay, and whether this one is among them. */
-async function countDevices(db: Transaction<ServerPushTables>, account: OneAccount) {
-  const [count] = await deviceCount(db, account);
-  const { devices = 0, waiting = 0, known = null } = count ?? {};
-  return { devices: Number(devices), waiting: Number(waiting), isKnown: known !== null };
+interface StoredRegistration extends RegistrationKey {
+  readonly user_id: UserId;
+}
+
+const newest: { postgres?: BulkInsert<StoredRegistration>; sqlite?: BulkInsert<StoredRegistration> } = {};
+
+/** Built once for each kind of database. */
+function newestOf(db: Transaction<ServerPushTables>): BulkInsert<StoredRegistration> {
+  const kind = isPostgres(db) ? 'postgres' : 'sqlite';
+  newest[kind] ??= new BulkInsert(db, newestColumns, (rows) =>
+    db
+      .insertInto('push_devices')
+      .columns(namesOf(newestColumns))
+      .expression(rows)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['user_id', 'push_account_id'])
+          .doUpdateSet(({ ref }) => ({
+            registration_hash: ref('excluded.registration_hash'),
+            error_code: sql`null`,
+            changed_at: ref('excluded.changed_at'),
+            pending_token_kind: ref('excluded.pending_token_kind'),
+            pending_push_public_key: ref('excluded.pending_push_public_key'),
+            pending_bouncer_public_key: ref('excluded.pending_bouncer_public_key'),
+            pending_encrypted_registration: ref('excluded.pending_encrypted_registration'),
+            generation: sql`push_devices.generation + 1`,
+          }))
+          .where((is) =>
+            is.or([
+              is('push_devices.registration_hash', '!=', is.ref('excluded.registration_hash')),
+              is('push_devices.error_code', 'is not', null),
+            ]),
+          ),
+      )
+      .returning(['id', 'generation', 'user_id']),
+  );
+  return newest[kind];
 }
 
 interface DeviceCount {
+  readonly user_id: UserId;
   readonly devices: number;
   readonly waiting: number;
+  /** null where the device that asks is none of them. */
   readonly known: number | null;
 }
 
-const deviceCount = fixedQuery<ServerPushTables, OneAccount, DeviceCount>((db, parameter) =>
-  db
-    .selectFrom('push_devices')
-    .select((is) => [
-      is.fn.countAll<number>().as('devices'),
-      is.fn.count<number>('pending_token_kind').as('waiting'),
-      is.fn.max(is.case().when('push_account_id', '=', parameter('pushAccountId')).then(1).end()).as('known'),
-    ])
-    .where('user_id', '=', parameter('userId')),
+/** Of each user how many devices there are, how many of them wait for the relay, and whether this one is among them. */
+function countDevices(
+  db: Transaction<ServerPushTables>,
+  asked: readonly AskedRegistration[],
+): Promise<DeviceCount[]> {
+  const accounts = asked.map(({ userId, registration: { pushAccountId } }) => ({
+    user_id: userId,
+    push_account_id: pushAccountId,
+  }));
+  return deviceCounts(db, { accounts: JSON.stringify(accounts) });
+}
+
+const accountColumns = { user_id: 'integer', push_account_id: 'text' } as const;
+
+const deviceCounts = fixedQuery<ServerPushTables, { readonly accounts: string }, DeviceCount>(
+  (db, parameter) => ({
+    compile: () =>
+      sql<DeviceCount>`
+        select asked.user_id, count(device.id) as devices, count(device.pending_token_kind) as waiting,
+          max(case when device.push_account_id = asked.push_account_id then 1 end) as known
+        from ${rowsAsTableOf(db, 'asked', accountColumns, parameter('accounts'))}
+          left join push_devices as device on device.user_id = asked.user_id
+        group by asked.user_id`.compile(db),
+  }),
 );
 
 /** Makes room for another device of a user; `undefined` when none has failed. */

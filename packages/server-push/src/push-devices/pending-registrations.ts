@@ -1,5 +1,5 @@
 import type { RelayDeviceId, TokenKind } from '@waxwing/protocol';
-import { amongNumbers, fixedQuery, lockingRows } from '@waxwing/storage';
+import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
 import type { PushDeviceRow } from './push-device-state.js';
@@ -30,22 +30,21 @@ export async function pendingRegistrations(
   db: Reader,
   keys: readonly RegistrationKey[],
 ): Promise<(PushDeviceRow | undefined)[]> {
-  const ids = amongNumbers(
-    db,
-    keys.map(({ id }) => id),
-  );
-  const rows = await db
-    .selectFrom('push_devices')
-    .selectAll()
-    .where('id', 'in', ids)
-    .where('pending_token_kind', 'is not', null)
-    .execute();
+  const rows = await pendingAmong(db, { ids: JSON.stringify(keys.map(({ id }) => id)) });
   const byId = new Map(rows.map((row) => [row.id, row]));
   return keys.map(({ id, generation }) => {
     const row = byId.get(id);
     return row?.generation === generation ? row : undefined;
   });
 }
+
+const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, PushDeviceRow>((db, parameter) =>
+  db
+    .selectFrom('push_devices')
+    .selectAll()
+    .where('id', 'in', amongNumbersOf<ServerPushTables, PushDeviceId>(db, parameter('ids')))
+    .where('pending_token_kind', 'is not', null),
+);
 
 /** Puts the pending registration in force; `undefined` when it is not pending any more. */
 export async function activateRegistration(

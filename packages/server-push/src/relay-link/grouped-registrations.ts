@@ -92,7 +92,7 @@ export class GroupedRegistrations {
 
   async #askTogether(group: readonly Forwarded[]): Promise<Outcomes> {
     if (group.length > 1) {
-      const signal = AbortSignal.any([...new Set(group.map((each) => each.signal))]);
+      const signal = signalOfAll(group);
       const registrations = group.map(({ registration }) => registration);
       const outcome = await this.#link.registerMany(registrations, signal);
       if (outcome.kind === 'accepted') return outcome.answer;
@@ -102,6 +102,12 @@ export class GroupedRegistrations {
     // Also where the whole was refused, so that one that spoils it is refused alone.
     return Promise.all(group.map(({ registration, signal }) => this.#link.register(registration, signal)));
   }
+}
+
+/** Aborted when any of theirs is, of which there is one unless they were asked for in different ways. */
+function signalOfAll(group: readonly Forwarded[]): AbortSignal {
+  const [one, ...others] = new Set(group.map(({ signal }) => signal));
+  return one !== undefined && others.length === 0 ? one : AbortSignal.any(group.map(({ signal }) => signal));
 }
 
 /** Whether the relay failed at all of them, as it does at one that it cannot take, and did not say when to come again. */

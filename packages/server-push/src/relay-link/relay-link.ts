@@ -32,6 +32,7 @@ import {
   type RelayOutcome,
   type RelayRetry,
 } from './relay-answer.js';
+import { whileAllowed } from './while-allowed.js';
 
 export interface RelayLinkOptions {
   readonly relay: Extract<RelayAccount, { kind: 'configured' }>;
@@ -182,9 +183,14 @@ export class RelayLink {
     return interpretAnswer(received, schema, this.#options.clock());
   }
 
-  async #exchange({ path, content, signal }: Exchange): Promise<ProbeAnswer> {
-    const { relay, dispatcher, timeoutMilliseconds } = this.#options;
-    const timeout = AbortSignal.timeout(timeoutMilliseconds);
+  #exchange(exchange: Exchange): Promise<ProbeAnswer> {
+    return whileAllowed(exchange.signal, this.#options.timeoutMilliseconds, (allowed) =>
+      this.#request(exchange, allowed),
+    );
+  }
+
+  async #request({ path, content }: Exchange, signal: AbortSignal): Promise<ProbeAnswer> {
+    const { relay, dispatcher } = this.#options;
     const { origin, pathname, search } = new URL(relay.url + path);
     const answer = await dispatcher.request({
       origin,
@@ -196,7 +202,7 @@ export class RelayLink {
         ...(content && { authorization: this.#authorization(), 'content-type': content.type }),
       },
       body: content?.body ?? null,
-      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+      signal,
     });
     const { 'retry-after': retryAfter, date } = answer.headers;
     return {

@@ -5,6 +5,7 @@ import type { Log } from '../logging/create-logger.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { tellAnswered } from './answered.js';
 import { Backlog, type BacklogOptions } from './backlog.js';
+import { ClosingExchanges } from './closing-exchanges.js';
 import { Connections } from './connections.js';
 import { errorAnswer, json, refuseUnrouted, toProtocolError, unavailable } from './error-answer.js';
 import type { Exchange } from './exchange.js';
@@ -137,7 +138,10 @@ function requestIds(): () => string {
 /** What every request passes first, whatever it asks for. */
 function admitRequests(app: FastifyInstance, { closing, connections, operations }: Door): void {
   app.decorateRequest(factsKey, null);
-  const surroundings = { closing, addressOf: ({ request }: Exchange) => connections.addresses.of(request) };
+  const surroundings = {
+    closingExchanges: new ClosingExchanges(closing),
+    addressOf: ({ request }: Exchange) => connections.addresses.of(request),
+  };
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
     const received = new FastifyOperationRequest(request, exchange, surroundings);

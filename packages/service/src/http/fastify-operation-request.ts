@@ -1,6 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
 import type { FastifyRequest } from 'fastify';
 import { type BasicCredentials, parseBasicCredentials } from './basic-credentials.js';
+import type { ClosingExchanges } from './closing-exchanges.js';
 import type { Exchange } from './exchange.js';
 import type { RequestHead, UploadedFile } from './operation.js';
 import { parseJsonBody, type ReceivedBody } from './received-body.js';
@@ -9,8 +10,7 @@ import type { ServedOperation } from './served-operation.js';
 
 /** What a request knows of the service that it came to. */
 interface RequestSurroundings {
-  /** Aborted when the service is closing. */
-  readonly closing: AbortSignal;
+  readonly closingExchanges: ClosingExchanges;
   addressOf(exchange: Exchange): string | undefined;
 }
 
@@ -19,16 +19,19 @@ export class FastifyOperationRequest implements RequestHead {
   actor: string | undefined;
   readonly exchange: Exchange;
   readonly #request: FastifyRequest;
-  readonly #closing: AbortSignal;
+  readonly #closingExchanges: ClosingExchanges;
   readonly #addressOf: (exchange: Exchange) => string | undefined;
   #body: ReceivedBody = { kind: 'none' };
   #raw: Map<string, string[]> | undefined;
-  #signal: AbortSignal | undefined;
 
-  constructor(request: FastifyRequest, exchange: Exchange, { closing, addressOf }: RequestSurroundings) {
+  constructor(
+    request: FastifyRequest,
+    exchange: Exchange,
+    { closingExchanges, addressOf }: RequestSurroundings,
+  ) {
     this.#request = request;
     this.exchange = exchange;
-    this.#closing = closing;
+    this.#closingExchanges = closingExchanges;
     this.#addressOf = addressOf;
   }
 
@@ -85,8 +88,7 @@ export class FastifyOperationRequest implements RequestHead {
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.any([this.#closing, this.exchange.signal]);
-    return this.#signal;
+    return this.#closingExchanges.signalOf(this.exchange);
   }
 
   /** Names of parameters that came and that the operation does not know; none for JSON bodies. */

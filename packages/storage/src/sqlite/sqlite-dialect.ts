@@ -7,9 +7,9 @@ import {
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
-  SqliteQueryCompiler,
   type TransactionSettings,
 } from 'kysely';
+import { FixedLimitsCompiler } from './fixed-limits.js';
 import { LogCheckpoints, startCheckpointThread } from './log-checkpoints.js';
 import type { SqliteDatabase, SqliteFile } from './open-sqlite.js';
 import { isBusy, translateSqliteError } from './sqlite-errors.js';
@@ -30,7 +30,7 @@ export function createSqliteDialect(file: SqliteFile, onError: (error: unknown) 
     createDriver: () => new SqliteDriver(file, onError),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new FixedLimitsCompiler(),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
 import { newKeyRing } from '#relay/keyring/new-key-ring.js';
+import { placeOfToken } from '#relay/registrations/token-vault.js';
 import { relayDeviceId } from '../../../support/ids.js';
 import { sealUnbound, storeByAes } from '../../../support/older-tokens.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -47,8 +48,10 @@ eachBackend((backend) => {
     await stream;
     expect(new Set(seen)).toEqual(new Set(['sent']));
     expect(await tokenKeys()).toMatchObject([{ id: key.id, oldestForm: 3 }]);
-    const rows = await db.selectFrom('relay_devices').select(['id', 'token']).execute();
+    const rows = await db.selectFrom('relay_devices').selectAll().execute();
     expect(rows.filter(({ token }) => !token.startsWith(`${key.id}:3:`))).toEqual([]);
+    const opened = rows.map((row) => [row.id, relay.tokenVault.open(row.token, placeOfToken(row))] as const);
+    expect(new Map(opened)).toEqual(new Map(ids.map((id, index) => [id, `token ${index}`])));
     const [first = relayDeviceId(0), second] = ids;
     await store(first, sealUnbound('token 1', key));
     const { body } = await relay.notify([fcmRequest(first), fcmRequest(Number(second))]);

@@ -1,0 +1,108 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { Gathered } from '@waxwing/service/lifecycle';
+import { DatabaseUnavailableError } from '@waxwing/storage';
+import { OneAtATime } from '../one-at-a-time.js';
+import type { PushActor, ServerPushOptions } from '../server-push-options.js';
+import type { PushTransaction } from '../tables.js';
+import { type Acceptance, type AskedRegistration, acceptRegistrations } from './accept-registration.js';
+import { enqueueForwarding } from './forward-registration.js';
+import {
+  defaultRegistrationsPerHour,
+  type TakenRegistration,
+  takeRegistrations,
+} from './registration-rate.js';
+import { enqueueRemoval } from './remove-relay-devices.js';
+
+export type RegistrationIntakeOptions = Pick<
+  ServerPushOptions,
+  'clock' | 'database' | 'registrationsPerHour'
+>;
+
+interface Asked extends AskedRegistration {
+  readonly hold: PushActor['hold'];
+}
+
+export type Registered = Acceptance | Exclude<TakenRegistration, { kind: 'taken' }>;
+
+type Outcome = Registered | { readonly kind: 'failed'; readonly error: unknown };
+
+/** How often a registration is tried while other processes register devices of the same user. */
+const mostTries = 4;
+
+/** Accepts the registrations of one turn of the event loop together; of one user one at a time. */
+export class RegistrationIntake {
+  readonly #options: RegistrationIntakeOptions;
+  readonly #inTurn = new OneAtATime();
+  readonly #together = new Gathered<Asked, Outcome>((asked) => this.#registerAll(asked));
+
+  constructor(options: RegistrationIntakeOptions) {
+    this.#options = options;
+  }
+
+  /** What became of it, once that is committed. @throws what the actor's `hold` does. */
+  register(actor: PushActor, registration: AskedRegistration['registration']): Promise<Registered> {
+    const { userId, hold } = actor;
+    return this.#inTurn.run(userId, () => this.#register({ userId, hold, registration }));
+  }
+
+  async #register(asked: Asked): Promise<Registered> {
+    let outcome = await this.#together.ask(asked);
+    for (let tries = 1; outcome.kind === 'busy' && tries < mostTries; tries++) {
+      outcome = await this.#together.ask(asked);
+    }
+    if (outcome.kind === 'failed') throw outcome.error;
+    return outcome;
+  }
+
+  /** Those that cannot be written together are written one by one, so that one that fails fails alone. */
+  async #registerAll(asked: readonly Asked[]): Promise<Outcome[]> {
+    try {
+      return await this.#options.database.writeGathered((transaction) => this.#write(transaction, asked));
+    } catch (error) {
+      if (asked.length === 1 || error instanceof DatabaseUnavailableError) {
+        return asked.map(() => ({ kind: 'failed', error }));
+      }
+      return (await Promise.all(asked.map((each) => this.#registerAll([each])))).flat();
+    }
+  }
+
+  /** Nothing is thrown for a limit: the writes of others share the transaction, and would be done again. */
+  async #write(transaction: PushTransaction, asked: readonly Asked[]): Promise<Outcome[]> {
+    const { clock, database, registrationsPerHour = defaultRegistrationsPerHour } = this.#options;
+    const now = clock();
+    const outcomes = new Map<Asked, Outcome>();
+    for (const each of asked) {
+      const error = await refusalOf(() => each.hold(transaction));
+      if (error !== undefined) outcomes.set(each, { kind: 'failed', error });
+    }
+    const held = inOneOrder(asked.filter((each) => !outcomes.has(each)));
+    const taken = await takeRegistrations(transaction, held, registrationsPerHour, now);
+    for (const [index, each] of held.entries()) outcomes.set(each, taken[index] as Outcome);
+    const allowed = held.filter((_each, index) => taken[index]?.kind === 'taken');
+    const accepted = await acceptRegistrations(transaction, allowed, now);
+    for (const [index, each] of allowed.entries()) outcomes.set(each, accepted[index] as Acceptance);
+    const inOrder = asked.map((each) => outcomes.get(each) as Outcome);
+    for (const outcome of inOrder) {
+      if (outcome.kind !== 'accepted') continue;
+      await enqueueForwarding(database, transaction, outcome, now);
+      await enqueueRemoval(database, transaction, { freed: outcome.freed, now });
+    }
+    return inOrder;
+  }
+}
+
+/** So that two transactions for the same users never wait for each other. */
+function inOneOrder(asked: readonly Asked[]): Asked[] {
+  return [...asked].sort((a, b) => a.userId - b.userId);
+}
+
+/** What it refused with; whatever else it throws is thrown. */
+async function refusalOf(work: () => Promise<void>): Promise<ProtocolError | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProtocolError) return error;
+    throw error;
+  }
+}
