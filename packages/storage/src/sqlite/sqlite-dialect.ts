@@ -4,6 +4,7 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type LimitNode,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
@@ -30,8 +31,16 @@ export function createSqliteDialect(file: SqliteFile, onError: (error: unknown) 
     createDriver: () => new SqliteDriver(file, onError),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new QueryCompiler(),
   };
+}
+
+/** Of a limit that is a parameter alone SQLite looks at the value to plan, and compiles the statement each time for that. */
+class QueryCompiler extends SqliteQueryCompiler {
+  protected override visitLimit(node: LimitNode): void {
+    super.visitLimit(node);
+    this.append(' + 0');
+  }
 }
 
 class SqliteDriver implements Driver {
