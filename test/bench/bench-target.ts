@@ -12,6 +12,9 @@ export interface DurableAndMemory {
   readonly memoryPort: number;
 }
 
+/** Tells a program something, and waits for what it says to that. */
+export type Ask = <Answer>(question: unknown) => Promise<Answer>;
+
 /**
  * Starts a program that is measured, of the built product, and hands on what it says of itself once it listens; it ends
  * afterwards.
@@ -19,7 +22,7 @@ export interface DurableAndMemory {
 export async function withBenchTarget<Target, Result>(
   program: URL,
   parameters: readonly string[],
-  measure: (target: Target) => Promise<Result>,
+  measure: (target: Target, ask: Ask) => Promise<Result>,
 ): Promise<Result> {
   const child = fork(program, parameters, {
     execArgv: [
@@ -32,9 +35,14 @@ export async function withBenchTarget<Target, Result>(
   const failed = exited.then(() => {
     throw new Error('what is to be measured has ended');
   });
+  const ask = async <Answer>(question: unknown): Promise<Answer> => {
+    child.send(question as object);
+    const [answer] = await once(child, 'message');
+    return answer as Answer;
+  };
   try {
     const [target] = await Promise.race([once(child, 'message'), failed]);
-    return await Promise.race([measure(target as Target), failed]);
+    return await Promise.race([measure(target as Target, ask), failed]);
   } finally {
     // It may have ended already; its end was waited for from the start.
     child.kill('SIGTERM');

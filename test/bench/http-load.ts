@@ -50,6 +50,16 @@ export class HttpLoad {
     return (answers * 1000) / (performance.now() - start);
   }
 
+  /** Runs until so many were answered, however slow the machine is. @throws Error when every request is refused. */
+  async repeat(answers: number): Promise<void> {
+    for (let answered = 0; answered < answers; ) {
+      const start = performance.now();
+      const rate = await this.run(1000);
+      if (rate === 0) throw new Error('every request was refused');
+      answered += (rate * (performance.now() - start)) / 1000;
+    }
+  }
+
   close(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -18,8 +18,8 @@ export const sqliteLeaseStatements: LeaseStatements = {
   },
 
   async claim(db, { kind, limit, now, leasedUntil }) {
-    const query = CompiledQuery.raw(claimJobs(limit), [leasedUntil, kind, now]);
-    return (await db.executeQuery<JobRow>(query)).rows;
+    const parameters = [leasedUntil, kind, now, limit];
+    return (await db.executeQuery<JobRow>(CompiledQuery.raw(claimJobs, parameters))).rows;
   },
 
   async settle(db, settlements) {
@@ -44,14 +44,11 @@ const insertJobs = new BulkStatement(
     values ${list('(?, ?, ?, ?, ?, 0, ?)', rows)}`,
 );
 
-/** As a parameter the limit would have SQLite compile it at each execution. */
-function claimJobs(limit: number): string {
-  return `update jobs set leased_until = ?, attempt = attempt + 1
-    where id in (
-      select id from jobs where kind = ? and run_at <= ? and leased_until is null
-      order by run_at, id limit ${limit})
-    returning *`;
-}
+// With the limit alone SQLite would compile it at each execution.
+const claimJobs = `update jobs set leased_until = ?, attempt = attempt + 1
+  where id in (
+    select id from jobs where kind = ? and run_at <= ? and leased_until is null order by run_at, id limit ? + 0)
+  returning *`;
 
 const deleteJobs = new BulkStatement<{ readonly id: number }>(
   (rows) => `delete from jobs where (id, attempt) in (values ${list('(?, ?)', rows)}) returning id`,

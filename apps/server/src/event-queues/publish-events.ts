@@ -56,7 +56,7 @@ export type ServerPublish = (
 interface OutgoingEvent {
   readonly type: unknown;
   /** Empty where the queue does not get it after all. */
-  textsFor(queue: EventQueueRow): readonly string[];
+  textsFor(queue: AskingQueue): readonly string[];
   readonly audience: ReadonlySet<UserId>;
   readonly publicBut: PublishedEvent['publicBut'];
   readonly onlyFor: PublishedEvent['onlyFor'];
@@ -152,7 +152,7 @@ function sameText(event: JsonObject): OutgoingEvent['textsFor'] {
 function textsByVariant(variantFor: NonNullable<PublishedEvent['variantFor']>): OutgoingEvent['textsFor'] {
   const written = new Map<string, readonly string[]>();
   return (queue) => {
-    const variant = variantFor(toAsking(queue));
+    const variant = variantFor(queue);
     if (variant === undefined) return [];
     const texts = written.get(variant.key) ?? [variant.write()].flat().map(stringifyJson);
     written.set(variant.key, texts);
@@ -233,6 +233,7 @@ function wantedOf(
 ): string[] {
   const { event_types: listed, client_capabilities: capabilities } = queue;
   const types = listed === null ? undefined : typesOf(listed);
+  const asking = toAsking(queue);
   return events.flatMap((event) => {
     const { audience, publicBut, onlyFor, type, withheldWith } = event;
     const isMeant =
@@ -241,7 +242,7 @@ function wantedOf(
     if (withheldWith !== undefined && types?.has(withheldWith) !== false) return [];
     if (onlyFor !== undefined && hasCapability(capabilities, onlyFor.capability) !== onlyFor.isHeld)
       return [];
-    return event.textsFor(queue);
+    return event.textsFor(asking);
   });
 }
 

@@ -3,7 +3,7 @@ import { rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import type { ServerTables } from '../tables.js';
-import { readParticipants } from './message-surroundings.js';
+import { readUserIds } from './message-surroundings.js';
 
 /** How a conversation's row names those who take part. */
 export function participantsKey(userIds: readonly UserId[]): string {
@@ -22,7 +22,7 @@ export async function ensureConversations(
     insert into conversations (participants) select v.participants from ${wanted()} where true
     on conflict (participants) do nothing returning id, participants`.execute(db);
   const members = made.flatMap(({ id, participants }) =>
-    readParticipants(participants).map((userId) => ({ conversation_id: id, user_id: userId })),
+    readUserIds(participants).map((userId) => ({ conversation_id: id, user_id: userId })),
   );
   if (members.length > 0) {
     const table = rowsAsTable(db, 'v', { conversation_id: 'integer', user_id: 'integer' }, members);

@@ -61,14 +61,12 @@ export function messageEvents(
     variantFor(queue) {
       const isHidden = hiddenFrom.has(queue.userId);
       if (queue.narrow !== null && !isInNarrow(queue.narrow, flags, isHidden)) return undefined;
-      const form = { isHidden, ...formOf(queue) };
+      const form = formOf(queue);
       const localId = queue.queueId === echo?.queueId ? echo.localId : undefined;
-      // Thousands of queues are asked: JSON would take longer than all the rest.
-      const { appliesMarkdown, makesAvatars, knowsEmptyTopic } = form;
-      const kind = `${appliesMarkdown} ${makesAvatars} ${knowsEmptyTopic} ${isHidden}`;
+      const kind = kindOf(form, isHidden);
       return {
-        key: localId === undefined ? kind : `${kind} ${localId}`,
-        write: () => write(flags, localId, form),
+        key: localId === undefined ? String(kind) : `${kind} ${localId}`,
+        write: () => write(flags, localId, { ...form, isHidden }),
       };
     },
   });
@@ -79,4 +77,9 @@ export function messageEvents(
   if (!isPublic) return events;
   const audience = new Set(copies.map(({ userId }) => userId));
   return [...events, { ...event(undefined), audience: [], publicBut: audience }];
+}
+
+/** A number for each way to tell clients: thousands of queues are asked, and a text would take longer than all the rest. */
+function kindOf({ appliesMarkdown, makesAvatars, knowsEmptyTopic }: MessageForm, isHidden: boolean): number {
+  return (appliesMarkdown ? 1 : 0) + (makesAvatars ? 2 : 0) + (knowsEmptyTopic ? 4 : 0) + (isHidden ? 8 : 0);
 }

@@ -66,7 +66,10 @@ export function writeMessage(
   const { realm } = surroundings;
   const sender = surroundings.user(message.senderId);
   const edits = writeEdits(surroundings.editsOf(message.id), surroundings.historyPolicy, form);
-  return {
+  const { channelId } = message;
+  const isInChannel = channelId !== undefined;
+  // Fields that are not always there are set after: spread into the literal they would take many times as long.
+  const record: z.input<typeof messageRecord> = {
     id: message.id,
     sender_id: sender.id,
     sender_email: shownAddress(sender, realm),
@@ -75,18 +78,24 @@ export function writeMessage(
     avatar_url: writeAvatar(sender, { realm, clientMakesAvatars: form.makesAvatars }),
     timestamp: unixSeconds(message.sentAt),
     client: message.client,
+    type: isInChannel ? 'stream' : 'private',
+    recipient_id: isInChannel ? 2 * channelId : 2 * (message.conversationId as number) + 1,
+    display_recipient: isInChannel
+      ? surroundings.channelName(channelId)
+      : writeParticipants(message.conversationId as number, surroundings),
+    subject: isInChannel ? writeTopic(message.topic, form) : '',
     content: form.appliesMarkdown ? message.renderedContent : message.content,
     content_type: form.appliesMarkdown ? 'text/html' : 'text/x-markdown',
     is_me_message: message.content.startsWith(meBeginning),
     reactions: [],
     submessages: [],
     topic_links: [],
-    // After the rest: what follows something spread into a literal takes many times as long.
-    ...whereTo(message, surroundings, form),
-    ...(message.lastEditedAt === undefined ? {} : { last_edit_timestamp: unixSeconds(message.lastEditedAt) }),
-    ...(message.lastMovedAt === undefined ? {} : { last_moved_timestamp: unixSeconds(message.lastMovedAt) }),
-    ...(edits.length === 0 ? {} : { edit_history: edits }),
   };
+  if (isInChannel) record.stream_id = channelId;
+  if (message.lastEditedAt !== undefined) record.last_edit_timestamp = unixSeconds(message.lastEditedAt);
+  if (message.lastMovedAt !== undefined) record.last_moved_timestamp = unixSeconds(message.lastMovedAt);
+  if (edits.length > 0) record.edit_history = edits;
+  return record;
 }
 
 /** A message in that form, with what the reader's copy says; whoever has none never was told of it. */
@@ -96,7 +105,7 @@ export function writeReadMessage(
   surroundings: MessageSurroundings,
   form: MessageForm,
 ): z.input<typeof readMessageRecord> {
-  return { flags: writeFlags(flags), ...writeMessage(message, surroundings, form) };
+  return Object.assign(writeMessage(message, surroundings, form), { flags: writeFlags(flags) });
 }
 
 /** The words for the bits of a copy; `undefined` for no copy. */
@@ -104,21 +113,9 @@ export function writeFlags(flags: number | undefined): string[] {
   return flags === undefined ? ['read', 'historical'] : flagNames(flags);
 }
 
-function whereTo(
-  { channelId, conversationId, topic }: ShownMessage,
-  surroundings: MessageSurroundings,
-  form: MessageForm,
-) {
-  if (channelId !== undefined) {
-    return {
-      type: 'stream' as const,
-      stream_id: channelId,
-      recipient_id: 2 * channelId,
-      display_recipient: surroundings.channelName(channelId),
-      subject: writeTopic(topic, form),
-    };
-  }
-  const people = surroundings.participantsOf(conversationId as number).map((id: UserId) => {
+/** Everybody in a conversation. */
+function writeParticipants(conversationId: number, surroundings: MessageSurroundings) {
+  return surroundings.participantsOf(conversationId).map((id: UserId): z.input<typeof participant> => {
     const user = surroundings.user(id);
     return {
       id,
@@ -127,10 +124,4 @@ function whereTo(
       is_mirror_dummy: false,
     };
   });
-  return {
-    type: 'private' as const,
-    recipient_id: 2 * (conversationId as number) + 1,
-    display_recipient: people,
-    subject: '',
-  };
 }

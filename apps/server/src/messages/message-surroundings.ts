@@ -128,12 +128,12 @@ async function readConversations(
     .select(['id', 'participants'])
     .where('id', 'in', amongNumbers(db, ids))
     .execute();
-  return new Map(rows.map(({ id, participants }) => [id, readParticipants(participants)]));
+  return new Map(rows.map(({ id, participants }) => [id, readUserIds(participants)]));
 }
 
-/** The ids that a conversation's row names. */
-export function readParticipants(participants: string): UserId[] {
-  return participants.split(',').map((id) => Number(id) as UserId);
+/** The ids in a text, as a conversation's row names those who take part in it: with commas between them. */
+export function readUserIds(text: string): UserId[] {
+  return text.split(',').map((id) => Number(id) as UserId);
 }
 
 async function readEdits(

@@ -39,7 +39,6 @@ export async function readDetails(db: Db, ids: readonly UserId[]): Promise<UserD
   return (await detailsOf(db, { ids: JSON.stringify(ids) })).map(fromRow);
 }
 
-// Without a limit or bounds as parameters, for which SQLite would compile it each time.
 const detailsOf = fixedQuery<ServerTables, { readonly ids: string }, DetailsRow>((db, parameter) =>
   db
     .selectFrom('users')

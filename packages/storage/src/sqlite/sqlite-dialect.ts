@@ -9,11 +9,11 @@ import {
   SqliteIntrospector,
   type TransactionSettings,
 } from 'kysely';
-import { FixedLimitsCompiler } from './fixed-limits.js';
 import { LogCheckpoints, startCheckpointThread } from './log-checkpoints.js';
 import type { SqliteDatabase, SqliteFile } from './open-sqlite.js';
 import { isBusy, translateSqliteError } from './sqlite-errors.js';
 import { StatementCache } from './statement-cache.js';
+import { UnplannedLimitsCompiler } from './unplanned-limits.js';
 
 const lockWaitMilliseconds = 10_000;
 const lockRetryMilliseconds = 10;
@@ -30,7 +30,7 @@ export function createSqliteDialect(file: SqliteFile, onError: (error: unknown) 
     createDriver: () => new SqliteDriver(file, onError),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new FixedLimitsCompiler(),
+    createQueryCompiler: () => new UnplannedLimitsCompiler(),
   };
 }
 

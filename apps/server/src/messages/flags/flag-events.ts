@@ -7,7 +7,7 @@ import type { ServerTables } from '../../tables.js';
 import { messageFlags } from '../message-flags.js';
 import { eventWithTopics } from '../message-form.js';
 import type { Message } from '../message-store.js';
-import { readParticipants } from '../message-surroundings.js';
+import { readUserIds } from '../message-surroundings.js';
 import { readSubscribedMutes } from '../topics/subscribed-mutes.js';
 import type { FlagWish } from './flag-wish.js';
 
@@ -76,7 +76,7 @@ async function readDetails(
       messages.map((message) => {
         const copy = byId.get(message.id);
         const mentioned = ((copy?.flags ?? 0) & mentions) === 0 ? {} : { mentioned: true };
-        const others = readParticipants(copy?.participants ?? '').filter((each) => each !== userId);
+        const others = readUserIds(copy?.participants ?? '').filter((each) => each !== userId);
         const details: JsonObject =
           message.channelId === undefined
             ? { type: 'private', user_ids: others }

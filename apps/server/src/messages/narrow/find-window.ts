@@ -51,9 +51,10 @@ export async function findWindow(
   content: ContentWanted,
 ): Promise<FoundWindow<FoundMessage>> {
   const anchor = await anchorOf(db, reader, narrow, window.anchor);
+  const selected = columnsOf[content];
   return gatherWindow(window, anchor, async (bounds) => {
-    const rows = within(narrowed(db, reader, narrow), orderOf(narrow), bounds);
-    return (await rows.select(columnsOf(content)).execute()).map(toFound);
+    const rows = await select<FoundRow>(db, reader, narrow, { selected, ...within(orderOf(narrow), bounds) });
+    return rows.map(toFound);
   });
 }
 
@@ -66,8 +67,11 @@ export async function findWindowIds(
 ): Promise<FoundWindow<MessageId>> {
   const anchor = await anchorOf(db, reader, narrow, window.anchor);
   return gatherWindow(window, anchor, async (bounds) => {
-    const rows = within(narrowed(db, reader, narrow), orderOf(narrow), bounds);
-    return (await rows.select('messages.id').execute()).map(({ id }) => id);
+    const rows = await select<IdRow>(db, reader, narrow, {
+      selected: idAlone,
+      ...within(orderOf(narrow), bounds),
+    });
+    return rows.map(({ id }) => id);
   });
 }
 
@@ -106,11 +110,12 @@ export async function findAmong(
   ids: RawBuilder<MessageId>,
   content: ContentWanted,
 ): Promise<FoundMessage[]> {
-  const rows = await narrowed(db, reader, { ...narrow, hasHistory: true })
-    .where('id', 'in', ids)
-    .orderBy('id')
-    .select(columnsOf(content))
-    .execute();
+  const rows = await select<FoundRow>(
+    db,
+    reader,
+    { ...narrow, hasHistory: true },
+    { selected: columnsOf[content], only: sql`messages.id in ${ids}`, rest: sql`order by messages.id` },
+  );
   return rows.map(toFound);
 }
 
@@ -123,23 +128,38 @@ async function anchorOf(
   if (anchor === 'newest') return behindNewest;
   if (anchor === 'oldest') return 0;
   if (anchor !== 'first_unread') return Math.min(Math.max(anchor, 0), behindNewest);
-  const row = await narrowed(db, reader, narrow)
-    .where(sql<boolean>`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`)
-    .orderBy(orderOf(narrow))
-    .limit(1)
-    .select('messages.id')
-    .executeTakeFirst();
+  const [row] = await select<IdRow>(db, reader, narrow, {
+    selected: idAlone,
+    only: sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`,
+    rest: sql`order by ${orderOf(narrow)} limit 1`,
+  });
   return row?.id ?? behindNewest;
 }
 
-function narrowed(db: Db, reader: PermissionHolder, narrow: NarrowCondition) {
+/** What of the messages is asked for, besides what the narrow says. */
+interface Selection {
+  readonly selected: RawBuilder<unknown>;
+  /** A condition. */
+  readonly only: RawBuilder<unknown>;
+  readonly rest: RawBuilder<unknown>;
+}
+
+/** Rows of `messages` and `copy`. As text, since the query builder takes a third as long as the statement itself. */
+async function select<Row>(
+  db: Db,
+  reader: PermissionHolder,
+  narrow: NarrowCondition,
+  { selected, only, rest }: Selection,
+): Promise<Row[]> {
   const { condition, isAllReadable, hasHistory } = narrow;
-  return db
-    .selectFrom('messages')
-    .leftJoin('user_messages as copy', (join) => join.on(isCopyOf(narrow)).on('copy.user_id', '=', reader.id))
-    .$if(!isAllReadable, (query) => query.where(isReadable(reader)))
-    .where(condition)
-    .$if(!hasHistory, (query) => query.where('copy.user_id', '=', reader.id));
+  const { rows } = await sql<Row>`
+    select ${selected}
+    from messages left join user_messages as copy on ${isCopyOf(narrow)} and copy.user_id = ${reader.id}
+    where ${condition} and ${only}
+      ${isAllReadable ? sql`` : sql`and ${isReadable(reader)}`}
+      ${hasHistory ? sql`` : sql`and copy.user_id = ${reader.id}`}
+    ${rest}`.execute(db);
+  return rows;
 }
 
 /**
@@ -157,29 +177,34 @@ function isByCopies({ hasHistory, hasIndex }: NarrowCondition): boolean {
 }
 
 /** The column in whose order messages are found. */
-function orderOf(narrow: NarrowCondition) {
-  return isByCopies(narrow) ? ('copy.message_id' as const) : ('messages.id' as const);
+function orderOf(narrow: NarrowCondition): RawBuilder<unknown> {
+  return isByCopies(narrow) ? sql`copy.message_id` : sql`messages.id`;
 }
 
 function within(
-  rows: ReturnType<typeof narrowed>,
-  order: ReturnType<typeof orderOf>,
+  order: RawBuilder<unknown>,
   { side, anchor, limit }: Bounds,
-) {
-  return rows
-    .where(order, side, sql<MessageId>`${anchor}`)
-    .orderBy(order, side === '<' ? 'desc' : 'asc')
-    .limit(limit);
+): Pick<Selection, 'only' | 'rest'> {
+  return {
+    only: sql`${order} ${sql.raw(side)} ${anchor}`,
+    // Not the parameter alone, whose value SQLite would look at to plan: it would compile the statement each time.
+    rest: sql`order by ${order} ${sql.raw(side === '<' ? 'desc' : 'asc')} limit ${limit} + 0`,
+  };
 }
 
-const columns = shownColumns.map((name) => `messages.${name}` as const);
-const beginning = sql<string>`substr(messages.content, 1, ${sql.lit(meBeginning.length)})`.as('content');
+const idAlone = sql`messages.id`;
+const columnsOf: Readonly<Record<ContentWanted, RawBuilder<unknown>>> = {
+  whole: columnsWith('messages.content'),
+  beginning: columnsWith(`substr(messages.content, 1, ${meBeginning.length}) as content`),
+};
 
-function columnsOf(content: ContentWanted) {
-  const read = content === 'whole' ? columns : columns.filter((name) => name !== 'messages.content');
-  return [...read, ...(content === 'whole' ? [] : [beginning]), 'copy.flags' as const];
+/** The columns of a {@link FoundRow}, with what is read of what messages were written as. */
+function columnsWith(content: string): RawBuilder<unknown> {
+  const columns = shownColumns.map((name) => (name === 'content' ? content : `messages.${name}`));
+  return sql.raw([...columns, 'copy.flags'].join(', '));
 }
 
+type IdRow = Pick<ShownMessage, 'id'>;
 type FoundRow = Parameters<typeof toShown>[0] & { readonly flags: number | null };
 
 function toFound(row: FoundRow): FoundMessage {

@@ -1,8 +1,9 @@
 import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
-import { amongNumbers, rowsAsTable } from '@waxwing/storage';
-import { type Kysely, sql } from 'kysely';
+import { amongNumbers, amongNumbersOf, fixedQuery, rowsAsTable, rowsAsTableOf } from '@waxwing/storage';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
+import { type Role, roles } from '../../permissions/roles.js';
 import type { ServerTables } from '../../tables.js';
 import { type AddressVisibility, idOfDummyAddress, readsAddress } from '../../users/address-visibility.js';
 import { readSightOf } from '../../users/user-sight.js';
@@ -81,19 +82,13 @@ async function readChannels(
 ): Promise<ReadonlyMap<string, NamedChannel>> {
   if (operands.length === 0) return new Map();
   const names = operands.map((operand) => ({ name: channelKey(operand) }));
-  const ids = names.flatMap(({ name }) => asId(name) ?? []) as ChannelId[];
-  const wanted = rowsAsTable(db, 'v', { name: 'text' }, names);
-  const rows = await db
-    .selectFrom('channels')
-    .select(['id', 'name_lower', 'is_history_public'])
-    .where((is) =>
-      is.or([
-        is('id', 'in', amongNumbers(db, ids)),
-        sql<boolean>`name_lower in (select v.name from ${wanted})`,
-      ]),
-    )
-    .where('id', 'in', sql<ChannelId>`(${readableChannels(reader)})`)
-    .execute();
+  const ids = names.flatMap(({ name }) => asId(name) ?? []);
+  const named = reader.role === roles.guest ? namedForGuest : namedForMember;
+  const rows = await named(db, {
+    readerId: reader.id,
+    names: JSON.stringify(names),
+    ids: JSON.stringify(ids),
+  });
   const strings = new Set(operands.filter((operand) => typeof operand === 'string').map(channelKey));
   const channels = rows.map(({ id, name_lower, is_history_public }) => ({
     name: name_lower,
@@ -105,6 +100,35 @@ async function readChannels(
       strings.has(name) ? [[name, channel]] : [],
     ),
   ]);
+}
+
+interface NamedChannels {
+  readonly readerId: UserId;
+  /** JSON arrays, as is `ids`. */
+  readonly names: string;
+  readonly ids: string;
+}
+
+type ChannelRow = Pick<Selectable<ServerTables['channels']>, 'id' | 'name_lower' | 'is_history_public'>;
+
+const namedForGuest = namedFor(roles.guest);
+const namedForMember = namedFor(roles.member);
+
+/** The channels with these names or ids that somebody of this role reads. */
+function namedFor(role: Role) {
+  return fixedQuery<ServerTables, NamedChannels, ChannelRow>((db, parameter) => {
+    const wanted = rowsAsTableOf(db, 'v', { name: 'text' }, parameter('names'));
+    return db
+      .selectFrom('channels')
+      .select(['id', 'name_lower', 'is_history_public'])
+      .where((is) =>
+        is.or([
+          is('id', 'in', amongNumbersOf<ServerTables, ChannelId>(db, parameter('ids'))),
+          sql<boolean>`name_lower in (select v.name from ${wanted})`,
+        ]),
+      )
+      .where('id', 'in', sql<ChannelId>`(${readableChannels({ id: parameter('readerId'), role })})`);
+  });
 }
 
 async function readUsers(

@@ -5,7 +5,7 @@ import { initialState } from '../../event-queues/initial-state.js';
 import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
 import { writeTopic } from '../message-form.js';
-import { readParticipants } from '../message-surroundings.js';
+import { readUserIds } from '../message-surroundings.js';
 import { newestMessageId } from '../newest-message.js';
 import { userTopicsOf } from '../topics/user-topic-store.js';
 import { visibilityPolicies } from '../topics/visibility-policies.js';
@@ -69,7 +69,7 @@ export const conversationsState = initialState({
       .execute();
     return {
       recent_private_conversations: rows.map(({ participants, newest }) => ({
-        user_ids: readParticipants(participants).filter((id) => id !== userId),
+        user_ids: readUserIds(participants).filter((id) => id !== userId),
         max_message_id: Number(newest),
       })),
     };

@@ -7,7 +7,7 @@ import { isReadable } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
 import { type MessageForm, writeTopic } from '../message-form.js';
 import { topicKey } from '../message-store.js';
-import { readParticipants } from '../message-surroundings.js';
+import { readUserIds } from '../message-surroundings.js';
 
 const ids = z.array(z.number().int());
 /** So many of the newest are listed. */
@@ -53,7 +53,7 @@ export async function readUnread(
       names.set(key, { stream_id: channel_id, topic: writeTopic(topic, form) });
       topics.add(key, id);
     } else if (participants !== null) {
-      const people = readParticipants(participants);
+      const people = readUserIds(participants);
       const [other = reader.id] = people.filter((userId) => userId !== reader.id);
       if (people.length > 2) groups.add(participants, id);
       else others.add(String(other), id);

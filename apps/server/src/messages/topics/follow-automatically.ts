@@ -49,9 +49,9 @@ export async function followAutomatically(
   const { message, rendered, copies } = sent;
   const { channelId, senderId, topic } = message;
   if (channelId === undefined) return undefined;
-  const inChannel = new Set(copies.map(({ userId }) => userId));
-  const concerned = [...new Set([senderId, ...rendered.mentions.userIds])];
-  const userIds = concerned.filter((userId) => inChannel.has(userId));
+  const concerned = new Set([senderId, ...rendered.mentions.userIds]);
+  const inChannel = copies.filter(({ userId }) => concerned.has(userId));
+  const userIds = inChannel.map(({ userId }) => userId);
   const standings = await readStandings(transaction, { channelId, topic, userIds });
   const wishes = [...standings].flatMap(([userId, standing]): TopicWish[] => {
     const policy = userId === senderId ? policyOfSender(standing, isTopicNew) : policyOfMentioned(standing);

@@ -23,7 +23,7 @@ const migrations: MigrationSet = {
 
 describe('a limit', () => {
   eachBackend((backend) => {
-    it('stands in the text of a query on SQLite, which would compile it each time, and may be given when it is run', async () => {
+    it('is no plain parameter on SQLite, which would compile the query each time, and may be given when it is run', async () => {
       const { db } = await backend.open<Tables>({ migrations: [migrations] });
       await db
         .insertInto('numbers')
@@ -32,8 +32,8 @@ describe('a limit', () => {
       const ordered = db.selectFrom('numbers').select('n').orderBy('n');
       const two = ordered.limit(2);
       const { sql, parameters } = two.compile();
-      if (backend.name === 'sqlite') expect([/ limit 2$/.test(sql), parameters]).toEqual([true, []]);
-      else expect(parameters).toEqual([2]);
+      expect(sql).toMatch(backend.name === 'sqlite' ? / limit \? \+ 0$/ : / limit \$1$/);
+      expect(parameters).toEqual([2]);
       expect(await two.execute()).toEqual([{ n: 1 }, { n: 2 }]);
       expect(await ordered.limit(0).execute()).toEqual([]);
       expect(await ordered.limit(1).offset(2).execute()).toEqual([{ n: 3 }]);
