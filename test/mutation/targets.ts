@@ -100,7 +100,11 @@ const serverPush: Table = [
     'apps/server/registration-vectors',
   ],
   ['push-devices/registration-rate', 'apps/server/member-limits', 'contracts/clean-up-in-small-steps'],
-  ['push-devices/registration-intake', 'packages/server-push/registration-intake', 'apps/server/member-limits'],
+  [
+    'push-devices/registration-intake',
+    'packages/server-push/registration-intake',
+    'apps/server/member-limits',
+  ],
   [
     'push-devices/accept-registration',
     'packages/server-push/registration-intake',
