@@ -17,10 +17,9 @@ eachBackend((backend) => {
     try {
       const { database } = test.server;
       const ada = await test.addAccount('ada@example.com');
-      const write = vi.spyOn(database, 'write');
+      const write = vi.spyOn(database, 'writeGathered');
       const answer = await database.db.transaction().execute(async (db) => {
         await change(db, ada.userId);
-        // Jobs write, too.
         const before = write.mock.calls.length;
         const answering = test.register(ada, testPhone('1').fields);
         await expect.poll(() => write.mock.calls.length, { timeout: 20_000 }).toBeGreaterThan(before);
