@@ -4,13 +4,14 @@ import { amongNumbers } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
+import { spectator } from '../permissions/spectator.js';
 import { userOrSpectator } from '../users/user-or-spectator.js';
 import { messageFlags } from './message-flags.js';
 import { messageIdParameter } from './message-id-parameter.js';
 import { readMessageRecord, writeReadMessage } from './message-record.js';
 import { readSurroundingsFor } from './message-surroundings.js';
 import { findAmong } from './narrow/find-window.js';
-import { isPublicOnWeb, spectator } from './spectator.js';
+import { isPublicOnWeb } from './spectator.js';
 
 /**
  * `GET /api/v1/messages/{message_id}` (chat API, common conventions): one message, as it was written too. Refuses with

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { ascendingIds } from '../permissions/ascending-ids.js';
 import { possibleMessageIdList } from '../permissions/id-lists.js';
+import { spectator } from '../permissions/spectator.js';
 import type { Reader } from '../users/address-visibility.js';
 import { userOrSpectator } from '../users/user-or-spectator.js';
 import { findUserById } from '../users/user-store.js';
@@ -21,7 +22,7 @@ import {
 } from './narrow/find-window.js';
 import { highlightHtml, highlightPlain } from './search/highlight-words.js';
 import { wordsOf } from './search/search-messages.js';
-import { readNarrowOf, spectator } from './spectator.js';
+import { readNarrowOf, spectatorNow } from './spectator.js';
 import { readWindow, windowParameters } from './window-parameters.js';
 
 const maximumIds = 5000;
@@ -61,7 +62,9 @@ export const getMessages = operation({
     history_limited: z.boolean(),
   }),
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
-  async handle({ database: { db }, realm }: ServerContext, { actor, parameters }) {
+  async handle(context: ServerContext, { actor, parameters }) {
+    const { database, realm } = context;
+    const { db } = database;
     const { anchor, message_ids: ids, narrow: terms = [], num_before, num_after } = parameters;
     if (ids !== undefined && (anchor !== undefined || num_before > 0 || num_after > 0)) {
       throw refused('message_ids cannot be given together with anchor, num_before or num_after');
@@ -95,7 +98,7 @@ export const getMessages = operation({
       window === undefined ? { found: ids ?? [] } : await findWindowIds(db, asking, narrow, window);
     const pieces = async function* () {
       for (const piece of piecesOf(wanted)) {
-        const reader = actor === undefined ? spectator : await findUserById(db, actor.id);
+        const reader = actor === undefined ? await spectatorNow(context) : await findUserById(db, actor.id);
         if (reader === undefined) return;
         const asNow = { ...narrow, isAllReadable: false };
         yield* inPieces(await findAmong(db, reader, asNow, amongNumbers(db, piece), content));

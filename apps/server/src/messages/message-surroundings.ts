@@ -7,7 +7,7 @@ import { readRealmSetting } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import type { Reader } from '../users/address-visibility.js';
 import { readDetails, type UserDetails } from '../users/user-details.js';
-import { asUnknown } from '../users/user-record.js';
+import { asForStrangers, asUnknown } from '../users/user-record.js';
 import { readSightOf } from '../users/user-sight.js';
 import type { HistoryPolicy, MessageEdit } from './edit-entries.js';
 import type { ShownMessage } from './message-store.js';
@@ -72,7 +72,8 @@ export function hidingUsers(
   };
 }
 
-/** {@link readSurroundings} for one reader; whoever has no account is not told what messages were before. */
+/** {@link readSurroundings} for one reader; whoever has no account is told neither what messages were before
+ * nor anybody's address. */
 export async function readSurroundingsFor(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
@@ -81,7 +82,8 @@ export async function readSurroundingsFor(
 ): Promise<MessageSurroundings> {
   const tellsEdits = reader !== undefined;
   const surroundings = await readSurroundings(db, realm, messages, { tellsEdits });
-  return hidingUsers(surroundings, await readSightOf(db, reader));
+  const seen = hidingUsers(surroundings, await readSightOf(db, reader));
+  return reader === undefined ? { ...seen, user: (id) => asForStrangers(seen.user(id)) } : seen;
 }
 
 function known<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {

@@ -1,17 +1,21 @@
-import { ProtocolError, type UserId } from '@waxwing/protocol';
+import { ProtocolError } from '@waxwing/protocol';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ServerContext } from '../context.js';
 import type { PermissionHolder } from '../permissions/permission-store.js';
-import { roles } from '../permissions/roles.js';
+import { spectator } from '../permissions/spectator.js';
+import { hasPublicAccess } from '../realm/public-access.js';
+import { readRealmSettings } from '../realm/realm-setting-store.js';
 import type { ServerTables } from '../tables.js';
 import { type NarrowCondition, readNarrowCondition } from './narrow/narrow-condition.js';
 import { type NarrowTerm, operatorOf } from './narrow/narrow-terms.js';
 
-/**
- * Whoever has no account, as a reader of messages: a guest who is in no channel and no conversation. Ids begin at 1, so
- * that nobody is it. What it reads is held to {@link isPublicOnWeb} besides.
- */
-export const spectator: PermissionHolder = { id: 0 as UserId, role: roles.guest };
+/** Whoever has no account, as a reader of messages; `undefined` where none may read any more. */
+export async function spectatorNow(
+  context: Pick<ServerContext, 'database' | 'offersWebPublicChannels'>,
+): Promise<PermissionHolder | undefined> {
+  const settings = await readRealmSettings(context.database.db);
+  return hasPublicAccess(context, settings) ? spectator : undefined;
+}
 
 /** What those without an account may read, on the rows `messages`: as they are told of web-public channels. */
 export const isPublicOnWeb: RawBuilder<boolean> = sql<boolean>`messages.channel_id in (

@@ -64,10 +64,11 @@ export interface RecordOptions {
 export function writeUser(user: UserDetails, options: RecordOptions): z.input<typeof userRecord> {
   const { reader, realm, profileDataOf } = options;
   const { id, role, isBot } = user;
+  const shown = reader === undefined ? asForStrangers(user) : user;
   // Fields that are not always there are set after: spread into the literal they would take many times as long.
   const record: z.input<typeof userRecord> = {
     user_id: id,
-    email: shownAddress(user, realm),
+    email: shownAddress(shown, realm),
     delivery_email: readsAddress(reader, user) ? user.email : null,
     full_name: user.fullName,
     date_joined: writeJoined(user.joinedAt, reader),
@@ -78,7 +79,7 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
     is_bot: isBot,
     bot_type: isBot ? genericBot : null,
     role,
-    avatar_url: writeAvatar(user, options),
+    avatar_url: writeAvatar(shown, options),
     avatar_version: user.avatarVersion,
   };
   if (isBot) record.bot_owner_id = user.botOwnerId ?? null;
@@ -87,6 +88,11 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
     if (profileDataOf !== undefined && !isBot) record.profile_data = profileDataOf(id);
   }
   return record;
+}
+
+/** A user whose address, and a picture by which it could be guessed, whoever has no account is not shown. */
+export function asForStrangers(user: UserDetails): UserDetails {
+  return { ...user, isBot: false, visibility: addressVisibility.nobody };
 }
 
 /** What a reader learns of a user of whom it may not know: the id alone. */

@@ -67,7 +67,6 @@ eachBackend((backend) => {
       const edited = { content: 'hello public' };
       await organisation.do('member', 'PATCH', `messages/${ids.onWeb}`, { content: 'hello secret' });
       await organisation.do('member', 'PATCH', `messages/${ids.onWeb}`, edited);
-      await organisation.do('member', 'PATCH', 'settings', { email_address_visibility: 4 });
       const { body } = await ask('messages', { ...window, narrow: [onWeb] });
       const [message] = body.messages as [Record<string, unknown>];
       expect(message).toMatchObject({

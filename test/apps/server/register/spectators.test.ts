@@ -46,7 +46,10 @@ eachBackend((backend) => {
       const users = body.realm_users as Record<string, unknown>[];
       expect(users).toHaveLength(Object.keys(organisation.accounts).length);
       for (const user of users) {
-        expect(user).toMatchObject({ delivery_email: null, avatar_url: expect.stringMatching(/^https:/) });
+        expect(user).toMatchObject({
+          ...{ delivery_email: null, email: `user${user.user_id}@chat.example.com` },
+          avatar_url: expect.stringMatching(/^https:/),
+        });
         expect(user.date_joined).toMatch(/^\d{4}-\d\d-\d\d$/);
         expect(user).not.toHaveProperty('timezone');
       }

@@ -4,6 +4,7 @@ import { amongNumbers, amongNumbersOf, fixedQuery, rowsAsTable, rowsAsTableOf } 
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { PermissionHolder } from '../../permissions/permission-store.js';
 import { type Role, roles } from '../../permissions/roles.js';
+import { spectator } from '../../permissions/spectator.js';
 import type { ServerTables } from '../../tables.js';
 import { type AddressVisibility, idOfDummyAddress, readsAddress } from '../../users/address-visibility.js';
 import { readSightOf } from '../../users/user-sight.js';
@@ -153,12 +154,13 @@ async function readUsers(
     .orderBy('is_active')
     .orderBy('id')
     .execute();
-  const sees = await readSightOf(db, reader);
+  const asker = reader.id === spectator.id ? undefined : reader;
+  const sees = await readSightOf(db, asker);
   for (const { id, email_lower, is_bot, email_address_visibility } of rows) {
     if (!sees({ id, isBot: is_bot === 1 })) continue;
     byId.set(id, id);
     const visibility = email_address_visibility as AddressVisibility;
-    if (readsAddress(reader, { id, email: email_lower, isBot: is_bot === 1, visibility }))
+    if (readsAddress(asker, { id, email: email_lower, isBot: is_bot === 1, visibility }))
       byAddress.set(email_lower, id);
   }
   return { byId, byAddress };
