@@ -43,8 +43,8 @@ export async function* findLosses(
 
 /**
  * Who is told of the edit of a message, with the flags of their copies after it: whoever has one and can still see it, and
- * where history is public those who are in its channel without one (`undefined`). Who could not see it before is not told
- * where it was for a copy from former times.
+ * where history is public those who are in its channel without one (`undefined`). Who could not see it before is not told:
+ * the change says where it was.
  */
 export async function updateAudience(
   db: Db,
@@ -65,7 +65,7 @@ export async function updateAudience(
     const reads = target.isHistoryPublic || (isMoved ? inTarget.has(id) : keepsCopy);
     const isStranger = role === roles.guest && !inOrigin.has(id);
     const follows = origin.isHistoryPublic && !isStranger && (inTarget.has(id) || inOrigin.has(id));
-    if (reads && ((copies.has(id) && before.has(id)) || follows))
+    if (reads && before.has(id) && (copies.has(id) || follows))
       flagsOf.set(id, keepsCopy ? copies.get(id) : undefined);
   }
   return flagsOf;

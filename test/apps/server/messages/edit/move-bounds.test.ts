@@ -86,6 +86,20 @@ eachBackend((backend) => {
     await organisation.do('second', 'GET', `messages/${id}`);
   });
 
+  it('who could not see the channel that a message comes from is not told of it, though all of it is open to its own', async () => {
+    const from = await addChannel(organisation, {
+      isPrivate: true,
+      isHistoryPublic: true,
+      members: ['member', 'owner'],
+    });
+    const to = await addChannel(organisation, { members: ['member', 'second'] });
+    const [id = 0] = await post(organisation, { channelId: from.id });
+    const second = await watch('second');
+    await move(id, { stream_id: to.id });
+    expect(await second()).toEqual([]);
+    await organisation.do('second', 'GET', `messages/${id}`);
+  });
+
   it('a move to a public channel makes no copies for those who are in it', async () => {
     const from = await addChannel(organisation, { members: ['member'] });
     const to = await addChannel(organisation, { members: ['member', 'second'] });
