@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type KeyListAnswer, parseKeyListAnswer, verifyKeyList } from '@waxwing/protocol';
+import { CommandError } from '@waxwing/service/command-line';
 import { describe, expect, it, vi } from 'vitest';
 import { KeyRingKeeper } from '#relay/keyring/key-ring-keeper.js';
 import { verifyDetached } from '../../../support/noble-oracle.js';
@@ -64,9 +65,18 @@ describe('a ring that was made without a recovery key', () => {
   });
 
   it.each([
-    ['leaves no file behind where none was added', false],
-    ['keeps the file of one that was, though something failed after that', true],
-  ])('%s', async (_, isStored) => {
+    ['leaves no file behind where none was added', false, false, new Error('The disk is full.')],
+    [
+      'keeps the file of one that was, though something failed after that',
+      true,
+      true,
+      new Error('It failed.'),
+    ],
+    [
+      'keeps the file where the relay has not answered, which may store the key yet',
+      ...([false, true, new CommandError('It went away.', { cause: new Error('reset') })] as const),
+    ],
+  ])('%s', async (_, isStored, isKept, failure) => {
     const terminal = keyTerminal();
     await terminal.run('init');
     const file = join(terminal.folder, 'recovery');
@@ -74,11 +84,11 @@ describe('a ring that was made without a recovery key', () => {
     const failing = vi.spyOn(KeyRingKeeper.prototype, 'change');
     failing.mockImplementation(async function (this: KeyRingKeeper, ...given) {
       if (isStored) await change.apply(this, given);
-      throw new Error('The disk is full.');
+      throw failure;
     });
     const { error } = await terminal.run('add-recovery-key', file);
     failing.mockRestore();
-    expect([error, existsSync(file)]).toEqual([expect.stringContaining('The disk is full.'), isStored]);
+    expect([error, existsSync(file)]).toEqual([expect.stringContaining(failure.message), isKept]);
     expect((await ringOf(terminal)).recoveryPublicKey !== undefined).toBe(isStored);
   });
 

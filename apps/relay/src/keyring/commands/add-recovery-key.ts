@@ -27,9 +27,7 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
   try {
     await runKeyOperation(terminal, addRecoveryKey, { recovery_public_key: publicKey });
   } catch (error) {
-    // Also what is stored already may fail, when that is written down.
-    const { recovery_public_key: stored } = await runKeyOperation(terminal, exportPublic);
-    if (stored !== publicKey) await rm(file);
+    if (!mayYetBeStored(error) && (await isKnownNotToBeStored(terminal, publicKey))) await rm(file);
     throw error;
   }
   printResult(terminal, flags, {
@@ -41,4 +39,20 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
       'A phone that was offline from now until a theft of the signing key needs an update of the app.',
     ].join('\n'),
   });
+}
+
+/** A relay that has not answered may store the key later: phones then trust it, and its private half must be somewhere. */
+function mayYetBeStored(error: unknown): boolean {
+  return error instanceof CommandError && error.cause !== undefined;
+}
+
+/** Also what is stored already may fail, when that is written down. */
+async function isKnownNotToBeStored(terminal: Terminal, publicKey: string): Promise<boolean> {
+  try {
+    const { recovery_public_key: stored } = await runKeyOperation(terminal, exportPublic);
+    return stored !== publicKey;
+  } catch {
+    // The file is kept: what was wrong first is what is told.
+    return false;
+  }
 }
