@@ -87,7 +87,7 @@ it('what comes while nothing began for long is refused behind what is late, to w
   expect(refused).toEqual([]);
   turnOfLoop();
   expect(refused).toEqual(['1', '2', ...Array.from({ length: 10 }, (_, index) => `${index + 1}`)]);
-  expect(begun).toEqual(['bob', '3', '4', '5']);
+  expect(begun).toEqual(['3', 'bob', '4', '5']);
 });
 
 it('what would wait for too long is refused eight for each that begins, and also once nothing waits any more', () => {

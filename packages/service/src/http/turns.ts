@@ -145,12 +145,13 @@ export class Turns {
   }
 
   #take(): Waiting | undefined {
-    for (;;) {
+    while (this.#first.count + this.#following.count > 0) {
       const isFirst = this.#following.count === 0 || (this.#isFirstNext && this.#first.count > 0);
-      const next = (isFirst ? this.#first : this.#following).take();
-      if (next?.isOver) continue;
-      if (next !== undefined) this.#isFirstNext = !isFirst;
+      const next = (isFirst ? this.#first : this.#following).take(({ isOver }) => isOver);
+      if (next === undefined) continue;
+      this.#isFirstNext = !isFirst;
       return next;
     }
+    return undefined;
   }
 }

@@ -42,18 +42,31 @@ export class SendersInTurn<Waiting> {
     sender.waiting.add(waiting);
   }
 
-  /** What has waited for longest of the sender whose turn it is; undefined when nothing waits. */
-  take(): Waiting | undefined {
-    const sender = this.#turns.take();
-    if (sender === undefined) return undefined;
-    this.#count -= 1;
-    const taken = sender.waiting.take();
-    // Behind all the others.
-    if (sender.waiting.count > 0) this.#turns.add(sender);
-    else {
-      this.#senders.delete(sender.name);
-      this.#last = sender;
+  /**
+   * What has waited for longest of the sender whose turn it is; undefined when nothing waits. What is over is left out, and
+   * costs nobody a turn.
+   */
+  take(isOver: (waiting: Waiting) => boolean = () => false): Waiting | undefined {
+    for (;;) {
+      const sender = this.#turns.take();
+      if (sender === undefined) return undefined;
+      const taken = this.#takeOf(sender, isOver);
+      // Behind all the others.
+      if (sender.waiting.count > 0) this.#turns.add(sender);
+      else {
+        this.#senders.delete(sender.name);
+        this.#last = sender;
+      }
+      if (taken !== undefined) return taken;
     }
-    return taken;
+  }
+
+  #takeOf({ waiting }: Sender<Waiting>, isOver: (waiting: Waiting) => boolean): Waiting | undefined {
+    while (waiting.count > 0) {
+      const taken = waiting.take();
+      this.#count -= 1;
+      if (taken !== undefined && !isOver(taken)) return taken;
+    }
+    return undefined;
   }
 }

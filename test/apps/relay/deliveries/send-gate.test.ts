@@ -57,3 +57,22 @@ it('the gate before FCM lets servers through in turn, so that the crowd of one d
   await Promise.all(waiting);
   expect(entered).toEqual(['crowd', 'modest', 'crowd', 'modest', 'crowd', 'crowd']);
 });
+
+it('the gate before FCM lets what is too late cost its server no turn', async () => {
+  time.now = 1000;
+  const gate = new SendGate(1, () => time.now);
+  expect(gate.enter(5000, 'first')).toBe(true);
+  const entered: string[] = [];
+  const wait = async (name: string, server: string, notAfter: number) => {
+    if (await gate.enter(notAfter, server)) entered.push(name);
+  };
+  const late = [1, 2, 3].map(() => wait('late', 'crowd', 1500));
+  const waiting = [wait('fresh', 'crowd', 5000), wait('other', 'modest', 5000), wait('last', 'modest', 5000)];
+  time.now = 2000;
+  for (const each of waiting) {
+    gate.leave();
+    await Promise.race([each, Promise.all(late)]);
+  }
+  await Promise.all([...waiting, ...late]);
+  expect(entered).toEqual(['fresh', 'other', 'last']);
+});

@@ -60,11 +60,13 @@ export class SendGate {
   }
 
   leave(): void {
-    for (let next = this.#waiting.take(); next !== undefined; next = this.#waiting.take()) {
-      const isInTime = this.#clock() <= next.notAfter;
-      next.admit(isInTime);
-      if (isInTime) return;
-    }
-    this.#underWay -= 1;
+    const now = this.#clock();
+    const next = this.#waiting.take((waiting) => {
+      const isLate = now > waiting.notAfter;
+      if (isLate) waiting.admit(false);
+      return isLate;
+    });
+    if (next === undefined) this.#underWay -= 1;
+    else next.admit(true);
   }
 }
