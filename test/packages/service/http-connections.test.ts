@@ -116,6 +116,12 @@ describe('pipelined requests', () => {
     await connection.closed;
     expect(connection.statuses).toEqual([431]);
     expect(app.authenticated).toEqual([]);
+    // Behind a request that is being answered, the refusal would be taken for that one's answer.
+    const busy = (await app.connect()).send(request('GET /held', ada));
+    await expect.poll(() => app.held).toHaveLength(1);
+    busy.send(request('GET /open', tiny(101)));
+    await busy.closed;
+    expect(busy.statuses).toEqual([]);
     await expect.poll(() => app.counts()).toEqual(nothing);
   });
 

@@ -110,7 +110,7 @@ export class Connections {
     server.maxHeadersCount = maximumHeaderFields + 1;
     const receive: RequestListener = (request, response) => {
       if (request.rawHeaders.length <= 2 * maximumHeaderFields) this.#receive(request, response, handle);
-      else server.emit('clientError', tooManyHeaderFields(), request.socket);
+      else this.#refuseHead(server, request.socket);
     };
     server.on('request', receive);
     // Node would answer it by itself, past all turns and limits.
@@ -187,6 +187,14 @@ export class Connections {
     if (oldest === undefined) return;
     this.#options.onRefusal('connections');
     this.#cut(oldest);
+  }
+
+  /** As Node refuses a head of too many bytes, so that both are answered alike; not within another answer. */
+  #refuseHead(server: Server, socket: Socket): void {
+    const connection = this.#open.get(socket);
+    const error = Object.assign(new Error('Too many header fields'), { code: 'HPE_HEADER_OVERFLOW' });
+    if (connection?.serving === undefined) server.emit('clientError', error, socket);
+    else this.#cut(connection);
   }
 
   #receive(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
@@ -288,9 +296,4 @@ export class Connections {
   #isFull(address: string): boolean {
     return this.#ofAddresses.of(address) >= this.#options.limits.maximumConnectionsPerAddress;
   }
-}
-
-/** As Node says it of a head that has too many bytes, so that both are answered alike. */
-function tooManyHeaderFields(): Error {
-  return Object.assign(new Error('Too many header fields'), { code: 'HPE_HEADER_OVERFLOW' });
 }

@@ -46,7 +46,8 @@ export function refuseUnrouted(response: ServerResponse, error: ProtocolError): 
 export function refuseAlways(error: ProtocolError): (response: ServerResponse) => void {
   const answer = errorAnswer(error);
   const headers = Object.entries(wholeHeaders(answer)).flat();
-  return (response) => void response.writeHead(answer.httpStatus, headers).end(answer.body, 'latin1');
+  const body = Buffer.from(answer.body);
+  return (response) => void response.writeHead(answer.httpStatus, headers).end(body);
 }
 
 function wholeHeaders({ body, headers }: ErrorAnswer): Record<string, string> {
