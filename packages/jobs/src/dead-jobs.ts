@@ -46,7 +46,7 @@ export class DeadJobs {
         from kinds where kinds.kind is not null
       )
       select kinds.kind, (
-        select count(*) from (select 1 from dead_jobs where dead_jobs.kind = kinds.kind limit ${limit}) as counted
+        select count(*) from (select 1 from dead_jobs where dead_jobs.kind = kinds.kind limit ${sql.lit(limit)}) as counted
       ) as count
       from kinds where kinds.kind is not null`.execute(this.#database.db);
     return rows;

@@ -71,23 +71,24 @@ export class RegistrationIntake {
     const { clock, database, registrationsPerHour = defaultRegistrationsPerHour } = this.#options;
     const now = clock();
     const outcomes = new Map<Asked, Outcome>();
-    for (const each of asked) {
+    const inOrder = inOneOrder(asked);
+    for (const each of inOrder) {
       const error = await refusalOf(() => each.hold(transaction));
       if (error !== undefined) outcomes.set(each, { kind: 'failed', error });
     }
-    const held = inOneOrder(asked.filter((each) => !outcomes.has(each)));
+    const held = inOrder.filter((each) => !outcomes.has(each));
     const taken = await takeRegistrations(transaction, held, registrationsPerHour, now);
     for (const [index, each] of held.entries()) outcomes.set(each, taken[index] as Outcome);
     const allowed = held.filter((_each, index) => taken[index]?.kind === 'taken');
     const accepted = await acceptRegistrations(transaction, allowed, now);
     for (const [index, each] of allowed.entries()) outcomes.set(each, accepted[index] as Acceptance);
-    const inOrder = asked.map((each) => outcomes.get(each) as Outcome);
-    for (const outcome of inOrder) {
+    const answers = asked.map((each) => outcomes.get(each) as Outcome);
+    for (const outcome of answers) {
       if (outcome.kind !== 'accepted') continue;
       await enqueueForwarding(database, transaction, outcome, now);
       await enqueueRemoval(database, transaction, { freed: outcome.freed, now });
     }
-    return inOrder;
+    return answers;
   }
 }
 
