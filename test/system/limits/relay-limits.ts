@@ -39,8 +39,8 @@ function quota(id: string, path: string, askOnce: (relay: RelayUnderLimits) => P
   };
 }
 
-/** One more than so many of one server, whose vendor is slow. */
-function inFlight(id: string, count: number): RelayLimit {
+/** One more, of the same server or of another, than so many of one server, whose vendor is slow. */
+function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boolean }): RelayLimit {
   return {
     id,
     metric: notified(503),
@@ -50,7 +50,9 @@ function inFlight(id: string, count: number): RelayLimit {
       await relay.vendorFaults([{ vendor: 'fcm', latency_ms: 2000 }]);
       const slow = ask(relay.notification(device, count));
       await expect.poll(() => door.metric('waxwing_deliveries_in_flight ')).toBe(count);
-      const answer = await ask(relay.notification(device));
+      const oneMore = relay.notification(device);
+      const [authorization = ''] = isOfAnother ? await relay.addServers(1) : [relay.greedy.authorization];
+      const answer = await ask({ ...oneMore, headers: { ...oneMore.headers, authorization } });
       // The vendor is slow while the others are asked; what it was asked for arrives in the end.
       void slow.catch(() => undefined);
       return answer;
@@ -86,8 +88,8 @@ const requests: readonly RelayLimit[] = [
   quota('relay-quota-notify', `POST ${relayNotifyPath}`, (relay) => ask(relay.notification(1))),
   quota('relay-quota-remove', `POST ${relayRemovePath}`, (relay) => remove(relay, 0)),
   quota('relay-quota-receipts', `GET ${relayReceiptsPath}`, (relay) => receipts(relay, 1)),
-  inFlight('relay-notifications-in-flight', 8),
-  inFlight('relay-notifications-of-server', 4),
+  inFlight('relay-notifications-in-flight', 8, { isOfAnother: true }),
+  inFlight('relay-notifications-of-server', 4, { isOfAnother: false }),
   {
     id: 'relay-notifications-queued',
     metric: notified(503),

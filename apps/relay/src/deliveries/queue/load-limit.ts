@@ -8,8 +8,8 @@ export interface LoadLimitOptions {
 }
 
 /**
- * Keeps what is held in memory and in the queue bounded: a full relay refuses, it does not grow. One server has no more
- * notifications in flight than there is still room for, so that it always leaves some to others.
+ * Keeps what is held in memory and in the queue bounded: a full relay refuses, it does not grow. A server adds to
+ * what it has in flight no more than leaves as much room to others; one that has nothing there may take what there is.
  */
 export class LoadLimit {
   readonly #options: LoadLimitOptions;
