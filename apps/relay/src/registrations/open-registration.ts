@@ -7,6 +7,7 @@ import {
   type PushAccountId,
   type PushRegistration,
   parsePushRegistration,
+  refused,
 } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { KeyPair, Sodium } from '@waxwing/sodium';
@@ -59,7 +60,7 @@ export function supersededRegistration(): ProtocolError {
 
 /** The one refusal for every registration that is not good, so that nobody learns the reason from it. */
 export function invalidRegistration(): ProtocolError {
-  return new ProtocolError('BAD_REQUEST', { message: 'Invalid encrypted_push_registration' });
+  return refused('Invalid encrypted_push_registration');
 }
 
 /** What a registration was presented for. */

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import type { ActorKind, RequestHead } from '@waxwing/service/http';
 import type { ServerDirectory } from './server-directory.js';
 
@@ -26,7 +26,7 @@ async function authenticateServer(
 ): Promise<AuthenticatedServer> {
   const { username, password } = request.basicCredentials();
   if (username.includes('@')) {
-    throw new ProtocolError('BAD_REQUEST', { message: 'Must validate with valid Zulip server API key' });
+    throw refused('Must validate with valid Zulip server API key');
   }
   const serverId = username.toLowerCase();
   const standing = await servers.standingOf(serverId, password);

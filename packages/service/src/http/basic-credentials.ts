@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import { Secret } from '../config/secret.js';
 
 export interface BasicCredentials {
@@ -18,7 +18,7 @@ const usernameAndPassword = /^([^:\p{Control}]+):([^:\p{Control}]+)$/u;
 export function parseBasicCredentials(header: string | undefined): BasicCredentials {
   if (header === undefined) throw unauthorized('Missing authorization header for basic auth');
   if (!/^basic(?: |$)/i.test(header)) {
-    throw new ProtocolError('BAD_REQUEST', { message: 'This endpoint requires HTTP basic authentication.' });
+    throw refused('This endpoint requires HTTP basic authentication.');
   }
   const [, encoded = ''] = (header.length <= maximumHeaderCharacters && basicHeader.exec(header)) || [];
   const [, username, password] =

@@ -1,6 +1,6 @@
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, refused } from '@waxwing/protocol';
 import type { UploadedFile } from './operation.js';
 import { collectParameters } from './request-parameters.js';
 
@@ -39,7 +39,7 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
       });
       parser.on('file', (_name, file) => {
         file.resume();
-        reject(new ProtocolError('BAD_REQUEST', { message: 'Files are not accepted' }));
+        reject(refused('Files are not accepted'));
         parser.destroy();
       });
       parser.on('finish', () => resolve(entries));
@@ -83,7 +83,7 @@ export async function receiveUploadForm(
         stream.on('error', (cause) => content.destroy(malformed(cause)));
         if (!isFirst) {
           stream.resume();
-          content.destroy(new ProtocolError('BAD_REQUEST', { message: tooManyFiles }));
+          content.destroy(refused(tooManyFiles));
           return;
         }
         isFirst = false;
@@ -132,7 +132,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     parser.destroy();
   };
   parser.on('field', (name: string | undefined, value, _nameTruncated, isTruncated) => {
-    if (name === undefined) return refuse(new ProtocolError('BAD_REQUEST', { message: withoutName }));
+    if (name === undefined) return refuse(refused(withoutName));
     const nameBytes = Buffer.byteLength(name);
     bytesLeft -= nameBytes + Buffer.byteLength(value);
     // The parser's own limit for names holds in the other kind of form alone.
@@ -141,7 +141,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
       refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: largeFields }));
     } else collectParameters(entries, [[name, value]]);
   });
-  parser.on('partsLimit', () => refuse(new ProtocolError('BAD_REQUEST', { message: tooManyParts })));
+  parser.on('partsLimit', () => refuse(refused(tooManyParts)));
   parser.on('error', reject);
   return parser;
 }
