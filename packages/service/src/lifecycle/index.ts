@@ -1,6 +1,7 @@
 export * from './answer-within.js';
 export * from './clock.js';
 export * from './fair-line.js';
+export * from './first-come.js';
 export * from './gathered.js';
 export * from './listen-trouble.js';
 export * from './open-in-order.js';

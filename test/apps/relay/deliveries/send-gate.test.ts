@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SendGate } from '#relay/deliveries/vendors/waiting-line.js';
+import { SendGate } from '#relay/deliveries/vendors/send-gate.js';
 
 const time = { now: 1000 };
 

@@ -1,8 +1,7 @@
 import { EventEmitter, once } from 'node:events';
-import { backOffMilliseconds, type Clock } from '@waxwing/service/lifecycle';
+import { backOffMilliseconds, type Clock, FirstCome } from '@waxwing/service/lifecycle';
 import type { ReachLog } from '../reach-log.js';
 import type { UnansweredReason } from '../vendor-sender.js';
-import { WaitingLine } from '../waiting-line.js';
 import { ApnsConnection, type ApnsTimings } from './connection.js';
 import { type ApnsEnding, ApnsExchange, type ApnsRequest, type ApnsResult } from './exchange.js';
 
@@ -33,7 +32,7 @@ export class ApnsPool {
   readonly #options: ApnsPoolOptions;
   readonly #connections = new Set<ApnsConnection>();
   readonly #again: ApnsExchange[] = [];
-  readonly #waiting = new WaitingLine<ApnsExchange>();
+  readonly #waiting = new FirstCome<ApnsExchange>();
   #underWay = 0;
   #connectFailures = 0;
   #connectNotBefore = 0;
@@ -47,7 +46,7 @@ export class ApnsPool {
 
   /** Requests that wait for a free stream. */
   get waiting(): number {
-    return this.#again.length + this.#waiting.length;
+    return this.#again.length + this.#waiting.count;
   }
 
   get connections(): number {
@@ -61,7 +60,7 @@ export class ApnsPool {
         resolve({ kind: 'unanswered', why: 'OVERLOADED' });
         return;
       }
-      this.#waiting.push(new ApnsExchange(request, resolve));
+      this.#waiting.add(new ApnsExchange(request, resolve));
       this.#dispatch();
     });
   }
