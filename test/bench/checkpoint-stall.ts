@@ -11,6 +11,7 @@ import { KeyRingTokenVault } from '#relay/keyring/key-ring-token-vault.js';
 import { newKeyRing } from '#relay/keyring/new-key-ring.js';
 import { openRelayDatabase } from '#relay/open-database.js';
 import { DurableRegistrations } from '#relay/registrations/durable-registrations.js';
+import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import { realmId } from '../support/ids.js';
 import { type BenchResult, median } from './bench-result.js';
@@ -65,9 +66,9 @@ async function openStore(rows: number) {
   if (rows > 0) fillDevices(path, rows);
   const database = await open();
   const tokenVault = new KeyRingTokenVault(() => ring, clock, sodium);
-  const keyRing = { keyUsed: () => undefined };
+  const writer = new TransactionWriter({ database, keyUses: { used: () => undefined } });
   return {
-    registrations: new DurableRegistrations({ database, tokenVault, keyRing }),
+    registrations: new DurableRegistrations({ tokenVault, writer }),
     async close() {
       await database.close();
       rmSync(folder, { recursive: true });

@@ -67,6 +67,7 @@ function createInMemory(durable: RelayContext): Promise<HttpService['app']> {
 function storeInMemory(vault: TokenVault): RegistrationStore {
   const ids = new Map<string, RelayDeviceId>();
   return {
+    isIdle: false,
     async saveAll(registrations) {
       return registrations.map(({ device }) => {
         const { row } = toRow(device, vault);

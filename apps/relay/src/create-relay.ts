@@ -19,8 +19,10 @@ import { keysReadiness } from './keyring/keys-readiness.js';
 import { openKeyRing } from './keyring/open-key-ring.js';
 import { openRelayDatabase } from './open-database.js';
 import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
+import { openRegistrationWriter } from './registration-thread/open-registration-writer.js';
 import { DurableRegistrations } from './registrations/durable-registrations.js';
 import { RegistrationBatches } from './registrations/registration-batches.js';
+import type { RegistrationWriter } from './registrations/registration-writer.js';
 import { UnreadableTokens } from './registrations/unreadable-tokens.js';
 import { scheduleRelayJobs } from './scheduled-jobs.js';
 import { openSharedQuotas } from './servers/quota-exchange.js';
@@ -93,7 +95,8 @@ async function assemble(
     intervalMilliseconds: timings.quotaExchangeMilliseconds,
   });
   closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
-  const context = createContext({ ...foundation, keyRing, deliveries, quotas }, monotonic);
+  const writer = openRegistrationWriter({ ...foundation, ...configuration }, closers);
+  const context = createContext({ ...foundation, keyRing, deliveries, quotas }, { writer, monotonic });
   const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
   const readiness = createReadiness(context, keys);
   const app = await createApp(context, { configuration, readiness });
@@ -123,9 +126,12 @@ function createReadiness(
 
 type Foundation = Omit<RelayContext, 'servers' | 'registrations'>;
 
-function createContext(foundation: Foundation, monotonic: Clock): RelayContext {
+function createContext(
+  foundation: Foundation,
+  { writer, monotonic }: { readonly writer: RegistrationWriter; readonly monotonic: Clock },
+): RelayContext {
   const servers = new ServerDirectory(foundation.database.db, foundation.clock);
-  const store = new DurableRegistrations(foundation);
+  const store = new DurableRegistrations({ ...foundation, writer });
   const registrations = new RegistrationBatches({ ...foundation, store, monotonic });
   return { ...foundation, servers, registrations };
 }

@@ -13,6 +13,8 @@ export interface Backend<Tables> {
   waitPatiently?(transaction: Transaction<Tables>): Promise<void>;
   /** Has tables changed through a connection that waits for as long as it takes. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
+  /** Does what writes through another connection of this process, as {@link Database.inTurn} says. */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Bytes of SQLite's write-ahead log; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
   close(): Promise<void>;
@@ -24,9 +26,15 @@ interface Migration<Tables> {
   lock(transaction: Transaction<Tables>): Promise<void>;
 }
 
+/**
+ * `serving` for the process that answers requests and does jobs; `visiting` for a command beside it; `helping` for a thread
+ * of the serving process, which opens what is open there already, and on SQLite writes when it is given a turn.
+ */
+export type DatabaseRole = 'serving' | 'visiting' | 'helping';
+
 export interface BackendOptions {
   readonly url: string;
-  readonly role: 'serving' | 'visiting';
+  readonly role: DatabaseRole;
   /** Names of the units whose tables are in a database of ours. */
   readonly units: readonly string[];
   /** The most connections that are opened, where there are several. */

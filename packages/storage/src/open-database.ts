@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Kysely } from 'kysely';
-import type { Backend, BackendOptions } from './backend.js';
+import type { Backend, BackendOptions, DatabaseRole } from './backend.js';
 import { describeMisplacement } from './database-file.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import { GroupCommit } from './group-commit.js';
@@ -18,8 +18,7 @@ export interface OpenDatabaseOptions {
   /** `sqlite:<file>` or `postgres://…`. */
   readonly url: string;
   readonly migrations: readonly MigrationSet[];
-  /** `serving` for the process that answers requests and does jobs; `visiting` for a command beside it. */
-  readonly role: 'serving' | 'visiting';
+  readonly role: DatabaseRole;
   /** Told of what went wrong in the background. */
   onError(error: unknown): void;
   /** The most connections to PostgreSQL that this process opens, from 2 on; 10 where nothing is said. */
@@ -45,6 +44,12 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError as {@link write}.
    */
   writeAlone<Result>(write: Write<Tables, Result>): Promise<AloneResult<Result>>;
+  /**
+   * Does `work`, in which a thread that helps commits what it is told to. On SQLite nobody else of this process writes
+   * meanwhile; on PostgreSQL it begins at once.
+   * @throws DatabaseUnavailableError as {@link write}, or what `work` throws.
+   */
+  inTurn<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Bytes of SQLite's write-ahead log; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
   /** Further calls do nothing. */
@@ -61,7 +66,7 @@ export interface AloneResult<Result> {
 const defaultConnections = 10;
 
 /**
- * Opens the database and brings its tables up to date.
+ * Opens the database and, but for a thread that helps, brings its tables up to date.
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */
 export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promise<Database<Tables>> {
@@ -72,7 +77,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
   const { kind, db, signals, lanes, isConflict } = backend;
   const commits = new GroupCommit(db, { lanes, isConflict, onActionError: onError });
   try {
-    await backend.migrating(({ db, lock }) => migrate(db, migrations, lock));
+    if (role !== 'helping') await backend.migrating(({ db, lock }) => migrate(db, migrations, lock));
   } catch (error) {
     await backend.close();
     throw error;
@@ -85,6 +90,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     write: (write) => commits.run(write),
     writeGathered: (write) => commits.run(write, true),
     writeAlone: (write) => writeAlone(backend, commits, write),
+    inTurn: (work) => backend.inTurn(work),
     logBytes: () => backend.logBytes(),
     close() {
       closed ??= backend.close();

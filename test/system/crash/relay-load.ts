@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type JsonObject, relayNotifyPath, relayRegisterPath, stringifyJson } from '@waxwing/protocol';
+import {
+  type JsonObject,
+  relayNotifyPath,
+  relayRegisterManyPath,
+  relayRegisterPath,
+  stringifyJson,
+} from '@waxwing/protocol';
 import { type Asked, ask, unlessSilent } from './ask.js';
 import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
 import type { Ledger } from './ledger.js';
@@ -23,6 +29,8 @@ interface RegisteredPhone {
 const pauseMilliseconds = 80;
 const againMilliseconds = 50;
 const mostPerRequest = 2;
+/** As many as the relay writes in a thread. */
+const crowd = 20;
 
 /** A chat server, as far as a relay sees one: registers phones and notifies them, and asks again until it is answered. */
 export class RelayLoad {
@@ -54,7 +62,8 @@ export class RelayLoad {
   async #work(): Promise<void> {
     const { random } = this.#options;
     while (!this.#isStopping) {
-      if (this.#devices.length === 0 || random() < 0.4) await this.#register();
+      if (random() < 0.04) await this.#registerCrowd();
+      else if (this.#devices.length === 0 || random() < 0.4) await this.#register();
       else await this.#notify(this.#pick(1 + Math.floor(random() * mostPerRequest)));
       await pause(pauseMilliseconds * random());
     }
@@ -70,9 +79,8 @@ export class RelayLoad {
   }
 
   async #register(): Promise<void> {
-    const { ledger, phone: phoneOptions, random, realmUuid } = this.#options;
-    const phone = new CrashPhone({ ...phoneOptions, tokenKind: random() < 0.5 ? 'fcm' : 'apns' });
-    ledger.know(phone);
+    const { realmUuid } = this.#options;
+    const phone = this.#newPhone();
     const form = new URLSearchParams({
       realm_uuid: realmUuid,
       push_account_id: phone.pushAccountId,
@@ -80,8 +88,36 @@ export class RelayLoad {
       bouncer_public_key: phone.bouncerPublicKey,
     });
     const { body } = await this.#askUntilSuccess(relayRegisterPath, form);
-    ledger.registrationAcknowledged(phone);
-    this.#devices.push({ phone, deviceId: Number(body.device_id) });
+    this.#acknowledged(phone, body);
+  }
+
+  async #registerCrowd(): Promise<void> {
+    const phones = Array.from({ length: crowd }, () => this.#newPhone());
+    const registrations = phones.map((phone) => ({
+      push_account_id: BigInt(phone.pushAccountId),
+      encrypted_push_registration: phone.sealedRegistration,
+      bouncer_public_key: phone.bouncerPublicKey,
+    }));
+    const content = stringifyJson({ realm_uuid: this.#options.realmUuid, registrations });
+    const { body } = await this.#askUntilSuccess(relayRegisterManyPath, content);
+    const results = body.results as readonly JsonObject[];
+    for (const [index, phone] of phones.entries()) {
+      const result = results[index] ?? {};
+      // One that was not kept, while others of the crowd were, is not acknowledged.
+      if (result.result === 'success') this.#acknowledged(phone, result);
+    }
+  }
+
+  #newPhone(): CrashPhone {
+    const { ledger, phone: phoneOptions, random } = this.#options;
+    const phone = new CrashPhone({ ...phoneOptions, tokenKind: random() < 0.5 ? 'fcm' : 'apns' });
+    ledger.know(phone);
+    return phone;
+  }
+
+  #acknowledged(phone: CrashPhone, { device_id: deviceId }: JsonObject): void {
+    this.#options.ledger.registrationAcknowledged(phone);
+    this.#devices.push({ phone, deviceId: Number(deviceId) });
   }
 
   async #notify(devices: readonly RegisteredPhone[]): Promise<void> {

@@ -8,7 +8,7 @@ import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import type { KeyRingTables } from './key-ring-tables.js';
 import { KeyRingTokenVault, type TokenSodium } from './key-ring-token-vault.js';
 import { applySchedule, concludeTokenMove } from './key-ring-transitions.js';
-import { countKeyUses, dayOf, deleteOldKeyUses, type NewUse } from './key-uses.js';
+import { deleteOldKeyUses } from './key-uses.js';
 import { describeShutKeys, type Opener, openersOf } from './openers.js';
 import { renewalDue, withListToRenew } from './publish-key-list.js';
 import { ClockDoubtError } from './ring-clock.js';
@@ -35,7 +35,6 @@ export interface KeyRingDescription {
   readonly problem: string | undefined;
 }
 
-const useSlots = 8;
 /** More than the commands show. */
 const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
@@ -59,8 +58,6 @@ export class LiveKeyRing {
   #problem: { readonly sentence: string; readonly saidAt: number } | undefined;
   #unopened: { readonly stored: string; readonly error: unknown; readonly at: number } | undefined;
   #refreshing: Promise<void> | undefined;
-  /** What each transaction under way has counted so far. */
-  readonly #uses = new WeakMap<object, Map<string, NewUse>>();
 
   constructor(current: StoredKeyRing, options: LiveKeyRingOptions) {
     this.#options = options;
@@ -93,30 +90,6 @@ export class LiveKeyRing {
     const { published } = this.#current.ring;
     if (published === undefined) throw new Error('a key ring without a signed key list was let through');
     return published;
-  }
-
-  /**
-   * Counts registrations opened with a key, in the transaction that keeps them. `now` in Unix milliseconds. What one
-   * transaction counts is written at its end, into one slot and in one order, so that no two wait for each other.
-   */
-  keyUsed(
-    transaction: WriteTransaction<KeyRingTables>,
-    bouncerPublicKey: string,
-    count: number,
-    now: number,
-  ): void {
-    let uses = this.#uses.get(transaction);
-    if (uses === undefined) {
-      const own = new Map<string, NewUse>();
-      this.#uses.set(transaction, own);
-      const slot = Math.floor(this.#options.random() * useSlots);
-      transaction.beforeCommit(() => countKeyUses(transaction.db, [...own.values()], slot));
-      uses = own;
-    }
-    const name = `${bouncerPublicKey} ${dayOf(now)}`;
-    const before = uses.get(name) ?? { publicKey: bouncerPublicKey, registrations: 0, now };
-    const registrations = before.registrations + count;
-    uses.set(name, { publicKey: bouncerPublicKey, registrations, now: Math.max(before.now, now) });
   }
 
   /** Deletes the daily counts that neither a command shows nor the policy asks for any more; how many they were. */

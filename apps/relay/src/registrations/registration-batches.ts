@@ -35,6 +35,8 @@ export type RegistrationRefusal = 'presented-before' | 'superseded';
 
 /** Where registrations are kept. */
 export interface RegistrationStore {
+  /** Whether it would begin at once with what it is given, beside the event loop. */
+  readonly isIdle: boolean;
   /**
    * Keeps all of them, or none, and resolves with their device ids in the same order once they are durable; with the
    * refusal in the place of one that must not be kept. A repeat (same realm, push account and token) keeps its id, takes
@@ -69,11 +71,13 @@ const maximumRegistrationsPerBatch = 256;
 const cutOffMilliseconds = 8;
 /** A commit holds up the event loop for as long as the disk takes, however few it keeps. */
 const maximumTurnsPerBatch = 4;
+/** So many are worth a commit of their own where that holds up nobody. */
+const worthACommit = 16;
 
 /**
  * Opens the registrations that arrive in one turn of the event loop one right after the other, which is half as fast
  * again as opening each between two parsings, and keeps them in one commit. While more arrive than one turn has time for,
- * those of some turns are taken together.
+ * those of some turns are taken together. A store that works beside the event loop gets some whenever it is idle.
  */
 export class RegistrationBatches {
   readonly #options: RegistrationBatchesOptions;
@@ -94,9 +98,12 @@ export class RegistrationBatches {
   register(registration: SealedRegistration): Promise<RelayDeviceId> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ registration, resolve, reject });
-      if (this.#waiting.length > 1) return;
-      this.#turns = 0;
-      this.#awaitTurn();
+      if (this.#waiting.length === 1) {
+        this.#turns = 0;
+        this.#awaitTurn();
+      } else if (this.#waiting.length >= worthACommit && this.#options.store.isIdle) {
+        void this.#registerWaiting();
+      }
     });
   }
 

@@ -14,11 +14,15 @@ export interface RegistrationKeys {
    * {@link find} does not know, since a phone may have learnt of it already. Calls at the same time share one look.
    */
   takeOver(): Promise<void>;
+}
+
+/** Counts how often each key opens registrations. */
+export interface KeyUseCounts {
   /**
    * Counts `count` registrations opened with a key at `now` (Unix milliseconds), committed with them. It may be run
    * again from the start, so it acts through `transaction` alone.
    */
-  keyUsed(
+  used(
     transaction: WriteTransaction<RelayTables>,
     bouncerPublicKey: string,
     count: number,

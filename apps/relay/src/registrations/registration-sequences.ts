@@ -1,11 +1,11 @@
-import { formatPushAccountId, livenessTimeoutSeconds, type PushAccountIdText } from '@waxwing/protocol';
+import { livenessTimeoutSeconds, type PushAccountIdText } from '@waxwing/protocol';
 import { BulkInsert, namesOf, rowsAsTable } from '@waxwing/storage';
 import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { RealmId } from '../servers/server-tables.js';
 import type { RelayTables } from '../tables.js';
-import type { OpenedRegistration } from './open-registration.js';
+import type { RegistrationToWrite } from './registration-writer.js';
 
-type Numbered = Pick<OpenedRegistration, 'device' | 'sequence'>;
+type Numbered = Pick<RegistrationToWrite, 'row' | 'sequence'>;
 
 /** The highest sequence of one account, among those presented now or of all so far. */
 interface AccountSequence {
@@ -112,12 +112,8 @@ async function findSequences(
   return rows;
 }
 
-function toAccount({ device: { realmId, pushAccountId }, sequence }: Numbered): AccountSequence {
-  return {
-    realm_id: realmId,
-    push_account_id: formatPushAccountId(pushAccountId),
-    sequence: sequence ?? 0,
-  };
+function toAccount({ row: { realm_id, push_account_id }, sequence }: Numbered): AccountSequence {
+  return { realm_id, push_account_id, sequence: sequence ?? 0 };
 }
 
 function nameOf({ realm_id, push_account_id }: AccountSequence): string {

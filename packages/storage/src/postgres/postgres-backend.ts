@@ -35,6 +35,7 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     isConflict: isPostgresConflict,
     waitPatiently: async (transaction) => void (await sql.raw(waitPatiently).execute(transaction)),
     migrating: (work) => withPatience(url, work),
+    inTurn: (work) => work(),
     logBytes: () => undefined,
     async close() {
       await signals.close();

@@ -4,6 +4,7 @@ import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { LocalSignals } from '../signals/local-signals.js';
 import { logBytesOf } from './log-checkpoints.js';
 import { keepUndoInMemory, lockForServing, openSqlite } from './open-sqlite.js';
+import { SharedConnections } from './shared-connections.js';
 import { createSqliteDialect } from './sqlite-dialect.js';
 
 /** @throws DatabaseUnusableError when the file cannot be opened, or another process serves from it. */
@@ -13,7 +14,9 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
   const unlock = options.role === 'serving' ? lockForServing(path) : () => undefined;
   try {
     const file = openSqlite(path, options.units);
-    const db = new Kysely<Tables>({ dialect: createSqliteDialect(file, options.onError) });
+    const connections = new SharedConnections(file, options);
+    const db = new Kysely<Tables>({ dialect: createSqliteDialect(connections) });
+    if (options.role === 'helping') keepUndoInMemory(file);
     return {
       kind: 'sqlite',
       db,
@@ -24,6 +27,16 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
         // Every transaction that writes has the whole file to itself.
         await work({ db, lock: async () => {} });
         keepUndoInMemory(file);
+      },
+      async inTurn(work) {
+        const pass = await connections.takeTurnToWrite();
+        try {
+          return await work();
+        } finally {
+          // Also what failed may have written before that.
+          connections.committed();
+          pass();
+        }
       },
       logBytes: () => logBytesOf(file.path),
       async close() {

@@ -9,25 +9,22 @@ import {
   SqliteIntrospector,
   type TransactionSettings,
 } from 'kysely';
-import { LogCheckpoints, startCheckpointThread } from './log-checkpoints.js';
-import type { SqliteDatabase, SqliteFile } from './open-sqlite.js';
+import type { SqliteDatabase } from './open-sqlite.js';
+import type { SharedConnections } from './shared-connections.js';
 import { isBusy, translateSqliteError } from './sqlite-errors.js';
 import { StatementCache } from './statement-cache.js';
 import { UnplannedLimitsCompiler } from './unplanned-limits.js';
 
 const lockWaitMilliseconds = 10_000;
 const lockRetryMilliseconds = 10;
-// SQLite's own default, 4 MiB of log.
-const inlineCheckpointPages = 1000;
 
 /**
  * Kysely on one SQLite file. Queries run at once, on the event loop. Transactions and single writes queue behind each
  * other on one connection; reads outside a transaction have a connection of their own and see what is committed.
- * `onError` is told of what goes wrong with the write-ahead log.
  */
-export function createSqliteDialect(file: SqliteFile, onError: (error: unknown) => void): Dialect {
+export function createSqliteDialect(connections: SharedConnections): Dialect {
   return {
-    createDriver: () => new SqliteDriver(file, onError),
+    createDriver: () => new SqliteDriver(connections),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new UnplannedLimitsCompiler(),
@@ -37,8 +34,8 @@ export function createSqliteDialect(file: SqliteFile, onError: (error: unknown) 
 class SqliteDriver implements Driver {
   readonly #shared: SharedConnections;
 
-  constructor(file: SqliteFile, onError: (error: unknown) => void) {
-    this.#shared = new SharedConnections(file, onError);
+  constructor(shared: SharedConnections) {
+    this.#shared = shared;
   }
 
   async init(): Promise<void> {}
@@ -67,63 +64,6 @@ class SqliteDriver implements Driver {
 
   async destroy(): Promise<void> {
     await this.#shared.close();
-  }
-}
-
-/** The two connections of the process, and the queue of those who want to write. */
-class SharedConnections {
-  readonly file: SqliteFile;
-  readonly writer: StatementCache;
-  readonly reader: StatementCache;
-  readonly #checkpoints: LogCheckpoints;
-  #tail: Promise<void> = Promise.resolve();
-
-  constructor(file: SqliteFile, onError: (error: unknown) => void) {
-    this.file = file;
-    this.writer = new StatementCache(file.writer);
-    this.reader = new StatementCache(file.openReader());
-    this.#checkpoints = new LogCheckpoints({
-      path: file.path,
-      takeTurn: () => this.takeTurn(),
-      copyInline: () => file.writer.exec(`pragma wal_autocheckpoint = ${inlineCheckpointPages}`),
-      emptyInline: () => file.writer.prepare('pragma wal_checkpoint(truncate)').get()?.busy === 0,
-      startThread: startCheckpointThread,
-      onError,
-    });
-  }
-
-  /** To be called after each commit. */
-  committed(): void {
-    this.#checkpoints.committed();
-  }
-
-  /** Resolves when it is this one's turn to write, and the log has room; the answer passes the turn on. */
-  async takeTurnToWrite(): Promise<() => void> {
-    const pass = await this.takeTurn();
-    try {
-      await this.#checkpoints.makeRoom();
-    } catch (error) {
-      pass();
-      throw error;
-    }
-    return pass;
-  }
-
-  /** Resolves when it is this one's turn; the answer passes the turn on. */
-  async takeTurn(): Promise<() => void> {
-    const previous = this.#tail;
-    let pass = (): void => {};
-    this.#tail = new Promise((resolve) => {
-      pass = resolve;
-    });
-    await previous;
-    return pass;
-  }
-
-  async close(): Promise<void> {
-    await this.#checkpoints.close();
-    this.reader.close();
-    this.writer.close();
   }
 }
 

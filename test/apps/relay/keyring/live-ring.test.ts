@@ -4,6 +4,7 @@ import { writePrivateFile } from '@waxwing/service/config';
 import { generateX25519Identity } from 'age-encryption';
 import { describe, expect, it } from 'vitest';
 import { primaryKey } from '#relay/keyring/key-ring.js';
+import { KeyUseCounter } from '#relay/keyring/key-use-counter.js';
 import { readKeyUses, usesSince } from '#relay/keyring/key-uses.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import {
@@ -128,11 +129,11 @@ eachBackend((backend) => {
   describe('the use of a key', () => {
     it('is written once for a transaction, so that no two of them wait for each other', async () => {
       const here = await world('file');
-      const { keyRing } = await open(here);
-      const key = keyRing.primaryPublicKey();
+      const keyUses = new KeyUseCounter(Math.random);
+      const key = 'one';
       await here.database.write(async (transaction) => {
         for (let round = 0; round < 20; round += 1) {
-          for (const each of [key, 'another']) keyRing.keyUsed(transaction, each, 1, startedAt + round);
+          for (const each of [key, 'another']) keyUses.used(transaction, each, 1, startedAt + round);
         }
       });
       const rows = await here.database.db.selectFrom('bouncer_key_uses').selectAll().execute();
@@ -145,11 +146,11 @@ eachBackend((backend) => {
 
     it('is counted per day in the transaction of the registrations, and not when that is undone', async () => {
       const here = await world('file');
-      const { keyRing } = await open(here);
-      const key = keyRing.primaryPublicKey();
+      const keyUses = new KeyUseCounter(Math.random);
+      const key = 'one';
       const use = (count: number, now: number, fail = false) =>
         here.database.write(async (transaction) => {
-          keyRing.keyUsed(transaction, key, count, now);
+          keyUses.used(transaction, key, count, now);
           if (fail) throw new Error('undone');
         });
       await Promise.all(Array.from({ length: 40 }, () => use(2, startedAt + 5)));

@@ -18,7 +18,12 @@ const registration = {
  * How many registrations had arrived since those before were taken, each time that some were taken together, when so many
  * arrive in each of some turns that take so long; once all are answered.
  */
-async function batchesOf(turnMilliseconds: number, inEachTurn = 1, turns = 8): Promise<number[]> {
+async function batchesOf(
+  turnMilliseconds: number,
+  inEachTurn = 1,
+  turns = 8,
+  isIdle = false,
+): Promise<number[]> {
   const time = { now: 0 };
   const batches: number[] = [];
   let waiting = 0;
@@ -32,7 +37,7 @@ async function batchesOf(turnMilliseconds: number, inEachTurn = 1, turns = 8): P
         waiting = 0;
       },
     },
-    store: { saveAll: expect.fail },
+    store: { isIdle, saveAll: expect.fail },
   });
   const refusals: Promise<void>[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
@@ -59,6 +64,10 @@ describe('registrations', () => {
 
   it('are taken by turns that are cut off once they are as many as are taken together', async () => {
     expect(await batchesOf(8, 256, 3)).toEqual([256, 256, 256]);
+  });
+
+  it('are taken sixteen at a time by a store that works beside the event loop and has nothing to do', async () => {
+    expect(await batchesOf(1, 40, 1, true)).toEqual([16, 16, 8]);
   });
 
   it('are all taken, some turns later, where more arrive in one than are taken together', async () => {

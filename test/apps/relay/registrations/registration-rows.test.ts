@@ -3,6 +3,7 @@ import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KeyRing } from '#relay/keyring/key-ring.js';
 import { KeyRingTokenVault } from '#relay/keyring/key-ring-token-vault.js';
+import { KeyUseCounter } from '#relay/keyring/key-use-counter.js';
 import { newKeyRing, newTokenKey } from '#relay/keyring/new-key-ring.js';
 import { openRelayDatabase } from '#relay/open-database.js';
 import { DurableRegistrations } from '#relay/registrations/durable-registrations.js';
@@ -11,11 +12,11 @@ import { rememberOpenedTokens } from '#relay/registrations/opened-tokens.js';
 import { reencryptTokens } from '#relay/registrations/reencrypt-tokens.js';
 import { setApnsEnvironment } from '#relay/registrations/relay-device-store.js';
 import { placeOfToken } from '#relay/registrations/token-vault.js';
+import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
 import { findUnreadableDevices, removeUnreadableDevices } from '#relay/registrations/unreadable-devices.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
 import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
-import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { sealUnbound, storeByAes } from '../../../support/older-tokens.js';
 import { eachBackend, eachPostgres, type TestBackend } from '../../../support/test-databases.js';
@@ -65,7 +66,8 @@ eachBackend((backend) => {
   afterEach(() => database.close());
 
   function present(...presented: readonly Presented[]) {
-    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapRegistrationKeys() });
+    const writer = new TransactionWriter({ database, keyUses: new KeyUseCounter(() => 0) });
+    const store = new DurableRegistrations({ tokenVault, writer });
     return store.saveAll(presented.map(opened), 1);
   }
   const save = async (...presented: readonly Presented[]) => deviceIds(await present(...presented));
@@ -190,11 +192,11 @@ describe('two relays that save the same devices in opposite orders', () => {
         await Promise.all(
           databases.map((database, index) => {
             // It is run again when its transaction was the victim of a deadlock.
-            const keyUsed = () => {
+            const used = () => {
               runs += 1;
             };
-            const keyRing = { keyUsed };
-            const store = new DurableRegistrations({ database, tokenVault, keyRing });
+            const writer = new TransactionWriter({ database, keyUses: { used } });
+            const store = new DurableRegistrations({ tokenVault, writer });
             const ordered = index === 0 ? accounts : accounts.toReversed();
             return store.saveAll(
               ordered.map((account) => opened(presentedBy(account))),

@@ -1,14 +1,15 @@
 import type { PushAccountId, RelayDeviceId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { KeyUseCounter } from '#relay/keyring/key-use-counter.js';
 import { openRelayDatabase } from '#relay/open-database.js';
 import { DurableRegistrations } from '#relay/registrations/durable-registrations.js';
 import { reencryptTokens } from '#relay/registrations/reencrypt-tokens.js';
 import { placeOfToken, type TokenRow, type TokenVault } from '#relay/registrations/token-vault.js';
+import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
 import { realmId as realm, relayDeviceId } from '../../../support/ids.js';
-import { createMapRegistrationKeys } from '../../../support/map-registration-keys.js';
 import { createNodeTokenVault } from '../../../support/node-token-vault.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { realmUuid } from '../relay-under-test.js';
@@ -46,7 +47,8 @@ eachBackend((backend) => {
   afterEach(() => database.close());
 
   async function register(tokenVault: TokenVault, tokens: readonly string[]) {
-    const store = new DurableRegistrations({ database, tokenVault, keyRing: createMapRegistrationKeys() });
+    const writer = new TransactionWriter({ database, keyUses: new KeyUseCounter(() => 0) });
+    const store = new DurableRegistrations({ tokenVault, writer });
     const registrations = tokens.map((token) => {
       const target = { tokenKind: 'fcm', token } as const;
       const device = { realmId, pushAccountId: 7n as PushAccountId, target, registeredAt: 1 };

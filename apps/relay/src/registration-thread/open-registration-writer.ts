@@ -1,0 +1,39 @@
+import { Worker } from 'node:worker_threads';
+import type { Secret } from '@waxwing/service/config';
+import type { Closers } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import { KeyUseCounter } from '../keyring/key-use-counter.js';
+import type { RegistrationWriter } from '../registrations/registration-writer.js';
+import { TransactionWriter } from '../registrations/transaction-writer.js';
+import type { RelayDatabase } from '../tables.js';
+import type { RegistrationThreadData } from './thread-messages.js';
+import { ThreadedWriter } from './threaded-writer.js';
+
+export interface RegistrationWriterOptions {
+  readonly database: RelayDatabase;
+  readonly databaseUrl: Secret<string>;
+  readonly log: Log;
+  /** A number from 0 up to, not including, 1. */
+  readonly random: () => number;
+}
+
+/** Who writes registrations: SQLite's has a thread for many. PostgreSQL works in processes of its own already. */
+export function openRegistrationWriter(
+  { database, databaseUrl, log, random }: RegistrationWriterOptions,
+  closers: Closers,
+): RegistrationWriter {
+  const inline = new TransactionWriter({ database, keyUses: new KeyUseCounter(random) });
+  if (database.kind === 'postgres') return inline;
+  const startThread = () => startRegistrationThread(databaseUrl);
+  const writer = new ThreadedWriter({ database, log, inline, startThread });
+  closers.push(() => writer.close());
+  return writer;
+}
+
+/** Starts the thread that writes registrations into the database at `url`. */
+export function startRegistrationThread(url: Secret<string>): Worker {
+  // Sources have no program that a thread could run: also from there it is the built one.
+  const program = new URL('../../dist/registration-thread/registration-thread.js', import.meta.url);
+  const workerData: RegistrationThreadData = { databaseUrl: url.reveal() };
+  return new Worker(program, { workerData, execArgv: [] });
+}

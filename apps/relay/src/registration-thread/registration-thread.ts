@@ -1,0 +1,38 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { DatabaseUnavailableError, openDatabase } from '@waxwing/storage';
+import { KeyUseCounter } from '../keyring/key-use-counter.js';
+import { TransactionWriter } from '../registrations/transaction-writer.js';
+import { type RelayTables, relayMigrations } from '../tables.js';
+import type {
+  RegistrationThreadData,
+  ThreadAnswer,
+  ThreadOrder,
+  WriteAnswer,
+  WriteOrder,
+} from './thread-messages.js';
+
+/** The program of the thread that writes registrations: what others learn of it are its messages. */
+
+if (parentPort !== null) await serve(parentPort, (workerData as RegistrationThreadData).databaseUrl);
+
+async function serve(port: MessagePort, url: string): Promise<void> {
+  const answer = (what: ThreadAnswer): void => port.postMessage(what);
+  const database = await openDatabase<RelayTables>({
+    ...{ url, role: 'helping', migrations: relayMigrations },
+    onError: (trouble) => answer({ trouble }),
+  });
+  const writer = new TransactionWriter({ database, keyUses: new KeyUseCounter(Math.random) });
+  const write = async ({ registrations, now }: WriteOrder): Promise<WriteAnswer> => {
+    try {
+      return { outcomes: await writer.write(registrations, now) };
+    } catch (error) {
+      return { error: error as Error, isUnavailable: error instanceof DatabaseUnavailableError };
+    }
+  };
+  port.on('message', async (order: ThreadOrder) => {
+    if (order !== 'end') return answer(await Promise.all(order.map(write)));
+    await database.close();
+    port.close();
+  });
+  answer('ready');
+}

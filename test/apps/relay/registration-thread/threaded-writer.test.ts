@@ -1,0 +1,201 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { RelayDeviceId } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
+import { DatabaseUnavailableError } from '@waxwing/storage';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { KeyUseCounter } from '#relay/keyring/key-use-counter.js';
+import { readKeyUses } from '#relay/keyring/key-uses.js';
+import { openRelayDatabase } from '#relay/open-database.js';
+import { startRegistrationThread } from '#relay/registration-thread/open-registration-writer.js';
+import { ThreadedWriter } from '#relay/registration-thread/threaded-writer.js';
+import type { RegistrationToWrite } from '#relay/registrations/registration-writer.js';
+import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
+import { addServer } from '#relay/servers/manage-servers.js';
+import type { RelayDatabase } from '#relay/tables.js';
+import { accountIdText, realmId } from '../../../support/ids.js';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import { sqliteBackend } from '../../../support/test-databases.js';
+import { realmUuid } from '../relay-under-test.js';
+
+const now = 1_800_000_000_000;
+
+function registration(account: number, changes: Partial<RegistrationToWrite> = {}): RegistrationToWrite {
+  const row = {
+    realm_id: realmId(1),
+    push_account_id: accountIdText(account),
+    token_kind: 'fcm',
+    token_lookup: 'lookup',
+    token: 'sealed',
+    registered_at: now,
+  };
+  return { row, olderLookups: [], bouncerPublicKey: 'key', mark: undefined, sequence: undefined, ...changes };
+}
+
+const crowd = (first: number): RegistrationToWrite[] =>
+  Array.from({ length: 16 }, (_, index) => registration(first + index));
+
+describe('the thread that writes registrations', () => {
+  const backend = sqliteBackend();
+  let url: Secret<string>;
+  let database: RelayDatabase;
+  let inline: TransactionWriter;
+  let writer: ThreadedWriter;
+  let threads: Worker[];
+  let log: ReturnType<typeof createMemoryLog>;
+
+  beforeEach(async () => {
+    url = new Secret(await backend.freshUrl());
+    database = await openRelayDatabase({ url, clock: Date.now, role: 'serving', onJobError: expect.fail });
+    await addServer(database, { name: '', realmUuids: [realmUuid] }, 0);
+    inline = new TransactionWriter({ database, keyUses: new KeyUseCounter(Math.random) });
+    threads = [];
+    log = createMemoryLog();
+    writer = createWriter(() => startRegistrationThread(url));
+  });
+  afterEach(async () => {
+    await writer.close();
+    await database.close();
+  });
+
+  function createWriter(start: () => Worker): ThreadedWriter {
+    const startThread = (): Worker => {
+      const thread = start();
+      threads.push(thread);
+      return thread;
+    };
+    return new ThreadedWriter({ database, log: log.log, inline, startThread });
+  }
+
+  /** Writes a crowd on the event loop, which starts the thread; resolves when the thread is ready. */
+  async function started(): Promise<readonly unknown[]> {
+    const outcomes = await writer.write(crowd(1), now);
+    await vi.waitUntil(() => writer.isIdle, { timeout: 10_000 });
+    return outcomes;
+  }
+
+  const said = () => log.lines().map(({ msg }) => msg);
+
+  const devices = () =>
+    database.db.selectFrom('relay_devices').select(['id', 'push_account_id']).orderBy('id').execute();
+
+  it('starts when many come at once, and commits what comes then', async () => {
+    await writer.write([registration(100)], now);
+    expect(threads).toHaveLength(0);
+    const ids = (await started()) as readonly number[];
+    expect(ids.toSorted((left, right) => left - right)).toEqual(Array.from(ids, (_, index) => index + 2));
+    const write = vi.spyOn(inline, 'write');
+    // The device of before keeps its id.
+    const [id, again] = await writer.write([registration(101), registration(100)], now + 1);
+    expect(again).toBe(1);
+    expect(write).not.toHaveBeenCalled();
+    expect(threads).toHaveLength(1);
+    expect((await devices()).slice(-1)).toEqual([{ id, push_account_id: '101' }]);
+    expect((await readKeyUses(database.db)).get('key')?.lastUsedAt).toBe(now + 1);
+  });
+
+  it('refuses what the event loop would refuse', async () => {
+    await started();
+    const mark = { hash: 'hash', forgetAt: now };
+    const elsewhere = registration(50, { mark });
+    const row = { ...elsewhere.row, realm_id: realmId(2) };
+    await addServer(database, { name: '', realmUuids: ['e502dde1-74fc-44b3-9e3a-114c41ed3ea4'] }, 0);
+    expect(await writer.write([registration(50, { mark, sequence: 5 })], now)).toEqual([17]);
+    expect(await writer.write([registration(50, { sequence: 4 }), { ...elsewhere, row }], now)).toEqual([
+      'superseded',
+      'presented-before',
+    ]);
+  });
+
+  it('keeps what was given at once in the order in which it was given', async () => {
+    await started();
+    const given = Array.from({ length: 30 }, (_, index) => writer.write([registration(1000 + index)], now));
+    const ids = (await Promise.all(given)).flat() as RelayDeviceId[];
+    expect(ids).toEqual([...ids].sort((left, right) => left - right));
+    expect(new Set(ids).size).toBe(30);
+  });
+
+  it('waits for its turn while others write, and they for theirs', async () => {
+    await started();
+    const steps: string[] = [];
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const before = vi.fn(async () => {
+      await released;
+      steps.push('before');
+    });
+    const first = database.write(before);
+    await vi.waitUntil(() => before.mock.calls.length === 1);
+    const second = writer.write([registration(200)], now).then(() => steps.push('thread'));
+    const third = database.write(async ({ db }) => {
+      const rows = db
+        .selectFrom('relay_devices')
+        .select('id')
+        .where('push_account_id', '=', accountIdText(200));
+      steps.push(`after, with ${(await rows.execute()).length}`);
+    });
+    release();
+    await Promise.all([first, second, third]);
+    expect(steps).toEqual(['before', 'thread', 'after, with 1']);
+  });
+
+  it('fails for one that cannot be kept, and keeps the others of the same moment', async () => {
+    await started();
+    const [good, bad] = await Promise.allSettled([
+      writer.write([registration(300)], now),
+      writer.write([registration(301, { row: { ...registration(301).row, realm_id: realmId(99) } })], now),
+    ]);
+    expect(good).toEqual({ status: 'fulfilled', value: [17] });
+    expect(bad).toMatchObject({ status: 'rejected', reason: { message: /FOREIGN KEY/ } });
+    expect((bad as PromiseRejectedResult).reason).not.toBeInstanceOf(DatabaseUnavailableError);
+  });
+
+  it('says that the database does not answer where it has no turn to give', async () => {
+    await started();
+    vi.spyOn(database, 'inTurn').mockRejectedValueOnce(new DatabaseUnavailableError('The log is full.'));
+    const refused = writer.write([registration(400)], now);
+    await expect(refused).rejects.toThrow('The log is full.');
+    expect(await writer.write([registration(400)], now)).toEqual([17]);
+  });
+
+  it('leaves the event loop to write, and says so once, when it ends', async () => {
+    // One that is ready and never does what it is told.
+    const silent = `
+      const { parentPort } = require('node:worker_threads');
+      parentPort.on('message', (order) => order === 'end' && parentPort.close());
+      parentPort.postMessage('ready');`;
+    writer = createWriter(() => new Worker(silent, { eval: true, execArgv: [] }));
+    await started();
+    const lost = writer.write([registration(500)], now);
+    await nextTurn();
+    const waiting = writer.write([registration(501)], now);
+    const ended = expect(lost).rejects.toThrow(DatabaseUnavailableError);
+    await threads[0]?.terminate();
+    await ended;
+    expect(await waiting).toEqual([17]);
+    expect(await writer.write(crowd(600), now)).toHaveLength(16);
+    expect(threads).toHaveLength(1);
+    expect(said()).toEqual(['registrations are written on the event loop: their thread ended']);
+  });
+
+  it('is done without where it cannot start', async () => {
+    writer = createWriter(() => {
+      throw new Error('no thread is left');
+    });
+    expect(await writer.write(crowd(700), now)).toHaveLength(16);
+    expect(await writer.write(crowd(800), now)).toHaveLength(16);
+    expect(said()).toHaveLength(1);
+  });
+
+  it('ends with the relay, whose database can be opened again', async () => {
+    await started();
+    await writer.write([registration(900)], now);
+    await writer.close();
+    await database.close();
+    database = await openRelayDatabase({ url, clock: Date.now, role: 'serving', onJobError: expect.fail });
+    expect(await devices()).toHaveLength(17);
+    expect(said()).toEqual([]);
+  });
+});
