@@ -86,6 +86,8 @@ export class ThreadedWriter implements RegistrationWriter {
     let some: Waiting[] = [];
     try {
       await this.#options.database.inTurn(async () => {
+        // It may have ended while the turn was waited for.
+        if (!this.#isReady) return;
         some = this.#waiting.splice(0, maximumOrdersAtOnce);
         const answers = await this.#ask(some.map(({ order }) => order));
         for (const [index, waiting] of some.entries()) settle(waiting, answers[index]);

@@ -35,6 +35,15 @@ function registration(account: number, changes: Partial<RegistrationToWrite> = {
 const crowd = (first: number): RegistrationToWrite[] =>
   Array.from({ length: 16 }, (_, index) => registration(first + index));
 
+/** One that is ready and never does what it is told. */
+function startSilent(): Worker {
+  const program = `
+    const { parentPort } = require('node:worker_threads');
+    parentPort.on('message', (order) => order === 'end' && parentPort.close());
+    parentPort.postMessage('ready');`;
+  return new Worker(program, { eval: true, execArgv: [] });
+}
+
 describe('the thread that writes registrations', () => {
   const backend = sqliteBackend();
   let url: Secret<string>;
@@ -72,6 +81,18 @@ describe('the thread that writes registrations', () => {
     const outcomes = await writer.write(crowd(1), now);
     await vi.waitUntil(() => writer.isIdle, { timeout: 10_000 });
     return outcomes;
+  }
+
+  /** Has somebody else write until that is released. */
+  async function holdTurn(): Promise<{ held: Promise<void>; release: () => void }> {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const write = vi.fn(() => released);
+    const held = database.write(write);
+    await vi.waitUntil(() => write.mock.calls.length === 1);
+    return { held, release };
   }
 
   const said = () => log.lines().map(({ msg }) => msg);
@@ -118,16 +139,8 @@ describe('the thread that writes registrations', () => {
   it('waits for its turn while others write, and they for theirs', async () => {
     await started();
     const steps: string[] = [];
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const before = vi.fn(async () => {
-      await released;
-      steps.push('before');
-    });
-    const first = database.write(before);
-    await vi.waitUntil(() => before.mock.calls.length === 1);
+    const { held, release } = await holdTurn();
+    const first = held.then(() => steps.push('before'));
     const second = writer.write([registration(200)], now).then(() => steps.push('thread'));
     const third = database.write(async ({ db }) => {
       const rows = db
@@ -161,12 +174,7 @@ describe('the thread that writes registrations', () => {
   });
 
   it('leaves the event loop to write, and says so once, when it ends', async () => {
-    // One that is ready and never does what it is told.
-    const silent = `
-      const { parentPort } = require('node:worker_threads');
-      parentPort.on('message', (order) => order === 'end' && parentPort.close());
-      parentPort.postMessage('ready');`;
-    writer = createWriter(() => new Worker(silent, { eval: true, execArgv: [] }));
+    writer = createWriter(startSilent);
     await started();
     const lost = writer.write([registration(500)], now);
     await nextTurn();
@@ -178,6 +186,17 @@ describe('the thread that writes registrations', () => {
     expect(await writer.write(crowd(600), now)).toHaveLength(16);
     expect(threads).toHaveLength(1);
     expect(said()).toEqual(['registrations are written on the event loop: their thread ended']);
+  });
+
+  it('leaves what waits for its turn to the event loop when it ends meanwhile', async () => {
+    writer = createWriter(startSilent);
+    await started();
+    const { held, release } = await holdTurn();
+    const waiting = writer.write([registration(650)], now);
+    await threads[0]?.terminate();
+    release();
+    expect(await waiting).toEqual([17]);
+    await held;
   });
 
   it('is done without where it cannot start', async () => {
