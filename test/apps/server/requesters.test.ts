@@ -20,7 +20,7 @@ eachBackend((backend) => {
       setActor: () => undefined,
     } as unknown as RequestHead;
     const { database } = organisation.server.server;
-    return kind.authenticate?.({ database }, head) ?? Promise.resolve(undefined);
+    return Promise.resolve(kind.authenticate?.({ database }, head));
   }
 
   it.each([

@@ -67,7 +67,7 @@ describe('an upload', () => {
   it('may have fields of 64 KiB in all, of which those before its file are taken', async () => {
     const [before, after] = [field(name, 'v'.repeat(65_533)), field(name)];
     const form = await receiveUploadForm(sourceOf(`${before}${file('x')}${after}--x--\r\n`), type, mostBytes);
-    expect(form.entries.get('a')?.map(({ length }) => length)).toEqual([65_533]);
+    expect([form.entries.get('a')].flat().map((value) => value?.length)).toEqual([65_533]);
     await expect(text(form.file?.content ?? Readable.from([]))).resolves.toBe('x');
   });
 

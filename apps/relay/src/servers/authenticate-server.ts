@@ -1,6 +1,6 @@
 import { ProtocolError, refused } from '@waxwing/protocol';
 import type { ActorKind, RequestHead } from '@waxwing/service/http';
-import type { ServerDirectory } from './server-directory.js';
+import type { ServerDirectory, ServerStanding } from './server-directory.js';
 
 export interface AuthenticatedServer {
   /** UUID, lower case. */
@@ -20,16 +20,21 @@ export const server: ActorKind<{ readonly servers: ServerDirectory }, Authentica
  * a server"). An unknown id and a wrong key are refused in the same words: ids cannot be probed.
  * @throws ProtocolError UNAUTHORIZED; BAD_REQUEST for another scheme, or a person's e-mail address instead of an id.
  */
-async function authenticateServer(
+function authenticateServer(
   request: RequestHead,
   servers: ServerDirectory,
-): Promise<AuthenticatedServer> {
+): AuthenticatedServer | Promise<AuthenticatedServer> {
   const { username, password } = request.basicCredentials();
   if (username.includes('@')) {
     throw refused('Must validate with valid Zulip server API key');
   }
   const serverId = username.toLowerCase();
-  const standing = await servers.standingOf(serverId, password);
+  const standing = servers.standingOf(serverId, password);
+  if (standing instanceof Promise) return standing.then((found) => admitServer(request, serverId, found));
+  return admitServer(request, serverId, standing);
+}
+
+function admitServer(request: RequestHead, serverId: string, standing: ServerStanding): AuthenticatedServer {
   if (standing === 'unknown-or-wrong-key') {
     throw new ProtocolError('UNAUTHORIZED', {
       message:

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { ServerDirectory } from './server-directory.js';
+import type { KnownRealm, ServerDirectory } from './server-directory.js';
 import type { RealmId } from './server-tables.js';
 
 export interface Realm {
@@ -11,12 +11,17 @@ export interface Realm {
  * A server's own realm by its UUID (lower case).
  * @throws ProtocolError MISSING_REMOTE_REALM, or REMOTE_REALM_SERVER_MISMATCH_ERROR for another server's.
  */
-export async function findRealm(
+export function findRealm(
   servers: ServerDirectory,
   serverId: string,
   realmUuid: string,
-): Promise<Realm> {
-  const realm = await servers.realm(realmUuid);
+): Realm | Promise<Realm> {
+  const realm = servers.realm(realmUuid);
+  if (realm instanceof Promise) return realm.then((found) => requireOwn(found, serverId, realmUuid));
+  return requireOwn(realm, serverId, realmUuid);
+}
+
+function requireOwn(realm: KnownRealm | undefined, serverId: string, realmUuid: string): Realm {
   if (realm === undefined) throw new ProtocolError('MISSING_REMOTE_REALM');
   if (realm.serverId !== serverId) throw new ProtocolError('REMOTE_REALM_SERVER_MISMATCH_ERROR');
   return { realmId: realm.realmId, realmUuid };

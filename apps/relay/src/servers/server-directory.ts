@@ -30,11 +30,19 @@ export class ServerDirectory {
 
   /**
    * What a server's id and key prove. Only what was proven is remembered, so that a wrong key takes the same way, and
-   * the same time, whether or not the id exists.
+   * the same time, whether or not the id exists. What is remembered is answered at once.
    */
-  async standingOf(serverId: string, key: Secret<string>): Promise<ServerStanding> {
+  standingOf(serverId: string, key: Secret<string>): ServerStanding | Promise<ServerStanding> {
     const proof = `${serverId} ${hashCredential(key.reveal())}`;
-    if (this.#proven.get(proof)) return 'active';
+    return this.#proven.get(proof) ? 'active' : this.#lookUpServer(serverId, key, proof);
+  }
+
+  /** The realm with this UUID (lower case), whichever server it belongs to; `undefined` when there is none. */
+  realm(realmUuid: string): KnownRealm | undefined | Promise<KnownRealm | undefined> {
+    return this.#realms.get(realmUuid) ?? this.#lookUpRealm(realmUuid);
+  }
+
+  async #lookUpServer(serverId: string, key: Secret<string>, proof: string): Promise<ServerStanding> {
     const server = await this.#db
       .selectFrom('servers')
       .select(['key_hash', 'deactivated_at'])
@@ -46,10 +54,7 @@ export class ServerDirectory {
     return 'active';
   }
 
-  /** The realm with this UUID (lower case), whichever server it belongs to; `undefined` when there is none. */
-  async realm(realmUuid: string): Promise<KnownRealm | undefined> {
-    const recent = this.#realms.get(realmUuid);
-    if (recent !== undefined) return recent;
+  async #lookUpRealm(realmUuid: string): Promise<KnownRealm | undefined> {
     const row = await this.#db
       .selectFrom('realms')
       .select(['id', 'server_id'])

@@ -43,9 +43,9 @@ export class ClientAddresses {
   }
 
   /** Whether it is a trusted proxy's connection, over which many may ask. */
-  isForwarding({ remoteAddress }: Socket): boolean {
+  isForwarding(socket: Socket): boolean {
     const { trustedProxies } = this.#options.limits;
-    return !trustedProxies.isEmpty && trustedProxies.has(remoteAddress ?? '');
+    return !trustedProxies.isEmpty && trustedProxies.has(socket.remoteAddress ?? '');
   }
 
   /** The address that a connection counts for; none for a trusted proxy, or what is likely a proxy nobody told us of. */

@@ -92,9 +92,10 @@ export class Connections {
     return this.#waiting.bodyBytes;
   }
 
-  /** Ends the connections on which no request has come whole enough to be worked on: nobody waits there for an answer. */
-  closeSilent(): void {
+  /** Ends those without a request, and has each other end with its answer: to keep it alive would hold up closing. */
+  endSoon(): void {
     for (const connection of this.#idle) this.#cut(connection);
+    for (const { serving } of this.#open.values()) if (serving) serving.response.shouldKeepAlive = false;
   }
 
   /** A server whose requests reach `handle` one at a time for each connection, and of all connections in turn. */

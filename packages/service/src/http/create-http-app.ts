@@ -12,6 +12,7 @@ import type { Exchange } from './exchange.js';
 import { FastifyOperationRequest } from './fastify-operation-request.js';
 import { addHealth, asksForHealth } from './health-routes.js';
 import { isNotFound, notFound } from './not-found.js';
+import { noteEnd } from './note-end.js';
 import type { BoundOperation } from './operation.js';
 import { addOperation, defaultBodyLimitBytes } from './operation-route.js';
 import { Places } from './places.js';
@@ -89,16 +90,16 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     return503OnClosing: false,
   });
   app.addHook('preClose', async () => {
+    // First, as some are answered because it closes. Node takes one that has never asked for anything for one that is
+    // about to.
+    connections.endSoon();
     closing.abort();
-    // Node takes one that has never asked for anything for one that is about to.
-    connections.closeSilent();
     // Nothing else ends a connection whose request never arrives whole: a closing server checks no timeouts.
     const patience = options.closePatienceMilliseconds ?? defaultClosePatienceMilliseconds;
     setTimeout(() => app.server.closeAllConnections(), patience).unref();
   });
   acceptBodies(app);
   admitRequests(app, door);
-  logRequests(app, door);
   app.setErrorHandler((error, request, reply) => answerError(door, { request, reply, thrown: error }));
   const { readiness } = options;
   addHealth(app, readiness instanceof Readiness ? readiness : new Readiness(readiness, log), closing.signal);
@@ -136,27 +137,29 @@ function requestIds(): () => string {
 }
 
 /** What every request passes first, whatever it asks for. */
-function admitRequests(app: FastifyInstance, { closing, connections, operations }: Door): void {
+function admitRequests(app: FastifyInstance, { closing, connections, operations, options }: Door): void {
   app.decorateRequest(factsKey, null);
   const surroundings = {
     closingExchanges: new ClosingExchanges(closing),
     addressOf: ({ request }: Exchange) => connections.addresses.of(request),
   };
+  // Fastify's hooks for what is sent and was sent would cost each request more than what is done there.
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
     const received = new FastifyOperationRequest(request, exchange, surroundings);
     const facts: RequestFacts = {
       operation: operationOf(request),
       received,
+      beganAt: performance.now(),
       actor: undefined,
       code: undefined,
       work: undefined,
     };
     request[factsKey] = facts;
+    if (closing.aborted || exchange.isSurplus) exchange.response.shouldKeepAlive = false;
+    exchange.whenOver(() => noteEnd(facts, options));
     if (asksForHealth(request)) return next();
-    if (closing.aborted || exchange.isSurplus) {
-      return next(unavailable());
-    }
+    if (closing.aborted || exchange.isSurplus) return next(unavailable());
     try {
       connections.countForwarded(exchange);
     } catch (error) {
@@ -164,14 +167,6 @@ function admitRequests(app: FastifyInstance, { closing, connections, operations 
     }
     // Here, because Fastify would read the body first.
     next(isNotFound(request) ? notFound(operations, request) : undefined);
-  });
-  app.addHook('onSend', (request, reply, _payload, next) => {
-    // One that is kept alive after its last answer would hold up closing for as long.
-    if (closing.aborted || factsOf(request).received.exchange.isSurplus) reply.header('connection', 'close');
-    // The connection is kept, or ended, by how soon the rest of a body comes that nobody reads; ending it at once would
-    // take the answer from a requester that still sends.
-    else reply.removeHeader('connection');
-    next();
   });
 }
 
@@ -205,6 +200,9 @@ function answerError({ options }: Door, { request, reply, thrown }: Failure): Fa
     const { declared } = operation;
     tellAnswered(() => ({ declared, httpStatus: answer.httpStatus, code: answer.code, fields: undefined }));
   }
+  // The connection is kept, or ended, by how soon the rest of a body comes that nobody reads; ending it at once would take
+  // the answer from a requester that still sends.
+  if (facts.received.exchange.response.shouldKeepAlive) reply.removeHeader('connection');
   return reply.code(answer.httpStatus).headers(answer.headers).type(json).send(answer.body);
 }
 
@@ -212,27 +210,4 @@ function answerError({ options }: Door, { request, reply, thrown }: Failure): Fa
 function isOfLeaving(thrown: unknown, request: FastifyRequest): boolean {
   if (thrown === request.raw.errored) return true;
   return (thrown as Error).name === 'AbortError' && factsOf(request).received.exchange.isOver;
-}
-
-function logRequests(app: FastifyInstance, { options: { log, metrics } }: Door): void {
-  const describe = (request: FastifyRequest) => {
-    const { operation, received, code } = factsOf(request);
-    return { request: request.id, operation: operation?.name ?? 'none', actor: received.actor, code };
-  };
-  app.addHook('onRequest', (request, reply, next) => {
-    factsOf(request).received.exchange.whenOver(() => {
-      if (reply.raw.writableEnded) return;
-      metrics.httpAborted.inc();
-      log.debug(describe(request), 'the requester went away before the answer');
-    });
-    next();
-  });
-  app.addHook('onResponse', (request, reply, next) => {
-    const { request: id, operation, actor, code } = describe(request);
-    const status = reply.statusCode;
-    metrics.requestSeconds.observe({ operation, status }, reply.elapsedTime / 1000);
-    const milliseconds = Math.round(reply.elapsedTime * 10) / 10;
-    log.info({ request: id, operation, status, milliseconds, actor, code });
-    next();
-  });
 }

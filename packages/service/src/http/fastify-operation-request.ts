@@ -5,7 +5,12 @@ import type { ClosingExchanges } from './closing-exchanges.js';
 import type { Exchange } from './exchange.js';
 import type { RequestHead, UploadedFile } from './operation.js';
 import { parseJsonBody, type ReceivedBody } from './received-body.js';
-import { collectParameters, type ParameterReader, parseJsonParameters } from './request-parameters.js';
+import {
+  addParameter,
+  type CollectedParameters,
+  type ParameterReader,
+  parseJsonParameters,
+} from './request-parameters.js';
 import type { ServedOperation } from './served-operation.js';
 
 /** What a request knows of the service that it came to. */
@@ -22,7 +27,7 @@ export class FastifyOperationRequest implements RequestHead {
   readonly #closingExchanges: ClosingExchanges;
   readonly #addressOf: (exchange: Exchange) => string | undefined;
   #body: ReceivedBody = { kind: 'none' };
-  #raw: Map<string, string[]> | undefined;
+  #raw: CollectedParameters | undefined;
 
   constructor(
     request: FastifyRequest,
@@ -103,12 +108,14 @@ export class FastifyOperationRequest implements RequestHead {
     });
   }
 
-  #rawParameters(): Map<string, string[]> {
+  #rawParameters(): CollectedParameters {
     if (this.#raw === undefined) {
       // A form's own: nobody else looks at what it held by itself.
       this.#raw = this.#body.kind === 'form' ? this.#body.entries : new Map();
       const query = this.#request.query as Record<string, string | string[]>;
-      collectParameters(this.#raw, Object.entries(query));
+      for (const [name, values] of Object.entries(query)) {
+        for (const value of [values].flat()) addParameter(this.#raw, name, value);
+      }
     }
     return this.#raw;
   }

@@ -2,7 +2,7 @@ import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { ProtocolError, refused } from '@waxwing/protocol';
 import type { UploadedFile } from './operation.js';
-import { collectParameters } from './request-parameters.js';
+import { addParameter, type CollectedParameters } from './request-parameters.js';
 
 /** Parts of a form, empty ones among them. */
 const maximumMultipartFields = 200;
@@ -19,7 +19,7 @@ const largeFields = 'The fields of a multipart form are too large';
 
 /** A form whose file, if it has one, is still to be read. */
 export interface UploadForm {
-  readonly entries: Map<string, string[]>;
+  readonly entries: CollectedParameters;
   readonly file: UploadedFile | undefined;
 }
 
@@ -28,10 +28,10 @@ export interface UploadForm {
  * @throws ProtocolError BAD_REQUEST for files, parts without a name, too many parts, and for what is no such form;
  * PAYLOAD_TOO_LARGE for a name of more than a hundred bytes.
  */
-export async function parseMultipartForm(body: Buffer, contentType: string): Promise<Map<string, string[]>> {
+export async function parseMultipartForm(body: Buffer, contentType: string): Promise<CollectedParameters> {
   return refusingMalformed(
     new Promise((resolve, reject) => {
-      const entries = new Map<string, string[]>();
+      const entries: CollectedParameters = new Map();
       const parser = readFields(contentType, {
         entries,
         maximumFieldBytes: Number.POSITIVE_INFINITY,
@@ -64,7 +64,7 @@ export async function receiveUploadForm(
 ): Promise<UploadForm> {
   return refusingMalformed(
     new Promise((resolve, reject) => {
-      const entries = new Map<string, string[]>();
+      const entries: CollectedParameters = new Map();
       const content = new PassThrough();
       // Whoever reads it learns of what goes wrong; where nobody does there is nobody to tell.
       content.on('error', () => undefined);
@@ -109,7 +109,7 @@ export async function receiveUploadForm(
 }
 
 interface FieldsToRead {
-  readonly entries: Map<string, string[]>;
+  readonly entries: CollectedParameters;
   /** Of all of them together. */
   readonly maximumFieldBytes: number;
   readonly maximumFileBytes?: number;
@@ -139,7 +139,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     if (nameBytes > maximumNameBytes) refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: longName }));
     else if (isTruncated || bytesLeft < 0) {
       refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: largeFields }));
-    } else collectParameters(entries, [[name, value]]);
+    } else addParameter(entries, name, value);
   });
   parser.on('partsLimit', () => refuse(refused(tooManyParts)));
   parser.on('error', reject);

@@ -2,14 +2,14 @@ import { Readable } from 'node:stream';
 import { type JsonObject, ProtocolError, stringifyJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { tellAnswered } from './answered.js';
-import type { Backlog, Work } from './backlog.js';
+import type { Backlog } from './backlog.js';
 import { json } from './error-answer.js';
 import type { FastifyOperationRequest } from './fastify-operation-request.js';
 import { ListAnswer, streamList } from './list-answer.js';
 import { type OperationRequest, RawAnswer, type UploadedFile } from './operation.js';
 import type { Places } from './places.js';
 import { expectedBodyBytes, receiveBody } from './received-body.js';
-import { factsOf } from './request-facts.js';
+import { factsOf, type RequestFacts } from './request-facts.js';
 import { type ServedOperation, servedMethods } from './served-operation.js';
 
 export const defaultBodyLimitBytes = 64 * 1024;
@@ -47,28 +47,43 @@ class Asked implements OperationRequest<unknown, unknown> {
  * Serves one operation: what it may hold, and what it costs, is decided by the head of a request, before the body is
  * read.
  */
-export function addOperation(app: FastifyInstance, { operation, places, backlog }: OperationRoute): void {
-  const { declared, route } = operation;
+export function addOperation(app: FastifyInstance, route: OperationRoute): void {
+  const { operation, places } = route;
+  const { declared } = operation;
   const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
   // A file goes by in pieces; bodies of other kinds are kept for a moment, and do not become large because a file may be.
   const keptLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
   app.route({
     method: servedMethods(declared.method),
-    url: route,
+    url: operation.route,
     bodyLimit: keptLimit,
     config: { operation },
-    onRequest: (request) => admit(request, { operation, places, backlog }, keptLimit),
+    onRequest: (request, _reply, next) => {
+      const admitting = admit(request, route, keptLimit);
+      if (admitting === undefined) next();
+      return admitting;
+    },
+    // One function all the way: each that waits for another makes a promise, which takes longer than what it does.
     handler: async (request, reply) => {
       const { actor, received, work } = factsOf(request);
       if (received.actor === undefined) {
         places.take(received.exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
       }
-      received.body = await receiveBody(request, bodyLimit);
+      const body = receiveBody(request, bodyLimit);
+      received.body = body instanceof Promise ? await body : body;
       work?.resume();
       try {
-        const parameters = received.parameters(operation);
-        const answering = operation.handle(new Asked(actor, parameters, received));
-        return sendAnswer(reply, operation, await counted(work, answering));
+        const asked = new Asked(actor, received.parameters(operation), received);
+        let answer: Awaited<ReturnType<ServedOperation['handle']>>;
+        try {
+          answer = await operation.handle(asked);
+        } catch (error) {
+          // A refusal for what was asked is work that is done, as an answer is.
+          if (error instanceof ProtocolError && error.httpStatus < 500) work?.answered();
+          throw error;
+        }
+        work?.answered();
+        return sendAnswer(reply, operation, answer);
       } finally {
         work?.end();
       }
@@ -76,39 +91,34 @@ export function addOperation(app: FastifyInstance, { operation, places, backlog 
   });
 }
 
-/** Tells of an answer, and of a refusal for what was asked: both are work that is done. */
-async function counted<Answer>(work: Work | undefined, answering: Promise<Answer>): Promise<Answer> {
-  try {
-    const answer = await answering;
-    work?.answered();
-    return answer;
-  } catch (error) {
-    if (error instanceof ProtocolError && error.httpStatus < 500) work?.answered();
-    throw error;
-  }
+/** Lets a request in: at once, and resolves nothing, where who asks is known at once. */
+function admit(request: FastifyRequest, route: OperationRoute, keptLimit: number): Promise<void> | undefined {
+  const facts = factsOf(request);
+  facts.work = route.backlog?.enter(facts.received.exchange);
+  const actor = route.operation.authenticate?.(facts.received);
+  const takePlace = (known: unknown): void => {
+    facts.actor = known;
+    takePlaceOf(facts, route, expectedBodyBytes(request, keptLimit));
+  };
+  if (actor instanceof Promise) return actor.then(takePlace);
+  takePlace(actor);
+  return undefined;
 }
 
-async function admit(
-  request: FastifyRequest,
-  { operation, places, backlog }: OperationRoute,
-  keptLimit: number,
-): Promise<void> {
-  const { authenticate, declared } = operation;
-  const facts = factsOf(request);
-  const { received } = facts;
-  const { exchange } = received;
-  const work = backlog?.enter(exchange);
-  facts.work = work;
-  if (authenticate !== undefined) facts.actor = await authenticate(received);
-  const { actor } = received;
+function takePlaceOf(
+  { actor: authenticated, received, work }: RequestFacts,
+  { operation, places }: OperationRoute,
+  bodyBytes: number,
+): void {
+  const { actor, exchange } = received;
   exchange.actor = actor;
-  const lane = actor === undefined ? undefined : declared.lane?.(received);
+  const lane = actor === undefined ? undefined : operation.declared.lane?.(received);
   // Whoever is not known takes the place when the body is whole.
   const requests = actor === undefined ? 0 : 1;
-  places.take(exchange, { actor, lane, requests, bodyBytes: expectedBodyBytes(request, keptLimit) });
-  work?.admit(received.actor ?? received.address ?? 'anybody');
+  places.take(exchange, { actor, lane, requests, bodyBytes });
+  work?.admit(actor ?? received.address ?? 'anybody');
   work?.pause();
-  operation.charge?.(facts.actor);
+  operation.charge?.(authenticated);
 }
 
 function sendAnswer(

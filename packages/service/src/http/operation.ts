@@ -31,9 +31,10 @@ export interface ActorKind<Context, Actor> {
   readonly codes: readonly ErrorCode[];
   /**
    * Who asks: whoever is refused here has sent no body that was kept, and takes nobody's place. Names the actor with
-   * {@link RequestHead.setActor}. Anybody may ask where there is none.
+   * {@link RequestHead.setActor}. Answered at once where nothing is waited for, which saves much of what a request costs.
+   * Anybody may ask where there is none.
    */
-  authenticate?(context: Context, head: RequestHead): Promise<Actor>;
+  authenticate?(context: Context, head: RequestHead): Actor | Promise<Actor>;
 }
 
 /** Whoever can reach the service, without credentials. */
@@ -173,7 +174,7 @@ export function pathParameters(path: string): string[] {
 /** An operation with what it works with: what an HTTP app serves. */
 export interface BoundOperation {
   readonly declared: AnyOperation;
-  readonly authenticate: ((head: RequestHead) => Promise<unknown>) | undefined;
+  readonly authenticate: ((head: RequestHead) => unknown) | undefined;
   readonly charge: ((actor: unknown) => void) | undefined;
   readonly handle: (
     request: OperationRequest<unknown, unknown>,
@@ -189,8 +190,7 @@ export function bindOperations<Context>(
     const { actor, charge } = declared;
     return {
       declared: declared as AnyOperation,
-      authenticate:
-        actor.authenticate && ((head) => actor.authenticate?.(context, head) ?? Promise.resolve()),
+      authenticate: actor.authenticate && ((head) => actor.authenticate?.(context, head)),
       charge: charge && ((who) => charge(context, who)),
       handle: (request) =>
         declared.handle(context, request as OperationRequest<Record<string, unknown>, unknown>) as Promise<

@@ -3,14 +3,14 @@ import { type JsonValue, ProtocolError, parseJson } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
 import type { UploadedFile } from './operation.js';
-import { collectParameters } from './request-parameters.js';
+import type { CollectedParameters } from './request-parameters.js';
 
 /** A body as it arrived. It is judged only after authentication, so that a stranger learns nothing from refusals. */
 export type ReceivedBody =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'form';
-      readonly entries: Map<string, string[]>;
+      readonly entries: CollectedParameters;
       readonly file?: UploadedFile | undefined;
     }
   | { readonly kind: 'json'; readonly text: string }
@@ -56,18 +56,22 @@ export function expectedBodyBytes(
   return bytes <= bodyLimitBytes ? bytes : 0;
 }
 
-/** The body of one request, sorted by kind; `maximumFileBytes` is for forms that come as a stream. */
-export async function receiveBody(request: FastifyRequest, maximumFileBytes: number): Promise<ReceivedBody> {
+/**
+ * The body of one request, sorted by kind: at once where it need not be taken apart first. `maximumFileBytes` is for forms
+ * that come as a stream.
+ */
+export function receiveBody(
+  request: FastifyRequest,
+  maximumFileBytes: number,
+): ReceivedBody | Promise<ReceivedBody> {
   const body = request.body as Record<string | symbol, unknown> | undefined | null;
   if (body === undefined || body === null) return { kind: 'none' };
   if (typeof body[jsonText] === 'string') return { kind: 'json', text: body[jsonText] };
+  if (body[unsupported] === true) return { kind: 'refused', error: unsupportedType(request) };
   if (body[multipartBytes] instanceof Buffer || body[multipartStream] !== undefined) {
     return readMultipart(request, body, maximumFileBytes);
   }
-  if (body[unsupported] === true) return { kind: 'refused', error: unsupportedType(request) };
-  const entries = new Map<string, string[]>();
-  collectParameters(entries, Object.entries(body as Record<string, string | string[]>));
-  return { kind: 'form', entries };
+  return { kind: 'form', entries: new Map(Object.entries(body as Record<string, string | string[]>)) };
 }
 
 /** @throws ProtocolError BAD_REQUEST when the text is not JSON. */

@@ -7,6 +7,8 @@ import type { ServedOperation } from './served-operation.js';
 export interface RequestFacts {
   readonly operation: ServedOperation | undefined;
   readonly received: FastifyOperationRequest;
+  /** When its turn came, by `performance.now()`. */
+  readonly beganAt: number;
   /** What the operation's `authenticate` answered. */
   actor: unknown;
   code: string | undefined;

@@ -2,8 +2,11 @@ import { type JsonValue, ProtocolError, refused } from '@waxwing/protocol';
 import type { z } from 'zod';
 import { type AnyOperation, pathParameters } from './operation.js';
 
-/** Parameters of one request, by name; a repeated one holds all of its values. */
-export type RawParameters = ReadonlyMap<string, readonly string[]>;
+/** Parameters of one request, by name; a repeated one has all of its values. */
+export type RawParameters = ReadonlyMap<string, string | readonly string[]>;
+
+/** The same while they are collected. */
+export type CollectedParameters = Map<string, string | string[]>;
 
 /** What a request may say as text: in its path, and in its form and query string together. */
 export interface RequestText {
@@ -11,16 +14,12 @@ export interface RequestText {
   readonly raw: RawParameters;
 }
 
-/** Adds what one source (form, multipart form, query string) holds. */
-export function collectParameters(
-  into: Map<string, string[]>,
-  source: Iterable<readonly [string, string | readonly string[]]>,
-): void {
-  for (const [name, value] of source) {
-    const values = into.get(name);
-    if (values === undefined) into.set(name, typeof value === 'string' ? [value] : [...value]);
-    else into.set(name, values.concat(value));
-  }
+/** Adds what one source (form, multipart form, query string) says of a parameter. */
+export function addParameter(into: CollectedParameters, name: string, value: string): void {
+  const known = into.get(name);
+  if (known === undefined) into.set(name, value);
+  else if (typeof known === 'string') into.set(name, [known, value]);
+  else known.push(value);
 }
 
 /** How one operation's parameters are read: what is known of their names, found out once. */
@@ -59,12 +58,9 @@ export class ParameterReader {
     for (const name of this.#inPath) single[name] = requireText(name, path[name] ?? '');
     const sentAs = this.#hasAliases ? new Map<string, string>() : undefined;
     for (const { sent, name } of this.#known) {
-      const values = raw.get(sent);
-      if (values === undefined) continue;
-      if (values.length > 1) {
-        throw refused(`Argument '${sent}' was sent more than once`);
-      }
-      const [text = ''] = values;
+      const text = raw.get(sent);
+      if (text === undefined) continue;
+      if (typeof text !== 'string') throw refused(`Argument '${sent}' was sent more than once`);
       if (text === 'null' && this.#absentIfNull.has(name)) continue;
       const other = sentAs?.get(name);
       if (other !== undefined) throw confusing(other, sent);
