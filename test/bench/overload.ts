@@ -132,8 +132,9 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
   const connections = Math.min(mostConnections, Math.ceil(capacity * timesCapacity * underWaySeconds));
   const load = await OpenLoad.open({ port, connections, nextRequest });
   try {
-    // Each connection has been used, as those of a process at rest have.
-    await load.run(capacityMilliseconds, capacity / 2);
+    // Each connection has been used, as those of a process at rest have: the first request of one that was not accepted
+    // yet is sent again by the kernel, at ever longer intervals.
+    await load.run((connections * 1000) / (capacity / 2), capacity / 2);
     const before = residentBytes(pid);
     const watch = watchMemory(pid);
     const overloaded = await load.run(milliseconds, capacity * timesCapacity);
