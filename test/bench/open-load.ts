@@ -12,11 +12,10 @@ export interface OpenLoadOptions {
 
 /** What came of requests that were due at a rate. */
 export interface OpenLoadReport {
-  /** From when a request was due to its answer, each in milliseconds, in no order. */
-  readonly milliseconds: readonly number[];
-  readonly successes: number;
-  /** 503 with `Retry-After`. */
-  readonly refusals: number;
+  /** From when each that succeeded was due to its answer, in milliseconds, in no order. */
+  readonly successes: readonly number[];
+  /** The same of each that was answered 503 with `Retry-After`. */
+  readonly refusals: readonly number[];
   /** By how long this program itself was late at each look, in milliseconds: it shares the machine with what it measures. */
   readonly ownMilliseconds: readonly number[];
 }
@@ -37,9 +36,8 @@ export class OpenLoad {
   readonly #sockets: readonly Socket[];
   readonly #free: Driven[];
   readonly #due: number[] = [];
-  #milliseconds: number[] = [];
-  #successes = 0;
-  #refusals = 0;
+  #successes: number[] = [];
+  #refusals: number[] = [];
   #unanswered = 0;
   #failure: Error | undefined;
 
@@ -84,11 +82,9 @@ export class OpenLoad {
         this.#begin(startedAt + (begun * 1000) / perSecond);
       }
     }
-    const counts = { successes: this.#successes, refusals: this.#refusals };
-    const report = { ...counts, milliseconds: this.#milliseconds, ownMilliseconds };
-    this.#milliseconds = [];
-    this.#successes = 0;
-    this.#refusals = 0;
+    const report = { successes: this.#successes, refusals: this.#refusals, ownMilliseconds };
+    this.#successes = [];
+    this.#refusals = [];
     return report;
   }
 
@@ -100,7 +96,7 @@ export class OpenLoad {
       await new Promise((resolve) => setTimeout(resolve, 1));
       if (this.#failure !== undefined) throw this.#failure;
     }
-    const perSecond = (this.#successes * 1000) / (performance.now() - startedAt);
+    const perSecond = (this.#successes.length * 1000) / (performance.now() - startedAt);
     await this.run(0, 0);
     return perSecond;
   }
@@ -132,8 +128,7 @@ export class OpenLoad {
       driven.received = driven.received.length === 0 ? chunk : Buffer.concat([driven.received, chunk]);
       const length = answerLength(driven.received);
       if (length === undefined || driven.received.length < length) return;
-      this.#count(driven.received.toString('latin1', 0, length));
-      this.#milliseconds.push(performance.now() - driven.dueAt);
+      this.#note(driven.received.toString('latin1', 0, length), performance.now() - driven.dueAt);
       this.#unanswered -= 1;
       driven.received = driven.received.subarray(length);
       const dueAt = this.#due.shift();
@@ -142,9 +137,9 @@ export class OpenLoad {
     });
   }
 
-  #count(answer: string): void {
-    if (answer.startsWith('HTTP/1.1 200 ')) this.#successes += 1;
-    else if (refusal.test(answer)) this.#refusals += 1;
+  #note(answer: string, milliseconds: number): void {
+    if (answer.startsWith('HTTP/1.1 200 ')) this.#successes.push(milliseconds);
+    else if (refusal.test(answer)) this.#refusals.push(milliseconds);
     else this.#failure ??= new Error(`the answer is neither 200 nor 503 with Retry-After: ${answer}`);
   }
 }

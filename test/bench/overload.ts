@@ -109,17 +109,20 @@ interface Measured {
 /** The p99 of all answers in milliseconds. @throws Error where the process is not what it was before. */
 async function overloadedFor(subject: Subject, milliseconds: number): Promise<number> {
   const { capacity, overloaded, afterwards, growth } = await measure(subject, milliseconds);
-  const figure = p99(overloaded.milliseconds);
-  const usual = p99(afterwards.milliseconds);
+  const { successes, refusals } = overloaded;
+  const figure = p99([...successes, ...refusals]);
+  const usual = p99([...afterwards.successes, ...afterwards.refusals]);
   const { name } = subject;
   process.stderr.write(
-    `${name}: of ${timesCapacity} times ${Math.round(capacity)} requests a second ${overloaded.successes} answered, ` +
-      `${overloaded.refusals} refused, p99 ${Math.round(figure)} ms (the load program itself ` +
+    `${name}: of ${timesCapacity} times ${Math.round(capacity)} requests a second ${successes.length} answered, ` +
+      `${refusals.length} refused, p99 ${Math.round(figure)} ms (of the answered ${Math.round(p99(successes))} ms, ` +
+      `of the refused ${Math.round(p99(refusals))} ms; the load program itself ` +
       `${Math.round(p99(overloaded.ownMilliseconds))} ms late); afterwards ${Math.round(usual)} ms; ` +
       `memory ${growth.toFixed(2)} times that before\n`,
   );
   if (growth > mostMemoryGrowth) throw new Error(`${name} took ${growth.toFixed(1)} times its memory`);
-  if (afterwards.refusals > 0) throw new Error(`${name} refused ${afterwards.refusals} requests afterwards`);
+  const refusedAfterwards = afterwards.refusals.length;
+  if (refusedAfterwards > 0) throw new Error(`${name} refused ${refusedAfterwards} requests afterwards`);
   if (usual > usualMilliseconds) throw new Error(`${name} took ${Math.round(usual)} ms afterwards`);
   return figure;
 }
@@ -129,8 +132,9 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
   const connections = Math.min(mostConnections, Math.ceil(capacity * timesCapacity * underWaySeconds));
   const load = await OpenLoad.open({ port, connections, nextRequest });
   try {
-    // Each connection has been used, as those of a process at rest have.
-    await load.run(capacityMilliseconds, capacity / 2);
+    // Each connection has been used, as those of a process at rest have: the first request of one that was not accepted
+    // yet is sent again by the kernel, at ever longer intervals.
+    await load.run((connections * 1000) / (capacity / 2), capacity / 2);
     const before = residentBytes(pid);
     const watch = watchMemory(pid);
     const overloaded = await load.run(milliseconds, capacity * timesCapacity);

@@ -2,6 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { fileTrouble, isFileTrouble } from '../config/file-trouble.js';
 import type { Log } from '../logging/create-logger.js';
+import { boundGarbage } from './bound-garbage.js';
 import { describeListenTrouble } from './listen-trouble.js';
 
 /** A running service: closing it stops taking requests, finishes or hands back what runs, and frees everything. */
@@ -24,6 +25,7 @@ export interface ProcessOptions {
  */
 export async function runProcess(options: ProcessOptions): Promise<void> {
   const { name, log, closeDeadlineMilliseconds = 10_000 } = options;
+  boundGarbage();
   let hasStarted: (service: RunningService) => void = () => undefined;
   const started = new Promise<RunningService>((resolve) => {
     hasStarted = resolve;
