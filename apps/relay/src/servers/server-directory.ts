@@ -28,13 +28,17 @@ export class ServerDirectory {
     this.#realms = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
   }
 
+  /** Whether a server's id and key proved a moment ago that it is active. */
+  hasProven(serverId: string, key: Secret<string>): boolean {
+    return this.#proven.get(proofOf(serverId, key)) === true;
+  }
+
   /**
    * What a server's id and key prove. Only what was proven is remembered, so that a wrong key takes the same way, and
    * the same time, whether or not the id exists.
    */
   async standingOf(serverId: string, key: Secret<string>): Promise<ServerStanding> {
-    const proof = `${serverId} ${hashCredential(key.reveal())}`;
-    if (this.#proven.get(proof)) return 'active';
+    const proof = proofOf(serverId, key);
     const server = await this.#db
       .selectFrom('servers')
       .select(['key_hash', 'deactivated_at'])
@@ -46,9 +50,14 @@ export class ServerDirectory {
     return 'active';
   }
 
+  /** The realm, as {@link realm} finds it, where it was found a moment ago. */
+  recentRealm(realmUuid: string): KnownRealm | undefined {
+    return this.#realms.get(realmUuid);
+  }
+
   /** The realm with this UUID (lower case), whichever server it belongs to; `undefined` when there is none. */
   async realm(realmUuid: string): Promise<KnownRealm | undefined> {
-    const recent = this.#realms.get(realmUuid);
+    const recent = this.recentRealm(realmUuid);
     if (recent !== undefined) return recent;
     const row = await this.#db
       .selectFrom('realms')
@@ -60,4 +69,8 @@ export class ServerDirectory {
     this.#realms.remember(realmUuid, realm);
     return realm;
   }
+}
+
+function proofOf(serverId: string, key: Secret<string>): string {
+  return `${serverId} ${hashCredential(key.reveal())}`;
 }

@@ -10,7 +10,7 @@ import {
 } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
 import { server } from '../../servers/authenticate-server.js';
-import { findRealm } from '../../servers/find-realm.js';
+import { findRealm, recentRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
 import { tellOutcome } from '../queue/receipt-store.js';
@@ -47,7 +47,8 @@ export const notify = operation({
     const { realm_uuid: realmUuid, push_requests: pushRequests } = parameters;
     const notifications = pushRequests.length;
     quotas.takeAll(serverId, notifications, () => deliveries.requireRoom(serverId, notifications));
-    const { realmId } = await findRealm(servers, serverId, realmUuid);
+    const { realmId } =
+      recentRealm(servers, serverId, realmUuid) ?? (await findRealm(servers, serverId, realmUuid));
     const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests);
     return formatAnswer(pushRequests, results);
   },
