@@ -30,20 +30,27 @@ export async function findRelayDevices(
   return found ?? new Map();
 }
 
-/** {@link findRelayDevices} for several realms and servers at once, each by itself: one query for all of them. */
+/**
+ * {@link findRelayDevices} for several realms and servers at once, by one query. Those who ask for the same realm share one
+ * map of what any of them asked for.
+ */
 export async function findForEach(
   db: Kysely<RelayTables>,
   wanted: readonly FindRelayDevices[],
 ): Promise<FoundDevices[]> {
-  const ids = [...new Set(wanted.flatMap((each) => each.ids))];
-  const rows = await devicesWithIds(db, { ids: JSON.stringify(ids) });
-  const byId = new Map(rows.map((row) => [row.id, row]));
+  const asked = new Set<RelayDeviceId>();
+  for (const { ids } of wanted) for (const id of ids) asked.add(id);
+  const rows = await devicesWithIds(db, { ids: JSON.stringify([...asked]) });
+  const byId = new Map<RelayDeviceId, DeviceRow>();
+  for (const row of rows) byId.set(row.id, row);
+  const ofRealms = new Map<RealmId, FoundDevices>();
   return wanted.map(({ realmId, ids, vault }) => {
-    const found: FoundDevices = new Map();
+    const found = ofRealms.get(realmId) ?? new Map();
+    ofRealms.set(realmId, found);
     for (const id of ids) {
       const row = byId.get(id);
       // Nobody's token is opened for another realm.
-      if (row?.realm_id === realmId) found.set(id, toRelayDevice(row, vault));
+      if (row?.realm_id === realmId && !found.has(id)) found.set(id, toRelayDevice(row, vault));
     }
     return found;
   });

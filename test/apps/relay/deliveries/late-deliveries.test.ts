@@ -45,7 +45,7 @@ function gate<Value>(): Gate<Value> {
 function deliveringWith(options: {
   attempt: () => Promise<Outcome>;
   record: (items: readonly FirstOutcome[]) => Promise<Outcome[]>;
-  recordLate: (outcome: Outcome) => void;
+  recordLate: (outcome: Outcome, wasQueued: boolean) => void;
 }) {
   const { database, tokenVault, deliveries, realmId, server } = relay;
   const delivering = new DeliverNotifications({
@@ -54,7 +54,8 @@ function deliveringWith(options: {
     receipts: deliveries.receipts,
     records: {
       record: options.record,
-      recordLate: async (_notification: unknown, outcome: Outcome) => options.recordLate(outcome),
+      recordLate: async (_notification: unknown, outcome: Outcome, wasQueued: boolean) =>
+        options.recordLate(outcome, wasQueued),
     } as unknown as RecordOutcomes,
     load: new LoadLimit({
       ...{ maximumInFlight: 100, maximumQueued: 100 },
@@ -91,6 +92,23 @@ describe('a delivery that ends after its request was answered', () => {
     expect(await answered).toMatchObject([{ outcome: { kind: 'retry', reason: 'UNDER_WAY' } }]);
     await until(() => written.length === 2);
     expect(written).toEqual(['retry', 'sent']);
+  });
+
+  it('is not taken for one that waits in the queue where that could not be stored', async () => {
+    const vendor = gate<Outcome>();
+    const late: unknown[] = [];
+    const deliver = deliveringWith({
+      attempt: () => vendor.opened,
+      record: async () => {
+        throw new Error('the disk is full');
+      },
+      recordLate: (outcome, wasQueued) => late.push({ outcome, wasQueued }),
+    });
+    const answered = deliver(fcmRequest(await relay.addFcm('fcm-unstored')));
+    await expect(answered).rejects.toThrow('the disk is full');
+    vendor.open(sent);
+    await until(() => late.length === 1);
+    expect(late).toEqual([{ outcome: sent, wasQueued: false }]);
   });
 });
 

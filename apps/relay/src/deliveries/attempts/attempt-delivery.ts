@@ -175,20 +175,20 @@ export class DeliveryAttempts {
     return { route, environment, answer: await route.sender.send(delivery, { environment, notAfter }) };
   }
 
-  async #concludeSent(
+  #concludeSent(
     delivery: Delivery,
     { appId, vendor }: AppRoute,
     environment: ApnsEnvironment,
-  ): Promise<Outcome> {
+  ): Outcome | Promise<Outcome> {
     const { notification, device } = delivery;
     const { target } = device;
     const { credentials, deletions, metrics } = this.#options;
     this.#replaced.note(notification);
     deletions.noteSent(appId, delivery);
     metrics.countSent(vendor);
-    if (credentials.awaitsSuccess(appId)) await credentials.worked(appId);
     const isElsewhere = target.tokenKind === 'apns' && environment !== target.apnsEnvironment;
-    return isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;
+    const outcome: Outcome = isElsewhere ? { kind: 'sent', workedEnvironment: environment } : sent;
+    return credentials.awaitsSuccess(appId) ? credentials.worked(appId).then(() => outcome) : outcome;
   }
 
   async #conclude(

@@ -68,7 +68,7 @@ export class DeletionBreakers {
 
   noteSent(appId: string, delivery: Delivery): void {
     const now = this.#options.clock();
-    const owner = ownerOf(delivery);
+    const owner = new OwnerOfDelivery(delivery);
     for (const scope of this.#scopesOf(appId, delivery.notification)) {
       if (!this.#isFirst('sent', scope, owner)) continue;
       scope.share.noteSent(now);
@@ -82,7 +82,7 @@ export class DeletionBreakers {
     // Before it is counted: a thaw would forget it.
     await this.review();
     const scopes = this.#scopesOf(appId, delivery.notification);
-    this.#noteDead(scopes, ownerOf(delivery));
+    this.#noteDead(scopes, new OwnerOfDelivery(delivery));
     if (scopes.some(({ key }) => this.#frozen.has(key))) return false;
     for (const scope of scopes) {
       if (!scope.share.isUnusual || this.#isConfirmed(scope.key)) continue;
@@ -150,10 +150,12 @@ export class DeletionBreakers {
     const watch = this.#frozen.get(key);
     if (watch !== undefined) return watch.isFirst(kind, owner);
     const counted = this.#counted[kind];
-    const names = [`${key} account ${owner.account}`, `${key} phone ${owner.phone}`];
-    const isFirst = names.every((name) => counted.get(name) !== share.era);
-    if (isFirst) for (const name of names) counted.remember(name, share.era);
-    return isFirst;
+    const account = `${key} account ${owner.account}`;
+    if (counted.get(account) === share.era) return false;
+    const phone = `${key} phone ${owner.phone}`;
+    if (counted.get(phone) === share.era) return false;
+    for (const name of [account, phone]) counted.remember(name, share.era);
+    return true;
   }
 
   #reload(): Promise<void> {
@@ -246,7 +248,19 @@ export class DeletionBreakers {
   }
 }
 
-function ownerOf({ notification: { realmId, pushAccountId }, device }: Delivery): Owner {
-  const phone = hash('sha256', device.target.token, 'base64');
-  return { account: `${realmId} ${pushAccountId}`, phone };
+/** Hashes the token only where somebody asks: most phones get more than one notification an hour. */
+class OwnerOfDelivery implements Owner {
+  readonly account: string;
+  readonly #token: string;
+  #phone: string | undefined;
+
+  constructor({ notification: { realmId, pushAccountId }, device }: Delivery) {
+    this.account = `${realmId} ${pushAccountId}`;
+    this.#token = device.target.token;
+  }
+
+  get phone(): string {
+    this.#phone ??= hash('sha256', this.#token, 'base64');
+    return this.#phone;
+  }
 }

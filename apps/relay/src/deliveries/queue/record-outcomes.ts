@@ -33,16 +33,16 @@ export class RecordOutcomes {
     this.#options = options;
   }
 
-  /** The outcomes as they stand in the end: a token that was registered again meanwhile is not gone. */
+  /**
+   * Records those that {@link mustBeRecorded}. Their outcomes as they stand in the end, in order: a token that was
+   * registered again meanwhile is not gone.
+   */
   async record(items: readonly FirstOutcome[]): Promise<Outcome[]> {
     const { database, load } = this.#options;
-    const isNew = items.filter(({ isRepeat }) => !isRepeat);
-    const toRecord = isNew.filter((item) => item.hasOwnId || leavesTrace(item.outcome));
-    if (toRecord.length === 0) return items.map(({ outcome }) => outcome);
     const now = this.#options.clock();
-    const standing = await database.write((transaction) => this.#write(transaction, toRecord, now));
-    load.addQueued(toRecord.filter(({ outcome }) => outcome.kind === 'retry').length);
-    return items.map((item) => standing.get(item) ?? item.outcome);
+    const standing = await database.write((transaction) => this.#write(transaction, items, now));
+    load.addQueued(items.filter(({ outcome }) => outcome.kind === 'retry').length);
+    return standing;
   }
 
   /** For an outcome that came after its request was answered; `wasQueued` where a later try was stored by then. */
@@ -64,13 +64,13 @@ export class RecordOutcomes {
     transaction: WriteTransaction<RelayTables>,
     items: readonly FirstOutcome[],
     now: number,
-  ): Promise<Map<FirstOutcome, Outcome>> {
-    const standing = new Map<FirstOutcome, Outcome>();
+  ): Promise<Outcome[]> {
+    const standing: Outcome[] = [];
     const receipts: Receipt[] = [];
     for (const item of items) {
       const { notification, hasOwnId } = item;
       const outcome = await applyOutcome(transaction.db, notification.relayDeviceId, item.outcome, now);
-      standing.set(item, outcome);
+      standing.push(outcome);
       if (outcome.kind === 'retry') await this.#options.queue.add(transaction, notification, outcome);
       if (hasOwnId || outcome.kind === 'retry') {
         receipts.push(receiptOf(notification, outcome, countTry(outcome), now));
@@ -79,6 +79,11 @@ export class RecordOutcomes {
     await saveReceipts(transaction.db, receipts);
     return standing;
   }
+}
+
+/** Whether something of it is to be stored. */
+export function mustBeRecorded({ hasOwnId, isRepeat, outcome }: FirstOutcome): boolean {
+  return !isRepeat && (hasOwnId || leavesTrace(outcome));
 }
 
 function leavesTrace(outcome: Outcome): boolean {

@@ -6,13 +6,14 @@ import { type FindRelayDevices, findForEach } from '../../registrations/relay-de
 import type { TokenVault } from '../../registrations/token-vault.js';
 import type { RelayDatabase } from '../../tables.js';
 import type { AttemptOptions, DeliveryAttempts } from '../attempts/attempt-delivery.js';
-import { type Delivery, type EncryptedNotification, expiresAt, isOfKind } from '../delivery.js';
+import { type EncryptedNotification, expiresAt, isOfKind } from '../delivery.js';
 import type { DeliveryTimings } from '../delivery-timings.js';
 import type { Outcome } from '../policy/judge-answer.js';
 import type { LoadLimit } from '../queue/load-limit.js';
 import { outcomeOf, type Receipt, type ReceiptKey, type ReceiptStore } from '../queue/receipt-store.js';
-import type { FirstOutcome, RecordOutcomes } from '../queue/record-outcomes.js';
+import { type FirstOutcome, mustBeRecorded, type RecordOutcomes } from '../queue/record-outcomes.js';
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
+import { Tries, VendorWaits } from './vendor-waits.js';
 
 /** What became of one push request. */
 export interface DeliveryResult {
@@ -34,32 +35,46 @@ export interface DeliverNotificationsOptions {
   readonly timings: DeliveryTimings;
 }
 
-/** One push request on its way. */
-interface Item {
+/** One push request on its way. Of a class, so that what comes later has its place from the start. */
+class Item implements FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly hasOwnId: boolean;
   /** Whether another request or an earlier item has it, so that nothing is to be recorded. */
-  isRepeat: boolean;
+  isRepeat = false;
   /** The earlier item of this request that it repeats. */
-  sameAs?: Item;
+  sameAs: Item | undefined = undefined;
   /** The request that is busy with it already. */
-  follows?: Claim;
-  /** Ends when `outcome` is there; left out where it was there at once. Never rejects. */
-  trying?: Promise<void>;
+  follows: Claim | undefined = undefined;
+  /** Ends when `ended` is there; `undefined` where it was there at once. Never rejects. */
+  trying: Promise<void> | undefined = undefined;
   /** What its try came to; `undefined` while it is under way. */
-  ended?: Outcome;
-  /** What the answer says of it, which is on the disk. */
-  outcome?: Outcome;
+  ended: Outcome | undefined = undefined;
+  /** What the answer says of it, which is on the disk then. */
+  outcome: Outcome = unknownDevice;
+
+  constructor(notification: EncryptedNotification, hasOwnId: boolean) {
+    this.notification = notification;
+    this.hasOwnId = hasOwnId;
+  }
 }
 
 /** A notification with an id that a request of this process is busy with. */
 interface Claim {
   readonly item: Item;
   /** Ends when what came of the whole request is on the disk; rejects when that could not be stored. */
-  readonly stored: Promise<void>;
+  readonly stored: Promise<unknown>;
+}
+
+/** What is known when a request's notifications are to be sent. */
+interface Known {
+  readonly devices: ReadonlyMap<RelayDeviceId, StoredRelayDevice>;
+  readonly remembered: ReadonlyMap<string, Receipt>;
+  /** When the request came, in Unix milliseconds. */
+  readonly now: number;
 }
 
 const internalRetryMilliseconds = 5000;
+const nothing: ReadonlyMap<string, Receipt> = new Map();
 const unknownDevice: Outcome = { kind: 'gone', reason: 'UNKNOWN_DEVICE' };
 const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
 
@@ -68,13 +83,12 @@ export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
   /** From a request's arrival until what came of it is stored: a repeat waits for that instead of sending again. */
   readonly #claims = new Map<string, Claim>();
-  /** Ends the wait of each request that waits for vendors. */
-  readonly #waits = new Set<() => void>();
-  #waitsNoLonger = false;
+  readonly #waits: VendorWaits;
   readonly #lookUps: Gathered<FindRelayDevices, Map<RelayDeviceId, StoredRelayDevice>>;
 
   constructor(options: DeliverNotificationsOptions) {
     this.#options = options;
+    this.#waits = new VendorWaits(options.timings.requestBudgetMilliseconds);
     this.#lookUps = new Gathered((wanted) => findForEach(options.database.db, wanted));
   }
 
@@ -87,76 +101,90 @@ export class DeliverNotifications {
    * One result for each request, in order; what they say is durable.
    * @throws ProtocolError SERVICE_UNAVAILABLE when the relay is full.
    */
-  async deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]> {
+  deliver(requester: NotifyRequester, requests: readonly PushRequest[]): Promise<DeliveryResult[]> {
     const now = this.#options.clock();
-    const items = requests.map((request): Item => {
+    const items = requests.map((request) => {
       const notification = readPushRequest(request, requester, now);
       // A number that no device can have can be in no receipt either.
       const hasOwnId = request.notification_id != null && Number.isSafeInteger(notification.relayDeviceId);
-      return { notification, hasOwnId, isRepeat: false };
+      return new Item(notification, hasOwnId);
     });
     this.#options.load.enter(requester.serverId, items.length);
-    const own = this.#findRepeats(items);
-    const stored = this.#deliver(requester, items, now);
-    for (const [key, item] of own) this.#claims.set(key, { item, stored });
-    try {
-      await stored;
-    } finally {
-      for (const key of own.keys()) this.#claims.delete(key);
-    }
-    return items.map((item) => {
-      const { outcome = unknownDevice } = item.sameAs ?? item;
-      const isRemembered = item.hasOwnId || outcome.kind === 'retry';
-      return { notification: item.notification, outcome, isRemembered };
-    });
+    const withId = items.filter(({ hasOwnId }) => hasOwnId);
+    const own = withId.length > 0 ? this.#findRepeats(withId) : undefined;
+    const delivered = this.#deliver(requester, items, now);
+    if (own !== undefined) this.#claim(own, delivered);
+    return delivered;
   }
 
   /** From now on no request waits for vendors: what is under way is stored for a later try. For closing. */
   waitNoLonger(): void {
-    this.#waitsNoLonger = true;
-    for (const end of this.#waits) end();
+    this.#waits.end();
   }
 
-  /** The items with an id that are this request's to deliver, by their keys; the others are marked as repeats. */
-  #findRepeats(items: readonly Item[]): Map<string, Item> {
+  /** The items that are this request's to deliver, by their keys; the others are marked as repeats. */
+  #findRepeats(withId: readonly Item[]): Map<string, Item> {
     const own = new Map<string, Item>();
-    for (const item of items) {
-      if (!item.hasOwnId) continue;
+    for (const item of withId) {
       const key = keyOf(item.notification);
-      const sameAs = own.get(key);
-      const follows = this.#claims.get(key);
-      if (sameAs !== undefined) item.sameAs = sameAs;
-      else if (follows !== undefined) item.follows = follows;
-      else own.set(key, item);
-      item.isRepeat = own.get(key) !== item;
+      item.sameAs = own.get(key);
+      if (item.sameAs === undefined) item.follows = this.#claims.get(key);
+      item.isRepeat = item.sameAs !== undefined || item.follows !== undefined;
+      if (!item.isRepeat) own.set(key, item);
     }
     return own;
   }
 
+  /** Has repeats wait until all that a request came to is stored. */
+  #claim(own: ReadonlyMap<string, Item>, stored: Promise<unknown>): void {
+    for (const [key, item] of own) this.#claims.set(key, { item, stored });
+    const release = (): void => {
+      for (const key of own.keys()) this.#claims.delete(key);
+    };
+    stored.then(release, release);
+  }
+
   /** Ends when each item has an outcome, and all of them are on the disk. */
-  async #deliver({ serverId }: NotifyRequester, items: readonly Item[], now: number): Promise<void> {
-    const { load, records } = this.#options;
+  async #deliver(
+    { serverId, realmId }: NotifyRequester,
+    items: readonly Item[],
+    now: number,
+  ): Promise<DeliveryResult[]> {
+    const { load, records, tokenVault: vault } = this.#options;
     let late: readonly Item[] = [];
+    let isRecorded = false;
     try {
-      await this.#begin(items, now);
-      await this.#waitForVendors(items);
+      const ids = items.map(({ notification }) => notification.relayDeviceId);
+      const devices = await this.#lookUps.ask({ realmId, ids: ids.filter(Number.isSafeInteger), vault });
+      const withId = items.filter(({ hasOwnId }) => hasOwnId);
+      const remembered = withId.length > 0 ? await this.#recall(serverId, withId) : nothing;
+      const waiting = this.#waits.wait(this.#begin(items, { devices, remembered, now }));
+      if (waiting !== undefined) await waiting;
       // What another request has is on the disk soon, and only then may this one's answer say so.
-      for (const item of items) if (item.follows !== undefined) await item.trying;
+      for (const { follows, trying } of items) if (follows !== undefined) await trying;
       late = items.filter(({ ended }) => ended === undefined);
-      const outcomes = await records.record(items.map((item) => this.#settle(item, now)));
-      for (const [index, item] of items.entries()) item.outcome = outcomes[index] ?? unknownDevice;
+      for (const item of items) item.outcome = this.#settle(item, now);
+      const toRecord = items.filter(mustBeRecorded);
+      if (toRecord.length > 0) {
+        const standing = await records.record(toRecord);
+        for (const [index, item] of toRecord.entries()) item.outcome = standing[index] ?? item.outcome;
+      }
+      isRecorded = true;
     } finally {
       load.leave(serverId, items.length - late.length);
       // Only now, or what the answer said would be taken for the newer.
-      for (const item of late) void this.#endLate(item);
+      for (const item of late) void this.#endLate(item, isRecorded && item.outcome.kind === 'retry');
     }
+    return items.map(({ notification, hasOwnId, sameAs, outcome: own }) => {
+      const outcome = sameAs?.outcome ?? own;
+      return { notification, outcome, isRemembered: hasOwnId || outcome.kind === 'retry' };
+    });
   }
 
-  /** Sends what is to be sent; what needs no vendor has ended then. */
-  async #begin(items: readonly Item[], now: number): Promise<void> {
+  /** Sends what is to be sent; what needs no vendor has ended then. The tries that are under way. */
+  #begin(items: readonly Item[], { devices, remembered, now }: Known): Tries {
     const { attempts, timings } = this.#options;
-    const devices = await this.#findDevices(items);
-    const remembered = await this.#recall(items);
+    const tries = new Tries();
     const options: AttemptOptions = {
       triesBefore: 0,
       doubtsBefore: 0,
@@ -173,49 +201,40 @@ export class DeliverNotifications {
       } else if (hasReadableToken(device) && !isOfKind(device, notification)) {
         item.ended = wrongKind;
       } else if (follows !== undefined) {
-        item.trying = this.#follow(item, follows);
+        tries.begin();
+        item.trying = this.#follow(item, follows).then(() => tries.end());
       } else if (receipt !== undefined && receipt.status !== 'gone') {
         item.ended = outcomeOf(receipt);
         item.isRepeat = true;
       } else if (hasReadableToken(device)) {
         // Also a token that was dead and was registered again since: it deserves another try.
-        item.trying = this.#try(item, { notification, device }, options);
+        tries.begin();
+        item.trying = this.#try(item, attempts.attempt({ notification, device }, options), tries);
       } else {
         item.ended = attempts.refuseUnreadable(notification, device);
       }
     }
+    return tries;
   }
 
-  /** Ends when nothing is under way any more, or the request's budget is spent. */
-  #waitForVendors(items: readonly Item[]): Promise<void> | undefined {
-    const tries = items.flatMap(({ trying }) => trying ?? []);
-    if (tries.length === 0 || this.#waitsNoLonger) return undefined;
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(budget);
-        this.#waits.delete(end);
-        resolve();
-      };
-      const budget = setTimeout(end, this.#options.timings.requestBudgetMilliseconds);
-      this.#waits.add(end);
-      void Promise.all(tries).then(end);
+  #try(item: Item, attempt: Promise<Outcome>, tries: Tries): Promise<void> {
+    const end = (outcome: Outcome): void => {
+      item.ended = outcome;
+      tries.end();
+    };
+    return attempt.then(end, (err) => {
+      this.#options.log.error(
+        { err, device: item.notification.relayDeviceId },
+        'a delivery could not be tried',
+      );
+      end(this.#retrySoon());
     });
-  }
-
-  async #try(item: Item, delivery: Delivery, options: AttemptOptions): Promise<void> {
-    const { attempts, log } = this.#options;
-    try {
-      item.ended = await attempts.attempt(delivery, options);
-    } catch (err) {
-      log.error({ err, device: delivery.device.id }, 'a delivery could not be tried');
-      item.ended = this.#retrySoon();
-    }
   }
 
   async #follow(item: Item, { item: first, stored }: Claim): Promise<void> {
     try {
       await stored;
-      item.ended = first.outcome ?? unknownDevice;
+      item.ended = first.outcome;
     } catch (err) {
       // The request that had it could not store what came of it: it may have been sent, so it is tried again.
       this.#options.log.warn(
@@ -233,7 +252,7 @@ export class DeliverNotifications {
   }
 
   /** What is stored for later must still be worth it then. */
-  #settle({ notification, hasOwnId, isRepeat, ended }: Item, receivedAt: number): FirstOutcome {
+  #settle({ notification, isRepeat, ended }: Item, receivedAt: number): Outcome {
     const { timings, clock } = this.#options;
     const answerTimeout = Math.max(timings.fcmTimeoutMilliseconds, timings.apns.requestTimeoutMilliseconds);
     const outcome: Outcome = ended ?? {
@@ -245,20 +264,17 @@ export class DeliverNotifications {
       isInDoubt: true,
     };
     const isWorthless = outcome.kind === 'retry' && !isRepeat && outcome.at >= expiresAt(notification);
-    const settled: Outcome = isWorthless
-      ? { kind: 'rejected', reason: `EXPIRED_${outcome.reason}`, fault: 'vendor' }
-      : outcome;
-    return { notification, hasOwnId, isRepeat, outcome: settled };
+    return isWorthless ? { kind: 'rejected', reason: `EXPIRED_${outcome.reason}`, fault: 'vendor' } : outcome;
   }
 
   /** What is late leaves when its vendor has answered. */
-  async #endLate(item: Item): Promise<void> {
+  async #endLate(item: Item, wasQueued: boolean): Promise<void> {
     const { load, records, log } = this.#options;
     await item.trying;
     load.leave(item.notification.serverId, 1);
     const { notification, ended = this.#retrySoon() } = item;
     try {
-      await records.recordLate(notification, ended, item.outcome?.kind === 'retry');
+      await records.recordLate(notification, ended, wasQueued);
     } catch (err) {
       log.error(
         { err, device: notification.relayDeviceId },
@@ -267,22 +283,9 @@ export class DeliverNotifications {
     }
   }
 
-  #findDevices(items: readonly Item[]): Promise<Map<RelayDeviceId, StoredRelayDevice>> {
-    const { tokenVault: vault } = this.#options;
-    const ids = [...new Set(items.map(({ notification }) => notification.relayDeviceId))].filter(
-      Number.isSafeInteger,
-    );
-    const realmId = items[0]?.notification.realmId;
-    if (realmId === undefined) return Promise.resolve(new Map());
-    return this.#lookUps.ask({ realmId, ids, vault });
-  }
-
-  async #recall(items: readonly Item[]): Promise<Map<string, Receipt>> {
-    const withId = items.filter(({ hasOwnId }) => hasOwnId).map(({ notification }) => notification);
-    const [first] = withId;
-    if (first === undefined) return new Map();
-    const ids = [...new Set(withId.map(({ notificationId }) => notificationId))];
-    const found = await this.#options.receipts.find(first.serverId, ids);
+  async #recall(serverId: string, withId: readonly Item[]): Promise<Map<string, Receipt>> {
+    const ids = [...new Set(withId.map(({ notification }) => notification.notificationId))];
+    const found = await this.#options.receipts.find(serverId, ids);
     return new Map(found.map((receipt) => [keyOf(receipt), receipt]));
   }
 }

@@ -38,11 +38,11 @@ export class ApnsSender implements VendorSender {
     this.#pools = { production: pool(urls.production), sandbox: pool(urls.sandbox) };
   }
 
-  async send(delivery: Delivery, { environment, notAfter }: SendOptions): Promise<VendorAnswer> {
+  send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer> {
     const { providerToken } = this.#options;
-    const authorization = providerToken.peek() ?? (await providerToken.get());
-    const notification = buildApnsNotification(delivery);
-    return toAnswer(await this.#pools[environment].send({ notification, authorization, notAfter }));
+    const authorization = providerToken.peek();
+    if (authorization !== undefined) return this.#sendAs(authorization, delivery, options);
+    return providerToken.get().then((minted) => this.#sendAs(minted, delivery, options));
   }
 
   refreshCredential(): Promise<void> {
@@ -58,6 +58,15 @@ export class ApnsSender implements VendorSender {
       this.#pools.production.close(deadlineMilliseconds),
       this.#pools.sandbox.close(deadlineMilliseconds),
     ]);
+  }
+
+  #sendAs(
+    authorization: string,
+    delivery: Delivery,
+    { environment, notAfter }: SendOptions,
+  ): Promise<VendorAnswer> {
+    const notification = buildApnsNotification(delivery);
+    return this.#pools[environment].send({ notification, authorization, notAfter }).then(toAnswer);
   }
 }
 
