@@ -50,13 +50,16 @@ export const getEvents = operation({
     const { queueListeners, database, longPollTimeoutSeconds } = context;
     const { queue_id: queueId, last_event_id: lastEventId, dont_block } = parameters;
     const poll = { userId: actor.id, queueId, lastEventId };
-    await acknowledge(context, poll);
-    if (dont_block)
+    if (dont_block) {
+      await acknowledge(context, poll);
       return { queue_id: queueId, events: await eventsAfter(database.db, queueId, lastEventId) };
+    }
+    // Before the queue is looked at, so that one look is enough.
     const listener = queueListeners.listen(queueId);
     try {
+      const queue = await acknowledge(context, poll, () => listener.takePlace());
       const milliseconds = longPollTimeoutSeconds * 1000;
-      const events = await nextEvents(context, poll, { listener, milliseconds, signal });
+      const events = await nextEvents(context, { poll, queue, listener, milliseconds, signal });
       return { queue_id: queueId, events };
     } finally {
       listener.close();
@@ -64,7 +67,12 @@ export const getEvents = operation({
   },
 });
 
-async function acknowledge({ clock, database }: ServerContext, poll: Poll): Promise<void> {
+/** The queue as it was before; `onFound` is called once it is known to be the user's. */
+async function acknowledge(
+  { clock, database }: ServerContext,
+  poll: Poll,
+  onFound?: () => void,
+): Promise<EventQueueRow> {
   const { queueId, lastEventId } = poll;
   const now = clock();
   const queue = await requireQueue(database.db, poll, now);
@@ -76,31 +84,39 @@ async function acknowledge({ clock, database }: ServerContext, poll: Poll): Prom
       `Invalid last_event_id: events up to ${queue.acknowledged_event_id} were acknowledged and are gone`,
     );
   }
+  onFound?.();
   const isNews = lastEventId > queue.acknowledged_event_id;
-  if (!isNews && now - queue.last_used_at < noteUseAfterMilliseconds) return;
-  await database.write(({ db }) => acknowledgeEvents(db, queueId, lastEventId, now));
+  if (isNews || now - queue.last_used_at >= noteUseAfterMilliseconds) {
+    await database.write(({ db }) => acknowledgeEvents(db, queueId, lastEventId, now));
+  }
+  return queue;
 }
 
 interface Waiting {
+  readonly poll: Poll;
+  /** As it was when the listener listened already. */
+  readonly queue: EventQueueRow;
   readonly listener: QueueListener;
   readonly milliseconds: number;
   readonly signal: AbortSignal;
 }
 
-async function nextEvents(context: ServerContext, poll: Poll, waiting: Waiting): Promise<EventOnWire[]> {
+async function nextEvents(context: ServerContext, waiting: Waiting): Promise<EventOnWire[]> {
   const { clock, database } = context;
+  const { poll, listener, milliseconds, signal } = waiting;
   const { queueId, lastEventId } = poll;
+  let { queue } = waiting;
   for (;;) {
-    // It may have been deleted, or have expired while nobody looked.
-    const queue = await requireQueue(database.db, poll, clock());
     const known =
       queue.last_event_id > lastEventId ? await eventsAfter(database.db, queueId, lastEventId) : [];
     if (known.length > 0) return known;
-    const end = await waiting.listener.wait(waiting.milliseconds, waiting.signal);
+    const end = await listener.wait(milliseconds, signal);
     if (end === 'gone') return [];
     if (end === 'timed-out') return lastLook(context, poll);
     const news = await eventsAfter(database.db, queueId, lastEventId);
     if (news.length > 0) return news;
+    // It may have been deleted, or have expired while nobody looked.
+    queue = await requireQueue(database.db, poll, clock());
   }
 }
 

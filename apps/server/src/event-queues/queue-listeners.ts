@@ -8,12 +8,12 @@ export type WaitEnd = 'notified' | 'timed-out' | 'gone';
 const channel = 'event-queues';
 
 /**
- * The requests of this process that wait for events. They are told of what any process does to their queues. One listens
- * to each queue in a process: a newer one takes its place.
+ * The requests of this process that wait for events. They are told of what any process does to their queues. One waits
+ * for each queue in a process: a newer one takes its place.
  */
 export class QueueListeners {
   readonly #signals: Signals;
-  readonly #listeners = new Map<string, QueueListener>();
+  readonly #listeners = new Map<string, Set<QueueListener>>();
   #stop: (() => void) | undefined;
 
   private constructor(signals: Signals) {
@@ -28,11 +28,11 @@ export class QueueListeners {
 
   /** Starts listening, so that what happens between now and {@link QueueListener.wait} is not missed. */
   listen(queueId: string): QueueListener {
-    this.#listeners.get(queueId)?.end();
-    const listener = new QueueListener(() => {
-      if (this.#listeners.get(queueId) === listener) this.#listeners.delete(queueId);
+    const all = this.#listeners.get(queueId) ?? new Set();
+    const listener = new QueueListener(all, () => {
+      if (all.size === 0 && this.#listeners.get(queueId) === all) this.#listeners.delete(queueId);
     });
-    this.#listeners.set(queueId, listener);
+    this.#listeners.set(queueId, all.add(listener));
     return listener;
   }
 
@@ -48,8 +48,8 @@ export class QueueListeners {
 
   /** Without a queue's id something may have been missed: everybody has to look. */
   #tell(queueId: string | undefined): void {
-    if (queueId !== undefined) this.#listeners.get(queueId)?.notify();
-    else for (const listener of this.#listeners.values()) listener.notify();
+    const told = queueId === undefined ? [...this.#listeners.values()] : [this.#listeners.get(queueId) ?? []];
+    for (const all of told) for (const listener of all) listener.notify();
   }
 }
 
@@ -59,13 +59,24 @@ export function queueNotifier(signals: Signals): Pick<QueueListeners, 'notify'> 
 }
 
 export class QueueListener {
+  /** Who listens to the queue, oldest first. */
+  readonly #all: Set<QueueListener>;
   readonly #onClose: () => void;
   readonly #wakes = new EventEmitter();
   /** What has happened since the last wait. */
   #end: WaitEnd = 'timed-out';
 
-  constructor(onClose: () => void) {
+  constructor(all: Set<QueueListener>, onClose: () => void) {
+    this.#all = all;
     this.#onClose = onClose;
+  }
+
+  /** Takes the place of those who began to listen before; to be called once the requester may have what is in the queue. */
+  takePlace(): void {
+    for (const other of this.#all) {
+      if (other === this) return;
+      other.end();
+    }
   }
 
   /** Waits until something happens (it may have done so already), `milliseconds` have passed, or `signal` is aborted. */
@@ -92,6 +103,7 @@ export class QueueListener {
   }
 
   close(): void {
+    this.#all.delete(this);
     this.#onClose();
   }
 }
