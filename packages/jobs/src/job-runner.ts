@@ -2,7 +2,7 @@ import { answerWithin, backOffMilliseconds } from '@waxwing/service/lifecycle';
 import type { AnyTransaction } from '@waxwing/storage';
 import type { JobHandler, JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
-import { claimsOf, placesOf, type Running, roomOf, type Work } from './kind-of-work.js';
+import { claimsOf, type KindOfWork, placesOf, type Running, roomOf } from './kind-of-work.js';
 import type { ClaimedJob } from './lease.js';
 import { LeaseRenewal } from './lease-renewal.js';
 import type { LeaseTable } from './lease-table.js';
@@ -31,7 +31,7 @@ const abortGraceMilliseconds = 500;
 export class JobRunner {
   readonly renewal: LeaseRenewal;
   readonly #options: JobRunnerOptions;
-  readonly #work = new Map<string, Work>();
+  readonly #work = new Map<string, KindOfWork>();
   readonly #stopping = new AbortController();
   readonly #wanted = new Set<string>();
   #claiming: Promise<void> | undefined;
@@ -174,7 +174,7 @@ export class JobRunner {
     this.#take(kind, work, claims);
   }
 
-  #take(kind: string, work: Work, claims: readonly ClaimedJob[]): void {
+  #take(kind: string, work: KindOfWork, claims: readonly ClaimedJob[]): void {
     // What was added while the last ones were handed back.
     if (this.#isAbandoned) return void this.#release(claims);
     for (const claim of claims) {
@@ -190,7 +190,7 @@ export class JobRunner {
     this.#beginWaiting(kind, work);
   }
 
-  #beginWaiting(kind: string, work: Work): void {
+  #beginWaiting(kind: string, work: KindOfWork): void {
     while (this.#started && placesOf(work) > 0) {
       const [claim] = work.waiting.values();
       if (claim === undefined) return;
@@ -199,7 +199,7 @@ export class JobRunner {
     }
   }
 
-  #begin(kind: string, work: Work, claim: ClaimedJob): void {
+  #begin(kind: string, work: KindOfWork, claim: ClaimedJob): void {
     const { running } = work;
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
@@ -211,7 +211,7 @@ export class JobRunner {
   }
 
   /** A place is free, or an outcome recorded. */
-  #goOn(kind: string, work: Work): void {
+  #goOn(kind: string, work: KindOfWork): void {
     this.#beginWaiting(kind, work);
     this.wake([kind]);
   }
@@ -234,7 +234,7 @@ export class JobRunner {
     this.#pollTimer.unref();
   }
 
-  async #attempt(work: Work, own: Running): Promise<void> {
+  async #attempt(work: KindOfWork, own: Running): Promise<void> {
     const begun = own.claim;
     try {
       const outcome = await this.#outcomeOf(work.handler, begun);

@@ -3,7 +3,7 @@ import type { JobTables } from './job-tables.js';
 import type { ClaimedJob } from './lease.js';
 
 /** The jobs of one kind that this process has leased. */
-export interface Work {
+export interface KindOfWork {
   readonly handler: JobHandler<JobTables>;
   /** By the job's id. */
   readonly running: Map<string, Running>;
@@ -20,17 +20,17 @@ export interface Running {
 }
 
 /** All that is leased, to be renewed, or handed back in the end. */
-export function claimsOf({ running, waiting }: Work): ClaimedJob[] {
+export function claimsOf({ running, waiting }: KindOfWork): ClaimedJob[] {
   return [...[...running.values()].map(({ claim }) => claim), ...waiting.values()];
 }
 
 /** How many more jobs may be leased. */
-export function roomOf(work: Work): number {
+export function roomOf(work: KindOfWork): number {
   return placesOf(work) - work.waiting.size;
 }
 
 /** How many more jobs may run: those that are ending leave their places, until as many of them are still unrecorded. */
-export function placesOf({ handler, running }: Work): number {
+export function placesOf({ handler, running }: KindOfWork): number {
   let free = handler.concurrency;
   for (const { isEnding } of running.values()) if (!isEnding) free -= 1;
   return Math.min(free, 2 * handler.concurrency - running.size);

@@ -57,6 +57,7 @@ eachBackend((backend) => {
   });
 
   it('writes nothing into the database where none is named', async () => {
+    await relay.settled();
     const writes = vi.spyOn(relay.database, 'write');
     const named = (ids: number[]) => remove({ realm_uuid: realmUuid, device_ids: JSON.stringify(ids) });
     expect(await named([])).toMatchObject(success);
