@@ -104,9 +104,11 @@ class PhonesLoad {
         if (user === undefined) throw new Error('there are fewer users than phones at once');
         const { phone, lastEventId } = user;
         const query = `queue_id=${phone.queueId}&last_event_id=${lastEventId}`;
-        const poll = this.#ask(phone, 'GET', `/api/v1/events?${query}`);
-        await this.#ask(phone, 'POST', '/api/v1/mobile_push/register', registrationForm());
-        const events = (await poll).events as { id: number; status: string }[];
+        const [{ events: told }] = await Promise.all([
+          this.#ask(phone, 'GET', `/api/v1/events?${query}`),
+          this.#ask(phone, 'POST', '/api/v1/mobile_push/register', registrationForm()),
+        ]);
+        const events = told as { id: number; status: string }[];
         const [event] = events;
         if (events.length !== 1 || event?.status !== 'active')
           throw new Error('a phone did not become active');

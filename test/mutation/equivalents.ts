@@ -130,7 +130,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     file: 'packages/service/src/http/client-addresses.ts',
     change:
-      "!trustedProxies.isEmpty && trustedProxies.has(socket.remoteAddress ?? '') -> trustedProxies.has(socket.remoteAddress ?? '')",
+      "!trustedProxies.isEmpty && trustedProxies.has(socket.remoteAddress … -> trustedProxies.has(socket.remoteAddress ?? '')",
     reason: 'where no proxy is named none has that address, which is only found out later',
   },
   {

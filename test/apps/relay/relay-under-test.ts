@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { createRelay, readRelayEnvironment } from '@waxwing/relay';
 import { Secret } from '@waxwing/service/config';
-import { vi } from 'vitest';
 import type { BouncerPublicKey } from '#relay/keyring/key-ring.js';
 import { type ImportedKey, importKeys } from '#relay/keyring/key-ring-transitions.js';
 import { newKeyRing } from '#relay/keyring/new-key-ring.js';
@@ -54,14 +53,6 @@ export async function startRelayUnderTest(databaseUrl: string, environment: Reco
     otherServer,
     authorization: basic(server.serverId, server.serverKey.reveal()),
     otherAuthorization: basic(otherServer.serverId, otherServer.serverKey.reveal()),
-
-    /** Resolves when what is done at every start, once in a while, is done. */
-    async settled(): Promise<void> {
-      await vi.waitUntil(async () => {
-        const counts = await database.jobs.tally();
-        return counts.every(({ due, running }) => due + running === 0);
-      });
-    },
 
     /** Sends a form to the register operation, as our server unless `headers` say otherwise; `undefined` omits one. */
     async register(
