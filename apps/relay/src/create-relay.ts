@@ -75,7 +75,7 @@ async function assemble(
   const database = await openDatabase(configuration, { log, clock, metrics });
   closers.push(() => database.close());
   const ring = await openKeyRing(configuration.keyRing, {
-    ...{ sodium, clock, monotonic, log, random, database },
+    ...{ sodium, clock, monotonic, log, database },
   });
   closers.push(() => ring.close());
   const { keyRing, admin } = ring;

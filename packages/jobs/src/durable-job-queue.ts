@@ -181,13 +181,7 @@ export class DurableJobQueue implements JobQueue<JobTables> {
     this.#adding.set(transaction.db, jobs);
     transaction.beforeCommit(async () => {
       await this.leases.add(transaction, jobs);
-      const later = kindsOf(jobs.filter(({ runAt, createdAt }) => runAt > createdAt));
-      // Nobody need look for what this process does at once.
-      const left = new Set(later);
-      for (const kind of kindsOf(jobs)) {
-        if (!left.has(kind) && (await this.runner.claimWith(transaction, kind))) left.add(kind);
-      }
-      if (left.size > 0) await this.#signal(transaction, [...left]);
+      await this.#signal(transaction, [...new Set(jobs.map(({ kind }) => kind))]);
     });
   }
 
@@ -202,10 +196,6 @@ export class DurableJobQueue implements JobQueue<JobTables> {
       await this.enqueue(transaction, { kind: `${schedulePrefix}${name}`, payload: '', giveUpAt: endsAt });
     });
   }
-}
-
-function kindsOf(jobs: readonly StoredJob[]): string[] {
-  return [...new Set(jobs.map(({ kind }) => kind))];
 }
 
 /** Refuses on every backend what one of them could not store. */

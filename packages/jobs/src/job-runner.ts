@@ -1,8 +1,6 @@
 import { answerWithin, backOffMilliseconds } from '@waxwing/service/lifecycle';
-import type { AnyTransaction } from '@waxwing/storage';
 import type { JobHandler, JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
-import { claimsOf, type KindOfWork, placesOf, type Running, roomOf } from './kind-of-work.js';
 import type { ClaimedJob } from './lease.js';
 import { LeaseRenewal } from './lease-renewal.js';
 import type { LeaseTable } from './lease-table.js';
@@ -21,6 +19,19 @@ export interface JobRunnerOptions {
   nextDueAt(): number;
 }
 
+interface Work {
+  readonly handler: JobHandler<JobTables>;
+  /** By the job's id. */
+  readonly running: Map<string, Running>;
+}
+
+interface Running {
+  claim: ClaimedJob;
+  /** Whether it has run and only its outcome is still to be recorded: its place is free already. */
+  isEnding: boolean;
+  done: Promise<void>;
+}
+
 // Backstop for what no signal tells: another process's command line on SQLite, or a signal that was lost.
 const pollMilliseconds = 1000;
 const retryAfterThrow = { firstMilliseconds: 1000, capMilliseconds: 60 * 60_000 };
@@ -31,7 +42,7 @@ const abortGraceMilliseconds = 500;
 export class JobRunner {
   readonly renewal: LeaseRenewal;
   readonly #options: JobRunnerOptions;
-  readonly #work = new Map<string, KindOfWork>();
+  readonly #work = new Map<string, Work>();
   readonly #stopping = new AbortController();
   readonly #wanted = new Set<string>();
   #claiming: Promise<void> | undefined;
@@ -48,7 +59,7 @@ export class JobRunner {
       leases,
       now,
       kinds: () => [...this.#work.keys()],
-      claims: () => this.#claims(),
+      claims: () => this.#running().map(({ claim }) => claim),
       onError: (error) => options.onError(error),
     });
   }
@@ -59,7 +70,7 @@ export class JobRunner {
   }
 
   handle(kind: string, handler: JobHandler<JobTables>): void {
-    this.#work.set(kind, { handler, running: new Map(), waiting: new Map() });
+    this.#work.set(kind, { handler, running: new Map() });
   }
 
   async start(): Promise<void> {
@@ -80,19 +91,6 @@ export class JobRunner {
         this.#claiming = undefined;
         if (this.#wanted.size > 0) this.wake([]);
       });
-  }
-
-  /**
-   * Leases due jobs of a kind in the transaction that adds some, which saves them a commit of their own; they begin once it
-   * is committed. Whether there may be more that are due.
-   */
-  async claimWith(transaction: AnyTransaction, kind: string): Promise<boolean> {
-    const work = this.#started ? this.#work.get(kind) : undefined;
-    const free = work === undefined ? 0 : roomOf(work);
-    if (work === undefined || free <= 0) return true;
-    const claims = await this.#options.leases.claimWith(transaction, kind, free);
-    if (claims.length > 0) transaction.afterCommit(() => this.#take(kind, work, claims));
-    return claims.length === free;
   }
 
   /** What ends by itself: the look for jobs, and the jobs that run. */
@@ -120,12 +118,7 @@ export class JobRunner {
     }
     await answerWithin(Math.max(0, deadline - performance.now()), this.renewal.stop(), undefined);
     this.#isAbandoned = true;
-    await this.#release(this.#claims());
-  }
-
-  /** What this process has leased. */
-  #claims(): ClaimedJob[] {
-    return [...this.#work.values()].flatMap(claimsOf);
+    await this.#release(this.#running().map(({ claim }) => claim));
   }
 
   #running(): Running[] {
@@ -171,49 +164,26 @@ export class JobRunner {
     if (free <= 0) return;
     const claims = await this.#options.leases.claim(kind, free);
     this.#options.onAnswer();
-    this.#take(kind, work, claims);
-  }
-
-  #take(kind: string, work: KindOfWork, claims: readonly ClaimedJob[]): void {
-    // What was added while the last ones were handed back.
-    if (this.#isAbandoned) return void this.#release(claims);
     for (const claim of claims) {
       const running = work.running.get(claim.job.id);
       if (running === undefined || running.isEnding) {
-        work.waiting.set(claim.job.id, claim);
+        this.#begin(kind, work, claim);
         continue;
       }
       // Its lease ran out here (the clock was set forward, say): it goes on under the new one.
       running.claim = claim;
       this.#wanted.add(kind);
     }
-    this.#beginWaiting(kind, work);
   }
 
-  #beginWaiting(kind: string, work: KindOfWork): void {
-    while (this.#started && placesOf(work) > 0) {
-      const [claim] = work.waiting.values();
-      if (claim === undefined) return;
-      work.waiting.delete(claim.job.id);
-      this.#begin(kind, work, claim);
-    }
-  }
-
-  #begin(kind: string, work: KindOfWork, claim: ClaimedJob): void {
-    const { running } = work;
+  #begin(kind: string, { handler, running }: Work, claim: ClaimedJob): void {
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
-    own.done = this.#attempt(work, own).finally(() => {
+    own.done = this.#attempt(handler, own).finally(() => {
       // It may have been put back and claimed again since.
       if (running.get(claim.job.id) === own) running.delete(claim.job.id);
-      this.#goOn(kind, work);
+      this.wake([kind]);
     });
-  }
-
-  /** A place is free, or an outcome recorded. */
-  #goOn(kind: string, work: KindOfWork): void {
-    this.#beginWaiting(kind, work);
-    this.wake([kind]);
   }
 
   #untilNext(nextRunAt = Number.POSITIVE_INFINITY): number {
@@ -234,10 +204,10 @@ export class JobRunner {
     this.#pollTimer.unref();
   }
 
-  async #attempt(work: KindOfWork, own: Running): Promise<void> {
+  async #attempt(handler: JobHandler<JobTables>, own: Running): Promise<void> {
     const begun = own.claim;
     try {
-      const outcome = await this.#outcomeOf(work.handler, begun);
+      const outcome = await this.#outcomeOf(handler, begun);
       // Its lease is given up already: somebody else does it again.
       if (this.#isAbandoned) return;
       if (outcome === 'handed-back') {
@@ -247,7 +217,7 @@ export class JobRunner {
       own.isEnding = true;
       const recorded = this.#options.outcomes.record(own.claim, outcome);
       // Whatever takes its place is claimed in the commit that records it.
-      this.#goOn(begun.job.kind, work);
+      this.wake([begun.job.kind]);
       await recorded;
     } catch (error) {
       this.#options.onError(error, begun);
@@ -296,4 +266,11 @@ export class JobRunner {
       this.#options.onError(error);
     }
   }
+}
+
+/** How many more jobs may run: those that are ending leave their places, until as many of them are still unrecorded. */
+function roomOf({ handler, running }: Work): number {
+  let free = handler.concurrency;
+  for (const { isEnding } of running.values()) if (!isEnding) free -= 1;
+  return Math.min(free, 2 * handler.concurrency - running.size);
 }

@@ -42,15 +42,11 @@ export class LeaseTable {
 
   /** The oldest due jobs that nobody has leased, now leased by this process. */
   async claim(kind: string, limit: number): Promise<ClaimedJob[]> {
-    // Where nothing is due nothing is written, and the disk has nothing to sync.
-    return await this.#options.database.write((transaction) => this.claimWith(transaction, kind, limit));
-  }
-
-  /** As {@link claim}, in a transaction that others have begun. */
-  async claimWith(transaction: AnyTransaction, kind: string, limit: number): Promise<ClaimedJob[]> {
     const now = this.#options.now();
-    const asked = { kind, limit, now, leasedUntil: now + leaseMilliseconds };
-    const rows = await this.#statements.claim(jobTables(transaction), asked);
+    // Where nothing is due nothing is written, and the disk has nothing to sync.
+    const rows = await this.#options.database.write(({ db }) =>
+      this.#statements.claim(db, { kind, limit, now, leasedUntil: now + leaseMilliseconds }),
+    );
     return [...rows].sort((a, b) => a.run_at - b.run_at || a.id - b.id).map(toClaim);
   }
 

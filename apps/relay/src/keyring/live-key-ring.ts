@@ -23,8 +23,6 @@ export interface LiveKeyRingOptions {
   readonly monotonic: Clock;
   readonly sodium: Pick<Sodium, 'generateKeyPair' | 'publicKeyOf' | 'wipe'> & TokenSodium;
   readonly log: Log;
-  /** A number from 0 up to, not including, 1. */
-  readonly random: () => number;
 }
 
 /** What a person should know of the ring. */

@@ -20,8 +20,6 @@ export interface OpenKeyRingOptions {
   readonly log: Log;
   /** The relay's, whatever else is in it. */
   readonly database: KeyRingDatabase;
-  /** A number from 0 up to, not including, 1. */
-  readonly random?: () => number;
   /** Milliseconds of a clock that is never set. */
   readonly monotonic?: Clock;
   readonly scryptWorkFactor?: number;
@@ -60,7 +58,7 @@ export async function openKeyRing(
   configuration: KeyRingConfiguration,
   options: OpenKeyRingOptions,
 ): Promise<OpenKeyRing> {
-  const { sodium, log, random = Math.random, monotonic = () => performance.now() } = options;
+  const { sodium, log, monotonic = () => performance.now() } = options;
   const steadyClock = new SteadyClock(options.clock, monotonic);
   const clock = () => steadyClock.now();
   let wallAtZero: number | undefined;
@@ -76,7 +74,6 @@ export async function openKeyRing(
     monotonic,
     sodium,
     log,
-    random,
   });
   await keyRing.refresh();
   const admin = createKeyAdmin(keeper, { ...options, clock, takeOver: () => keyRing.takeOver() });
@@ -105,7 +102,7 @@ export function createKeyAdmin(
   return { keeper, sodium, clock, readKeyUses: () => readKeyUses(database.db), takeOver };
 }
 
-export interface CreateKeyRingKeeperOptions extends Omit<OpenKeyRingOptions, 'log' | 'random' | 'monotonic'> {
+export interface CreateKeyRingKeeperOptions extends Omit<OpenKeyRingOptions, 'log' | 'monotonic'> {
   /** See `ClockReading`; for a relay that runs. */
   readonly witnessed?: () => number | undefined;
 }

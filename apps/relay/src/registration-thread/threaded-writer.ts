@@ -116,10 +116,12 @@ export class ThreadedWriter implements RegistrationWriter {
       this.#thread = thread;
       thread.unref();
       thread.on('message', (answer: ThreadAnswer) => this.#receive(answer));
-      thread.on('error', (error) => this.#giveUp(error));
-      this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then((code) =>
-        this.#giveUp(new Error(`the thread ended with code ${code}`)),
-      );
+      let reason: unknown = new Error('the thread ended');
+      thread.on('error', (error) => {
+        reason = error;
+      });
+      // Only then has SQLite given up what the thread held.
+      this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then(() => this.#giveUp(reason));
     } catch (error) {
       this.#giveUp(error);
     }
@@ -137,7 +139,8 @@ export class ThreadedWriter implements RegistrationWriter {
     this.#isReady = false;
     const sentence = 'It is not known whether the registration was kept: the thread that wrote it has ended.';
     this.#answered?.reject(new DatabaseUnavailableError(sentence, { cause: error }));
-    if (!wasOver) this.#complain(error, 'registrations are written on the event loop: their thread ended');
+    if (!wasOver)
+      this.#complain(error, 'registrations are written on the event loop, as there is no thread for them');
   }
 
   #complain(err: unknown, sentence: string): void {

@@ -92,7 +92,7 @@ export class Connections {
     return this.#waiting.bodyBytes;
   }
 
-  /** Ends those without a request, and has each other end with its answer: to keep it alive would hold up closing. */
+  /** Ends those without a request, and has each other end with its answer if that has not begun, so as to close soon. */
   endSoon(): void {
     for (const connection of this.#idle) this.#cut(connection);
     for (const { serving } of this.#open.values()) if (serving) serving.response.shouldKeepAlive = false;

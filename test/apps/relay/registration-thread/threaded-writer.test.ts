@@ -185,7 +185,7 @@ describe('the thread that writes registrations', () => {
     expect(await waiting).toEqual([17]);
     expect(await writer.write(crowd(600), now)).toHaveLength(16);
     expect(threads).toHaveLength(1);
-    expect(said()).toEqual(['registrations are written on the event loop: their thread ended']);
+    expect(said()).toEqual(['registrations are written on the event loop, as there is no thread for them']);
   });
 
   it('leaves what waits for its turn to the event loop when it ends meanwhile', async () => {
