@@ -1,4 +1,5 @@
-import type { RegistrationOutcome, RegistrationToWrite } from '../registrations/registration-writer.js';
+import type { RegistrationOutcome } from '../registrations/registration-batches.js';
+import type { RegistrationToWrite } from '../registrations/registration-writer.js';
 
 /** What the thread that writes registrations is given when it starts. */
 export interface RegistrationThreadData {

@@ -1,11 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import type { Log } from '@waxwing/service/logging';
 import { type Database, DatabaseUnavailableError } from '@waxwing/storage';
-import type {
-  RegistrationOutcome,
-  RegistrationToWrite,
-  RegistrationWriter,
-} from '../registrations/registration-writer.js';
+import type { RegistrationOutcome } from '../registrations/registration-batches.js';
+import type { RegistrationToWrite, RegistrationWriter } from '../registrations/registration-writer.js';
 import type { ThreadAnswer, ThreadOrder, WriteAnswer, WriteOrder } from './thread-messages.js';
 
 export interface ThreadedWriterOptions {

@@ -1,7 +1,7 @@
 import { formatPushAccountId } from '@waxwing/protocol';
 import type { OpenedRegistration } from './open-registration.js';
-import type { RegistrationStore } from './registration-batches.js';
-import type { RegistrationOutcome, RegistrationToWrite, RegistrationWriter } from './registration-writer.js';
+import type { RegistrationOutcome, RegistrationStore } from './registration-batches.js';
+import type { RegistrationToWrite, RegistrationWriter } from './registration-writer.js';
 import type { NewRelayDevice } from './relay-device.js';
 import { placeOfToken, type TokenVault } from './token-vault.js';
 

@@ -31,7 +31,10 @@ export interface SealedRegistration {
  * Why a registration is not kept: its sealed bytes were presented for another realm, or too many push accounts, before,
  * or the phone has registered the account with a later sequence since.
  */
-export type RegistrationRefusal = 'presented-before' | 'superseded';
+type RegistrationRefusal = 'presented-before' | 'superseded';
+
+/** What became of a registration that was to be kept. */
+export type RegistrationOutcome = RelayDeviceId | RegistrationRefusal;
 
 /** Where registrations are kept. */
 export interface RegistrationStore {
@@ -42,10 +45,7 @@ export interface RegistrationStore {
    * refusal in the place of one that must not be kept. A repeat (same realm, push account and token) keeps its id, takes
    * the new values and lives again if it had expired.
    */
-  saveAll(
-    registrations: readonly OpenedRegistration[],
-    now: number,
-  ): Promise<readonly (RelayDeviceId | RegistrationRefusal)[]>;
+  saveAll(registrations: readonly OpenedRegistration[], now: number): Promise<readonly RegistrationOutcome[]>;
 }
 
 export interface RegistrationBatchesOptions {
@@ -180,10 +180,7 @@ export class RegistrationBatches {
   }
 }
 
-function settle(
-  { resolve, reject }: Waiting,
-  outcome: RelayDeviceId | RegistrationRefusal | undefined,
-): void {
+function settle({ resolve, reject }: Waiting, outcome: RegistrationOutcome | undefined): void {
   if (typeof outcome === 'number') resolve(outcome);
   else reject(outcome === 'superseded' ? supersededRegistration() : invalidRegistration());
 }

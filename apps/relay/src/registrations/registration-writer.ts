@@ -1,6 +1,5 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
 import type { SealedRegistrationMark } from './open-registration.js';
-import type { RegistrationRefusal } from './registration-batches.js';
+import type { RegistrationOutcome } from './registration-batches.js';
 import type { RelayDeviceRow } from './relay-device-upsert.js';
 
 /** A registration as it is written: plain values, so that another thread can do it, and nothing that tells a token. */
@@ -12,8 +11,6 @@ export interface RegistrationToWrite {
   readonly mark: SealedRegistrationMark | undefined;
   readonly sequence: number | undefined;
 }
-
-export type RegistrationOutcome = RelayDeviceId | RegistrationRefusal;
 
 /** Who writes registrations into the relay's database. */
 export interface RegistrationWriter {

@@ -3,9 +3,10 @@ import type { Database, WriteTransaction } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
 import type { RelayTables } from '../tables.js';
 import { PresentedRegistrations } from './presented-registrations.js';
+import type { RegistrationOutcome } from './registration-batches.js';
 import type { KeyUseCounts } from './registration-keys.js';
 import { RegistrationSequences } from './registration-sequences.js';
-import type { RegistrationOutcome, RegistrationToWrite, RegistrationWriter } from './registration-writer.js';
+import type { RegistrationToWrite, RegistrationWriter } from './registration-writer.js';
 import { RelayDeviceUpsert } from './relay-device-upsert.js';
 
 export interface TransactionWriterOptions {

@@ -72,8 +72,10 @@ export function hidingUsers(
   };
 }
 
-/** {@link readSurroundings} for one reader; whoever has no account is told neither what messages were before
- * nor anybody's address. */
+/**
+ * {@link readSurroundings} for one reader; whoever has no account is told neither what messages were before nor anybody's
+ * address.
+ */
 export async function readSurroundingsFor(
   db: Db,
   realm: Pick<PushRealm, 'url'>,

@@ -1,8 +1,8 @@
 import type { RelayDeviceId } from '@waxwing/protocol';
-import type { RegistrationRefusal } from '#relay/registrations/registration-batches.js';
+import type { RegistrationOutcome } from '#relay/registrations/registration-batches.js';
 
 /** The ids of devices that were all kept. */
-export function deviceIds(outcomes: readonly (RelayDeviceId | RegistrationRefusal)[]): RelayDeviceId[] {
+export function deviceIds(outcomes: readonly RegistrationOutcome[]): RelayDeviceId[] {
   return outcomes.map((outcome) => {
     if (typeof outcome === 'number') return outcome;
     throw new Error(`A registration was refused as ${outcome}.`);

@@ -27,7 +27,7 @@ eachBackend((backend) => {
     channel = new ChannelUnderTest(organisation);
   });
 
-  const only = (...whom: Who[]) => ({
+  const just = (...whom: Who[]) => ({
     new: { direct_members: whom.map((who) => organisation.id(who)), direct_subgroups: [] },
   });
   const realmGroup = async (name: string, group: string) =>
@@ -64,16 +64,16 @@ eachBackend((backend) => {
   describe.each(permissions)('%s', (name) => {
     it('is set by administrators and those who administer the channel, and by nobody else', async () => {
       await channel.make('member');
-      await channel.updated('owner', { can_administer_channel_group: only('member', 'guest', 'second') });
-      await channel.updated('owner', { can_administer_channel_group: only('member', 'guest') });
+      await channel.updated('owner', { can_administer_channel_group: just('member', 'guest', 'second') });
+      await channel.updated('owner', { can_administer_channel_group: just('member', 'guest') });
       if (name.startsWith('can_delete')) await realmGroup('can_set_delete_message_policy_group', 'members');
       const { [name]: old } = await channel.read();
-      const wish = { [name]: only('member', 'moderator') };
+      const wish = { [name]: just('member', 'moderator') };
       expect(await said('second', wish)).toBe(mayNotAdminister);
       expect(await said('moderator', wish)).toBe(mayNotAdminister);
       expect(await said('guest', wish)).toBe('Invalid channel ID');
       expect((await channel.read())[name]).toEqual(old);
-      expect(await said('member', { [name]: { ...only('member', 'moderator'), old } })).toBe('done');
+      expect(await said('member', { [name]: { ...just('member', 'moderator'), old } })).toBe('done');
       const value = {
         direct_members: [organisation.id('moderator'), organisation.id('member')].sort((a, b) => a - b),
         direct_subgroups: [],
@@ -87,7 +87,7 @@ eachBackend((backend) => {
 
     it('is as unknown as the channel to whoever may not know of it', async () => {
       await channel.make('member', { invite_only: true });
-      const wish = { [name]: only('second') };
+      const wish = { [name]: just('second') };
       for (const who of ['second', 'moderator', 'guest', 'bot'] as const) {
         expect(await said(who, wish)).toBe('Invalid channel ID');
         expect((await organisation.ask(who, 'PATCH', 'streams/999999', wish)).body.msg).toBe(
@@ -102,7 +102,7 @@ eachBackend((backend) => {
 
     it('is for can_add_subscribers_group, of a private channel without being in it', async () => {
       await channel.make('member', { invite_only: true });
-      await channel.updated('member', { can_add_subscribers_group: only('moderator') });
+      await channel.updated('member', { can_add_subscribers_group: just('moderator') });
       expect(await add('second', 'guest')).toBe(400);
       expect(await add('owner', 'guest')).toBe(400);
       await realmGroup('can_add_subscribers_group', 'nobody');
@@ -124,8 +124,8 @@ eachBackend((backend) => {
   it('taking others out is for can_remove_subscribers_group, and for administrators always', async () => {
     await channel.make('member');
     await channel.add('second', 'guest', 'moderator', 'bot');
-    await channel.updated('member', { can_administer_channel_group: only('owner') });
-    await channel.updated('owner', { can_remove_subscribers_group: only('second') });
+    await channel.updated('member', { can_administer_channel_group: just('owner') });
+    await channel.updated('owner', { can_remove_subscribers_group: just('second') });
     expect(await takeOut('moderator', 'guest')).toBe(400);
     expect(await takeOut('member', 'guest')).toBe(400);
     expect(await takeOut('second', 'guest')).toBe(200);
@@ -139,7 +139,7 @@ eachBackend((backend) => {
   it('administering is for can_administer_channel_group, guests excepted, and for administrators always', async () => {
     await channel.make('member');
     await channel.add('guest');
-    await channel.updated('member', { can_administer_channel_group: only('second', 'guest') });
+    await channel.updated('member', { can_administer_channel_group: just('second', 'guest') });
     expect(await said('member', { description: 'x' })).toBe(mayNotAdminister);
     expect(await said('guest', { description: 'x' })).toBe(mayNotAdminister);
     for (const who of ['second', 'administrator', 'owner'] as const)
@@ -150,7 +150,7 @@ eachBackend((backend) => {
     await channel.make('member');
     await channel.add('second', 'owner', 'guest');
     for (const who of ['member', 'second', 'owner', 'guest'] as const) expect(await send(who)).toBe(200);
-    await channel.updated('member', { can_send_message_group: only('second') });
+    await channel.updated('member', { can_send_message_group: just('second') });
     expect(await Promise.all((['member', 'owner', 'guest', 'second'] as const).map(send))).toEqual([
       ...[400, 400, 400, 200],
     ]);
@@ -162,7 +162,7 @@ eachBackend((backend) => {
     await channel.updated('member', { can_subscribe_group: nobody });
     expect([await join('second'), await join('guest')]).toEqual([200, 400]);
     await channel.make('member', { invite_only: true });
-    await channel.updated('member', { can_subscribe_group: only('second', 'guest') });
+    await channel.updated('member', { can_subscribe_group: just('second', 'guest') });
     expect([await join('moderator'), await join('owner'), await join('guest')]).toEqual([400, 400, 400]);
     expect(await join('second')).toBe(200);
   });
@@ -184,7 +184,7 @@ eachBackend((backend) => {
         ...([organisation, { channelId }, { channelId }, { channelId }] as const),
       );
       expect(await remove('second', one)).toBe(400);
-      await channel.updated('owner', { can_delete_any_message_group: only('second') });
+      await channel.updated('owner', { can_delete_any_message_group: just('second') });
       expect(await remove('second', one)).toBe(200);
       expect(await remove('moderator', two)).toBe(400);
       expect(await remove('administrator', two)).toBe(200);
@@ -202,11 +202,11 @@ eachBackend((backend) => {
       const [seconds = 0] = await post(organisation, { channelId, by: 'second' });
       await realmGroup('can_delete_own_message_group', 'nobody');
       expect(await remove('member', one)).toBe(400);
-      await channel.updated('owner', { can_delete_own_message_group: only('member') });
+      await channel.updated('owner', { can_delete_own_message_group: just('member') });
       expect([await remove('member', one), await remove('second', seconds)]).toEqual([200, 400]);
       await channel.updated('owner', {
         can_delete_own_message_group: { new: await organisation.roleGroup('nobody') },
-        can_delete_any_message_group: only('second'),
+        can_delete_any_message_group: just('second'),
       });
       expect([await remove('second', seconds), await remove('member', two)]).toEqual([200, 400]);
       await realmGroup('can_delete_own_message_group', 'everyone');
@@ -217,8 +217,8 @@ eachBackend((backend) => {
       await channel.make('member', { invite_only: true });
       const [id = 0] = await post(organisation, { channelId: channel.id });
       await channel.updated('owner', {
-        can_delete_any_message_group: only('second'),
-        can_delete_own_message_group: only('second'),
+        can_delete_any_message_group: just('second'),
+        can_delete_own_message_group: just('second'),
       });
       await realmGroup('can_delete_any_message_group', 'members');
       for (const who of ['second', 'owner'] as const) {

@@ -18,7 +18,7 @@ eachBackend((backend) => {
     return status === 200 ? ok : `${body.code}: ${body.msg}`;
   };
   const realm = (fields: Record<string, unknown>) => organisation.do('owner', 'PATCH', 'realm', fields);
-  const only = (...whom: Who[]) => ({
+  const just = (...whom: Who[]) => ({
     new: { direct_members: whom.map((who) => organisation.id(who)), direct_subgroups: [] },
   });
   const realmGroup = async (name: string, group: string) =>
@@ -146,8 +146,8 @@ eachBackend((backend) => {
       const [id = 0] = await post(organisation, { channelId });
       await realmGroup('can_move_messages_between_topics_group', 'nobody');
       await organisation.do('owner', 'PATCH', `streams/${channelId}`, {
-        can_move_messages_within_channel_group: only('second'),
-        can_administer_channel_group: only('moderator'),
+        can_move_messages_within_channel_group: just('second'),
+        can_administer_channel_group: just('moderator'),
       });
       expect(await edit('member', id, { topic: 'a' })).toBe(mayNotEdit);
       expect(await edit('second', id, { topic: 'a' })).toBe(ok);
@@ -189,7 +189,7 @@ eachBackend((backend) => {
       for (const who of ['member', 'second', 'owner'] as const)
         expect([who, await edit(who, id, resolving)]).toEqual([who, mayNotResolve]);
       await organisation.do('owner', 'PATCH', `streams/${channelId}`, {
-        can_resolve_topics_group: only('second'),
+        can_resolve_topics_group: just('second'),
       });
       expect(await edit('member', id, resolving)).toBe(mayNotResolve);
       expect(await edit('second', id, resolving)).toBe(ok);
@@ -224,10 +224,10 @@ eachBackend((backend) => {
     it("is changed by the old channel's can_move_messages_out_of_channel_group and its administrators", async () => {
       const { to, from, id, other } = await twoChannels();
       await realmGroup('can_move_messages_between_channels_group', 'nobody');
-      const fields = { can_move_messages_out_of_channel_group: only('second') };
+      const fields = { can_move_messages_out_of_channel_group: just('second') };
       await organisation.do('owner', 'PATCH', `streams/${to.id}`, fields);
       expect(await edit('second', id, { stream_id: to.id })).toBe(mayNotMove);
-      const administer = { can_administer_channel_group: only('moderator') };
+      const administer = { can_administer_channel_group: just('moderator') };
       await organisation.do('owner', 'PATCH', `streams/${from.id}`, { ...fields, ...administer });
       expect(await edit('member', id, { stream_id: to.id })).toBe(mayNotMove);
       expect(await edit('second', id, { stream_id: to.id })).toBe(ok);
@@ -259,11 +259,11 @@ eachBackend((backend) => {
     const to = await addChannel(organisation, { members: ['member', 'second'] });
     const [id = 0] = await post(organisation, { channelId: from.id });
     await organisation.do('owner', 'PATCH', `streams/${from.id}`, {
-      can_administer_channel_group: only('second'),
-      can_delete_any_message_group: only('second'),
-      can_move_messages_out_of_channel_group: only('second'),
-      can_move_messages_within_channel_group: only('second'),
-      can_resolve_topics_group: only('second'),
+      can_administer_channel_group: just('second'),
+      can_delete_any_message_group: just('second'),
+      can_move_messages_out_of_channel_group: just('second'),
+      can_move_messages_within_channel_group: just('second'),
+      can_resolve_topics_group: just('second'),
     });
     for (const who of ['second', 'owner'] as const) {
       for (const fields of [{ content: 'x' }, { topic: 'a' }, { stream_id: to.id }, resolving]) {
