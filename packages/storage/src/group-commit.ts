@@ -39,7 +39,6 @@ export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;
   readonly #options: GroupCommitOptions;
   #waiting: Waiting<Tables>[] = [];
-  #isGatheredWaiting = false;
   #busyLanes = 0;
   #lastAlone: Promise<void> = Promise.resolve();
 
@@ -50,13 +49,12 @@ export class GroupCommit<Tables> {
 
   /**
    * Resolves with the write's result once it is committed. Rejects with what the write threw; nothing is changed then.
-   * One that `isGathered` holds what a whole turn of the event loop brought, and waits for no further one.
+   * One that `isGathered` holds what a whole turn of the event loop brought, and begins at once where no other is under way.
    * @throws DatabaseUnavailableError when the database does not answer.
    */
   run<Result>(write: Write<Tables, Result>, isGathered = false): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       this.#waiting.push({ write, isGathered, resolve: resolve as (result: unknown) => void, reject });
-      if (isGathered) this.#isGatheredWaiting = true;
       if (this.#busyLanes === this.#options.lanes) return;
       this.#busyLanes++;
       if (isGathered) queueMicrotask(() => void this.#commitAll());
@@ -79,17 +77,19 @@ export class GroupCommit<Tables> {
     while (this.#waiting.length > 0) {
       const share = Math.max(minimumShare, Math.ceil(this.#waiting.length / this.#options.lanes));
       const group = this.#waiting.splice(0, Math.min(share, maximumWritesPerCommit));
-      this.#isGatheredWaiting = this.#waiting.some(({ isGathered }) => isGathered);
       await this.#commitGroup(group);
       await this.#gather();
     }
     this.#busyLanes--;
   }
 
-  /** Waits as long as each turn of the event loop, which a commit may have held up, brings more to commit. */
+  /**
+   * Waits as long as each turn of the event loop, which a commit may have held up, brings more to commit; for nothing where
+   * all that waits was gathered already.
+   */
   async #gather(): Promise<void> {
-    for (let before = -1; before < this.#waiting.length && this.#waiting.length < minimumShare; ) {
-      if (this.#isGatheredWaiting) return;
+    for (let before = -1; before < this.#waiting.length && this.#waiting.length < maximumWritesPerCommit; ) {
+      if (this.#waiting.length > 0 && this.#waiting.every(({ isGathered }) => isGathered)) return;
       before = this.#waiting.length;
       await nextTurn();
     }

@@ -36,7 +36,7 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError when the database does not answer; answer with a 503 then.
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
-  /** {@link write} of what a whole turn of the event loop brought: it waits for no further turn. */
+  /** {@link write} of what a whole turn of the event loop brought: it begins at once where no other is under way. */
   writeGathered<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
    * Commits a write that takes long, or changes very many rows, in a transaction of its own. On PostgreSQL it holds up no
