@@ -105,9 +105,7 @@ export class RelayLink {
     const body = stringifyJson(encodeRelayRegisterMany(this.#options.realmUuid, registrations));
     const content = { type: 'application/json', body };
     const exchange = { path: relayRegisterManyPath, content, signal, finalStatuses: [404, 405] };
-    const isComplete = ({ results }: z.infer<typeof relayRegisterManyAnswer>) =>
-      results.length === registrations.length;
-    const outcome = await this.#askAsServer(exchange, relayRegisterManyAnswer.refine(isComplete));
+    const outcome = await this.#askAsServer(exchange, answerForMany(registrations.length));
     if (outcome.kind !== 'accepted') return outcome;
     return { kind: 'accepted', answer: outcome.answer.results.map(interpretResult) };
   }
@@ -233,4 +231,15 @@ function asTrouble<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> 
   if (outcome.kind !== 'refused-for-good' || outcome.code !== 'NOT_FOUND') return outcome;
   const reason = 'the relay answered that it does not know the request; is its address right?';
   return { kind: 'retry', cause: 'admin-must-act', reason, retryAfterSeconds: undefined, httpStatus: 404 };
+}
+
+const answersForMany = new Map<number, typeof relayRegisterManyAnswer>();
+
+/** The answer with as many results as were asked for; made once for each number, since to make one takes long. */
+function answerForMany(count: number): typeof relayRegisterManyAnswer {
+  const known = answersForMany.get(count);
+  if (known !== undefined) return known;
+  const answer = relayRegisterManyAnswer.refine(({ results }) => results.length === count);
+  answersForMany.set(count, answer);
+  return answer;
 }
