@@ -1,5 +1,4 @@
 import type { AddressedEvent } from '@waxwing/server-push';
-import type { CompiledQuery } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { eventsAfter, insertQueue } from '#server/event-queues/event-queue-store.js';
 import { createPublisher } from '#server/event-queues/publish-events.js';
@@ -7,6 +6,7 @@ import { QueueListeners } from '#server/event-queues/queue-listeners.js';
 import { removeUnheldTexts } from '#server/event-queues/remove-idle-queues.js';
 import { type ServerDatabase, type ServerTables, serverMigrations } from '#server/tables.js';
 import { userId } from '../support/ids.js';
+import { observeQueries } from '../support/observe-queries.js';
 import { eachBackend } from '../support/test-databases.js';
 
 const now = 1_773_000_000_000;
@@ -84,15 +84,14 @@ eachBackend((backend) => {
       const statements = async (events: readonly AddressedEvent[]) => {
         let count = 0;
         const publisher = createPublisher(listeners, clock);
+        let stop = (): void => undefined;
         await database.write(async (transaction) => {
           await publisher(transaction, events);
-          const executor = transaction.db.getExecutor();
-          const execute = executor.executeQuery.bind(executor);
-          executor.executeQuery = <Row>(query: CompiledQuery<Row>) => {
+          stop = observeQueries(database.db, () => {
             count += 1;
-            return execute<Row>(query);
-          };
+          });
         });
+        stop();
         return count;
       };
       const one = await statements([event('message', 1)]);

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { RunAtOnce } from './run-at-once.js';
 import type { Signals } from './signals/signals.js';
 
 /** What {@link openDatabase} needs of a kind of database. */
@@ -9,6 +10,8 @@ export interface Backend<Tables> {
   /** How many transactions may be in flight at once. */
   readonly lanes: number;
   isConflict(error: unknown): boolean;
+  /** In the one transaction that writes at a time; nothing where there are several. */
+  readonly runAtOnce?: RunAtOnce;
   /** Lifts the limit on how long a statement may take, until the transaction ends; nothing where there is none. */
   waitPatiently?(transaction: Transaction<Tables>): Promise<void>;
   /** Has tables changed through a connection that waits for as long as it takes. */

@@ -1,4 +1,5 @@
 import { CompiledQuery, type Transaction } from 'kysely';
+import { rowsOf } from './run-at-once.js';
 
 // Few shapes of statement, so that each stays prepared; the larger ones share the cost of a round trip.
 const rowsPerStatement = [64, 16, 4, 1] as const;
@@ -19,8 +20,8 @@ export class BulkStatement<Result = never> {
     for (const { size, sql } of this.#shapes) {
       for (; rows.length - offset >= size; offset += size) {
         const parameters = rows.slice(offset, offset + size).flat();
-        const result = await db.executeQuery<Result>(CompiledQuery.raw(sql, parameters));
-        for (const row of result.rows) returned.push(row);
+        const query = CompiledQuery.raw(sql, parameters) as CompiledQuery<Result>;
+        for (const row of await rowsOf(db, query)) returned.push(row);
       }
     }
     return returned;

@@ -1,5 +1,6 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely';
 import { isPostgres } from './is-postgres.js';
+import { rowsOf } from './run-at-once.js';
 
 /** Stands in a query for a value that is given when it is run. */
 class Placeholder {
@@ -35,7 +36,6 @@ export function fixedQuery<Tables, Parameters, Row>(
     const values = query.parameters.map((value) =>
       value instanceof Placeholder ? parameters[value.name as keyof Parameters] : value,
     );
-    const { rows } = await db.executeQuery<Row>({ ...query, parameters: values });
-    return rows;
+    return rowsOf(db, { ...query, parameters: values });
   };
 }

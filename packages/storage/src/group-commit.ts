@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { DatabaseUnavailableError } from './database-unavailable-error.js';
+import { letRunAtOnce, type RunAtOnce } from './run-at-once.js';
 import type { Write, WriteTransaction } from './transaction.js';
 
 interface Waiting<Tables> {
@@ -20,6 +21,8 @@ export interface GroupCommitOptions {
   readonly lanes: number;
   /** Whether the transaction lost against another one and may win when it is run again. */
   isConflict(error: unknown): boolean;
+  /** Runs queries of the transaction under way, where there is one at a time. */
+  readonly runAtOnce?: RunAtOnce | undefined;
   /** Told of an action after a commit that threw. */
   onActionError(error: unknown): void;
 }
@@ -154,20 +157,27 @@ export class GroupCommit<Tables> {
   async #commit(group: readonly Waiting<Tables>[], progress: { index: number }): Promise<Committed> {
     const lastSteps: (() => Promise<void>)[] = [];
     const actions: (() => void)[] = [];
+    const { runAtOnce } = this.#options;
     const results = await this.#db.transaction().execute(async (db) => {
       const transaction: WriteTransaction<Tables> = {
         db,
         beforeCommit: (action) => void lastSteps.push(action),
         afterCommit: (action) => void actions.push(action),
       };
-      const results: unknown[] = [];
-      for (const [index, { write }] of group.entries()) {
-        progress.index = index;
-        results.push(await write(transaction));
+      // Taken back in the end: a query that comes too late must not get into the next transaction.
+      const stop = runAtOnce && letRunAtOnce(db, runAtOnce);
+      try {
+        const results: unknown[] = [];
+        for (const [index, { write }] of group.entries()) {
+          progress.index = index;
+          results.push(await write(transaction));
+        }
+        progress.index = -1;
+        for (const step of lastSteps) await step();
+        return results;
+      } finally {
+        stop?.();
       }
-      progress.index = -1;
-      for (const step of lastSteps) await step();
-      return results;
     });
     return { results, actions };
   }

@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { deactivateByAddress } from '#server/user-administration/change-activity.js';
+import { observeQueries } from '../../support/observe-queries.js';
 import { eachBackend } from '../../support/test-databases.js';
 import { type Account, ServerUnderTest } from './server-under-test.js';
 
@@ -32,26 +33,16 @@ eachBackend((backend) => {
   /** What the server did for a request: its statements with the rows that each gave, and what it compared. */
   async function workFor(email: string, key: string) {
     const statements: unknown[] = [];
-    const { db } = test.server.database;
-    const executor = Object.getPrototypeOf(Object.getPrototypeOf(db.getExecutor()));
-    const execute = executor.executeQuery;
-    const spies = [
-      vi.spyOn(executor, 'executeQuery').mockImplementation(async function (this: unknown, query, ...rest) {
-        const result = await execute.call(this, query, ...rest);
-        const { sql } = query as { sql: string };
-        // Jobs look for work beside it.
-        if (sql.includes('"users"')) {
-          statements.push([sql, result.rows.length, Object.keys(result.rows[0] ?? {}).length]);
-        }
-        return result;
-      }),
-      vi.spyOn(crypto, 'timingSafeEqual'),
-      vi.spyOn(crypto, 'hash'),
-    ] as const;
+    const stop = observeQueries(test.server.database.db, ({ sql, rows }) => {
+      // Jobs look for work beside it.
+      if (sql.includes('"users"')) statements.push([sql, rows.length, Object.keys(rows[0] ?? {}).length]);
+    });
+    const spies = [vi.spyOn(crypto, 'timingSafeEqual'), vi.spyOn(crypto, 'hash')] as const;
     syncBuiltinESMExports();
     const answer = await ask(email, key);
-    const compared = spies[1].mock.calls.map(([one, other]) => [one.byteLength, other.byteLength]);
-    const hashed = spies[2].mock.calls.map(([algorithm]) => algorithm);
+    const compared = spies[0].mock.calls.map(([one, other]) => [one.byteLength, other.byteLength]);
+    const hashed = spies[1].mock.calls.map(([algorithm]) => algorithm);
+    stop();
     for (const spy of spies) spy.mockRestore();
     syncBuiltinESMExports();
     return { status: answer.status, body: answer.body, statements, compared, hashed };

@@ -1,11 +1,12 @@
 import { Kysely } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
+import { letRunAtOnce } from '../run-at-once.js';
 import { LocalSignals } from '../signals/local-signals.js';
 import { logBytesOf } from './log-checkpoints.js';
 import { keepUndoInMemory, lockForServing, openSqlite } from './open-sqlite.js';
 import { SharedConnections } from './shared-connections.js';
-import { createSqliteDialect } from './sqlite-dialect.js';
+import { createSqliteDialect, readingAtOnce, writingAtOnce } from './sqlite-dialect.js';
 
 /** @throws DatabaseUnusableError when the file cannot be opened, or another process serves from it. */
 export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tables> {
@@ -16,6 +17,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
     const file = openSqlite(path, options.units);
     const connections = new SharedConnections(file, options);
     const db = new Kysely<Tables>({ dialect: createSqliteDialect(connections) });
+    letRunAtOnce(db, readingAtOnce(connections));
     if (options.role === 'helping') keepUndoInMemory(file);
     return {
       kind: 'sqlite',
@@ -23,6 +25,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
       signals: new LocalSignals(options.onError),
       lanes: 1,
       isConflict: () => false,
+      runAtOnce: writingAtOnce(connections),
       async migrating(work) {
         // Every transaction that writes has the whole file to itself.
         await work({ db, lock: async () => {} });

@@ -9,6 +9,7 @@ import {
   SqliteIntrospector,
   type TransactionSettings,
 } from 'kysely';
+import type { RunAtOnce } from '../run-at-once.js';
 import type { SqliteDatabase } from './open-sqlite.js';
 import type { SharedConnections } from './shared-connections.js';
 import { isBusy, translateSqliteError } from './sqlite-errors.js';
@@ -29,6 +30,16 @@ export function createSqliteDialect(connections: SharedConnections): Dialect {
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new UnplannedLimitsCompiler(),
   };
+}
+
+/** Outside a transaction only what reads need not wait. */
+export function readingAtOnce(connections: SharedConnections): RunAtOnce {
+  return (query) => (isRead(query) ? run(connections.reader, query) : undefined);
+}
+
+/** Within the transaction that writes. */
+export function writingAtOnce(connections: SharedConnections): RunAtOnce {
+  return (query) => run(connections.writer, query);
 }
 
 class SqliteDriver implements Driver {

@@ -1,13 +1,14 @@
 import { scryptSync } from 'node:crypto';
 import { Secret } from '@waxwing/service/config';
 import { AddressRanges } from '@waxwing/service/http-settings';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { storePassword } from '#server/authentication/password-store.js';
 import { maximumSignInKeys } from '#server/authentication/sign-in-key-store.js';
 import { maximumAddressFailures } from '#server/sign-in/address-failures.js';
 import { deactivateByAddress } from '#server/user-administration/change-activity.js';
 import { rotateApiKey } from '#server/users/manage-users.js';
 import { setPassword } from '#server/users/set-password.js';
+import { observeQueries } from '../../../support/observe-queries.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type Account, type Answer, ServerUnderTest } from '../server-under-test.js';
 
@@ -103,21 +104,12 @@ eachBackend((backend) => {
       const bob = await newPerson();
       const statementsFor = async (name: string) => {
         const statements: string[] = [];
-        const { db } = test.server.database;
-        const executor = Object.getPrototypeOf(Object.getPrototypeOf(db.getExecutor()));
-        const execute = executor.executeQuery;
-        const spy = vi.spyOn(executor, 'executeQuery').mockImplementation(function (
-          this: unknown,
-          query,
-          ...rest
-        ) {
-          const { sql } = query as { sql: string };
+        const stop = observeQueries(test.server.database.db, ({ sql }) => {
           // Jobs look for work beside it.
           if (/"users"|"sign_in|"passwords"/.test(sql)) statements.push(sql);
-          return execute.call(this, query, ...rest);
         });
         await signIn(name, 'wrong horse battery');
-        spy.mockRestore();
+        stop();
         return statements;
       };
       const known = await statementsFor(ada.email);

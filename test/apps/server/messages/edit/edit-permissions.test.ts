@@ -1,5 +1,5 @@
-import type { CompiledQuery } from 'kysely';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { observeQueries } from '../../../../support/observe-queries.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel } from '../chat-under-test.js';
@@ -46,13 +46,13 @@ eachBackend((backend) => {
   /** What an edit says whose content names a channel, and whether the database was asked for such a channel. */
   async function editLookingFor(who: Who, id: number, fields: Record<string, unknown> = {}) {
     const name = organisation.newName();
-    const executor = Object.getPrototypeOf(
-      Object.getPrototypeOf(organisation.server.server.database.db.getExecutor()),
-    );
-    const queries = vi.spyOn(executor, 'executeQuery');
+    const parameters: unknown[] = [];
+    const stop = observeQueries(organisation.server.server.database.db, (query) => {
+      parameters.push(query.parameters);
+    });
     const said = await edit(who, id, { content: `#**${name}**`, ...fields });
-    const asked = JSON.stringify(queries.mock.calls.map(([query]) => (query as CompiledQuery).parameters));
-    queries.mockRestore();
+    stop();
+    const asked = JSON.stringify(parameters);
     return [said, asked.includes(`"${name}"`) || asked.includes(`\\"${name}\\"`)];
   }
 

@@ -1,0 +1,48 @@
+import { isPostgres } from '@waxwing/storage';
+import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import { vi } from 'vitest';
+import { StatementCache } from '#storage/sqlite/statement-cache.js';
+
+/** A query, and what it gave. */
+export interface ObservedQuery {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  readonly rows: readonly object[];
+}
+
+/**
+ * Tells of every query that this process runs on databases of the same kind, but not of begin and commit; the answer ends
+ * that.
+ */
+export function observeQueries<Tables>(db: Kysely<Tables>, tell: (query: ObservedQuery) => void): () => void {
+  const spy = isPostgres(db) ? spyOnExecutors(db, tell) : spyOnStatements(tell);
+  return () => spy.mockRestore();
+}
+
+function spyOnExecutors<Tables>(db: Kysely<Tables>, tell: (query: ObservedQuery) => void) {
+  const executor = Object.getPrototypeOf(Object.getPrototypeOf(db.getExecutor()));
+  const execute = executor.executeQuery;
+  return vi.spyOn(executor, 'executeQuery').mockImplementation(async function (
+    this: unknown,
+    query,
+    ...rest
+  ) {
+    const result: QueryResult<object> = await execute.call(this, query, ...rest);
+    const { sql, parameters } = query as CompiledQuery;
+    tell({ sql, parameters, rows: result.rows });
+    return result;
+  });
+}
+
+function spyOnStatements(tell: (query: ObservedQuery) => void) {
+  const run = StatementCache.prototype.run;
+  return vi.spyOn(StatementCache.prototype, 'run').mockImplementation(function (
+    this: StatementCache,
+    sql,
+    parameters,
+  ) {
+    const result = run.call(this, sql, parameters) as QueryResult<object>;
+    tell({ sql, parameters, rows: result.rows });
+    return result;
+  });
+}
