@@ -1,5 +1,5 @@
 import { fixedQuery } from '@waxwing/storage';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { eachBackend } from '../support/test-databases.js';
 import { type BirdTables, birdNames, insertBird, openBirds } from './birds.js';
 
@@ -43,5 +43,32 @@ eachBackend((backend) => {
     });
     await late;
     expect(await birdNames(database)).toEqual(['late']);
+  });
+
+  it('passes by Kysely on SQLite, in a write and outside of one', async () => {
+    const database = await openBirds(backend);
+    await insertBird(database, 'waxwing');
+    const ways = await database.write(async ({ db }) => {
+      const spies = [vi.spyOn(db, 'executeQuery'), vi.spyOn(database.db, 'executeQuery')] as const;
+      await renameBirds(db, { name: 'robin' });
+      await birdsByName(database.db, {});
+      const calls = spies.map((spy) => spy.mock.calls.length);
+      for (const spy of spies) spy.mockRestore();
+      return calls;
+    });
+    expect(ways).toEqual(backend.name === 'sqlite' ? [0, 0] : [1, 1]);
+  });
+
+  it('sees in a transaction that reads what was there when that began', async () => {
+    const database = await openBirds(backend);
+    await insertBird(database, 'waxwing');
+    const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');
+    const seen = await reading.execute(async (db) => {
+      const before = await birdsByName(db, {});
+      await insertBird(database, 'robin');
+      return [before, await birdsByName(db, {})];
+    });
+    expect(seen).toEqual([[{ name: 'waxwing' }], [{ name: 'waxwing' }]]);
+    expect(await birdNames(database)).toEqual(['robin', 'waxwing']);
   });
 });

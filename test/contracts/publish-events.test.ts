@@ -85,13 +85,13 @@ eachBackend((backend) => {
         let count = 0;
         const publisher = createPublisher(listeners, clock);
         let stop = (): void => undefined;
-        await database.write(async (transaction) => {
+        const writing = database.write(async (transaction) => {
           await publisher(transaction, events);
           stop = observeQueries(database.db, () => {
             count += 1;
           });
         });
-        stop();
+        await writing.finally(() => stop());
         return count;
       };
       const one = await statements([event('message', 1)]);

@@ -11,8 +11,8 @@ export interface ObservedQuery {
 }
 
 /**
- * Tells of every query that this process runs on databases of the same kind, but not of begin and commit; the answer ends
- * that.
+ * Tells of every query that succeeds in this thread on any database of the same kind, but not of begin and commit; the
+ * answer ends that.
  */
 export function observeQueries<Tables>(db: Kysely<Tables>, tell: (query: ObservedQuery) => void): () => void {
   const spy = isPostgres(db) ? spyOnExecutors(db, tell) : spyOnStatements(tell);

@@ -1,4 +1,4 @@
-import { BulkStatement } from '@waxwing/storage';
+import { BulkStatement, rowsOf } from '@waxwing/storage';
 import { CompiledQuery } from 'kysely';
 import type { JobRow } from './job-tables.js';
 import type { LeaseStatements } from './lease-statements.js';
@@ -19,7 +19,7 @@ export const sqliteLeaseStatements: LeaseStatements = {
 
   async claim(db, { kind, limit, now, leasedUntil }) {
     const parameters = [leasedUntil, kind, now, limit];
-    return (await db.executeQuery<JobRow>(CompiledQuery.raw(claimJobs, parameters))).rows;
+    return rowsOf(db, CompiledQuery.raw(claimJobs, parameters) as CompiledQuery<JobRow>);
   },
 
   async settle(db, settlements) {

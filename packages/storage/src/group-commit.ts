@@ -30,13 +30,16 @@ export interface GroupCommitOptions {
 const maximumWritesPerCommit = 256;
 // Fewer than this are not worth splitting over several transactions.
 const minimumShare = 32;
+// A commit takes about as long; whoever waits for one must not wait for many others instead.
+const mostGatheringMilliseconds = 10;
 // A group in which more writes fail than this is not worth keeping together.
 const maximumCulpritsPerGroup = 3;
 const maximumAttemptsOnConflict = 8;
 
 /**
- * Commits the writes that arrive while another commit runs, or within one turn of the event loop, together: the cost
- * of a durable commit is shared by all of them. A write that throws fails alone; the others are done again without it.
+ * Commits the writes together that arrive while another commit runs, or in turns of the event loop that follow each other:
+ * the cost of a durable commit is shared by all of them. A write that throws fails alone; the others are done again
+ * without it.
  */
 export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;
@@ -87,11 +90,14 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Waits as long as each turn of the event loop, which a commit may have held up, brings more to commit; for nothing where
-   * all that waits was gathered already.
+   * Waits as long as each turn of the event loop, which a commit may have held up, brings more to commit, up to what one
+   * takes, but not for long; and for nothing where all that waits was gathered already.
    */
   async #gather(): Promise<void> {
-    for (let before = -1; before < this.#waiting.length && this.#waiting.length < maximumWritesPerCommit; ) {
+    const enough = this.#options.lanes === 1 ? maximumWritesPerCommit : minimumShare;
+    const until = performance.now() + mostGatheringMilliseconds;
+    for (let before = -1; before < this.#waiting.length && this.#waiting.length < enough; ) {
+      if (performance.now() > until) return;
       if (this.#waiting.length > 0 && this.#waiting.every(({ isGathered }) => isGathered)) return;
       before = this.#waiting.length;
       await nextTurn();

@@ -3,16 +3,17 @@ import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 /** Runs a query without waiting for anything; `undefined` for one that has to wait, which is not begun. */
 export type RunAtOnce = <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | undefined;
 
-// A property, because a weak map of all transactions keeps the garbage collector busy.
+// A property, because a weak map of all transactions keeps the garbage collector busy; of the executor, because a database
+// with other tables has the same one, and every transaction one of its own.
 const runAtOnceKey = Symbol('runAtOnce');
 type AtOnce = { [runAtOnceKey]?: RunAtOnce | undefined };
 
 /** Has {@link rowsOf} run queries of `db` so, until the answer is called. */
 export function letRunAtOnce<Tables>(db: Kysely<Tables>, run: RunAtOnce): () => void {
-  const known: AtOnce = db as AtOnce;
-  known[runAtOnceKey] = run;
+  const executor = db.getExecutor() as AtOnce;
+  executor[runAtOnceKey] = run;
   return () => {
-    known[runAtOnceKey] = undefined;
+    executor[runAtOnceKey] = undefined;
   };
 }
 
@@ -21,6 +22,7 @@ export function letRunAtOnce<Tables>(db: Kysely<Tables>, run: RunAtOnce): () => 
  * as long as half of them.
  */
 export async function rowsOf<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<Row[]> {
-  const result = (db as AtOnce)[runAtOnceKey]?.(query) ?? (await db.executeQuery<Row>(query));
+  const executor = db.getExecutor() as AtOnce;
+  const result = executor[runAtOnceKey]?.(query) ?? (await db.executeQuery<Row>(query));
   return result.rows;
 }

@@ -20,3 +20,31 @@ it('begins what was gathered already in the same turn of the event loop, and wai
   expect(await turn).toEqual(['alone', 'gathered']);
   await gathered;
 });
+
+/** What begins after a first commit, and which commits it shares: of each turn a list of writes, gathered ones or not. */
+async function commitsOf(turns: readonly (readonly boolean[])[], blockedMilliseconds = 0): Promise<number> {
+  const database = await backend.open({ migrations: [] });
+  await database.write(async () => undefined);
+  const writes: Promise<unknown>[] = [];
+  for (const turn of turns) {
+    for (const isGathered of turn) {
+      const write = isGathered ? database.writeGathered : database.write;
+      writes.push(write(async ({ db }) => db));
+    }
+    const until = performance.now() + blockedMilliseconds;
+    while (performance.now() < until);
+    await nextTurn();
+  }
+  return new Set(await Promise.all(writes)).size;
+}
+
+it('waits for as long as each turn brings more, gathered or not, and commits all of it together', async () => {
+  const twenty = Array<boolean>(20).fill(false);
+  expect(await commitsOf([[false], [true], [false], [true]])).toBe(1);
+  expect(await commitsOf([twenty, twenty, [false]])).toBe(1);
+});
+
+it('does not wait for long, though each turn brings more', async () => {
+  const turns = Array<boolean[]>(8).fill([false]);
+  expect(await commitsOf(turns, 6)).toBeGreaterThan(1);
+});

@@ -235,7 +235,10 @@ function asTrouble<Answer>(outcome: RelayOutcome<Answer>): RelayOutcome<Answer> 
 
 const answersForMany = new Map<number, typeof relayRegisterManyAnswer>();
 
-/** The answer with as many results as were asked for; made once for each number, since to make one takes long. */
+/**
+ * The answer with as many results as were asked for; made once for each number up to {@link maximumRegistrationsAtOnce},
+ * since to make one takes long.
+ */
 function answerForMany(count: number): typeof relayRegisterManyAnswer {
   const known = answersForMany.get(count);
   if (known !== undefined) return known;
