@@ -1,6 +1,4 @@
-import { BulkStatement, rowsOf } from '@waxwing/storage';
-import { CompiledQuery } from 'kysely';
-import type { JobRow } from './job-tables.js';
+import { BulkStatement, rowsOfText } from '@waxwing/storage';
 import type { LeaseStatements } from './lease-statements.js';
 
 /** Shapes that stay prepared: SQLite spends most of such a short statement on compiling it. */
@@ -19,7 +17,7 @@ export const sqliteLeaseStatements: LeaseStatements = {
 
   async claim(db, { kind, limit, now, leasedUntil }) {
     const parameters = [leasedUntil, kind, now, limit];
-    return rowsOf(db, CompiledQuery.raw(claimJobs, parameters) as CompiledQuery<JobRow>);
+    return rowsOfText(db, claimJobs, parameters);
   },
 
   async settle(db, settlements) {

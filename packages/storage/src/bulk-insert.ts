@@ -1,7 +1,8 @@
-import { type Compilable, CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { BulkStatement } from './bulk-statement.js';
 import { isPostgres } from './is-postgres.js';
 import type { RowColumn } from './rows-as-table.js';
+import { rowsOfText } from './run-at-once.js';
 
 /** The columns that a {@link BulkInsert} fills, and what they hold; integers and text may be null. */
 export type InsertedColumns = Readonly<Record<string, RowColumn>>;
@@ -53,7 +54,7 @@ async function insertAtOnce<Tables, Result>(
 ): Promise<Result[]> {
   if (rows.length === 0) return [];
   const arrays = Array.from({ length: columns }, (_, column) => rows.map((row) => row[column]));
-  return (await db.executeQuery<Result>(CompiledQuery.raw(text, arrays))).rows;
+  return rowsOfText(db, text, arrays);
 }
 
 function arraysOfColumns(types: readonly RowColumn[]): RawBuilder<unknown> {

@@ -1,5 +1,5 @@
-import { CompiledQuery, type Transaction } from 'kysely';
-import { rowsOf } from './run-at-once.js';
+import type { Transaction } from 'kysely';
+import { rowsOfText } from './run-at-once.js';
 
 // Few shapes of statement, so that each stays prepared; the larger ones share the cost of a round trip.
 const rowsPerStatement = [64, 16, 4, 1] as const;
@@ -20,8 +20,7 @@ export class BulkStatement<Result = never> {
     for (const { size, sql } of this.#shapes) {
       for (; rows.length - offset >= size; offset += size) {
         const parameters = rows.slice(offset, offset + size).flat();
-        const query = CompiledQuery.raw(sql, parameters) as CompiledQuery<Result>;
-        for (const row of await rowsOf(db, query)) returned.push(row);
+        for (const row of await rowsOfText<Tables, Result>(db, sql, parameters)) returned.push(row);
       }
     }
     return returned;

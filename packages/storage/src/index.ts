@@ -19,7 +19,7 @@ export {
 export * from './portable-columns.js';
 export * from './remove-in-batches.js';
 export * from './rows-as-table.js';
-export { rowsOf } from './run-at-once.js';
+export { rowsOfText } from './run-at-once.js';
 export type { SignalListener, Signals } from './signals/signals.js';
 export * from './transaction.js';
 export type { UntypedDatabase } from './untyped-database.js';

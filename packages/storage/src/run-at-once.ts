@@ -1,4 +1,4 @@
-import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import { CompiledQuery, type Kysely, type QueryResult } from 'kysely';
 
 /** Runs a query without waiting for anything; `undefined` for one that has to wait, which is not begun. */
 export type RunAtOnce = <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | undefined;
@@ -25,4 +25,13 @@ export async function rowsOf<Tables, Row>(db: Kysely<Tables>, query: CompiledQue
   const executor = db.getExecutor() as AtOnce;
   const result = executor[runAtOnceKey]?.(query) ?? (await db.executeQuery<Row>(query));
   return result.rows;
+}
+
+/** As {@link rowsOf}, of a query's text. */
+export function rowsOfText<Tables, Row>(
+  db: Kysely<Tables>,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<Row[]> {
+  return rowsOf(db, CompiledQuery.raw(text, parameters as unknown[]) as CompiledQuery<Row>);
 }

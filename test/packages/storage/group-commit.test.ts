@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { sqliteBackend } from '../../support/test-databases.js';
 
 const backend = sqliteBackend();
+afterEach(() => void vi.restoreAllMocks());
 
 it('begins what was gathered already in the same turn of the event loop, and waits one turn for all else', async () => {
   const database = await backend.open({ migrations: [] });
@@ -21,8 +22,10 @@ it('begins what was gathered already in the same turn of the event loop, and wai
   await gathered;
 });
 
-/** What begins after a first commit, and which commits it shares: of each turn a list of writes, gathered ones or not. */
-async function commitsOf(turns: readonly (readonly boolean[])[], blockedMilliseconds = 0): Promise<number> {
+/** In how many commits writes end after a first one; each turn brings some, gathered or not, and takes so long. */
+async function commitsOf(turns: readonly (readonly boolean[])[], turnMilliseconds: number): Promise<number> {
+  let now = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
   const database = await backend.open({ migrations: [] });
   await database.write(async () => undefined);
   const writes: Promise<unknown>[] = [];
@@ -31,8 +34,7 @@ async function commitsOf(turns: readonly (readonly boolean[])[], blockedMillisec
       const write = isGathered ? database.writeGathered : database.write;
       writes.push(write(async ({ db }) => db));
     }
-    const until = performance.now() + blockedMilliseconds;
-    while (performance.now() < until);
+    now += turnMilliseconds;
     await nextTurn();
   }
   return new Set(await Promise.all(writes)).size;
@@ -40,8 +42,8 @@ async function commitsOf(turns: readonly (readonly boolean[])[], blockedMillisec
 
 it('waits for as long as each turn brings more, gathered or not, and commits all of it together', async () => {
   const twenty = Array<boolean>(20).fill(false);
-  expect(await commitsOf([[false], [true], [false], [true]])).toBe(1);
-  expect(await commitsOf([twenty, twenty, [false]])).toBe(1);
+  expect(await commitsOf([[false], [true], [false], [true]], 0)).toBe(1);
+  expect(await commitsOf([twenty, twenty, [false]], 0)).toBe(1);
 });
 
 it('does not wait for long, though each turn brings more', async () => {
