@@ -16,7 +16,7 @@ import { addServer } from '#relay/servers/manage-servers.js';
 import { realmId } from '../support/ids.js';
 import { type BenchResult, median } from './bench-result.js';
 import { watchHolds } from './longest-hold.js';
-import { fillDevices } from './register-rows.js';
+import { fillDevices } from './many-devices.js';
 
 const manyRows = 1_000_000;
 // The longest stop of a round is one moment, which whatever else runs on the machine may lengthen.
@@ -63,9 +63,9 @@ async function openStore(rows: number) {
   const made = await open();
   await addServer(made, { name: 'bench', realmUuids: ['9aa61d0b-8ce5-488d-8e9e-fedc346e6836'] }, clock());
   await made.close();
-  if (rows > 0) fillDevices(path, rows);
-  const database = await open();
   const tokenVault = new KeyRingTokenVault(() => ring, clock, sodium);
+  fillDevices(path, rows, tokenVault);
+  const database = await open();
   const writer = new TransactionWriter({ database, keyUses: { used: () => undefined } });
   return {
     registrations: new DurableRegistrations({ tokenVault, writer }),

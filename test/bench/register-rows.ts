@@ -1,7 +1,7 @@
-import { DatabaseSync } from '@photostructure/sqlite';
 import { createBenchWorld, openRegistrationLoad } from './bench-relay.js';
 import { type BenchResult, medianRates } from './bench-result.js';
 import type { HttpLoad } from './http-load.js';
+import { fillDevices, tokenVaultOf } from './many-devices.js';
 
 const manyRows = 1_000_000;
 const fewRows = 10_000;
@@ -29,8 +29,9 @@ export async function run(): Promise<BenchResult[]> {
 
 async function openRelay(rows: number): Promise<{ load: HttpLoad; close(): Promise<void> }> {
   const world = await createBenchWorld(undefined);
-  const { RELAY_DATABASE: url = '', RELAY_PORT: port } = world.constellation.relayEnv;
-  fillDevices(url.slice('sqlite:'.length), rows);
+  const { relayEnv } = world.constellation;
+  const { RELAY_DATABASE: url = '', RELAY_PORT: port } = relayEnv;
+  fillDevices(url.slice('sqlite:'.length), rows, await tokenVaultOf(relayEnv));
   await world.constellation.startRelay();
   const load = await openRegistrationLoad(world, Number(port), connections);
   return {
@@ -40,16 +41,4 @@ async function openRelay(rows: number): Promise<{ load: HttpLoad; close(): Promi
       await world.close();
     },
   };
-}
-
-/** Devices as random as real ones: each lies somewhere else in the index. */
-export function fillDevices(path: string, rows: number): void {
-  const database = new DatabaseSync(path);
-  database.exec('pragma synchronous = off');
-  database.exec(`
-    insert into relay_devices (realm_id, push_account_id, token_kind, token_lookup, token, registered_at)
-    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${rows})
-    select (select min(id) from realms), cast(random() as text), 'fcm', hex(randomblob(16)),
-      hex(randomblob(100)), ${Date.now()} from numbers`);
-  database.close();
 }

@@ -1,16 +1,22 @@
+import { randomInt } from 'node:crypto';
 import pg from 'pg';
+import type { TokenVault } from '#relay/registrations/token-vault.js';
+import { newDeviceRow } from '../bench/many-devices.js';
 
 export interface FillOptions {
   /** Rows that there shall be in the end. */
   readonly rows: number;
   readonly realms: number;
+  readonly tokenVault: TokenVault;
   readonly tell: (sentence: string) => void;
 }
 
-const rowsPerStatement = 500_000;
+const rowsPerStatement = 10_000;
+const rowsToTellOf = 500_000;
 
 /** Fills `relay_devices` with devices as random as real ones, spread over many realms; indexes are built at the end. */
-export async function fillDevices(client: pg.Client, { rows, realms, tell }: FillOptions): Promise<void> {
+export async function fillDevices(client: pg.Client, options: FillOptions): Promise<void> {
+  const { rows, realms, tokenVault, tell } = options;
   await client.query('set synchronous_commit = off');
   await client.query("set maintenance_work_mem = '512MB'");
   await client.query('alter table relay_devices drop constraint if exists relay_devices_once');
@@ -21,9 +27,12 @@ export async function fillDevices(client: pg.Client, { rows, realms, tell }: Fil
     [realms],
   );
   const { rows: before } = await client.query<{ count: string }>('select count(*) from relay_devices');
-  for (let there = Number(before[0]?.count); there < rows; there += rowsPerStatement) {
-    await client.query(fillStatement, [Math.min(rowsPerStatement, rows - there), realms]);
-    tell(`${Math.min(rows, there + rowsPerStatement)} rows`);
+  for (let there = Number(before[0]?.count); there < rows; ) {
+    const count = Math.min(rowsPerStatement, rows - there);
+    const devices = Array.from({ length: count }, () => newDeviceRow(tokenVault, 1 + randomInt(realms)));
+    await client.query(fillStatement, [JSON.stringify(devices)]);
+    there += count;
+    if (there % rowsToTellOf === 0 || there === rows) tell(`${there} rows`);
   }
   await client.query(
     'alter table relay_devices add constraint relay_devices_once unique (realm_id, push_account_id, token_lookup)',
@@ -31,13 +40,10 @@ export async function fillDevices(client: pg.Client, { rows, realms, tell }: Fil
   await client.query('vacuum analyze relay_devices');
 }
 
-// Lengths as the relay writes them: a keyed hash, and a sealed token of FCM's usual length.
 const fillStatement = `
   insert into relay_devices (realm_id, push_account_id, token_kind, token_lookup, token, registered_at)
-  select 1 + floor(random() * $2)::int, (floor(random() * 1.8e19) - 9e18)::bigint::text, 'fcm',
-    encode(decode(md5(random()::text), 'hex'), 'base64'),
-    repeat(md5(random()::text), 7), (extract(epoch from now()) * 1000)::bigint
-  from generate_series(1, $1)`;
+  select realm_id, push_account_id, 'fcm', token_lookup, token, (extract(epoch from now()) * 1000)::bigint
+  from json_populate_recordset(null::relay_devices, $1)`;
 
 export async function withClient<Result>(
   url: string,

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { createBenchWorld, openRegistrationLoad } from '../bench/bench-relay.js';
 import { median } from '../bench/bench-result.js';
 import type { HttpLoad } from '../bench/http-load.js';
+import { tokenVaultOf } from '../bench/many-devices.js';
 import { partitionScript } from '../support/partition-script.js';
 import { fillDevices, withClient } from './fill-devices.js';
 
@@ -89,10 +90,12 @@ async function prepare(serverUrl: string, rows: number, parts: number): Promise<
   const world = await createBenchWorld(serverUrl);
   const close = () => world.close();
   try {
-    const { RELAY_DATABASE: url = '', RELAY_PORT: port } = world.constellation.relayEnv;
+    const { relayEnv } = world.constellation;
+    const { RELAY_DATABASE: url = '', RELAY_PORT: port } = relayEnv;
+    const tokenVault = await tokenVaultOf(relayEnv);
     const found = await withClient(url, async (client) => {
       if (parts > 1) await client.query(partitionScript());
-      await fillDevices(client, { rows, realms, tell });
+      await fillDevices(client, { rows, realms, tokenVault, tell });
       return { ...(await sizesPerRow(client)), lookupMilliseconds: await lookupMilliseconds(client) };
     });
     await world.constellation.startRelay();

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { Secret } from '@waxwing/service/config';
+import { systemClock } from '@waxwing/service/lifecycle';
+import { loadFastestSodium } from '@waxwing/sodium/native';
+import { readKeyRingEnvironmentAlone } from '#relay/keyring/key-ring-configuration.js';
+import { readTokenVault } from '#relay/keyring/open-key-ring.js';
+import { openRelayDatabase } from '#relay/open-database.js';
+import { placeOfToken, type TokenVault } from '#relay/registrations/token-vault.js';
+import { accountIdText, realmId } from '../support/ids.js';
+
+/** A world that was just made has one. */
+const onlyRealm = 1;
+
+/** What a row of `relay_devices` has of its own. */
+export interface DeviceRow {
+  readonly realm_id: number;
+  readonly push_account_id: string;
+  readonly token_lookup: string;
+  readonly token: string;
+}
+
+/** What seals the tokens of the relay with these settings: beside others it is never ready. */
+export async function tokenVaultOf(relayEnv: Readonly<Record<string, string>>): Promise<TokenVault> {
+  const clock = systemClock;
+  const { sodium } = await loadFastestSodium();
+  const url = new Secret(relayEnv.RELAY_DATABASE ?? '');
+  const onJobError = (error: unknown): void => console.error(error);
+  const database = await openRelayDatabase({ url, role: 'visiting', clock, onJobError });
+  try {
+    return await readTokenVault(readKeyRingEnvironmentAlone(relayEnv), { sodium, clock, database });
+  } finally {
+    await database.close();
+  }
+}
+
+/** Has random devices of the first realm in the relay's SQLite file, while no relay has it open. */
+export function fillDevices(path: string, rows: number, vault: TokenVault): void {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec('pragma synchronous = off; begin');
+    const insert = database.prepare(
+      `insert into relay_devices (realm_id, push_account_id, token_kind, token_lookup, token, registered_at)
+       values (?, ?, 'fcm', ?, ?, ${Date.now()})`,
+    );
+    for (let row = 0; row < rows; row += 1) {
+      const { realm_id, push_account_id, token_lookup, token } = newDeviceRow(vault, onlyRealm);
+      insert.run(realm_id, push_account_id, token_lookup, token);
+    }
+    database.exec('commit');
+  } finally {
+    database.close();
+  }
+}
+
+/** A device as random as real ones, so that it lies anywhere in an index, with a token of FCM's usual length. */
+export function newDeviceRow(vault: TokenVault, realm: number): DeviceRow {
+  const token = randomBytes(71).toString('hex');
+  const [token_lookup] = vault.lookups(token);
+  const place = {
+    realm_id: realmId(realm),
+    push_account_id: accountIdText(randomBytes(8).readBigInt64BE().toString()),
+    token_lookup,
+  };
+  return { ...place, token: vault.seal(token, placeOfToken(place)) };
+}
