@@ -28,7 +28,8 @@ interface Driven {
 
 const tickMilliseconds = 4;
 const patienceMilliseconds = 15_000;
-const refusal = /^HTTP\/1\.1 503 [\s\S]*\r\nretry-after: \d+\r\n/i;
+const statusAt = 'HTTP/1.1 '.length;
+const retryAfter = /\r\nretry-after: \d+\r\n/i;
 
 /** Sends requests at a rate, as many people do who know nothing of each other. */
 export class OpenLoad {
@@ -138,8 +139,9 @@ export class OpenLoad {
   }
 
   #note(answer: string, milliseconds: number): void {
-    if (answer.startsWith('HTTP/1.1 200 ')) this.#successes.push(milliseconds);
-    else if (refusal.test(answer)) this.#refusals.push(milliseconds);
+    const status = answer.slice(statusAt, statusAt + 4);
+    if (status === '200 ') this.#successes.push(milliseconds);
+    else if (status === '503 ' && retryAfter.test(answer)) this.#refusals.push(milliseconds);
     else this.#failure ??= new Error(`the answer is neither 200 nor 503 with Retry-After: ${answer}`);
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { atEndOfTurn } from '@waxwing/service/lifecycle';
 import type { Kysely } from 'kysely';
 import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import { letRunAtOnce, type RunAtOnce } from './run-at-once.js';
@@ -64,7 +64,7 @@ export class GroupCommit<Tables> {
       if (this.#busyLanes === this.#options.lanes) return;
       this.#busyLanes++;
       if (isGathered) queueMicrotask(() => void this.#commitAll());
-      else setImmediate(() => void this.#commitAll());
+      else atEndOfTurn(() => void this.#commitAll());
     });
   }
 
@@ -100,7 +100,7 @@ export class GroupCommit<Tables> {
       if (performance.now() > until) return;
       if (this.#waiting.length > 0 && this.#waiting.every(({ isGathered }) => isGathered)) return;
       before = this.#waiting.length;
-      await nextTurn();
+      await new Promise<void>(atEndOfTurn);
     }
   }
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Turns } from '#service/http/turns.js';
+import { atEndOfTurn } from '#service/lifecycle/at-end-of-turn.js';
 
 const patient = { backlogMilliseconds: 60_000, minimumBacklog: 1 };
 let now: number;
@@ -78,29 +79,57 @@ it('what waits for longer than it may is refused, the oldest first, eight for ea
   expect(counts()).toEqual([8, 32]);
 });
 
-it('what comes while nothing began for long is refused behind what is late, to whoever waits already', () => {
-  const turns = new Turns({ backlogMilliseconds: 100, minimumBacklog: 4 });
-  beginMany(turns, 5, 1, true);
-  now += 101;
-  beginMany(turns, 10, 1, true);
+/** A line of ada's, known to take ten milliseconds for each. */
+function slowLine(): Turns {
+  const turns = new Turns({ backlogMilliseconds: 200, minimumBacklog: 4 });
+  beginMany(turns, 40, 10, true);
+  for (let turn = 0; turn < 2; turn += 1) turnOfLoop();
+  [begun, refused] = [[], []];
+  return turns;
+}
+
+it('what comes behind more of its own sender than begin in half of the time is refused at once, and nobody else', () => {
+  const turns = slowLine();
+  beginMany(turns, 2, 10, true);
+  expect(refused).toEqual(['1', '2']);
   turns.begin(() => void begun.push('bob'), { isFollowing: false, sender: 'bob', refuse: () => undefined });
-  expect(refused).toEqual([]);
-  turnOfLoop();
-  expect(refused).toEqual(['1', '2', ...Array.from({ length: 10 }, (_, index) => `${index + 1}`)]);
-  expect(begun).toEqual(['3', 'bob', '4', '5']);
+  beginMany(turns, 1, 10);
+  expect(refused).toHaveLength(2);
+  for (let turn = 0; turn < 2; turn += 1) turnOfLoop();
+  expect(begun).toContain('bob');
 });
 
-it('what would wait for too long is refused eight for each that begins, and also once nothing waits any more', () => {
-  const turns = new Turns({ backlogMilliseconds: 100, minimumBacklog: 4 });
-  beginMany(turns, 5, 10, true);
-  now += 101;
-  beginMany(turns, 60, 10, true);
-  turnOfLoop();
-  expect(counts()).toEqual([1, 8]);
-  for (let turn = 0; turn < 4; turn += 1) turnOfLoop();
-  expect(counts()).toEqual([4, 61]);
-  for (let turn = 0; turn < 3; turn += 1) turnOfLoop();
+it('how long each took is forgotten some time after nothing was left over', () => {
+  const turns = slowLine();
+  for (let turn = 0; turn < 40; turn += 1) turnOfLoop();
   expect(immediates).toEqual([]);
+  const admitted = () => {
+    refused = [];
+    beginMany(turns, 100, 0, true);
+    for (let turn = 0; turn < 3; turn += 1) turnOfLoop();
+    return 100 - refused.length;
+  };
+  expect(admitted()).toBeLessThan(40);
+  now += 1000;
+  expect(admitted()).toBe(100);
+});
+
+it('while the loop does nothing but refuse, one begins for each 32 that are refused, and turns end all the same', () => {
+  const turns = slowLine();
+  let ended = 0;
+  const refuseFor = (milliseconds: number, perMillisecond: number) => {
+    [begun, refused] = [[], []];
+    atEndOfTurn(() => {
+      ended += 1;
+    });
+    for (const until = now + milliseconds; now < until; now += 1) beginMany(turns, perMillisecond, 0, true);
+    return refused.length / begun.length;
+  };
+  expect(refuseFor(9, 1)).toBe(Number.POSITIVE_INFINITY);
+  expect(ended).toBe(0);
+  expect(refuseFor(50, 8)).toBeGreaterThan(15);
+  expect(refused.length / begun.length).toBeLessThanOrEqual(32);
+  expect(ended).toBe(2);
 });
 
 it('what must have its turn is not refused, however long it waits', () => {

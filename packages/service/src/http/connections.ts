@@ -33,9 +33,9 @@ const surplusMilliseconds = 5000;
 /** A head of thousands of tiny fields takes ten times its bytes. */
 const maximumHeaderFields = 100;
 
-// A property, because a weak map of all requests keeps the garbage collector busy.
+// A weak map of all requests keeps the garbage collector busy.
 const exchangeKey = Symbol('exchange');
-type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
+type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange | undefined };
 
 interface Connection {
   readonly socket: Socket;
@@ -57,7 +57,6 @@ interface Connection {
 interface Start {
   readonly exchange: Exchange;
   readonly handle: RequestListener;
-  /** Came while the connection's request before it was not answered. */
   readonly isFollowing: boolean;
 }
 
@@ -224,7 +223,6 @@ export class Connections {
     exchange.receivedAt = performance.now();
     const { request, response } = exchange;
     const act = (): void => {
-      // Whoever asked may be gone.
       if (!exchange.isOver) handle(request, response);
     };
     exchange.sender = this.#senderOf(connection, request);
@@ -244,6 +242,8 @@ export class Connections {
   }
 
   #finish(connection: Connection, { actor, request }: Exchange, handle: RequestListener): void {
+    // Node's parser keeps the last request of each connection: not its answer and all else with it.
+    (request as KnownMessage)[exchangeKey] = undefined;
     if (actor !== undefined && actor !== connection.actor) {
       connection.actor = actor;
       connection.sender = `actor ${actor}`;

@@ -1,4 +1,5 @@
 import type { HttpLimits } from '../http-settings/http-limits.js';
+import { endTurn } from '../lifecycle/at-end-of-turn.js';
 import { FirstCome } from '../lifecycle/first-come.js';
 import { SendersInTurn } from '../lifecycle/senders-in-turn.js';
 
@@ -9,10 +10,19 @@ import { SendersInTurn } from '../lifecycle/senders-in-turn.js';
 const maximumTurnMilliseconds = 10;
 const maximumActsPerTurn = 256;
 /**
- * So many are refused at most before the next one begins, which takes longer than they all: whoever is refused asks again,
- * and where to refuse takes all of the time that a process gets, nobody would be answered.
+ * The event loop looks at sockets up to 48 times, at a thousand each (libuv's `uv__io_poll`), before it goes on: for more
+ * than a second where each of them brings a request to refuse. After so long some things begin in between.
  */
-const maximumRefusalsPerAct = 8;
+const longestWithoutTurnMilliseconds = 20;
+/**
+ * So many are refused then for each that begins, which takes several times as long: whoever is refused asks again, and
+ * where to refuse took all of the time, nobody would be answered.
+ */
+const refusalsPerAct = 32;
+/** A process that falls behind now and then has an empty line in between. */
+const paceHalfLifeMilliseconds = 100;
+/** Of what has waited for too long already, so many are refused at most before the next one begins. */
+const lateRefusalsPerAct = 8;
 
 type TurnLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
 
@@ -21,7 +31,10 @@ interface TurnWish {
   readonly isFollowing: boolean;
   /** For whom it asks. Whoever can choose that as they like gets as many turns as they like. */
   readonly sender: string;
-  /** Called in place of the act where its turn does not come in time; it waits for however long where there is none. */
+  /**
+   * Called in place of the act where its turn does not come in time, or at once where it is not likely to; it waits for
+   * however long where there is none.
+   */
   readonly refuse?: (() => void) | undefined;
 }
 
@@ -30,8 +43,6 @@ interface Waiting {
   readonly refuse: (() => void) | undefined;
   /** By `performance.now()`. */
   readonly since: number;
-  /** How many had begun before it came. */
-  readonly begunBefore: number;
   isOver: boolean;
 }
 
@@ -41,9 +52,9 @@ interface Waiting {
  * so that nobody waits behind a crowd of senders who ask for much at once. How long a thing takes includes all that follows
  * from it without waiting for anything outside.
  *
- * What has waited for longer than `backlogMilliseconds` behind `minimumBacklog` others is refused, whoever's turn it
- * is: a sender's turn comes too seldom to empty a long line of its own in time. What would wait for so long behind others
- * of its own sender is refused without waiting for it.
+ * What would wait for longer than half of `backlogMilliseconds` behind others of its own sender is refused at once: nothing
+ * is kept of it, and whoever asked knows soon. What has waited for all of them, behind `minimumBacklog` others, is refused
+ * whoever's turn it is: a sender's turn comes too seldom to empty a long line of its own in time.
  */
 export class Turns {
   readonly #limits: TurnLimits;
@@ -51,51 +62,66 @@ export class Turns {
   readonly #following = new SendersInTurn<Waiting>();
   /** Those that may be refused, the one that has waited for longest first, which has not begun. */
   readonly #refusable = new FirstCome<Waiting>();
-  /** Refusals of those that came when too many of their sender waited already. */
-  readonly #tooMany = new FirstCome<() => void>();
   #isFirstNext = true;
   #waiting = 0;
-  #begun = 0;
   #scheduled = 0;
   #endsAt: number | undefined;
+  /** A round goes from the beginning of one turn to that of the next, or begins with what comes when nothing waits. */
+  #roundBeganAt = 0;
+  #begunInRound = 0;
+  #refusedInRound = 0;
+  /** Whether the last turn left something over. */
+  #isBehind = false;
+  /** Milliseconds for each that begins, while turns leave something over; it is forgotten by and by once they do not. */
+  #pace = 0;
 
   constructor(limits: TurnLimits) {
     this.#limits = limits;
   }
 
   begin(act: () => void, { isFollowing, sender, refuse }: TurnWish): void {
-    const since = performance.now();
-    const most = this.#limits.backlogMilliseconds;
-    if (refuse !== undefined && this.#likelyMilliseconds(sender, since) > most) this.#tooMany.add(refuse);
-    else {
-      const waiting = { act, refuse, since, begunBefore: this.#begun, isOver: false };
+    const now = performance.now();
+    if (this.#waiting === 0) {
+      this.#isBehind = false;
+      this.#beginRound(now);
+    }
+    if (refuse !== undefined && this.#isLikelyLate(sender)) {
+      this.#refusedInRound += 1;
+      refuse();
+      if (now - this.#roundBeganAt >= longestWithoutTurnMilliseconds) this.#turnBetweenSockets(now);
+    } else {
+      const waiting = { act, refuse, since: now, isOver: false };
       (isFollowing ? this.#following : this.#first).add(sender, waiting);
       if (refuse !== undefined) this.#refusable.add(waiting);
       this.#waiting += 1;
+      this.#schedule();
     }
-    this.#schedule();
   }
 
-  /**
-   * How long one more of a sender is likely to wait, by how many began since the oldest came; 0 while too few did to tell,
-   * unless that is for long.
-   */
-  #likelyMilliseconds(sender: string, now: number): number {
+  /** Whether one more of a sender would wait for too long; half of the time is for the work itself. */
+  #isLikelyLate(sender: string): boolean {
     const { backlogMilliseconds, minimumBacklog } = this.#limits;
-    const oldest = this.#refusable.first;
-    if (oldest === undefined || this.#waiting <= minimumBacklog) return 0;
-    const begun = this.#begun - oldest.begunBefore;
-    const age = now - oldest.since;
-    if (begun < minimumBacklog && age <= backlogMilliseconds) return 0;
+    if (this.#waiting <= minimumBacklog) return false;
     const own = this.#first.countOf(sender) + this.#following.countOf(sender);
     const before = Math.min(this.#waiting, own * (this.#first.senders + this.#following.senders));
-    return (before * age) / Math.max(begun, 1);
+    return before * this.#pace > backlogMilliseconds / 2;
+  }
+
+  #beginRound(now: number): void {
+    const elapsed = now - this.#roundBeganAt;
+    if (!this.#isBehind) this.#pace *= 0.5 ** (elapsed / paceHalfLifeMilliseconds);
+    else if (this.#begunInRound > 0) {
+      const pace = elapsed / this.#begunInRound;
+      this.#pace = this.#pace === 0 ? pace : (this.#pace + pace) / 2;
+    }
+    this.#roundBeganAt = now;
+    this.#begunInRound = 0;
+    this.#refusedInRound = 0;
   }
 
   /** One for each thing, because Node does what follows from one before it comes to the next. */
   #schedule(): void {
-    const wanted = this.#waiting + this.#tooMany.count;
-    if (this.#scheduled >= Math.min(wanted, maximumActsPerTurn)) return;
+    if (this.#scheduled >= Math.min(this.#waiting, maximumActsPerTurn)) return;
     this.#scheduled += 1;
     setImmediate(this.#next);
   }
@@ -104,25 +130,35 @@ export class Turns {
     this.#scheduled -= 1;
     const now = performance.now();
     if (this.#endsAt === undefined) {
+      this.#beginRound(now);
       this.#endsAt = now + maximumTurnMilliseconds;
       setImmediate(() => {
         this.#endsAt = undefined;
       });
     }
-    if (now < this.#endsAt) {
-      this.#refuseSome(now);
-      const next = this.#take();
-      if (next !== undefined) {
-        this.#begun += 1;
-        this.#end(next).act();
-      }
-    }
+    if (now < this.#endsAt) this.#beginNext(now);
     this.#schedule();
   };
 
-  #refuseSome(now: number): void {
-    for (let refused = 0; refused < maximumRefusalsPerAct; refused += 1) {
-      const refuse = this.#takeLate(now) ?? this.#tooMany.take();
+  #turnBetweenSockets(now: number): void {
+    const acts = Math.ceil(this.#refusedInRound / refusalsPerAct);
+    this.#beginRound(now);
+    for (let begun = 0; begun < acts; begun += 1) this.#beginNext(now);
+    endTurn();
+  }
+
+  #beginNext(now: number): void {
+    this.#refuseLate(now);
+    const next = this.#take();
+    if (next === undefined) return;
+    this.#begunInRound += 1;
+    this.#end(next).act();
+    this.#isBehind = this.#waiting > 0;
+  }
+
+  #refuseLate(now: number): void {
+    for (let refused = 0; refused < lateRefusalsPerAct; refused += 1) {
+      const refuse = this.#takeLate(now);
       if (refuse === undefined) return;
       refuse();
     }

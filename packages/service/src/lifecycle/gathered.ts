@@ -1,3 +1,5 @@
+import { atEndOfTurn } from './at-end-of-turn.js';
+
 interface Waiting<Question, Answer> {
   readonly question: Question;
   resolve(answer: Answer): void;
@@ -19,7 +21,7 @@ export class Gathered<Question, Answer> {
   ask(question: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ question, resolve, reject });
-      if (this.#waiting.length === 1) setImmediate(() => void this.#answerWaiting());
+      if (this.#waiting.length === 1) atEndOfTurn(() => void this.#answerWaiting());
     });
   }
 
