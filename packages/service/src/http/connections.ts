@@ -16,6 +16,7 @@ import { isHealthPath } from './health-routes.js';
 import { LateRequests } from './late-requests.js';
 import type { RefusalReason } from './places.js';
 import { Turns } from './turns.js';
+import { isUnread, UnreadBodies, type UnreadBody } from './unread-bodies.js';
 import { WaitingRequests } from './waiting-requests.js';
 
 export interface ConnectionsOptions {
@@ -35,7 +36,7 @@ const maximumHeaderFields = 100;
 
 // A weak map of all requests keeps the garbage collector busy.
 const exchangeKey = Symbol('exchange');
-type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange | undefined };
+type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
 
 interface Connection {
   readonly socket: Socket;
@@ -49,7 +50,7 @@ interface Connection {
   /** For whom its requests take their turns while that is known; one text for all of them. */
   sender: string | undefined;
   /** The request that was answered last, until the rest of it has come. */
-  unread: { readonly request: IncomingMessage; readonly since: number } | undefined;
+  unread: UnreadBody | undefined;
   /** Since when the answer is ready and not yet taken. */
   answeredAt: number | undefined;
 }
@@ -73,6 +74,7 @@ export class Connections {
   readonly #turns: Turns;
   readonly #late: LateRequests;
   readonly #waiting: WaitingRequests;
+  readonly #unread = new UnreadBodies();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -242,8 +244,6 @@ export class Connections {
   }
 
   #finish(connection: Connection, { actor, request }: Exchange, handle: RequestListener): void {
-    // Node's parser keeps the last request of each connection: not its answer and all else with it.
-    (request as KnownMessage)[exchangeKey] = undefined;
     if (actor !== undefined && actor !== connection.actor) {
       connection.actor = actor;
       connection.sender = `actor ${actor}`;
@@ -251,7 +251,7 @@ export class Connections {
     connection.serving = undefined;
     connection.answeredAt = undefined;
     if (!this.#open.has(connection.socket)) return;
-    if (!request.complete) connection.unread = { request, since: performance.now() };
+    if (!request.complete) connection.unread = this.#unread.begin(request);
     const next = connection.waiting.shift();
     if (next !== undefined) this.#waiting.end(next.request);
     // A connection that ends with this answer serves nothing more.
@@ -283,10 +283,9 @@ export class Connections {
     for (const connection of this.#open.values()) {
       const { serving, unread } = connection;
       if (serving?.response.writableEnded) connection.answeredAt ??= now;
-      if (unread?.request.complete) connection.unread = undefined;
       const isLate =
         now - (connection.answeredAt ?? now) >= answerTimeoutMilliseconds ||
-        now - (connection.unread?.since ?? now) >= unreadBodyTimeoutMilliseconds ||
+        (isUnread(unread) && now - unread.since >= unreadBodyTimeoutMilliseconds) ||
         (connection.isSurplus && now - connection.openedAt >= surplusMilliseconds);
       if (!isLate) continue;
       this.#options.onRefusal('timeout');
