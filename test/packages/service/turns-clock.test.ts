@@ -79,57 +79,101 @@ it('what waits for longer than it may is refused, the oldest first, eight for ea
   expect(counts()).toEqual([8, 32]);
 });
 
-/** A line of ada's, known to take ten milliseconds for each. */
-function slowLine(): Turns {
+/** A line of ada's with so many left in it, each known to take so many milliseconds. */
+function slowLine(left: number, milliseconds = 10): Turns {
   const turns = new Turns({ backlogMilliseconds: 200, minimumBacklog: 4 });
-  beginMany(turns, 40, 10, true);
-  for (let turn = 0; turn < 2; turn += 1) turnOfLoop();
+  const perTurn = Math.max(1, 10 / milliseconds);
+  beginMany(turns, left + 30 * perTurn, milliseconds);
+  for (let turn = 0; turn < 30; turn += 1) turnOfLoop();
+  expect(begun).toHaveLength(30 * perTurn);
   [begun, refused] = [[], []];
   return turns;
 }
 
+const beginBob = (turns: Turns) =>
+  turns.begin(() => void begun.push('bob'), {
+    isFollowing: false,
+    sender: 'bob',
+    refuse: () => void refused.push('bob'),
+  });
+
 it('what comes behind more of its own sender than begin in half of the time is refused at once, and nobody else', () => {
-  const turns = slowLine();
-  beginMany(turns, 2, 10, true);
-  expect(refused).toEqual(['1', '2']);
-  turns.begin(() => void begun.push('bob'), { isFollowing: false, sender: 'bob', refuse: () => undefined });
-  beginMany(turns, 1, 10);
-  expect(refused).toHaveLength(2);
-  for (let turn = 0; turn < 2; turn += 1) turnOfLoop();
+  const turns = slowLine(7);
+  beginMany(turns, 20, 10, true);
+  expect(20 - refused.length).toBeGreaterThanOrEqual(3);
+  expect(20 - refused.length).toBeLessThanOrEqual(5);
+  beginBob(turns);
+  expect(refused).not.toContain('bob');
+  for (let turn = 0; turn < 3; turn += 1) turnOfLoop();
   expect(begun).toContain('bob');
 });
 
+it('what comes behind its own waits for those of the others as well', () => {
+  const turns = slowLine(9);
+  for (let count = 0; count < 2; count += 1) beginBob(turns);
+  beginMany(turns, 1, 10, true);
+  expect(refused).toEqual(['1']);
+});
+
+it('nothing is refused at once where few wait, however slow they are', () => {
+  const turns = slowLine(4, 1000);
+  beginMany(turns, 1, 1000, true);
+  expect(refused).toEqual([]);
+  beginMany(turns, 1, 1000, true);
+  expect(refused).toEqual(['1']);
+});
+
+it('that the loop was held up once is no reason to refuse', () => {
+  const turns = new Turns({ backlogMilliseconds: 300, minimumBacklog: 32 });
+  beginMany(turns, 1, 60, true);
+  beginMany(turns, 39, 0.4, true);
+  for (let turn = 0; turn < 2; turn += 1) turnOfLoop();
+  beginMany(turns, 40, 0.4, true);
+  expect(refused).toEqual([]);
+});
+
 it('how long each took is forgotten some time after nothing was left over', () => {
-  const turns = slowLine();
-  for (let turn = 0; turn < 40; turn += 1) turnOfLoop();
-  expect(immediates).toEqual([]);
+  const turns = slowLine(10);
   const admitted = () => {
     refused = [];
     beginMany(turns, 100, 0, true);
-    for (let turn = 0; turn < 3; turn += 1) turnOfLoop();
+    for (let turn = 0; turn < 20; turn += 1) turnOfLoop();
+    expect(immediates).toEqual([]);
     return 100 - refused.length;
   };
+  admitted();
+  now += 50;
   expect(admitted()).toBeLessThan(40);
   now += 1000;
   expect(admitted()).toBe(100);
 });
 
+/** Refuses for so long without going on to the rest of a turn; how many were refused and how many began. */
+function refuseFor(turns: Turns, milliseconds: number, perMillisecond: number): [number, number] {
+  [begun, refused] = [[], []];
+  for (let passed = 0; passed < milliseconds; passed += 1) {
+    beginMany(turns, perMillisecond, 0, true);
+    now += 1;
+  }
+  return [refused.length, begun.length];
+}
+
 it('while the loop does nothing but refuse, one begins for each 32 that are refused, and turns end all the same', () => {
-  const turns = slowLine();
+  const turns = slowLine(160, 1);
   let ended = 0;
-  const refuseFor = (milliseconds: number, perMillisecond: number) => {
-    [begun, refused] = [[], []];
-    atEndOfTurn(() => {
-      ended += 1;
-    });
-    for (const until = now + milliseconds; now < until; now += 1) beginMany(turns, perMillisecond, 0, true);
-    return refused.length / begun.length;
-  };
-  expect(refuseFor(9, 1)).toBe(Number.POSITIVE_INFINITY);
+  atEndOfTurn(() => {
+    ended += 1;
+  });
+  expect(refuseFor(turns, 20, 1)).toEqual([20, 0]);
   expect(ended).toBe(0);
-  expect(refuseFor(50, 8)).toBeGreaterThan(15);
-  expect(refused.length / begun.length).toBeLessThanOrEqual(32);
-  expect(ended).toBe(2);
+  // One for the 21 until the first turn, five for each 160 between the next ones.
+  expect(refuseFor(turns, 60, 8)).toEqual([480, 1 + 5 + 5]);
+  expect(ended).toBe(1);
+});
+
+it('what takes longer than turns are apart does not have one begin for each that is refused', () => {
+  const turns = slowLine(60, 25);
+  expect(refuseFor(turns, 200, 1)).toEqual([200, 9]);
 });
 
 it('what must have its turn is not refused, however long it waits', () => {

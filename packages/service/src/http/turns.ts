@@ -70,6 +70,8 @@ export class Turns {
   #roundBeganAt = 0;
   #begunInRound = 0;
   #refusedInRound = 0;
+  /** Since the first that was asked for after the last turn: what followed from that is over by then. */
+  #withoutTurnSince: number | undefined;
   /** Whether the last turn left something over. */
   #isBehind = false;
   /** Milliseconds for each that begins, while turns leave something over; it is forgotten by and by once they do not. */
@@ -85,10 +87,11 @@ export class Turns {
       this.#isBehind = false;
       this.#beginRound(now);
     }
+    this.#withoutTurnSince ??= now;
     if (refuse !== undefined && this.#isLikelyLate(sender)) {
       this.#refusedInRound += 1;
       refuse();
-      if (now - this.#roundBeganAt >= longestWithoutTurnMilliseconds) this.#turnBetweenSockets(now);
+      if (now - this.#withoutTurnSince >= longestWithoutTurnMilliseconds) this.#turnBetweenSockets(now);
     } else {
       const waiting = { act, refuse, since: now, isOver: false };
       (isFollowing ? this.#following : this.#first).add(sender, waiting);
@@ -111,12 +114,14 @@ export class Turns {
     const elapsed = now - this.#roundBeganAt;
     if (!this.#isBehind) this.#pace *= 0.5 ** (elapsed / paceHalfLifeMilliseconds);
     else if (this.#begunInRound > 0) {
-      const pace = elapsed / this.#begunInRound;
-      this.#pace = this.#pace === 0 ? pace : (this.#pace + pace) / 2;
+      // A round with few of them, which the loop may have been held up in, tells little.
+      const weight = this.#begunInRound / (this.#begunInRound + this.#limits.minimumBacklog);
+      this.#pace += weight * (elapsed / this.#begunInRound - this.#pace);
     }
     this.#roundBeganAt = now;
     this.#begunInRound = 0;
     this.#refusedInRound = 0;
+    this.#withoutTurnSince = undefined;
   }
 
   /** One for each thing, because Node does what follows from one before it comes to the next. */
@@ -143,7 +148,12 @@ export class Turns {
   #turnBetweenSockets(now: number): void {
     const acts = Math.ceil(this.#refusedInRound / refusalsPerAct);
     this.#beginRound(now);
-    for (let begun = 0; begun < acts; begun += 1) this.#beginNext(now);
+    do this.#beginNext(now);
+    while (
+      this.#begunInRound < acts &&
+      this.#waiting > 0 &&
+      performance.now() < now + maximumTurnMilliseconds
+    );
     endTurn();
   }
 
