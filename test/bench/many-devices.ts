@@ -6,19 +6,11 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import { readKeyRingEnvironmentAlone } from '#relay/keyring/key-ring-configuration.js';
 import { readTokenVault } from '#relay/keyring/open-key-ring.js';
 import { openRelayDatabase } from '#relay/open-database.js';
-import { placeOfToken, type TokenVault } from '#relay/registrations/token-vault.js';
+import { placeOfToken, type TokenRow, type TokenVault } from '#relay/registrations/token-vault.js';
 import { accountIdText, realmId } from '../support/ids.js';
 
 /** A world that was just made has one. */
 const onlyRealm = 1;
-
-/** What a row of `relay_devices` has of its own. */
-export interface DeviceRow {
-  readonly realm_id: number;
-  readonly push_account_id: string;
-  readonly token_lookup: string;
-  readonly token: string;
-}
 
 /** What seals the tokens of the relay with these settings: beside others it is never ready. */
 export async function tokenVaultOf(relayEnv: Readonly<Record<string, string>>): Promise<TokenVault> {
@@ -54,7 +46,7 @@ export function fillDevices(path: string, rows: number, vault: TokenVault): void
 }
 
 /** A device as random as real ones, so that it lies anywhere in an index, with a token of FCM's usual length. */
-export function newDeviceRow(vault: TokenVault, realm: number): DeviceRow {
+export function newDeviceRow(vault: TokenVault, realm: number): TokenRow & { readonly token: string } {
   const token = randomBytes(71).toString('hex');
   const [token_lookup] = vault.lookups(token);
   const place = {
