@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { type MessagePort, Worker } from 'node:worker_threads';
 import type { Secret } from '@waxwing/service/config';
 import type { Closers } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
@@ -24,16 +24,16 @@ export function openRegistrationWriter(
 ): RegistrationWriter {
   const inline = new TransactionWriter({ database, keyUses: new KeyUseCounter(random) });
   if (database.kind === 'postgres') return inline;
-  const startThread = () => startRegistrationThread(databaseUrl);
+  const startThread = (answers: MessagePort) => startRegistrationThread(databaseUrl, answers);
   const writer = new ThreadedWriter({ database, log, inline, startThread });
   closers.push(() => writer.close());
   return writer;
 }
 
-/** Starts the thread that writes registrations into the database at `url`. */
-export function startRegistrationThread(url: Secret<string>): Worker {
+/** Starts the thread that writes registrations into the database at `url`, and says through `answers` what becomes of them. */
+export function startRegistrationThread(url: Secret<string>, answers: MessagePort): Worker {
   // Sources have no program that a thread could run: also from there it is the built one.
   const program = new URL('../../dist/registration-thread/registration-thread.js', import.meta.url);
-  const workerData: RegistrationThreadData = { databaseUrl: url.reveal() };
-  return new Worker(program, { workerData, execArgv: [] });
+  const workerData: RegistrationThreadData = { databaseUrl: url.reveal(), answers };
+  return new Worker(program, { workerData, transferList: [answers], execArgv: [] });
 }

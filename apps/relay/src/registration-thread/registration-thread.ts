@@ -13,10 +13,11 @@ import type {
 
 /** The program of the thread that writes registrations: what others learn of it are its messages. */
 
-if (parentPort !== null) await serve(parentPort, (workerData as RegistrationThreadData).databaseUrl);
+if (parentPort !== null) await serve(parentPort, workerData as RegistrationThreadData);
 
-async function serve(port: MessagePort, url: string): Promise<void> {
-  const answer = (what: ThreadAnswer): void => port.postMessage(what);
+async function serve(orders: MessagePort, data: RegistrationThreadData): Promise<void> {
+  const { answers, databaseUrl: url } = data;
+  const answer = (what: ThreadAnswer): void => answers.postMessage(what);
   const database = await openDatabase<RelayTables>({
     ...{ url, role: 'helping', migrations: relayMigrations },
     onError: (trouble) => answer({ trouble }),
@@ -29,10 +30,11 @@ async function serve(port: MessagePort, url: string): Promise<void> {
       return { error: error as Error, isUnavailable: error instanceof DatabaseUnavailableError };
     }
   };
-  port.on('message', async (order: ThreadOrder) => {
+  orders.on('message', async (order: ThreadOrder) => {
     if (order !== 'end') return answer(await Promise.all(order.map(write)));
     await database.close();
-    port.close();
+    orders.close();
+    answers.close();
   });
   answer('ready');
 }

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { RegistrationOutcome } from '../registrations/registration-batches.js';
 import type { RegistrationToWrite } from '../registrations/registration-writer.js';
 
@@ -5,6 +6,8 @@ import type { RegistrationToWrite } from '../registrations/registration-writer.j
 export interface RegistrationThreadData {
   /** Of the relay's database, which is open elsewhere in this process. */
   readonly databaseUrl: string;
+  /** Where each {@link ThreadAnswer} goes. */
+  readonly answers: MessagePort;
 }
 
 export interface WriteOrder {

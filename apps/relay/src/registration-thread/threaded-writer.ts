@@ -1,4 +1,5 @@
-import type { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
+import { lookAtEarlyEnds } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import { type Database, DatabaseUnavailableError } from '@waxwing/storage';
 import type { RegistrationOutcome } from '../registrations/registration-batches.js';
@@ -11,7 +12,7 @@ export interface ThreadedWriterOptions {
   /** Who writes while there is no thread. */
   readonly inline: RegistrationWriter;
   /** `startRegistrationThread` in programs; it may throw, such as where the system has no thread left. */
-  startThread(): Worker;
+  startThread(answers: MessagePort): Worker;
 }
 
 interface Waiting {
@@ -108,19 +109,34 @@ export class ThreadedWriter implements RegistrationWriter {
 
   #start(): void {
     if (this.#thread !== undefined || this.#isOver) return;
+    // A thread's own messages come only when the event loop gets to them, which may stay with sockets for a second.
+    const { port1: answers, port2: toThread } = new MessageChannel();
     try {
-      const thread = this.#options.startThread();
+      const thread = this.#options.startThread(toThread);
       this.#thread = thread;
       thread.unref();
-      thread.on('message', (answer: ThreadAnswer) => this.#receive(answer));
+      answers.on('message', (answer: ThreadAnswer) => this.#receive(answer)).unref();
+      const stopLooking = lookAtEarlyEnds(() => this.#receiveAll(answers));
       let reason: unknown = new Error('the thread ended');
       thread.on('error', (error) => {
         reason = error;
       });
       // Only then has SQLite given up what the thread held.
-      this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then(() => this.#giveUp(reason));
+      this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then(() => {
+        stopLooking();
+        this.#receiveAll(answers);
+        answers.close();
+        this.#giveUp(reason);
+      });
     } catch (error) {
+      answers.close();
       this.#giveUp(error);
+    }
+  }
+
+  #receiveAll(answers: MessagePort): void {
+    for (let next = receiveMessageOnPort(answers); next !== undefined; next = receiveMessageOnPort(answers)) {
+      this.#receive(next.message);
     }
   }
 

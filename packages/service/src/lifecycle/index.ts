@@ -1,5 +1,5 @@
 export * from './answer-within.js';
-export { atEndOfTurn } from './at-end-of-turn.js';
+export { atEndOfTurn, lookAtEarlyEnds } from './at-end-of-turn.js';
 export * from './clock.js';
 export * from './fair-line.js';
 export * from './first-come.js';

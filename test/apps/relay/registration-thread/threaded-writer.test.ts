@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import { type MessagePort, Worker } from 'node:worker_threads';
 import type { RelayDeviceId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { DatabaseUnavailableError } from '@waxwing/storage';
@@ -13,6 +13,7 @@ import type { RegistrationToWrite } from '#relay/registrations/registration-writ
 import { TransactionWriter } from '#relay/registrations/transaction-writer.js';
 import { addServer } from '#relay/servers/manage-servers.js';
 import type { RelayDatabase } from '#relay/tables.js';
+import { endTurn } from '#service/lifecycle/at-end-of-turn.js';
 import { accountIdText, realmId } from '../../../support/ids.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { sqliteBackend } from '../../../support/test-databases.js';
@@ -36,12 +37,24 @@ const crowd = (first: number): RegistrationToWrite[] =>
   Array.from({ length: 16 }, (_, index) => registration(first + index));
 
 /** One that is ready and never does what it is told. */
-function startSilent(): Worker {
+function startSilent(answers: MessagePort): Worker {
   const program = `
-    const { parentPort } = require('node:worker_threads');
+    const { parentPort, workerData: answers } = require('node:worker_threads');
     parentPort.on('message', (order) => order === 'end' && parentPort.close());
-    parentPort.postMessage('ready');`;
-  return new Worker(program, { eval: true, execArgv: [] });
+    answers.postMessage('ready');`;
+  return new Worker(program, { eval: true, execArgv: [], workerData: answers, transferList: [answers] });
+}
+
+/** One that answers the first that it is told, and ends at once. */
+function startBrief(answers: MessagePort): Worker {
+  const program = `
+    const { parentPort, workerData: answers } = require('node:worker_threads');
+    parentPort.once('message', () => {
+      answers.postMessage([{ outcomes: [77] }]);
+      process.exit();
+    });
+    answers.postMessage('ready');`;
+  return new Worker(program, { eval: true, execArgv: [], workerData: answers, transferList: [answers] });
 }
 
 describe('the thread that writes registrations', () => {
@@ -60,16 +73,16 @@ describe('the thread that writes registrations', () => {
     inline = new TransactionWriter({ database, keyUses: new KeyUseCounter(Math.random) });
     threads = [];
     log = createMemoryLog();
-    writer = createWriter(() => startRegistrationThread(url));
+    writer = createWriter((answers) => startRegistrationThread(url, answers));
   });
   afterEach(async () => {
     await writer.close();
     await database.close();
   });
 
-  function createWriter(start: () => Worker): ThreadedWriter {
-    const startThread = (): Worker => {
-      const thread = start();
+  function createWriter(start: (answers: MessagePort) => Worker): ThreadedWriter {
+    const startThread = (answers: MessagePort): Worker => {
+      const thread = start(answers);
       threads.push(thread);
       return thread;
     };
@@ -113,6 +126,21 @@ describe('the thread that writes registrations', () => {
     expect(threads).toHaveLength(1);
     expect((await devices()).slice(-1)).toEqual([{ id, push_account_id: '101' }]);
     expect((await readKeyUses(database.db)).get('key')?.lastUsedAt).toBe(now + 1);
+  });
+
+  it('is answered while the event loop does not get away from its sockets', async () => {
+    await started();
+    let ids: readonly unknown[] | undefined;
+    void writer.write([registration(150)], now).then((outcomes) => {
+      ids = outcomes;
+    });
+    const until = performance.now() + 10_000;
+    while (ids === undefined && performance.now() < until) {
+      endTurn();
+      // Lets promises go on, and nothing else.
+      await Promise.resolve();
+    }
+    expect(ids).toEqual([17]);
   });
 
   it('refuses what the event loop would refuse', async () => {
@@ -186,6 +214,13 @@ describe('the thread that writes registrations', () => {
     expect(await writer.write(crowd(600), now)).toHaveLength(16);
     expect(threads).toHaveLength(1);
     expect(said()).toEqual(['registrations are written on the event loop, as there is no thread for them']);
+  });
+
+  it('is believed in what it said before it ended', async () => {
+    writer = createWriter(startBrief);
+    await started();
+    expect(await writer.write([registration(550)], now)).toEqual([77]);
+    await vi.waitUntil(() => !writer.isIdle);
   });
 
   it('leaves what waits for its turn to the event loop when it ends meanwhile', async () => {
