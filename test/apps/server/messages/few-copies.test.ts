@@ -1,6 +1,6 @@
 import type { ChannelId } from '@waxwing/protocol';
 import { isPostgres, rowsAsTable } from '@waxwing/storage';
-import { type Kysely, type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
+import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
 import { readOfChannels } from '#server/messages/flags/read-of-channels.js';
 import { findWindow } from '#server/messages/narrow/find-window.js';
@@ -8,42 +8,13 @@ import { readNarrowCondition } from '#server/messages/narrow/narrow-condition.js
 import { newestMessageId } from '#server/messages/newest-message.js';
 import { readUnread } from '#server/messages/state/unread-messages.js';
 import { roles } from '#server/permissions/roles.js';
-import type { ServerTables } from '#server/tables.js';
+import { plansOf } from '../../../support/query-plans.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel } from './chat-under-test.js';
 import { post } from './edit/moves-under-test.js';
 
 const realm = { url: 'https://chat.example.com' };
-
-/** How the database does the statements of some work. */
-async function plansOf(db: Kysely<ServerTables>, work: (db: Kysely<ServerTables>) => Promise<unknown>) {
-  const nodes: RootOperationNode[] = [];
-  const watching: KyselyPlugin = {
-    transformQuery({ node }) {
-      nodes.push(node);
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  };
-  await work(db.withPlugin(watching));
-  return db.transaction().execute(async (transaction) => {
-    // In tables as small as these it would walk over all of them rather than use an index.
-    if (isPostgres(db)) await sql`set local enable_seqscan = off`.execute(transaction);
-    const plans: string[] = [];
-    for (const node of nodes) {
-      const { parameters, sql: text } = db
-        .getExecutor()
-        .compileQuery(node as never, { queryId: 'explained' });
-      const explain = isPostgres(db) ? 'explain ' : 'explain query plan ';
-      const { rows } = await transaction.executeQuery({
-        ...{ sql: `${explain}${text}`, parameters, query: node as never, queryId: { queryId: 'explain' } },
-      });
-      plans.push(rows.map((row) => Object.values(row as object).join(' ')).join('\n'));
-    }
-    return plans.join('\n');
-  });
-}
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
