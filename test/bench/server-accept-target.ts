@@ -24,7 +24,7 @@ import type { ServerBenchTarget } from './server-accept.js';
  */
 
 // As many as keep few phones each.
-const users = 3000;
+const users = 20_000;
 const clock = systemClock;
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
 // The line of each request is made, as in production, and dropped.
