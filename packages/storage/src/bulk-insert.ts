@@ -1,6 +1,8 @@
 import { type Compilable, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { BulkStatement } from './bulk-statement.js';
 import { isPostgres } from './is-postgres.js';
+import { arrayText } from './postgres/array-text.js';
+import { keepPrepared } from './postgres/prepared-statements.js';
 import type { RowColumn } from './rows-as-table.js';
 import { rowsOfText } from './run-at-once.js';
 
@@ -30,7 +32,7 @@ export class BulkInsert<Result = never> {
   ) {
     const types = Object.values(columns);
     if (isPostgres(db)) {
-      const text = build(arraysOfColumns(types)).compile().sql;
+      const text = keepPrepared(build(arraysOfColumns(types)).compile().sql);
       this.#run = (db, rows) => insertAtOnce(db, text, types.length, rows);
     } else {
       const statement = new BulkStatement<Result>(
@@ -53,7 +55,9 @@ async function insertAtOnce<Tables, Result>(
   rows: readonly InsertedRow[],
 ): Promise<Result[]> {
   if (rows.length === 0) return [];
-  const arrays = Array.from({ length: columns }, (_, column) => rows.map((row) => row[column]));
+  const arrays = Array.from({ length: columns }, (_, column) =>
+    arrayText(rows.map((row) => row[column] ?? null)),
+  );
   return rowsOfText(db, text, arrays);
 }
 

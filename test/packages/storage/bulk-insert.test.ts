@@ -1,7 +1,8 @@
 import { BulkInsert } from '@waxwing/storage';
+import { sql } from 'kysely';
 import { expect, it, vi } from 'vitest';
 import { type BirdTables, openBirds } from '../../contracts/birds.js';
-import { eachBackend } from '../../support/test-databases.js';
+import { eachBackend, eachPostgres } from '../../support/test-databases.js';
 
 interface Inserted {
   readonly name: string;
@@ -35,5 +36,23 @@ eachBackend((backend) => {
       expect(inOrder(stored)).toEqual(inOrder(birds));
       await database.write(({ db }) => db.deleteFrom('birds' satisfies keyof BirdTables).execute());
     }
+  });
+});
+
+eachPostgres((backend) => {
+  it('is read and planned by PostgreSQL once for each connection', async () => {
+    const database = await openBirds(backend);
+    const insert = new BulkInsert(database.db, { name: 'text', seen: 'integer' }, (rows) =>
+      database.db.insertInto('birds').columns(['name', 'seen']).expression(rows),
+    );
+    const kept = await database.write(async ({ db }) => {
+      await insert.run(db, [['wren', 1]]);
+      await insert.run(db, [['finch', 2]]);
+      const { rows } = await sql<{ uses: number }>`
+        select generic_plans + custom_plans as uses from pg_prepared_statements
+        where statement like 'insert into "birds"%'`.execute(db);
+      return rows;
+    });
+    expect(kept).toEqual([{ uses: 2 }]);
   });
 });

@@ -2,6 +2,7 @@ import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryRes
 import pg from 'pg';
 import { DatabaseUnavailableError } from '../database-unavailable-error.js';
 import { translatePostgresError } from './postgres-errors.js';
+import { preparedName } from './prepared-statements.js';
 
 export interface PostgresPoolOptions {
   readonly url: string;
@@ -70,7 +71,9 @@ function translatingClient(client: pg.PoolClient): PostgresPoolClient {
     else if (sql === 'commit' || sql === 'rollback') isPatient = false;
     try {
       const values = [...parameters];
-      return resultOf(await client.query(isPatient ? patientQuery(sql, values) : { text: sql, values }));
+      const name = preparedName(sql);
+      const query = name === undefined ? { text: sql, values } : { name, text: sql, values };
+      return resultOf(await client.query(isPatient ? patientQuery(query) : query));
     } catch (error) {
       const translated = translatePostgresError(error);
       broken ||= translated instanceof DatabaseUnavailableError && !isStatementTimeout(error);
@@ -98,10 +101,9 @@ function resultOf<Row>({
   return { command: command as PostgresQueryResult<Row>['command'], rowCount: rowCount ?? 0, rows };
 }
 
-function patientQuery(text: string, values: unknown[]): pg.QueryConfig {
-  // pg's types do not know that a query may have a timeout of its own.
-  const query = { text, values, query_timeout: patientAnswerTimeoutMilliseconds };
-  return query;
+/** pg's types do not know that a query may have a timeout of its own. */
+function patientQuery(query: pg.QueryConfig): pg.QueryConfig & { readonly query_timeout: number } {
+  return { ...query, query_timeout: patientAnswerTimeoutMilliseconds };
 }
 
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
