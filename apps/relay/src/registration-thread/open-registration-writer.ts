@@ -30,7 +30,7 @@ export function openRegistrationWriter(
   return writer;
 }
 
-/** Starts the thread that writes registrations into the database at `url`, and says through `answers` what becomes of them. */
+/** Starts the thread that writes registrations into the database at `url`; what it says goes to `answers`. */
 export function startRegistrationThread(url: Secret<string>, answers: MessagePort): Worker {
   // Sources have no program that a thread could run: also from there it is the built one.
   const program = new URL('../../dist/registration-thread/registration-thread.js', import.meta.url);
