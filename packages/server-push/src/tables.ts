@@ -141,7 +141,7 @@ export const serverPushMigrations: MigrationSet = {
     },
     '0005-relay-devices-in-force': {
       async up(db: Kysely<unknown>): Promise<void> {
-        // A registration that waits has none yet, and need not be written there.
+        // A device that was never in force has none, and need not be written there.
         await db.schema.dropIndex('push_devices_relay_device').execute();
         await sql`create index push_devices_relay_device on push_devices (relay_device_id)
           where relay_device_id is not null`.execute(db);

@@ -14,12 +14,10 @@ import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { enqueueForwarding } from '#server-push/push-devices/forward-registration.js';
 import { failRegistration } from '#server-push/push-devices/pending-registrations.js';
-import { relayDevicesInUse } from '#server-push/push-devices/push-device-store.js';
 import { acceptRegistration } from '../../support/accept-registration.js';
 import { idle } from '../../support/idle.js';
 import { accountIdText, relayDeviceId, userId as user } from '../../support/ids.js';
 import { createMemoryLog } from '../../support/memory-log.js';
-import { plansOf } from '../../support/query-plans.js';
 import { notified, RelayStandIn, refused, registered } from '../../support/relay-stand-in.js';
 import { eachBackend } from '../../support/test-databases.js';
 
@@ -84,14 +82,6 @@ eachBackend((backend) => {
         await enqueueForwarding(database, transaction, accepted, now);
         return accepted.key;
       });
-
-    it('are looked up among those of everybody, whether they are in force or wait', async () => {
-      const freed = [{ relayDeviceId: relayDeviceId(1), pushAccountId: accountIdText('10') }];
-      const plans = await plansOf(database.db, (watched) => relayDevicesInUse(watched, freed));
-      expect(plans).toMatch(/push_devices_relay_device\b/);
-      expect(plans).toMatch(/push_devices_account\b/);
-      expect(plans).not.toMatch(/SCAN push_devices|Seq Scan/);
-    });
 
     /** Registers; the relay gives this device id. */
     async function register(userId: UserId, pushAccountId: string, relayDeviceId: number, hash = 'a') {

@@ -55,4 +55,21 @@ eachPostgres((backend) => {
     });
     expect(kept).toEqual([{ uses: 2 }]);
   });
+
+  it.each([
+    ['its connection has lost it', 'deallocate all'],
+    ['what it returns has changed', 'alter table birds alter column seen type integer'],
+  ])('is planned again where %s, and nobody notices', async (_, change) => {
+    const database = await openBirds(backend);
+    const insert = new BulkInsert<Inserted>(database.db, { name: 'text', seen: 'integer' }, (rows) =>
+      database.db.insertInto('birds').columns(['name', 'seen']).expression(rows).returning(['name', 'seen']),
+    );
+    for (let index = 0; index < 3; index++) {
+      const add = (name: string) => database.write(({ db }) => insert.run(db, [[name, index]]));
+      expect(await add(`wren ${index}`)).toEqual([{ name: `wren ${index}`, seen: index }]);
+      await database.write(({ db }) => sql.raw(change).execute(db));
+      expect(await add(`finch ${index}`)).toEqual([{ name: `finch ${index}`, seen: index }]);
+    }
+    expect(await database.db.selectFrom('birds').select('seen').execute()).toHaveLength(6);
+  });
 });

@@ -34,7 +34,6 @@ async function serve(orders: MessagePort, data: RegistrationThreadData): Promise
     if (order !== 'end') return answer(await Promise.all(order.map(write)));
     await database.close();
     orders.close();
-    answers.close();
   });
   answer('ready');
 }

@@ -124,8 +124,6 @@ export class ThreadedWriter implements RegistrationWriter {
       // Only then has SQLite given up what the thread held.
       this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then(() => {
         stopLooking();
-        this.#receiveAll(answers);
-        answers.close();
         this.#giveUp(reason);
       });
     } catch (error) {

@@ -4,6 +4,9 @@ import { DatabaseUnavailableError } from '../database-unavailable-error.js';
 const unavailableClasses = ['08', '53', '57', '58'];
 const unavailableStates = ['25006', '55P03'];
 const conflictStates = ['40001', '40P01'];
+const lostStatementStates = ['26000'];
+// Its state, 0A000, is that of everything that PostgreSQL does not support.
+const changedAnswerRoutine = 'RevalidateCachedQuery';
 const brokenMessages =
   /connection terminated|connection error|client was closed|timeout exceeded when trying to connect|query read timeout|connection timeout|pool after calling end/i;
 
@@ -13,9 +16,18 @@ interface ConnectError extends NodeJS.ErrnoException {
   readonly hostname?: string;
 }
 
-/** Whether the transaction lost against another one and can be run again from the start. */
+/** Whether the transaction lost against another one, or its connection is of no more use, and it can be run again. */
 export function isPostgresConflict(error: unknown): boolean {
-  return conflictStates.includes(codeOf(error));
+  return conflictStates.includes(codeOf(error)) || isKeptStatementLost(error);
+}
+
+/**
+ * Whether a connection has lost a statement that it kept, as to `deallocate all`, or the statement's answer has changed with
+ * the tables: not again on another connection, which will keep it again.
+ */
+export function isKeptStatementLost(error: unknown): boolean {
+  const { routine } = error as { routine?: unknown };
+  return lostStatementStates.includes(codeOf(error)) || routine === changedAnswerRoutine;
 }
 
 /** The error as the rest of the program knows it. */

@@ -1,7 +1,7 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import pg from 'pg';
 import { DatabaseUnavailableError } from '../database-unavailable-error.js';
-import { translatePostgresError } from './postgres-errors.js';
+import { isKeptStatementLost, translatePostgresError } from './postgres-errors.js';
 import { preparedName } from './prepared-statements.js';
 
 export interface PostgresPoolOptions {
@@ -76,6 +76,7 @@ function translatingClient(client: pg.PoolClient): PostgresPoolClient {
       return resultOf(await client.query(isPatient ? patientQuery(query) : query));
     } catch (error) {
       const translated = translatePostgresError(error);
+      broken ||= isKeptStatementLost(error);
       broken ||= translated instanceof DatabaseUnavailableError && !isStatementTimeout(error);
       throw translated;
     }

@@ -216,6 +216,13 @@ describe('the thread that writes registrations', () => {
     expect(said()).toEqual(['registrations are written on the event loop, as there is no thread for them']);
   });
 
+  it('keeps no process from ending', async () => {
+    const ports = () => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
+    const before = ports();
+    await started();
+    expect(ports()).toBe(before);
+  });
+
   it('is believed in what it said before it ended', async () => {
     writer = createWriter(startBrief);
     await started();

@@ -3,11 +3,14 @@ import { isPostgres, rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
 import { readOfChannels } from '#server/messages/flags/read-of-channels.js';
+import type { SentMessage } from '#server/messages/message-events.js';
 import { findWindow } from '#server/messages/narrow/find-window.js';
 import { readNarrowCondition } from '#server/messages/narrow/narrow-condition.js';
 import { newestMessageId } from '#server/messages/newest-message.js';
+import { notifyOfMessages } from '#server/messages/push/notify-of-messages.js';
 import { readUnread } from '#server/messages/state/unread-messages.js';
 import { roles } from '#server/permissions/roles.js';
+import type { ServerTransaction } from '#server/tables.js';
 import { plansOf } from '../../../support/query-plans.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -62,6 +65,34 @@ eachBackend((backend) => {
       const state = await organisation.do(who, 'POST', 'register', { event_types: ['message'] });
       expect(state.max_message_id).toBe(newest);
     }
+  });
+
+  it('who has a phone is looked up among those who have a copy, and not among everybody', async () => {
+    const message = {
+      id: own,
+      senderId: organisation.id('member'),
+      channelId: ownChannel,
+      topic: 'greetings',
+    };
+    const copies = [{ userId: organisation.id('guest'), flags: 0 }];
+    // It looks at all of them where they are few.
+    if (isPostgres(db())) {
+      await sql`
+        insert into push_devices (user_id, push_account_id, generation, registration_hash, changed_at, relay_device_id)
+        select 1000000 + n, n, 1, '', 0, n from generate_series(1, 100000) as n`.execute(db());
+      await sql`analyze push_devices`.execute(db());
+    }
+    const told = { message, copies, rendered: { mentions: {} } } as unknown as SentMessage;
+    const plans = await plansOf(db(), (watched) =>
+      notifyOfMessages(
+        { db: watched } as ServerTransaction,
+        { clock: Date.now, database: organisation.server.server.database },
+        [told],
+      ),
+    );
+    // SQLite's name for the index of a unique constraint.
+    expect(plans).toMatch(/push_devices_user_account\b|sqlite_autoindex_push_devices_1 \(user_id=\?\)/);
+    expect(plans).not.toMatch(/SCAN push_devices|Seq Scan on push_devices|push_devices_relay_device/);
   });
 
   it('what somebody has not read is found without walking over what they have read', async () => {

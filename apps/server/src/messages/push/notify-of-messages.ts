@@ -1,6 +1,6 @@
 import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import type { ExpressionBuilder, Kysely } from 'kysely';
 import type { ServerContext } from '../../context.js';
 import { noChannel } from '../../realm/realm-settings.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
@@ -102,11 +102,7 @@ async function readStandings(
     ])
     .select(pushSettingNames.map((name) => storedSetting(name, 'users.id')))
     .where('users.id', 'in', amongNumbers(db, userIds))
-    .where(
-      'users.id',
-      'in',
-      db.selectFrom('push_devices').select('user_id').where('relay_device_id', 'is not', null),
-    )
+    .where(hasPhone)
     .execute();
   return new Map(
     rows.map((row) => [
@@ -123,6 +119,15 @@ async function readStandings(
       },
     ]),
   );
+}
+
+/** Looked up for each of them: a list of all who have a phone would be made for each message. */
+function hasPhone({ exists, selectFrom }: ExpressionBuilder<ServerTables, 'users'>) {
+  const devices = selectFrom('push_devices')
+    .select('push_devices.id')
+    .whereRef('push_devices.user_id', '=', 'users.id')
+    .where('push_devices.relay_device_id', 'is not', null);
+  return exists(devices);
 }
 
 function wanted(value: number | null): boolean | undefined {
