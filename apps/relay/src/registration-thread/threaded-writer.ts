@@ -124,6 +124,8 @@ export class ThreadedWriter implements RegistrationWriter {
       // Only then has SQLite given up what the thread held.
       this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then(() => {
         stopLooking();
+        // Its end may be told of before its last answer.
+        this.#receiveAll(answers);
         this.#giveUp(reason);
       });
     } catch (error) {
