@@ -3,6 +3,12 @@ import { isMainThread } from 'node:worker_threads';
 
 // What is measured is what operators run: where a benchmark names a source file of the product, it gets the build of it.
 if (isMainThread) register(import.meta.url);
+// What is measured ends with whoever measures it, even where that one was killed.
+if (isMainThread && process.connected) {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  // Listening alone keeps nobody from ending.
+  process.channel.unref();
+}
 
 const source = /\/(apps|packages)\/([^/]+)\/src\/(.+)\.[jt]s$/;
 

@@ -19,6 +19,8 @@ interface Committed {
 export interface GroupCommitOptions {
   /** How many transactions may be in flight at once. */
   readonly lanes: number;
+  /** How many connections to the database there may be. */
+  readonly connections: number;
   /** Whether the transaction lost against another one and may win when it is run again. */
   isConflict(error: unknown): boolean;
   /** Runs queries of the transaction under way, where there is one at a time. */
@@ -34,7 +36,7 @@ const minimumShare = 32;
 const mostGatheringMilliseconds = 10;
 // A group in which more writes fail than this is not worth keeping together.
 const maximumCulpritsPerGroup = 3;
-const maximumAttemptsOnConflict = 8;
+const maximumConflicts = 8;
 
 /**
  * Commits the writes together that arrive while another commit runs, or in turns of the event loop that follow each other:
@@ -134,12 +136,14 @@ export class GroupCommit<Tables> {
   }
 
   async #commitAlone(waiting: Waiting<Tables>): Promise<void> {
+    // Each connection may have lost a statement that it kept.
+    const mostAttempts = maximumConflicts + this.#options.connections;
     for (let attempt = 1; ; attempt++) {
       try {
         this.#settle([waiting], await this.#commit([waiting], { index: -1 }));
         return;
       } catch (error) {
-        if (attempt < maximumAttemptsOnConflict && this.#options.isConflict(error)) continue;
+        if (attempt < mostAttempts && this.#options.isConflict(error)) continue;
         waiting.reject(error);
         return;
       }

@@ -75,7 +75,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
   const units = migrations.map(({ unit }) => unit);
   const backend = await openBackend<Tables>({ url, role, units, connections, onError });
   const { kind, db, signals, lanes, isConflict, runAtOnce } = backend;
-  const commits = new GroupCommit(db, { lanes, isConflict, runAtOnce, onActionError: onError });
+  const commits = new GroupCommit(db, { lanes, connections, isConflict, runAtOnce, onActionError: onError });
   try {
     if (role !== 'helping') await backend.migrating(({ db, lock }) => migrate(db, migrations, lock));
   } catch (error) {

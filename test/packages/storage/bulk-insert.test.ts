@@ -72,4 +72,24 @@ eachPostgres((backend) => {
     }
     expect(await database.db.selectFrom('birds').select('seen').execute()).toHaveLength(6);
   });
+
+  it('is planned again where every connection has kept it from before', async () => {
+    const database = await openBirds(backend);
+    const insert = new BulkInsert<Inserted>(database.db, { name: 'text', seen: 'integer' }, (rows) =>
+      database.db.insertInto('birds').columns(['name', 'seen']).expression(rows).returning(['name', 'seen']),
+    );
+    const connections = 10;
+    let kept = 0;
+    const keep = (_: unknown, index: number) =>
+      database.db.transaction().execute(async (db) => {
+        await insert.run(db, [[`wren ${index}`, index]]);
+        kept += 1;
+        // None is given to another one before.
+        await vi.waitUntil(() => kept === connections);
+      });
+    await Promise.all(Array.from({ length: connections }, keep));
+    await database.write(({ db }) => sql`alter table birds alter column seen type integer`.execute(db));
+    const added = await database.write(({ db }) => insert.run(db, [['finch', 1]]));
+    expect(added).toEqual([{ name: 'finch', seen: 1 }]);
+  });
 });

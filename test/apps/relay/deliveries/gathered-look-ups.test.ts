@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { eachPostgres } from '../../../support/test-databases.js';
+import { type DeliveriesUnderTest, fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
+
+const requests = 20;
+
+// SQLite's readers pass by where statements are counted here.
+eachPostgres((backend) => {
+  let relay: DeliveriesUnderTest;
+  beforeAll(async () => {
+    relay = await startDeliveriesUnderTest({ databaseUrl: await backend.freshUrl() });
+  });
+  afterAll(() => relay.close());
+
+  it('finds the phones of the requests that a turn of the event loop brings by one query', async () => {
+    const tokens = Array.from({ length: requests }, (_, index) => `fcm-of-one-turn-${index}`);
+    const ids = await Promise.all(tokens.map((token) => relay.addFcm(token)));
+    // The first request of a server looks that up, too.
+    await relay.notify([fcmRequest(await relay.addFcm('fcm-before'))]);
+    const queries = vi.spyOn(relay.database.db.getExecutor(), 'executeQuery');
+    const answers = await Promise.all(ids.map((id) => relay.notify([fcmRequest(id)])));
+    const lookUps = queries.mock.calls.filter(([{ sql }]) =>
+      /select .*"token".* from "relay_devices"/.test(sql),
+    );
+    queries.mockRestore();
+    // One where the machine is fast enough for all of them in one turn.
+    expect(lookUps.length).toBeGreaterThan(0);
+    expect(lookUps.length).toBeLessThan(requests / 2);
+    expect(answers.flatMap(({ body }) => body.results.map(({ status }) => status))).toEqual(
+      tokens.map(() => 'sent'),
+    );
+    for (const token of tokens) expect(await relay.arrived(token)).toHaveLength(1);
+  });
+});
